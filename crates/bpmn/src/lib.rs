@@ -1,1 +1,2 @@
-//! bpmn.
+//! BPMN 2.0 XML in, a validated executable graph out.
+pub mod graph;

@@ -1,0 +1,317 @@
+//! The executable graph of one process: what the engine walks.
+//!
+//! Elements and flows are addressed by their index, so that a token move is an array access. Indices are stable for
+//! one process definition: they follow from the document order of the model alone. Index 0 is the process itself.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use feel::Expression;
+
+/// Position of an element in [`Process::elements`].
+pub type ElementIndex = u32;
+/// Position of a sequence flow in [`Process::flows`].
+pub type FlowIndex = u32;
+
+/// The index of the process element itself.
+pub const PROCESS: ElementIndex = 0;
+
+/// One executable process.
+#[derive(Debug)]
+pub struct Process {
+    /// BPMN process ID.
+    pub id: Arc<str>,
+    /// Name, if the model gives one.
+    pub name: Option<Arc<str>>,
+    /// `zeebe:versionTag`.
+    pub version_tag: Option<Arc<str>>,
+    /// All elements; the process itself is the first.
+    pub elements: Vec<Element>,
+    /// All sequence flows.
+    pub flows: Vec<Flow>,
+    /// Element ID to index.
+    pub by_id: HashMap<Arc<str>, ElementIndex>,
+}
+
+impl Process {
+    /// The element at an index of this process.
+    pub fn element(&self, index: ElementIndex) -> &Element {
+        &self.elements[index as usize]
+    }
+
+    /// The flow at an index of this process.
+    pub fn flow(&self, index: FlowIndex) -> &Flow {
+        &self.flows[index as usize]
+    }
+
+    /// The none start event of a scope (the process or a sub-process), if it has one.
+    pub fn none_start(&self, scope: ElementIndex) -> Option<ElementIndex> {
+        self.element(scope).children.iter().copied().find(|&child| {
+            matches!(&self.element(child).kind, ElementKind::StartEvent(start) if matches!(start.trigger, Trigger::None))
+        })
+    }
+
+    /// The start events of the process that wait for something (message, timer).
+    pub fn triggered_starts(&self) -> impl Iterator<Item = (ElementIndex, &StartEvent)> {
+        self.element(PROCESS).children.iter().filter_map(|&child| match &self.element(child).kind {
+            ElementKind::StartEvent(start) if !matches!(start.trigger, Trigger::None) => Some((child, start)),
+            _ => None,
+        })
+    }
+}
+
+/// One flow node, or the process itself.
+#[derive(Debug)]
+pub struct Element {
+    /// BPMN ID.
+    pub id: Arc<str>,
+    /// Name, if the model gives one.
+    pub name: Option<Arc<str>>,
+    /// The scope that holds this element; the process holds itself.
+    pub scope: ElementIndex,
+    /// What it does.
+    pub kind: ElementKind,
+    /// Type as records and the API name it.
+    pub element_type: ElementType,
+    /// Event type as records name it; `Unspecified` for what is not an event.
+    pub event_type: EventType,
+    /// Incoming sequence flows in document order.
+    pub incoming: Vec<FlowIndex>,
+    /// Outgoing sequence flows in the order in which they are tried and taken: reverse document order.
+    pub outgoing: Vec<FlowIndex>,
+    /// Elements directly inside this scope, in document order.
+    pub children: Vec<ElementIndex>,
+    /// Boundary events attached to this activity, in document order.
+    pub boundary_events: Vec<ElementIndex>,
+    /// `zeebe:input` mappings, in order.
+    pub inputs: Vec<Mapping>,
+    /// `zeebe:output` mappings, in order.
+    pub outputs: Vec<Mapping>,
+}
+
+/// A sequence flow.
+#[derive(Debug)]
+pub struct Flow {
+    /// BPMN ID.
+    pub id: Arc<str>,
+    /// Element it leaves.
+    pub source: ElementIndex,
+    /// Element it enters.
+    pub target: ElementIndex,
+    /// Condition, on flows that leave an exclusive or inclusive gateway.
+    pub condition: Option<Expression>,
+}
+
+/// An attribute that is either static text or, with a leading `=`, a FEEL expression.
+#[derive(Debug, Clone)]
+pub enum Text {
+    /// As written.
+    Static(Arc<str>),
+    /// To evaluate.
+    Expression(Expression),
+}
+
+/// One `zeebe:input` or `zeebe:output`.
+#[derive(Debug)]
+pub struct Mapping {
+    /// Where the value comes from; `None` (an empty source) gives null.
+    pub source: Option<Text>,
+    /// Path of the target variable, at least one name.
+    pub target: Vec<Arc<str>>,
+}
+
+/// What an element does. The engine has one behaviour for each.
+#[derive(Debug)]
+pub enum ElementKind {
+    /// The process itself.
+    Process,
+    /// Embedded sub-process with exactly one none start event.
+    SubProcess {
+        /// Its none start event.
+        start: ElementIndex,
+    },
+    /// Start event of the process or of a sub-process.
+    StartEvent(StartEvent),
+    /// Intermediate catch event: message or timer.
+    IntermediateCatch(Trigger),
+    /// Intermediate none throw event.
+    IntermediateThrow,
+    /// Boundary event.
+    Boundary(Boundary),
+    /// End event.
+    EndEvent(End),
+    /// A task or throw event that a job worker does.
+    Job(JobDefinition),
+    /// Receive task.
+    Receive(MessageDefinition),
+    /// Script task with an inline FEEL expression.
+    Script {
+        /// `zeebe:script expression`.
+        expression: Expression,
+        /// `zeebe:script resultVariable`.
+        result_variable: Arc<str>,
+    },
+    /// Manual or undefined task.
+    PassThrough,
+    /// Call activity.
+    Call(Call),
+    /// Exclusive gateway.
+    Exclusive {
+        /// The default flow.
+        default: Option<FlowIndex>,
+    },
+    /// Parallel gateway: fork, join or both.
+    Parallel,
+    /// Event-based gateway; its catch events are the targets of its outgoing flows.
+    EventBased,
+}
+
+/// Start event.
+#[derive(Debug)]
+pub struct StartEvent {
+    /// What starts it.
+    pub trigger: Trigger,
+}
+
+/// Boundary event.
+#[derive(Debug)]
+pub struct Boundary {
+    /// The activity it is attached to.
+    pub attached_to: ElementIndex,
+    /// Whether it ends the activity.
+    pub interrupting: bool,
+    /// What it waits for.
+    pub trigger: Trigger,
+}
+
+/// What an event waits for.
+#[derive(Debug)]
+pub enum Trigger {
+    /// Nothing.
+    None,
+    /// A message.
+    Message(MessageDefinition),
+    /// A point in time.
+    Timer(TimerDefinition),
+    /// A BPMN error thrown inside the activity; `None` catches every code.
+    Error(Option<Arc<str>>),
+}
+
+/// What an end event does.
+#[derive(Debug)]
+pub enum End {
+    /// Nothing more.
+    None,
+    /// Throws a BPMN error with this code.
+    Error(Text),
+    /// Terminates everything else in its scope.
+    Terminate,
+}
+
+/// A referenced `bpmn:message`.
+#[derive(Debug, Clone)]
+pub struct MessageDefinition {
+    /// Name.
+    pub name: Text,
+    /// `zeebe:subscription correlationKey`; absent where only process-level start events use the message.
+    pub correlation_key: Option<Expression>,
+}
+
+/// A timer event definition; see [`crate::timer`] for what its text means.
+#[derive(Debug, Clone)]
+pub struct TimerDefinition {
+    /// Which of the three forms.
+    pub kind: TimerKind,
+    /// The date, duration or cycle.
+    pub text: Text,
+}
+
+/// The three forms of a timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerKind {
+    /// `timeDate`.
+    Date,
+    /// `timeDuration`.
+    Duration,
+    /// `timeCycle`.
+    Cycle,
+}
+
+/// `zeebe:taskDefinition` with headers.
+#[derive(Debug)]
+pub struct JobDefinition {
+    /// Job type.
+    pub job_type: Text,
+    /// Retries; `3` if the model says nothing.
+    pub retries: Text,
+    /// `zeebe:taskHeaders` without empty values, in document order.
+    pub headers: Vec<(Arc<str>, Arc<str>)>,
+    /// The same headers as a JSON object, made once.
+    pub headers_json: Arc<str>,
+}
+
+/// `zeebe:calledElement`.
+#[derive(Debug)]
+pub struct Call {
+    /// ID of the called process.
+    pub process_id: Text,
+    /// How the version is chosen.
+    pub binding: Binding,
+    /// Whether all variables of the child go to the parent at its end.
+    pub propagate_all_child_variables: bool,
+    /// Whether the child gets all variables visible at the call, or the local ones only.
+    pub propagate_all_parent_variables: bool,
+}
+
+/// How a reference to another definition chooses its version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binding {
+    /// The latest version at activation.
+    Latest,
+    /// The version deployed together with this process.
+    Deployment,
+    /// The latest version with this tag.
+    VersionTag(Arc<str>),
+}
+
+macro_rules! names {
+    ($(#[$meta:meta])* $type:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $type { $(#[doc = $text] $(#[$vmeta])* $variant),* }
+
+        impl $type {
+            /// The name in records and in the API.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        }
+    };
+}
+
+names! {
+    /// `bpmnElementType` of records.
+    ElementType {
+        Process = "PROCESS", SubProcess = "SUB_PROCESS", StartEvent = "START_EVENT",
+        IntermediateCatchEvent = "INTERMEDIATE_CATCH_EVENT", IntermediateThrowEvent = "INTERMEDIATE_THROW_EVENT",
+        BoundaryEvent = "BOUNDARY_EVENT", EndEvent = "END_EVENT", ServiceTask = "SERVICE_TASK",
+        ReceiveTask = "RECEIVE_TASK", UserTask = "USER_TASK", ManualTask = "MANUAL_TASK", Task = "TASK",
+        ExclusiveGateway = "EXCLUSIVE_GATEWAY", InclusiveGateway = "INCLUSIVE_GATEWAY",
+        ParallelGateway = "PARALLEL_GATEWAY", EventBasedGateway = "EVENT_BASED_GATEWAY",
+        SequenceFlow = "SEQUENCE_FLOW", CallActivity = "CALL_ACTIVITY",
+        BusinessRuleTask = "BUSINESS_RULE_TASK", ScriptTask = "SCRIPT_TASK", SendTask = "SEND_TASK",
+    }
+}
+
+names! {
+    /// `bpmnEventType` of records.
+    EventType {
+        Unspecified = "UNSPECIFIED", Error = "ERROR", Message = "MESSAGE", None = "NONE",
+        Terminate = "TERMINATE", Timer = "TIMER",
+    }
+}
