@@ -1,1 +1,5 @@
-//! broker.
+//! A partition at work: ingress with flow control, batched proposals, leader services, responses and records.
+//!
+//! Gateways see the broker through [`api::Broker`] only.
+
+pub mod api;

@@ -1,1 +1,35 @@
-//! protocol.
+//! What crosses a boundary of the engine: commands in, responses and records out, and their encoding.
+//!
+//! A [`Batch`] of [`Command`]s is one entry of the replicated log, so its encoding is what must stay readable over
+//! releases: fields are tagged by number, new ones are optional. Nothing here decides anything; that is `engine`.
+
+mod batch;
+mod command;
+mod document;
+mod intent;
+mod key;
+mod name;
+mod record;
+mod rejection;
+mod response;
+
+pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
+pub use command::{
+    AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DefinitionRef,
+    DeleteResource, Deploy, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
+};
+pub use document::{Document, DocumentError, Json, MAX_DEPTH};
+pub use intent::{Intent, ValueType};
+pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
+pub use name::{DEFAULT_TENANT, Name};
+pub use record::{
+    DeploymentRecord, ErrorRecord, IncidentRecord, JobRecord, MessageRecord, MessageStartSubscriptionRecord,
+    MessageSubscriptionRecord, ProcessInstanceCreationRecord, ProcessInstanceRecord,
+    ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
+    TimerRecord, VariableRecord,
+};
+pub use rejection::{Rejection, RejectionType};
+pub use response::{
+    ActivatedJob, DeployedProcess, DeploymentCreated, InstanceCreated, JobKind, JobListenerEventType,
+    Response,
+};

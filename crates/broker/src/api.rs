@@ -1,0 +1,172 @@
+//! What a gateway may ask of a broker.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::Stream;
+use futures::future::BoxFuture;
+use protocol::{ActivatedJob, Command, CreateInstance, Document, Name, PartitionId, Rejection, Response};
+
+/// The version of the compatible API that this broker speaks.
+pub const API_VERSION: &str = "8.9.0";
+
+/// A broker as gateways see it.
+pub trait Broker: Send + Sync + 'static {
+    /// Runs one command and answers when it is committed and applied. Waits for a place when the partition is busy
+    /// and the overflow policy says so.
+    fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>>;
+
+    /// Creates an instance and answers at its end, with the variables named (empty: all).
+    /// [`SubmitError::Timeout`] after `timeout`; the instance goes on.
+    fn create_with_result(
+        &self,
+        command: CreateInstance,
+        fetch_variables: Vec<Name>,
+        timeout: Duration,
+    ) -> BoxFuture<'_, Result<Answer, SubmitError>>;
+
+    /// Activates up to `max_jobs` jobs; with `wait`, the answer is held back until there is at least one or the time
+    /// is over (then it is empty). Dropping the future gives up the demand; jobs already activated are yielded.
+    fn activate_jobs(&self, request: JobRequest, wait: Option<Duration>)
+    -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>>;
+
+    /// Opens a stream of jobs. Jobs are activated for it only as far as its buffer has room. Dropping it ends the
+    /// demand; jobs in its buffer are yielded. `max_jobs` of the request is ignored.
+    fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError>;
+
+    /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time.
+    fn evaluate_expression(
+        &self,
+        expression: String,
+        variables: Document,
+    ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>>;
+
+    /// Who is there.
+    fn topology(&self) -> Topology;
+
+    /// The limit of one message or document, in bytes.
+    fn max_message_bytes(&self) -> usize;
+}
+
+/// An accepted command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What the engine answered.
+    pub response: Response,
+    /// How long each stage took.
+    pub timing: Timing,
+}
+
+/// Where the time of one command went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// From arrival until proposed to the log.
+    pub queued: Duration,
+    /// From proposed until committed (written, synced, agreed).
+    pub commit: Duration,
+    /// From committed until applied.
+    pub apply: Duration,
+}
+
+/// Why a command has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// The engine refused it; nothing was changed.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// The partition takes no more now; the text says which limit.
+    #[error("{0}")]
+    ResourceExhausted(String),
+    /// The partition cannot serve now (starting, stopping, no leader, disk failed).
+    #[error("{0}")]
+    Unavailable(String),
+    /// No answer in time; the command may still take effect.
+    #[error("{0}")]
+    Timeout(String),
+    /// A fault of this broker.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// Demand for jobs of one type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRequest {
+    /// Job type.
+    pub job_type: Name,
+    /// Name of the worker.
+    pub worker: Name,
+    /// How long the worker may keep a job, in milliseconds.
+    pub timeout_ms: i64,
+    /// How many jobs at the most.
+    pub max_jobs: u32,
+    /// Names of the variables to hand out; empty means all.
+    pub fetch_variables: Vec<Name>,
+    /// Tenants whose jobs may be handed out; never empty.
+    pub tenant_ids: Vec<Name>,
+}
+
+/// Jobs pushed to a worker.
+pub struct JobStream(Pin<Box<dyn Stream<Item = ActivatedJob> + Send>>);
+
+impl JobStream {
+    /// Wraps a stream.
+    pub fn new(stream: impl Stream<Item = ActivatedJob> + Send + 'static) -> Self {
+        Self(Box::pin(stream))
+    }
+}
+
+impl Stream for JobStream {
+    type Item = ActivatedJob;
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ActivatedJob>> {
+        self.0.as_mut().poll_next(cx)
+    }
+}
+
+/// The value of a stand-alone expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpressionResult {
+    /// The result as JSON.
+    pub result_json: String,
+    /// What the evaluation remarked.
+    pub warnings: Vec<String>,
+}
+
+/// The cluster, as far as it is known here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topology {
+    /// ID of the cluster.
+    pub cluster_id: String,
+    /// Brokers, this one first.
+    pub brokers: Vec<BrokerInfo>,
+    /// How many brokers there should be.
+    pub cluster_size: u32,
+    /// How many partitions there are.
+    pub partitions_count: u32,
+    /// How many replicas each partition has.
+    pub replication_factor: u32,
+}
+
+/// One broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerInfo {
+    /// Number of the broker, from 0.
+    pub node_id: u32,
+    /// Host name for clients.
+    pub host: String,
+    /// gRPC port for clients.
+    pub port: u16,
+    /// Its partitions.
+    pub partitions: Vec<PartitionInfo>,
+}
+
+/// One partition on one broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartitionInfo {
+    /// Number of the partition, from 1.
+    pub partition_id: PartitionId,
+    /// Whether it leads.
+    pub leader: bool,
+    /// Whether it works.
+    pub healthy: bool,
+}

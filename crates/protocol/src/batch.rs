@@ -1,0 +1,101 @@
+//! A batch: one entry of the replicated log.
+
+use minicbor::{Decode, Encode};
+
+use crate::{Command, Name};
+
+/// Version of the behaviour that new batches ask for. Replicas apply a batch as its version says, so that a rolling
+/// upgrade never diverges.
+pub const ENGINE_VERSION: u16 = 1;
+
+/// Commands that are applied together, with everything they need from the world.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Batch {
+    /// Behaviour to apply, at most [`ENGINE_VERSION`].
+    #[n(0)]
+    pub engine_version: u16,
+    /// The leader's clock, Unix milliseconds.
+    #[n(1)]
+    pub timestamp_ms: i64,
+    /// The commands, applied in order.
+    #[n(2)]
+    pub commands: Vec<Command>,
+    /// Demand for jobs at the time of the proposal.
+    #[n(3)]
+    pub demand: Vec<Demand>,
+}
+
+/// Jobs that a worker has room for.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Demand {
+    /// Number of the subscriber that the leader delivers to.
+    #[n(0)]
+    pub subscriber_id: u64,
+    /// Job type.
+    #[n(1)]
+    pub job_type: Name,
+    /// Tenants whose jobs may be handed out.
+    #[n(2)]
+    pub tenant_ids: Vec<Name>,
+    /// Name of the worker.
+    #[n(3)]
+    pub worker: Name,
+    /// How long the worker may keep a job, in milliseconds.
+    #[n(4)]
+    pub timeout_ms: i64,
+    /// How many jobs at the most.
+    #[n(5)]
+    pub max_jobs: u32,
+    /// Names of the variables to hand out; empty means all.
+    #[n(6)]
+    pub fetch_variables: Vec<Name>,
+}
+
+/// Why bytes are not a batch.
+#[derive(Debug, thiserror::Error)]
+#[error("log entry is not a batch of commands: {0}")]
+pub struct CodecError(#[from] minicbor::decode::Error);
+
+impl Batch {
+    /// The bytes that stand in the log.
+    pub fn encode(&self) -> Vec<u8> {
+        minicbor::to_vec(self).expect("encoding to memory does not fail")
+    }
+
+    /// Reads them back.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        Ok(minicbor::decode(bytes)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CompleteJob, Document};
+
+    #[test]
+    fn a_batch_round_trips_and_garbage_is_an_error() {
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: 1_700_000_000_000,
+            commands: vec![
+                Command::CompleteJob(CompleteJob {
+                    job_key: 7,
+                    variables: Document::parse(bytes::Bytes::from_static(b"{\"a\":1}")).unwrap(),
+                }),
+                Command::Tick,
+            ],
+            demand: vec![Demand {
+                subscriber_id: 1,
+                job_type: Name::from("t"),
+                tenant_ids: vec![Name::default_tenant()],
+                worker: Name::from("w"),
+                timeout_ms: 1000,
+                max_jobs: 3,
+                fetch_variables: vec![],
+            }],
+        };
+        assert_eq!(Batch::decode(&batch.encode()).unwrap(), batch);
+        assert!(Batch::decode(b"nonsense").is_err());
+    }
+}

@@ -1,0 +1,318 @@
+//! Commands: what may be asked of a partition. Everything the engine needs from the world is in them.
+
+use minicbor::{Decode, Encode};
+
+use crate::{Document, Key, Name};
+
+/// A command, as it stands in the log.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum Command {
+    /// Deploys resources, all or none.
+    #[n(0)]
+    Deploy(#[n(0)] Deploy),
+    /// Deletes a deployed resource.
+    #[n(1)]
+    DeleteResource(#[n(0)] DeleteResource),
+    /// Creates a process instance.
+    #[n(2)]
+    CreateInstance(#[n(0)] CreateInstance),
+    /// Cancels a process instance.
+    #[n(3)]
+    CancelInstance {
+        /// Key of a root process instance.
+        #[n(0)]
+        process_instance_key: Key,
+        /// Echoed in the records of this command.
+        #[n(1)]
+        operation_reference: Option<u64>,
+    },
+    /// Completes a job.
+    #[n(4)]
+    CompleteJob(#[n(0)] CompleteJob),
+    /// Fails a job.
+    #[n(5)]
+    FailJob(#[n(0)] FailJob),
+    /// Throws a BPMN error from a job.
+    #[n(6)]
+    ThrowError(#[n(0)] ThrowError),
+    /// Changes retries or timeout of a job.
+    #[n(7)]
+    UpdateJob(#[n(0)] UpdateJob),
+    /// Gives jobs back that could not be handed to their worker. Written by the leader only.
+    #[n(8)]
+    YieldJobs {
+        /// Keys of the jobs.
+        #[n(0)]
+        job_keys: Vec<Key>,
+    },
+    /// Publishes a message.
+    #[n(9)]
+    PublishMessage(#[n(0)] PublishMessage),
+    /// Correlates a message now, or not at all.
+    #[n(10)]
+    CorrelateMessage(#[n(0)] CorrelateMessage),
+    /// Resolves an incident.
+    #[n(11)]
+    ResolveIncident {
+        /// Key of the incident.
+        #[n(0)]
+        incident_key: Key,
+        /// Echoed in the records of this command.
+        #[n(1)]
+        operation_reference: Option<u64>,
+    },
+    /// Sets variables of a scope.
+    #[n(12)]
+    SetVariables(#[n(0)] SetVariables),
+    /// Pins or resets the clock.
+    #[n(13)]
+    Clock(#[n(0)] Clock),
+    /// Triggers what is due at the time of the batch. Written by the leader only.
+    #[n(14)]
+    Tick,
+    /// Goes on with steps that an earlier command left over. Written by the leader only.
+    #[n(15)]
+    Continue,
+    /// Notes how far an exporter has come. Written by the leader only.
+    #[n(16)]
+    AcknowledgeExport {
+        /// ID of the exporter.
+        #[n(0)]
+        exporter: Name,
+        /// All records up to this position are exported.
+        #[n(1)]
+        position: u64,
+    },
+    /// Lets the commands of a banned process instance run again.
+    #[n(17)]
+    Unban {
+        /// Key of the instance.
+        #[n(0)]
+        process_instance_key: Key,
+    },
+}
+
+/// See [`Command::Deploy`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Deploy {
+    /// The files.
+    #[n(0)]
+    pub resources: Vec<Resource>,
+    /// Owner of the new definitions.
+    #[n(1)]
+    pub tenant_id: Name,
+}
+
+/// One file of a deployment.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Resource {
+    /// File name; its ending tells the kind.
+    #[n(0)]
+    pub name: Name,
+    /// Content.
+    #[cbor(n(1), with = "minicbor::bytes")]
+    pub content: Vec<u8>,
+}
+
+/// See [`Command::DeleteResource`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct DeleteResource {
+    /// Key of a process definition.
+    #[n(0)]
+    pub resource_key: Key,
+    /// Echoed in the records of this command.
+    #[n(1)]
+    pub operation_reference: Option<u64>,
+}
+
+/// Which process definition is meant.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum DefinitionRef {
+    /// By its key.
+    #[n(0)]
+    Key(#[n(0)] Key),
+    /// By ID and version.
+    #[n(1)]
+    Id {
+        /// BPMN process ID.
+        #[n(0)]
+        id: Name,
+        /// Version; `None` is the latest.
+        #[n(1)]
+        version: Option<u32>,
+    },
+}
+
+/// See [`Command::CreateInstance`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct CreateInstance {
+    /// Of which definition.
+    #[n(0)]
+    pub definition: DefinitionRef,
+    /// Tenant of the definition.
+    #[n(1)]
+    pub tenant_id: Name,
+    /// Variables of the instance.
+    #[n(2)]
+    pub variables: Document,
+    /// Set when the response waits for the end of the instance.
+    #[n(3)]
+    pub await_result: Option<AwaitResult>,
+    /// Tags of the instance.
+    #[n(4)]
+    pub tags: Vec<Name>,
+    /// Business ID of the instance.
+    #[n(5)]
+    pub business_id: Option<Name>,
+    /// Echoed in the records of this command.
+    #[n(6)]
+    pub operation_reference: Option<u64>,
+}
+
+/// Asks for the response at the end of the instance.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct AwaitResult {
+    /// Number that the leader gave the waiting request; comes back with the response.
+    #[n(0)]
+    pub request_id: u64,
+    /// Names of the variables to return; empty means all.
+    #[n(1)]
+    pub fetch_variables: Vec<Name>,
+}
+
+/// See [`Command::CompleteJob`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct CompleteJob {
+    /// Key of the job.
+    #[n(0)]
+    pub job_key: Key,
+    /// Result.
+    #[n(1)]
+    pub variables: Document,
+}
+
+/// See [`Command::FailJob`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct FailJob {
+    /// Key of the job.
+    #[n(0)]
+    pub job_key: Key,
+    /// Retries left.
+    #[n(1)]
+    pub retries: i32,
+    /// How long to wait before the job may be activated again, in milliseconds.
+    #[n(2)]
+    pub retry_backoff_ms: i64,
+    /// Why.
+    #[n(3)]
+    pub error_message: Name,
+    /// Set as local variables of the task.
+    #[n(4)]
+    pub variables: Document,
+}
+
+/// See [`Command::ThrowError`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ThrowError {
+    /// Key of the job.
+    #[n(0)]
+    pub job_key: Key,
+    /// Code that a catch event compares.
+    #[n(1)]
+    pub error_code: Name,
+    /// Why.
+    #[n(2)]
+    pub error_message: Name,
+    /// Given to the catch event.
+    #[n(3)]
+    pub variables: Document,
+}
+
+/// See [`Command::UpdateJob`]; at least one change is set.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct UpdateJob {
+    /// Key of the job.
+    #[n(0)]
+    pub job_key: Key,
+    /// New number of retries, above 0.
+    #[n(1)]
+    pub retries: Option<i32>,
+    /// New timeout from now, in milliseconds.
+    #[n(2)]
+    pub timeout_ms: Option<i64>,
+    /// Echoed in the records of this command.
+    #[n(3)]
+    pub operation_reference: Option<u64>,
+}
+
+/// See [`Command::PublishMessage`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct PublishMessage {
+    /// Name.
+    #[n(0)]
+    pub name: Name,
+    /// Correlation key; empty means none.
+    #[n(1)]
+    pub correlation_key: Name,
+    /// How long it is buffered, in milliseconds.
+    #[n(2)]
+    pub time_to_live_ms: i64,
+    /// Unique ID; empty means none.
+    #[n(3)]
+    pub message_id: Name,
+    /// Payload.
+    #[n(4)]
+    pub variables: Document,
+    /// Tenant.
+    #[n(5)]
+    pub tenant_id: Name,
+}
+
+/// See [`Command::CorrelateMessage`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct CorrelateMessage {
+    /// Name.
+    #[n(0)]
+    pub name: Name,
+    /// Correlation key; empty means none.
+    #[n(1)]
+    pub correlation_key: Name,
+    /// Payload.
+    #[n(2)]
+    pub variables: Document,
+    /// Tenant.
+    #[n(3)]
+    pub tenant_id: Name,
+}
+
+/// See [`Command::SetVariables`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct SetVariables {
+    /// Key of an element instance or process instance.
+    #[n(0)]
+    pub element_instance_key: Key,
+    /// The variables.
+    #[n(1)]
+    pub variables: Document,
+    /// Whether they are set in exactly this scope, or where they exist on the way up.
+    #[n(2)]
+    pub local: bool,
+    /// Echoed in the records of this command.
+    #[n(3)]
+    pub operation_reference: Option<u64>,
+}
+
+/// See [`Command::Clock`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum Clock {
+    /// Time stands still at this instant.
+    #[n(0)]
+    Pin {
+        /// Unix milliseconds.
+        #[n(0)]
+        timestamp_ms: i64,
+    },
+    /// Time runs as on the wall again.
+    #[n(1)]
+    Reset,
+}

@@ -1,0 +1,352 @@
+//! Variables as they travel: each top-level variable keeps its raw JSON bytes.
+//!
+//! A document is checked once, where it enters, and split at its top level without copying large values. Nobody
+//! parses a value again unless an expression reads it.
+
+use std::fmt;
+
+use bytes::Bytes;
+use minicbor::decode::{Decoder, Error as DecodeError};
+use minicbor::encode::{Encoder, Error as EncodeError, Write};
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::Name;
+
+/// How deeply arrays and objects of a document may nest.
+pub const MAX_DEPTH: usize = 1000;
+/// Documents below this size are copied out of the network buffer, so that a small variable never keeps it alive.
+const SHARE_FROM_BYTES: usize = 4096;
+
+/// One JSON value as bytes. Always valid JSON, because it comes out of a [`Document`] or of our own encoder.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Bytes);
+
+impl Json {
+    /// Wraps bytes that are known to be one valid JSON value.
+    pub fn from_valid(bytes: impl Into<Bytes>) -> Self {
+        Self(bytes.into())
+    }
+
+    /// JSON null.
+    pub const fn null() -> Self {
+        Self(Bytes::from_static(b"null"))
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).expect("JSON values are checked to be UTF-8 where they enter")
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl<C> minicbor::Encode<C> for Json {
+    fn encode<W: Write>(&self, e: &mut Encoder<W>, _: &mut C) -> Result<(), EncodeError<W::Error>> {
+        e.bytes(&self.0)?.ok()
+    }
+}
+
+impl<'b, C> minicbor::Decode<'b, C> for Json {
+    fn decode(d: &mut Decoder<'b>, _: &mut C) -> Result<Self, DecodeError> {
+        Ok(Self(Bytes::copy_from_slice(d.bytes()?)))
+    }
+}
+
+impl serde::Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_slice(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+/// A set of variables: names with raw JSON values, in the order given; a repeated name keeps its last value.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Document(Vec<(Name, Json)>);
+
+/// Why bytes are not a set of variables.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum DocumentError {
+    /// Not JSON at all.
+    #[error("invalid JSON: {0}")]
+    Syntax(String),
+    /// JSON, but not an object.
+    #[error("expected a JSON object, but found {0}")]
+    NotAnObject(&'static str),
+    /// Nested too deeply.
+    #[error("JSON nested deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+}
+
+impl Document {
+    /// No variables.
+    pub const fn empty() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Checks and splits a JSON object. Empty input and `null` are no variables.
+    pub fn parse(bytes: Bytes) -> Result<Self, DocumentError> {
+        let text = std::str::from_utf8(&bytes).map_err(|e| DocumentError::Syntax(e.to_string()))?;
+        let start = text.trim_ascii_start();
+        match start.as_bytes().first() {
+            None => return Ok(Self::empty()),
+            Some(b'{') => {}
+            Some(_) => return Err(not_an_object(start)),
+        }
+        check_depth(text.as_bytes())?;
+        let bytes = if bytes.len() < SHARE_FROM_BYTES { Bytes::copy_from_slice(&bytes) } else { bytes };
+        let text = std::str::from_utf8(&bytes).expect("checked above");
+        let Entries(entries) =
+            serde_json::from_str(text).map_err(|e| DocumentError::Syntax(e.to_string()))?;
+        let mut document = Self(Vec::with_capacity(entries.len()));
+        let many = entries.len() > 16;
+        let mut seen = std::collections::HashMap::<_, usize>::new();
+        for (name, raw) in entries {
+            let value = Json(bytes.slice_ref(raw.get().as_bytes()));
+            if many {
+                match seen.entry(name.clone()) {
+                    std::collections::hash_map::Entry::Occupied(at) => document.0[*at.get()].1 = value,
+                    std::collections::hash_map::Entry::Vacant(at) => {
+                        at.insert(document.0.len());
+                        document.0.push((Name::from(&*name), value));
+                    }
+                }
+            } else {
+                document.set(Name::from(&*name), value);
+            }
+        }
+        Ok(document)
+    }
+
+    /// Sets one variable.
+    pub fn set(&mut self, name: Name, value: Json) {
+        match self.0.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, old)) => *old = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// Appends a variable whose name is known to be absent.
+    pub fn push_new(&mut self, name: Name, value: Json) {
+        debug_assert!(self.get(&name).is_none(), "variable {name} is there already");
+        self.0.push((name, value));
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0.iter().find(|(n, _)| &**n == name).map(|(_, value)| value)
+    }
+
+    /// All variables in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &(Name, Json)> {
+        self.0.iter()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Bytes of the JSON object that [`Document::write_json`] makes, at most (names may need escapes: not counted).
+    pub fn json_len(&self) -> usize {
+        2 + self.0.iter().map(|(name, value)| name.len() + value.0.len() + 4).sum::<usize>()
+    }
+
+    /// Appends the JSON object.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        out.reserve(self.json_len());
+        out.push(b'{');
+        for (at, (name, value)) in self.0.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write_json_string(name, out);
+            out.push(b':');
+            out.extend_from_slice(&value.0);
+        }
+        out.push(b'}');
+    }
+
+    /// The JSON object as text.
+    pub fn to_json(&self) -> String {
+        let mut out = Vec::new();
+        self.write_json(&mut out);
+        String::from_utf8(out).expect("made of UTF-8 parts")
+    }
+}
+
+impl FromIterator<(Name, Json)> for Document {
+    fn from_iter<T: IntoIterator<Item = (Name, Json)>>(iter: T) -> Self {
+        Self(iter.into_iter().collect())
+    }
+}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_json())
+    }
+}
+
+impl serde::Serialize for Document {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl<C> minicbor::Encode<C> for Document {
+    fn encode<W: Write>(&self, e: &mut Encoder<W>, ctx: &mut C) -> Result<(), EncodeError<W::Error>> {
+        e.map(self.0.len() as u64)?;
+        for (name, value) in &self.0 {
+            name.encode(e, ctx)?;
+            value.encode(e, ctx)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'b, C> minicbor::Decode<'b, C> for Document {
+    fn decode(d: &mut Decoder<'b>, ctx: &mut C) -> Result<Self, DecodeError> {
+        let len = d.map()?.ok_or_else(|| DecodeError::message("document of unknown length"))?;
+        let mut entries = Vec::with_capacity(len.min(1024) as usize);
+        for _ in 0..len {
+            entries.push((Name::decode(d, ctx)?, Json::decode(d, ctx)?));
+        }
+        Ok(Self(entries))
+    }
+}
+
+/// Writes a JSON string literal.
+pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        serde_json::to_writer(out, text).expect("writing to memory does not fail");
+    }
+}
+
+fn not_an_object(start: &str) -> DocumentError {
+    if start.trim_ascii_end() == "null" {
+        return DocumentError::NotAnObject("null");
+    }
+    match serde_json::from_str::<serde::de::IgnoredAny>(start) {
+        Err(e) => DocumentError::Syntax(e.to_string()),
+        Ok(_) => DocumentError::NotAnObject(match start.as_bytes()[0] {
+            b'[' => "an array",
+            b'"' => "a string",
+            b't' | b'f' => "a boolean",
+            _ => "a number",
+        }),
+    }
+}
+
+/// Nesting is only counted where there are enough brackets to nest too deeply, which is next to never.
+fn check_depth(text: &[u8]) -> Result<(), DocumentError> {
+    if memchr::memchr2_iter(b'{', b'[', text).nth(MAX_DEPTH).is_none() {
+        return Ok(());
+    }
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for &byte in text {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Err(DocumentError::TooDeep);
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+struct Entries<'a>(Vec<(std::borrow::Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntriesVisitor;
+        impl<'de> Visitor<'de> for EntriesVisitor {
+            type Value = Entries<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(CowStr(name)) = map.next_key()? {
+                    entries.push((name, map.next_value()?));
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+struct CowStr<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Document, DocumentError> {
+        Document::parse(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn values_keep_their_bytes_and_the_last_of_a_name_wins() {
+        let document = parse(r#" {"a": 1.50, "b\n":{"x":[ 1 ]}, "a":2} "#).unwrap();
+        assert_eq!(document.to_json(), r#"{"a":2,"b\n":{"x":[ 1 ]}}"#);
+        assert_eq!(parse("").unwrap(), Document::empty());
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_named() {
+        assert_eq!(parse("[1]"), Err(DocumentError::NotAnObject("an array")));
+        assert_eq!(parse("\"x\""), Err(DocumentError::NotAnObject("a string")));
+        assert!(matches!(parse("{\"a\":}"), Err(DocumentError::Syntax(_))));
+        assert!(matches!(parse("{} x"), Err(DocumentError::Syntax(_))));
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(&nested(MAX_DEPTH - 1)).is_ok());
+        assert_eq!(parse(&nested(MAX_DEPTH)), Err(DocumentError::TooDeep));
+        assert!(parse(&format!("{{\"a\":\"{}\"}}", "[".repeat(5000))).is_ok());
+    }
+
+    #[test]
+    fn the_encoding_round_trips() {
+        let document = parse(r#"{"a":1,"b":{"c":"d"}}"#).unwrap();
+        let bytes = minicbor::to_vec(&document).unwrap();
+        assert_eq!(minicbor::decode::<Document>(&bytes).unwrap(), document);
+    }
+}

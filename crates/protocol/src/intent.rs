@@ -1,0 +1,58 @@
+//! Value types and intents of records, named as the reference exports them.
+
+use std::fmt;
+
+use minicbor::{Decode, Encode};
+
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident { $($variant:ident = $number:literal $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+        #[cbor(index_only)]
+        pub enum $type { $(#[doc = $text] #[n($number)] $variant),* }
+
+        impl $type {
+            /// The name in exported records.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+named! {
+    /// What a record is about.
+    ValueType {
+        Job = 0 "JOB", Deployment = 1 "DEPLOYMENT", ProcessInstance = 2 "PROCESS_INSTANCE", Incident = 3 "INCIDENT",
+        Message = 4 "MESSAGE", MessageSubscription = 5 "MESSAGE_SUBSCRIPTION",
+        ProcessMessageSubscription = 6 "PROCESS_MESSAGE_SUBSCRIPTION", Timer = 7 "TIMER",
+        MessageStartEventSubscription = 8 "MESSAGE_START_EVENT_SUBSCRIPTION", Variable = 9 "VARIABLE",
+        ProcessInstanceCreation = 10 "PROCESS_INSTANCE_CREATION", Error = 11 "ERROR", Process = 12 "PROCESS",
+        ResourceDeletion = 13 "RESOURCE_DELETION",
+    }
+}
+
+named! {
+    /// What happened to it.
+    Intent {
+        Created = 0 "CREATED", Completed = 1 "COMPLETED", Failed = 2 "FAILED", TimedOut = 3 "TIMED_OUT",
+        RetriesUpdated = 4 "RETRIES_UPDATED", TimeoutUpdated = 5 "TIMEOUT_UPDATED", Updated = 6 "UPDATED",
+        Canceled = 7 "CANCELED", ErrorThrown = 8 "ERROR_THROWN", RecurredAfterBackoff = 9 "RECURRED_AFTER_BACKOFF",
+        Yielded = 10 "YIELDED", Activated = 11 "ACTIVATED", ElementActivating = 12 "ELEMENT_ACTIVATING",
+        ElementActivated = 13 "ELEMENT_ACTIVATED", ElementCompleting = 14 "ELEMENT_COMPLETING",
+        ElementCompleted = 15 "ELEMENT_COMPLETED", ElementTerminating = 16 "ELEMENT_TERMINATING",
+        ElementTerminated = 17 "ELEMENT_TERMINATED", SequenceFlowTaken = 18 "SEQUENCE_FLOW_TAKEN",
+        Resolved = 19 "RESOLVED", Published = 20 "PUBLISHED", Expired = 21 "EXPIRED", Correlating = 22 "CORRELATING",
+        Correlated = 23 "CORRELATED", Deleted = 24 "DELETED", Triggered = 25 "TRIGGERED", Deleting = 26 "DELETING",
+    }
+}

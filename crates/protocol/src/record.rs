@@ -1,0 +1,260 @@
+//! Records: what happened, as exporters see it. Field names are those of the reference's exported records.
+
+use minicbor::{Decode, Encode};
+use serde::{Serialize, Serializer};
+
+use crate::{Document, Intent, Json, Key, Name, PartitionId, ValueType};
+
+/// One event of a partition.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Record {
+    /// Position in the record stream of the partition; always growing, not always by one.
+    #[n(0)]
+    pub position: u64,
+    /// Position of the command that caused it.
+    #[n(1)]
+    pub source_position: u64,
+    /// Key of the entity.
+    #[n(2)]
+    pub key: Key,
+    /// When, Unix milliseconds.
+    #[n(3)]
+    pub timestamp_ms: i64,
+    /// Where.
+    #[n(4)]
+    pub partition_id: PartitionId,
+    /// What happened to it.
+    #[n(5)]
+    pub intent: Intent,
+    /// The client's number for the command that caused it.
+    #[n(6)]
+    pub operation_reference: Option<u64>,
+    /// The entity after it happened.
+    #[n(7)]
+    pub value: RecordValue,
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Exported<'a> {
+            position: u64,
+            source_record_position: u64,
+            key: Key,
+            timestamp: i64,
+            partition_id: PartitionId,
+            record_type: &'static str,
+            record_version: u32,
+            broker_version: &'static str,
+            value_type: ValueType,
+            intent: Intent,
+            rejection_type: &'static str,
+            rejection_reason: &'static str,
+            authorizations: Authorizations,
+            operation_reference: i64,
+            batch_operation_reference: i64,
+            value: &'a RecordValue,
+        }
+        #[derive(Serialize)]
+        struct Authorizations {}
+        Exported {
+            position: self.position,
+            source_record_position: self.source_position,
+            key: self.key,
+            timestamp: self.timestamp_ms,
+            partition_id: self.partition_id,
+            record_type: "EVENT",
+            record_version: 1,
+            broker_version: env!("CARGO_PKG_VERSION"),
+            value_type: self.value.value_type(),
+            intent: self.intent,
+            rejection_type: "NULL_VAL",
+            rejection_reason: "",
+            authorizations: Authorizations {},
+            operation_reference: self.operation_reference.map_or(-1, |reference| reference as i64),
+            batch_operation_reference: -1,
+            value: &self.value,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A key that may be absent; exported as -1 then.
+fn key_or_none<S: Serializer>(key: &Option<Key>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_i64(key.map_or(-1, |key| key as i64))
+}
+
+fn raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let raw: &serde_json::value::RawValue = serde_json::from_str(text).map_err(serde::ser::Error::custom)?;
+    raw.serialize(serializer)
+}
+
+/// A variable's value is exported as JSON text inside a string.
+fn json_as_text<S: Serializer>(value: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(value.as_str())
+}
+
+macro_rules! values {
+    ($($variant:ident($record:ident) = $number:literal),* $(,)?) => {
+        /// The entity of a record.
+        #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
+        #[serde(untagged)]
+        pub enum RecordValue {
+            $(#[doc = stringify!($variant)] #[n($number)] $variant(#[n(0)] Box<$record>)),*
+        }
+
+        impl RecordValue {
+            /// What the record is about.
+            pub const fn value_type(&self) -> ValueType {
+                match self { $(Self::$variant(_) => ValueType::$variant),* }
+            }
+        }
+
+        $(impl From<$record> for RecordValue {
+            fn from(value: $record) -> Self { Self::$variant(Box::new(value)) }
+        })*
+    };
+}
+
+values! {
+    Job(JobRecord) = 0, Deployment(DeploymentRecord) = 1, ProcessInstance(ProcessInstanceRecord) = 2,
+    Incident(IncidentRecord) = 3, Message(MessageRecord) = 4, MessageSubscription(MessageSubscriptionRecord) = 5,
+    ProcessMessageSubscription(ProcessMessageSubscriptionRecord) = 6, Timer(TimerRecord) = 7,
+    MessageStartEventSubscription(MessageStartSubscriptionRecord) = 8, Variable(VariableRecord) = 9,
+    ProcessInstanceCreation(ProcessInstanceCreationRecord) = 10, Error(ErrorRecord) = 11, Process(ProcessRecord) = 12,
+    ResourceDeletion(ResourceDeletionRecord) = 13,
+}
+
+macro_rules! records {
+    ($($(#[$meta:meta])* $record:ident { $($number:literal $(#[$fmeta:meta])* $field:ident: $type:ty),* $(,)? })*) => {
+        $($(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $record {
+            $(#[doc = stringify!($field)] #[n($number)] $(#[$fmeta])* pub $field: $type),*
+        })*
+    };
+}
+
+records! {
+    /// An element of a process instance, or a sequence flow taken.
+    ProcessInstanceRecord {
+        0 bpmn_process_id: Name, 1 version: u32, 2 process_definition_key: Key, 3 process_instance_key: Key,
+        4 element_id: Name, 5 #[serde(serialize_with = "key_or_none")] flow_scope_key: Option<Key>,
+        6 bpmn_element_type: Name, 7 bpmn_event_type: Name,
+        8 #[serde(serialize_with = "key_or_none")] parent_process_instance_key: Option<Key>,
+        9 #[serde(serialize_with = "key_or_none")] parent_element_instance_key: Option<Key>,
+        10 root_process_instance_key: Key, 11 tenant_id: Name, 12 tags: Vec<Name>, 13 business_id: Option<Name>,
+    }
+    /// A job.
+    JobRecord {
+        0 #[serde(rename = "type")] job_type: Name, 1 worker: Name, 2 retries: i32, 3 #[serde(rename = "deadline")] deadline_ms: i64,
+        4 #[serde(rename = "timeout")] timeout_ms: i64, 5 #[serde(serialize_with = "raw_json")] custom_headers: Name,
+        6 variables: Document, 7 #[serde(rename = "retryBackoff")] retry_backoff_ms: i64, 8 #[serde(rename = "recurringTime")] recurring_time_ms: i64,
+        9 error_message: Name, 10 error_code: Name, 11 element_id: Name, 12 element_instance_key: Key,
+        13 process_instance_key: Key, 14 bpmn_process_id: Name, 15 process_definition_version: u32,
+        16 process_definition_key: Key, 17 tenant_id: Name, 18 job_kind: Name, 19 job_listener_event_type: Name,
+        20 root_process_instance_key: Key, 21 tags: Vec<Name>,
+    }
+    /// A variable.
+    VariableRecord {
+        0 name: Name, 1 #[serde(serialize_with = "json_as_text")] value: Json, 2 scope_key: Key, 3 process_instance_key: Key,
+        4 process_definition_key: Key, 5 bpmn_process_id: Name, 6 tenant_id: Name, 7 root_process_instance_key: Key,
+    }
+    /// An incident.
+    IncidentRecord {
+        0 error_type: Name, 1 error_message: Name, 2 bpmn_process_id: Name, 3 process_definition_key: Key,
+        4 process_instance_key: Key, 5 element_id: Name, 6 element_instance_key: Key,
+        7 #[serde(serialize_with = "key_or_none")] job_key: Option<Key>, 8 variable_scope_key: Key, 9 tenant_id: Name,
+        10 root_process_instance_key: Key,
+    }
+    /// A timer.
+    TimerRecord {
+        0 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
+        1 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 2 process_definition_key: Key,
+        3 #[serde(rename = "dueDate")] due_date_ms: i64, 4 target_element_id: Name, 5 repetitions: i64, 6 tenant_id: Name,
+    }
+    /// A message.
+    MessageRecord {
+        0 name: Name, 1 correlation_key: Name, 2 message_id: Name, 3 #[serde(rename = "timeToLive")] time_to_live_ms: i64,
+        4 #[serde(rename = "deadline")] deadline_ms: i64, 5 variables: Document, 6 tenant_id: Name,
+    }
+    /// A message subscription, seen from the message.
+    MessageSubscriptionRecord {
+        0 process_instance_key: Key, 1 element_instance_key: Key, 2 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
+        3 message_name: Name, 4 correlation_key: Name, 5 bpmn_process_id: Name, 6 interrupting: bool, 7 variables: Document,
+        8 tenant_id: Name, 9 process_definition_key: Key,
+    }
+    /// A message subscription, seen from the process instance.
+    ProcessMessageSubscriptionRecord {
+        0 process_instance_key: Key, 1 element_instance_key: Key, 2 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
+        3 message_name: Name, 4 correlation_key: Name, 5 bpmn_process_id: Name, 6 interrupting: bool, 7 variables: Document,
+        8 tenant_id: Name, 9 element_id: Name, 10 process_definition_key: Key,
+    }
+    /// A message start event that waits for messages.
+    MessageStartSubscriptionRecord {
+        0 process_definition_key: Key, 1 bpmn_process_id: Name, 2 start_event_id: Name, 3 message_name: Name,
+        4 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 5 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
+        6 correlation_key: Name, 7 variables: Document, 8 tenant_id: Name,
+    }
+    /// The creation of a process instance.
+    ProcessInstanceCreationRecord {
+        0 bpmn_process_id: Name, 1 version: u32, 2 process_definition_key: Key, 3 process_instance_key: Key,
+        4 variables: Document, 5 fetch_variables: Vec<Name>, 6 tenant_id: Name, 7 tags: Vec<Name>, 8 business_id: Option<Name>,
+    }
+    /// A failure of the engine itself; the instance is banned.
+    ErrorRecord {
+        0 exception_message: Name, 1 stacktrace: Name, 2 error_event_position: u64, 3 process_instance_key: Key,
+    }
+    /// A process definition.
+    ProcessRecord {
+        0 bpmn_process_id: Name, 1 version: u32, 2 version_tag: Name, 3 process_definition_key: Key, 4 resource_name: Name,
+        5 checksum: Name, 6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
+    }
+    /// A deployment.
+    DeploymentRecord {
+        0 deployment_key: Key, 1 tenant_id: Name, 2 processes_metadata: Vec<ProcessRecord>,
+    }
+    /// The deletion of a resource.
+    ResourceDeletionRecord {
+        0 resource_key: Key, 1 tenant_id: Name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exported_shape_has_the_reference_names() {
+        let record = Record {
+            position: 5,
+            source_position: 4,
+            key: 9,
+            timestamp_ms: 1,
+            partition_id: 1,
+            intent: Intent::Created,
+            operation_reference: None,
+            value: VariableRecord {
+                name: Name::from("a"),
+                value: Json::from_valid("{\"b\":1}"),
+                scope_key: 2,
+                process_instance_key: 2,
+                process_definition_key: 3,
+                bpmn_process_id: Name::from("p"),
+                tenant_id: Name::default_tenant(),
+                root_process_instance_key: 2,
+            }
+            .into(),
+        };
+        let json = serde_json::to_value(&record).unwrap();
+        assert_eq!(json["valueType"], "VARIABLE");
+        assert_eq!(json["intent"], "CREATED");
+        assert_eq!(json["operationReference"], -1);
+        assert_eq!(json["value"]["value"], "{\"b\":1}");
+        assert_eq!(json["value"]["processInstanceKey"], 2);
+        let bytes = minicbor::to_vec(&record).unwrap();
+        assert_eq!(minicbor::decode::<Record>(&bytes).unwrap(), record);
+    }
+}

@@ -1,0 +1,72 @@
+//! Rejections: why a command changed nothing.
+
+use std::fmt;
+
+/// The kinds of rejection, named as in records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RejectionType {
+    /// The command itself is wrong.
+    InvalidArgument,
+    /// What it speaks of is not there.
+    NotFound,
+    /// What it makes is there already.
+    AlreadyExists,
+    /// What it speaks of is in no state for it.
+    InvalidState,
+    /// The engine failed; the instance is banned.
+    ProcessingError,
+    /// The result would be larger than a batch may be.
+    ExceededBatchRecordSize,
+}
+
+impl RejectionType {
+    /// The name in records and in the titles of problem details.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::NotFound => "NOT_FOUND",
+            Self::AlreadyExists => "ALREADY_EXISTS",
+            Self::InvalidState => "INVALID_STATE",
+            Self::ProcessingError => "PROCESSING_ERROR",
+            Self::ExceededBatchRecordSize => "EXCEEDED_BATCH_RECORD_SIZE",
+        }
+    }
+}
+
+impl fmt::Display for RejectionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A rejected command: nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind}: {reason}")]
+pub struct Rejection {
+    /// What kind.
+    pub kind: RejectionType,
+    /// What exactly, for people.
+    pub reason: String,
+}
+
+impl Rejection {
+    /// A rejection with a reason.
+    pub fn new(kind: RejectionType, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into() }
+    }
+
+    /// [`RejectionType::NotFound`].
+    pub fn not_found(reason: impl Into<String>) -> Self {
+        Self::new(RejectionType::NotFound, reason)
+    }
+
+    /// [`RejectionType::InvalidState`].
+    pub fn invalid_state(reason: impl Into<String>) -> Self {
+        Self::new(RejectionType::InvalidState, reason)
+    }
+
+    /// [`RejectionType::InvalidArgument`].
+    pub fn invalid_argument(reason: impl Into<String>) -> Self {
+        Self::new(RejectionType::InvalidArgument, reason)
+    }
+}

@@ -1,0 +1,178 @@
+//! Responses: what a command answers once it is applied.
+
+use std::sync::Arc;
+
+use crate::{Document, Key, Name};
+
+/// The answer to an accepted command.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Response {
+    /// Done; there is nothing more to tell.
+    Done,
+    /// Answer to a deployment.
+    Deployed(DeploymentCreated),
+    /// Answer to a creation that waits for nothing.
+    InstanceCreated(InstanceCreated),
+    /// Answer to a creation that waits for the result.
+    InstanceCompleted {
+        /// The instance.
+        instance: InstanceCreated,
+        /// Its variables at the end.
+        variables: Document,
+    },
+    /// A message was published.
+    MessagePublished {
+        /// Key of the message.
+        message_key: Key,
+        /// Its tenant.
+        tenant_id: Name,
+    },
+    /// A message was correlated.
+    MessageCorrelated {
+        /// Key of the message.
+        message_key: Key,
+        /// The instance it went to.
+        process_instance_key: Key,
+        /// Its tenant.
+        tenant_id: Name,
+    },
+    /// Variables were set.
+    VariablesSet {
+        /// Key of the change.
+        key: Key,
+    },
+}
+
+/// A deployment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeploymentCreated {
+    /// Key of the deployment.
+    pub deployment_key: Key,
+    /// Owner of the definitions.
+    pub tenant_id: Name,
+    /// The processes of the deployment, new or already known.
+    pub processes: Vec<DeployedProcess>,
+}
+
+/// One process of a deployment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeployedProcess {
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Version.
+    pub version: u32,
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// File name.
+    pub resource_name: Name,
+    /// Owner.
+    pub tenant_id: Name,
+}
+
+/// A new process instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstanceCreated {
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Version of the definition.
+    pub version: u32,
+    /// Key of the instance.
+    pub process_instance_key: Key,
+    /// Owner.
+    pub tenant_id: Name,
+    /// Tags.
+    pub tags: Vec<Name>,
+    /// Business ID.
+    pub business_id: Option<Name>,
+}
+
+/// What a job is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, minicbor::Encode, minicbor::Decode)]
+#[cbor(index_only)]
+pub enum JobKind {
+    /// The work of an element.
+    #[n(0)]
+    BpmnElement,
+    /// An execution listener.
+    #[n(1)]
+    ExecutionListener,
+    /// A user task listener.
+    #[n(2)]
+    TaskListener,
+    /// An ad-hoc sub-process.
+    #[n(3)]
+    AdHocSubProcess,
+}
+
+impl JobKind {
+    /// The name in records and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::BpmnElement => "BPMN_ELEMENT",
+            Self::ExecutionListener => "EXECUTION_LISTENER",
+            Self::TaskListener => "TASK_LISTENER",
+            Self::AdHocSubProcess => "AD_HOC_SUB_PROCESS",
+        }
+    }
+}
+
+/// The moment a listener job stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, minicbor::Encode, minicbor::Decode)]
+#[cbor(index_only)]
+pub enum JobListenerEventType {
+    /// Not a listener.
+    #[n(0)]
+    Unspecified,
+}
+
+impl JobListenerEventType {
+    /// The name in records and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unspecified => "UNSPECIFIED",
+        }
+    }
+}
+
+/// A job in the hands of a worker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActivatedJob {
+    /// Key of the job.
+    pub key: Key,
+    /// Job type.
+    pub job_type: Name,
+    /// Its process instance.
+    pub process_instance_key: Key,
+    /// The instance at the top of the call hierarchy.
+    pub root_process_instance_key: Key,
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Version of the definition.
+    pub process_definition_version: u32,
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// ID of the element.
+    pub element_id: Name,
+    /// Its instance.
+    pub element_instance_key: Key,
+    /// Task headers as a JSON object.
+    pub custom_headers_json: Arc<str>,
+    /// Name of the worker.
+    pub worker: Name,
+    /// Retries left.
+    pub retries: i32,
+    /// When the worker loses it, Unix milliseconds.
+    pub deadline_ms: i64,
+    /// Variables.
+    pub variables: Document,
+    /// Owner.
+    pub tenant_id: Name,
+    /// What it is for.
+    pub kind: JobKind,
+    /// For which moment.
+    pub listener_event_type: JobListenerEventType,
+    /// Tags of the process instance.
+    pub tags: Vec<Name>,
+}
