@@ -1,0 +1,206 @@
+//! What can go wrong with a request, in terms a caller can act on.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// A request that did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address cannot be used.
+    #[error("invalid address '{address}': {reason}")]
+    Address {
+        /// As the user wrote it.
+        address: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Nobody answers there.
+    #[error("cannot connect to {address}: {reason}")]
+    Connect {
+        /// Host and port.
+        address: String,
+        /// The system's words.
+        reason: String,
+    },
+    /// The connection broke after the request was sent: whether it took effect is unknown.
+    #[error("connection to {address} broke: {reason}")]
+    Broken {
+        /// Host and port.
+        address: String,
+        /// The transport's words.
+        reason: String,
+    },
+    /// No answer in time: whether the request took effect is unknown.
+    #[error("no answer from {address} within {} ms", after.as_millis())]
+    Timeout {
+        /// Host and port.
+        address: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The server refused a REST request (RFC 9457 problem).
+    #[error("{title} ({status}): {detail}")]
+    Problem {
+        /// HTTP status.
+        status: u16,
+        /// The reason's stable name, such as `NOT_FOUND`.
+        title: String,
+        /// A sentence for people.
+        detail: String,
+    },
+    /// The server refused a gRPC request.
+    #[error("{code:?}: {message}")]
+    Grpc {
+        /// gRPC status code.
+        code: tonic::Code,
+        /// A sentence for people.
+        message: String,
+    },
+    /// The server answered something this client cannot read.
+    #[error("unreadable answer to {operation}: {reason}")]
+    Decode {
+        /// The operation asked for.
+        operation: &'static str,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+    /// The operation does not exist in the protocol of this client.
+    #[error("{operation} is not available over {protocol}")]
+    Unsupported {
+        /// The operation asked for.
+        operation: &'static str,
+        /// `gRPC` or `REST`.
+        protocol: &'static str,
+    },
+}
+
+impl Error {
+    /// Whether the server (or something before it) is overloaded, so that the same request may succeed later.
+    ///
+    /// REST signals it as 429, as 503 with `RESOURCE_EXHAUSTED` in the title, or as a 500 whose detail has that word.
+    pub fn is_resource_exhausted(&self) -> bool {
+        match self {
+            Self::Problem { status: 429, .. } => true,
+            Self::Problem { status: 503, title, .. } => title.contains("RESOURCE_EXHAUSTED"),
+            Self::Problem { status: 500, detail, .. } => detail.contains("RESOURCE_EXHAUSTED"),
+            Self::Grpc { code, .. } => *code == tonic::Code::ResourceExhausted,
+            _ => false,
+        }
+    }
+
+    /// Whether the addressed thing does not exist (any more).
+    pub fn is_not_found(&self) -> bool {
+        match self {
+            Self::Problem { status, .. } => *status == 404,
+            Self::Grpc { code, .. } => *code == tonic::Code::NotFound,
+            _ => false,
+        }
+    }
+
+    /// Whether a later try of an idempotent request is worth it: overload, no connection, no leader, no answer.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Connect { .. } | Self::Broken { .. } | Self::Timeout { .. } => true,
+            Self::Problem { status, .. } => matches!(status, 502..=504) || self.is_resource_exhausted(),
+            Self::Grpc { code, .. } => {
+                matches!(code, tonic::Code::Unavailable | tonic::Code::DeadlineExceeded)
+                    || self.is_resource_exhausted()
+            }
+            _ => false,
+        }
+    }
+
+    /// A short stable name for counting errors, the same for the same cause over both protocols where it can be.
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Address { .. } => "ADDRESS".to_owned(),
+            Self::Connect { .. } => "CONNECT".to_owned(),
+            Self::Broken { .. } => "BROKEN_CONNECTION".to_owned(),
+            Self::Timeout { .. } => "TIMEOUT".to_owned(),
+            Self::Problem { status, title, .. } if title.is_empty() => format!("HTTP_{status}"),
+            Self::Problem { title, .. } => title.clone(),
+            Self::Grpc { code, .. } => screaming(&format!("{code:?}")),
+            Self::Decode { .. } => "UNREADABLE_ANSWER".to_owned(),
+            Self::Unsupported { .. } => "UNSUPPORTED".to_owned(),
+        }
+    }
+
+    /// The error for a REST answer that is not a success.
+    pub(crate) fn from_problem(status: u16, body: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        struct Problem {
+            #[serde(default)]
+            title: String,
+            #[serde(default)]
+            detail: String,
+        }
+        // What is not a problem document comes from something between client and server: show its beginning.
+        const EXCERPT_CHARS_MAX: usize = 200;
+        match serde_json::from_slice::<Problem>(body) {
+            Ok(problem) => Self::Problem { status, title: problem.title, detail: problem.detail },
+            Err(_) => Self::Problem {
+                status,
+                title: String::new(),
+                detail: String::from_utf8_lossy(body).chars().take(EXCERPT_CHARS_MAX).collect(),
+            },
+        }
+    }
+}
+
+impl From<tonic::Status> for Error {
+    fn from(status: tonic::Status) -> Self {
+        Self::Grpc { code: status.code(), message: status.message().to_owned() }
+    }
+}
+
+fn screaming(camel: &str) -> String {
+    let mut name = String::with_capacity(camel.len() + 4);
+    for (index, letter) in camel.chars().enumerate() {
+        if index > 0 && letter.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overload_has_many_faces() {
+        let problem = |status, title: &str, detail: &str| Error::Problem {
+            status,
+            title: title.to_owned(),
+            detail: detail.to_owned(),
+        };
+        assert!(problem(503, "RESOURCE_EXHAUSTED", "").is_resource_exhausted());
+        assert!(problem(429, "", "").is_resource_exhausted());
+        assert!(problem(500, "INTERNAL", "got RESOURCE_EXHAUSTED").is_resource_exhausted());
+        assert!(!problem(503, "UNAVAILABLE", "").is_resource_exhausted());
+        assert!(Error::from(tonic::Status::resource_exhausted("")).is_resource_exhausted());
+        assert!(!Error::from(tonic::Status::not_found("")).is_resource_exhausted());
+    }
+
+    #[test]
+    fn kinds_agree_between_protocols() {
+        let rest = Error::from_problem(
+            404,
+            br#"{"type":"about:blank","title":"NOT_FOUND","status":404,"detail":"no"}"#,
+        );
+        let grpc = Error::from(tonic::Status::not_found("no"));
+        assert_eq!(rest.kind(), "NOT_FOUND");
+        assert_eq!(grpc.kind(), "NOT_FOUND");
+        assert!(rest.is_not_found() && grpc.is_not_found());
+    }
+
+    #[test]
+    fn a_page_of_a_proxy_is_shown_as_excerpt() {
+        let error = Error::from_problem(502, b"<html>bad gateway</html>");
+        assert_eq!(error.kind(), "HTTP_502");
+        assert!(error.to_string().contains("bad gateway"));
+        assert!(error.is_transient());
+    }
+}

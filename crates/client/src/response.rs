@@ -1,0 +1,123 @@
+//! What the server answers, in one shape for both protocols.
+
+use serde::Serialize;
+
+/// The cluster as its gateway sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Topology {
+    /// Known brokers.
+    pub brokers: Vec<Broker>,
+    /// Number of brokers that belong to the cluster.
+    pub cluster_size: i32,
+    /// Number of partitions.
+    pub partitions_count: i32,
+    /// Replicas of each partition.
+    pub replication_factor: i32,
+    /// Version of the gateway.
+    pub gateway_version: String,
+}
+
+/// One broker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Broker {
+    /// Number of the broker.
+    pub node_id: i32,
+    /// Host it can be reached at.
+    pub host: String,
+    /// Port it can be reached at.
+    pub port: i32,
+    /// Version of the broker.
+    pub version: String,
+    /// Its replicas.
+    pub partitions: Vec<Partition>,
+}
+
+/// One replica of a partition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Partition {
+    /// Partition number, from 1.
+    pub partition_id: i32,
+    /// `leader`, `follower` or `inactive`.
+    pub role: String,
+    /// `healthy`, `unhealthy` or `dead`.
+    pub health: String,
+}
+
+/// A deployment that took place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Deployment {
+    /// Its key; gRPC and REST name the same.
+    pub key: i64,
+    /// Owner.
+    pub tenant_id: String,
+    /// What was found in the files.
+    pub deployed: Vec<Deployed>,
+}
+
+/// One thing that a deployment brought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Deployed {
+    /// `process`, `decision`, `decision requirements`, `form` or `resource`.
+    pub kind: &'static str,
+    /// ID given in the file.
+    pub id: String,
+    /// Version, counted up per ID when the content changes.
+    pub version: i32,
+    /// Key of this version.
+    pub key: i64,
+    /// File it came from; empty for decisions.
+    pub resource_name: String,
+}
+
+/// A started process instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProcessInstance {
+    /// Its key.
+    pub key: i64,
+    /// BPMN process ID.
+    pub process_definition_id: String,
+    /// Key of the definition.
+    pub process_definition_key: i64,
+    /// Version of the definition.
+    pub version: i32,
+    /// Owner.
+    pub tenant_id: String,
+}
+
+/// A process instance that ran to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProcessInstanceResult {
+    /// The instance.
+    pub instance: ProcessInstance,
+    /// Its variables at the end, JSON text.
+    pub variables: String,
+}
+
+/// A message that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PublishedMessage {
+    /// Its key.
+    pub key: i64,
+    /// Owner.
+    pub tenant_id: String,
+}
+
+/// A message that found its instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CorrelatedMessage {
+    /// The message's key.
+    pub key: i64,
+    /// The instance it reached.
+    pub process_instance_key: i64,
+    /// Owner.
+    pub tenant_id: String,
+}
+
+/// Value of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EvaluatedExpression {
+    /// JSON text.
+    pub result: String,
+    /// What the evaluation complained about.
+    pub warnings: Vec<String>,
+}

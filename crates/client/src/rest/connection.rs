@@ -1,0 +1,119 @@
+//! One HTTP/1.1 connection, driven by the task that uses it.
+//!
+//! The usual way is to spawn a task per connection and talk to it through channels, which costs two thread hand-overs per
+//! request. Here the request's own future polls the connection, so a request on a warm connection never leaves its task.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::{Bytes, BytesMut};
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+use crate::{Address, Error};
+
+/// The largest answer that is read, bytes. An activation of many jobs with large documents stays far below.
+const RESPONSE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+
+/// An open connection; carries one request at a time.
+pub(crate) struct Connection {
+    sender: http1::SendRequest<Full<Bytes>>,
+    driver: Pin<Box<Driver>>,
+    ended: bool,
+}
+
+impl Connection {
+    /// Connects.
+    pub(crate) async fn open(address: &Address) -> Result<Self, Error> {
+        let failed = |reason: String| Error::Connect { address: address.authority(), reason };
+        let stream = TcpStream::connect((address.host.as_str(), address.port))
+            .await
+            .map_err(|error| failed(error.to_string()))?;
+        stream.set_nodelay(true).map_err(|error| failed(error.to_string()))?;
+        let (sender, driver) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(error.to_string()))?;
+        Ok(Self { sender, driver: Box::pin(driver), ended: false })
+    }
+
+    /// Whether another request can be sent. Notices that the server closed the connection while it was idle.
+    pub(crate) fn is_usable(&mut self) -> bool {
+        if !self.ended {
+            let mut context = Context::from_waker(Waker::noop());
+            self.ended = self.driver.as_mut().poll(&mut context).is_ready();
+        }
+        !self.ended && !self.sender.is_closed()
+    }
+
+    /// Sends `request` and reads the whole answer. After an error the connection must not be used again.
+    pub(crate) async fn exchange(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(StatusCode, Bytes), String> {
+        let Self { sender, driver, ended } = self;
+        drive(driver, ended, async move {
+            sender.ready().await.map_err(|error| error.to_string())?;
+            let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
+            let status = response.status();
+            let body = read_body(response.into_body()).await?;
+            Ok((status, body))
+        })
+        .await
+    }
+}
+
+/// Polls `work` and the connection that it waits for, in one task.
+async fn drive<T>(
+    driver: &mut Pin<Box<Driver>>,
+    ended: &mut bool,
+    work: impl Future<Output = Result<T, String>>,
+) -> Result<T, String> {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        if let Poll::Ready(output) = work.as_mut().poll(context) {
+            return Poll::Ready(output);
+        }
+        if *ended {
+            return Poll::Ready(Err("closed by the server".to_owned()));
+        }
+        let driven = driver.as_mut().poll(context);
+        *ended = driven.is_ready();
+        // What the connection has just read can finish the work at once.
+        if let Poll::Ready(output) = work.as_mut().poll(context) {
+            return Poll::Ready(output);
+        }
+        match driven {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(())) => Poll::Ready(Err("closed by the server".to_owned())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error.to_string())),
+        }
+    })
+    .await
+}
+
+async fn read_body(mut body: hyper::body::Incoming) -> Result<Bytes, String> {
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| error.to_string())?.into_data() else { continue };
+        if first.is_empty() {
+            first = data;
+            continue;
+        }
+        if rest.is_empty() {
+            rest.extend_from_slice(&first);
+        }
+        if rest.len() + data.len() > RESPONSE_BYTES_MAX {
+            return Err(format!("the answer is larger than {RESPONSE_BYTES_MAX} bytes"));
+        }
+        rest.extend_from_slice(&data);
+    }
+    Ok(if rest.is_empty() { first } else { rest.freeze() })
+}

@@ -1,0 +1,149 @@
+//! The REST client: `operations` writes requests, `pool` and `connection` carry them, `wire` reads the answers.
+
+mod body;
+mod connection;
+mod multipart;
+mod operations;
+mod pool;
+mod wire;
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header, uri::PathAndQuery};
+use http_body_util::Full;
+
+pub(crate) use self::body::millis;
+use self::pool::{Class, Pool};
+use crate::{Address, Error};
+
+/// Port of the REST API where none is given.
+const PORT_DEFAULT: u16 = 8080;
+
+/// Settings of a [`RestClient`].
+#[derive(Debug, Clone)]
+pub struct RestOptions {
+    /// `http://host:port`, with or without `/v2`.
+    pub address: String,
+    /// Connections for short requests, and so the number of them in flight; more wait. Requests that the server holds
+    /// back have connections besides.
+    pub connections: usize,
+    /// How long a short request may take. Long polls and awaited results may take this longer than asked for.
+    pub request_timeout: Duration,
+    /// Value of the `Authorization` header, such as `Basic …`.
+    pub authorization: Option<String>,
+}
+
+impl Default for RestOptions {
+    fn default() -> Self {
+        Self {
+            address: "http://localhost:8080".to_owned(),
+            connections: 64,
+            request_timeout: Duration::from_secs(10),
+            authorization: None,
+        }
+    }
+}
+
+/// Speaks the REST API. Cheap to clone; clones share the connections.
+#[derive(Clone)]
+pub struct RestClient {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pool: Pool,
+    /// Everything before an operation's own path, such as `/v2`.
+    prefix: String,
+    request_timeout: Duration,
+    /// Headers of every JSON request, cloned into each.
+    headers: HeaderMap,
+    create_instance: PathAndQuery,
+    activate_jobs: PathAndQuery,
+}
+
+/// A request before it has the headers that all requests share.
+struct Outgoing {
+    method: Method,
+    path: PathAndQuery,
+    content_type: Option<HeaderValue>,
+    body: Bytes,
+    class: Class,
+    time_limit: Duration,
+}
+
+impl RestClient {
+    /// Prepares a client; connects with the first request.
+    pub fn new(options: RestOptions) -> Result<Self, Error> {
+        let address = Address::parse(&options.address, PORT_DEFAULT)?;
+        let prefix =
+            if address.base.ends_with("/v2") { address.base.clone() } else { format!("{}/v2", address.base) };
+        let invalid = |reason| Error::Address { address: options.address.clone(), reason };
+        let path = |path: &str| {
+            PathAndQuery::try_from(format!("{prefix}{path}"))
+                .map_err(|_| invalid("the path has invalid characters"))
+        };
+        let mut headers = HeaderMap::new();
+        let host = HeaderValue::try_from(address.authority());
+        headers.insert(header::HOST, host.map_err(|_| invalid("the host has invalid characters"))?);
+        if let Some(authorization) = &options.authorization {
+            let mut value = HeaderValue::try_from(authorization.as_str())
+                .map_err(|_| invalid("the authorization has invalid characters"))?;
+            value.set_sensitive(true);
+            headers.insert(header::AUTHORIZATION, value);
+        }
+        let (create_instance, activate_jobs) = (path("/process-instances")?, path("/jobs/activation")?);
+        let pool = Pool::new(address, options.connections);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                pool,
+                prefix,
+                request_timeout: options.request_timeout,
+                headers,
+                create_instance,
+                activate_jobs,
+            }),
+        })
+    }
+
+    /// Where this client sends its requests.
+    pub fn address(&self) -> &Address {
+        self.shared.pool.address()
+    }
+
+    fn path(&self, operation: &'static str, parts: &[&str]) -> Result<PathAndQuery, Error> {
+        let mut path = String::with_capacity(64);
+        path.push_str(&self.shared.prefix);
+        parts.iter().for_each(|part| path.push_str(part));
+        PathAndQuery::try_from(path).map_err(|error| Error::Decode { operation, reason: error.to_string() })
+    }
+
+    fn json(&self, path: PathAndQuery, body: Bytes) -> Outgoing {
+        Outgoing {
+            method: Method::POST,
+            path,
+            content_type: Some(HeaderValue::from_static("application/json")),
+            body,
+            class: Class::Short,
+            time_limit: self.shared.request_timeout,
+        }
+    }
+
+    /// Sends a request and returns the body of a successful answer.
+    async fn send(&self, outgoing: Outgoing) -> Result<Bytes, Error> {
+        let mut request = Request::new(Full::new(outgoing.body));
+        *request.method_mut() = outgoing.method;
+        *request.uri_mut() = Uri::from(outgoing.path);
+        *request.headers_mut() = self.shared.headers.clone();
+        if let Some(content_type) = outgoing.content_type {
+            request.headers_mut().insert(header::CONTENT_TYPE, content_type);
+        }
+        let (status, body) = self.shared.pool.send(request, outgoing.class, outgoing.time_limit).await?;
+        if status.is_success() { Ok(body) } else { Err(problem(status, &body)) }
+    }
+}
+
+#[cold]
+fn problem(status: StatusCode, body: &Bytes) -> Error {
+    Error::from_problem(status.as_u16(), body)
+}

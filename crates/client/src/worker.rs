@@ -1,0 +1,424 @@
+//! A job worker: takes jobs by polling or by stream, works at most `capacity` at a time, and reports each result.
+//!
+//! Memory is bounded by design: a job is taken only while there is room for it, all jobs in work live in one task, and
+//! a report that meets an overloaded server is tried again with growing pauses until the job's deadline, never queued.
+//! A streaming worker polls too, but rarely: jobs created while no stream was open would wait for ever otherwise.
+
+use std::{
+    future::{Future, ready},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::{FutureExt, StreamExt, stream::FuturesUnordered};
+use tokio::{task::JoinHandle, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    ActivateJobs, Client, CompleteJob, Error, FailJob, GrpcClient, Job, JobStream, StreamJobs, ThrowError,
+};
+
+/// Pauses between tries grow from the first by half again and again to the last.
+const BACKOFF_FIRST: Duration = Duration::from_millis(50);
+const BACKOFF_LAST: Duration = Duration::from_secs(5);
+/// A streaming worker asks for forgotten jobs this often.
+const STREAM_POLL_INTERVAL: Duration = Duration::from_secs(10);
+/// Room on the wire per job that a stream may hold, bytes; a stream's window is this times the capacity, within limits.
+const STREAM_WINDOW_BYTES_PER_JOB: u32 = 1024;
+const STREAM_WINDOW_BYTES: std::ops::RangeInclusive<u32> = 16 * 1024..=1024 * 1024;
+
+/// How a worker gets its jobs.
+#[derive(Clone)]
+pub enum Transport {
+    /// Long polling with the worker's own client.
+    Poll,
+    /// A gRPC stream, opened with this client, beside rare polls with the worker's own.
+    Stream(GrpcClient),
+}
+
+/// Settings of a [`JobWorker`].
+#[derive(Clone)]
+pub struct WorkerOptions {
+    /// Job type.
+    pub job_type: String,
+    /// Name of the worker, for people who look.
+    pub name: String,
+    /// Jobs in work at a time, at least one.
+    pub capacity: usize,
+    /// How long a job belongs to this worker.
+    pub timeout: Duration,
+    /// How long a poll waits at the server for a job.
+    pub poll_wait: Duration,
+    /// Pause between taking a job and working it, as if the work took that long.
+    pub delay: Duration,
+    /// Variables to fetch; empty means all.
+    pub fetch_variables: Vec<String>,
+    /// How jobs come.
+    pub transport: Transport,
+}
+
+impl WorkerOptions {
+    /// A polling worker for `job_type` with the customary settings.
+    pub fn new(job_type: impl Into<String>) -> Self {
+        Self {
+            job_type: job_type.into(),
+            name: "baton".to_owned(),
+            capacity: 32,
+            timeout: Duration::from_secs(300),
+            poll_wait: Duration::from_secs(10),
+            delay: Duration::ZERO,
+            fetch_variables: Vec::new(),
+            transport: Transport::Poll,
+        }
+    }
+}
+
+/// What became of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Done, with result variables (JSON text).
+    Complete(Option<String>),
+    /// Not done.
+    Fail {
+        /// Tries left; zero raises an incident.
+        retries: i32,
+        /// Why.
+        message: String,
+        /// Pause before the next try.
+        backoff: Duration,
+    },
+    /// A business error for the process to catch.
+    Error {
+        /// Code that error events catch.
+        code: String,
+        /// Why.
+        message: String,
+    },
+    /// Nothing to report; the job times out unless somebody else reports.
+    Leave,
+}
+
+/// Works jobs.
+pub trait JobHandler: Send + Sync + 'static {
+    /// Does the work.
+    fn handle(&self, job: &Job) -> impl Future<Output = Outcome> + Send;
+
+    /// The server has taken the outcome, or has refused it for good.
+    fn reported(&self, job: &Job, result: Result<(), &Error>) {
+        let _ = (job, result);
+    }
+
+    /// Jobs could not be fetched; the worker tries again by itself.
+    fn interrupted(&self, error: &Error) {
+        tracing::debug!(%error, "fetching jobs failed");
+    }
+}
+
+/// Any function from job to outcome is a handler.
+impl<F> JobHandler for F
+where
+    F: Fn(&Job) -> Outcome + Send + Sync + 'static,
+{
+    fn handle(&self, job: &Job) -> impl Future<Output = Outcome> + Send {
+        ready(self(job))
+    }
+}
+
+/// A worker before it starts.
+pub struct JobWorker<H> {
+    client: Client,
+    options: WorkerOptions,
+    handler: Arc<H>,
+}
+
+/// A running worker.
+#[derive(Debug)]
+pub struct WorkerHandle {
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl WorkerHandle {
+    /// Takes no more jobs, finishes and reports those in work, and ends.
+    pub async fn stop(self) {
+        self.stop.cancel();
+        // A panic of the handler has been printed; there is nothing more to wait for.
+        let _ = self.task.await;
+    }
+}
+
+impl<H: JobHandler> JobWorker<H> {
+    /// A worker that polls and reports with `client`.
+    pub fn new(client: Client, options: WorkerOptions, handler: H) -> Self {
+        Self { client, options, handler: Arc::new(handler) }
+    }
+
+    /// Runs in the background until stopped.
+    pub fn start(self) -> WorkerHandle {
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(self.run(stop.clone()));
+        WorkerHandle { stop, task }
+    }
+
+    /// Runs until `stop` is cancelled and the jobs in work are reported.
+    pub async fn run(self, stop: CancellationToken) {
+        let capacity = self.options.capacity.max(1);
+        let mut in_work = FuturesUnordered::new();
+        let mut source = Source::new(&self.client, &self.options);
+        loop {
+            let room = capacity - in_work.len();
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(()) = in_work.next() => {}
+                jobs = source.next(room, capacity), if room > 0 => match jobs {
+                    Ok(jobs) => {
+                        for job in jobs {
+                            in_work.push(self.work(job));
+                        }
+                    }
+                    Err(error) => self.handler.interrupted(&error),
+                },
+            }
+        }
+        drop(source);
+        while in_work.next().await.is_some() {}
+    }
+
+    async fn work(&self, job: Job) {
+        if !self.options.delay.is_zero() {
+            tokio::time::sleep(self.options.delay).await;
+        }
+        // The server may have given an expired job to somebody else: working it would do the work twice.
+        if job.time_left().is_zero() {
+            return;
+        }
+        let outcome = self.handler.handle(&job).await;
+        let deadline = Instant::now() + job.time_left();
+        let result = self.report(&job, &outcome, deadline).await;
+        self.handler.reported(&job, result.as_ref().map(|&()| ()));
+    }
+
+    /// Reports until the server takes it, refuses it for good, or the job is no longer ours.
+    async fn report(&self, job: &Job, outcome: &Outcome, deadline: Instant) -> Result<(), Error> {
+        let mut backoff = Backoff::default();
+        loop {
+            match self.report_once(job.key, outcome).await {
+                Err(error) if error.is_transient() && Instant::now() < deadline => {
+                    tokio::time::sleep(backoff.next()).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn report_once(&self, job_key: i64, outcome: &Outcome) -> Result<(), Error> {
+        match outcome {
+            Outcome::Complete(variables) => {
+                self.client.complete_job(&CompleteJob { job_key, variables: variables.as_deref() }).await
+            }
+            Outcome::Fail { retries, message, backoff } => {
+                let (retries, retry_backoff) = (*retries, *backoff);
+                let command =
+                    FailJob { job_key, retries, error_message: message, retry_backoff, variables: None };
+                self.client.fail_job(&command).await
+            }
+            Outcome::Error { code, message } => {
+                let command =
+                    ThrowError { job_key, error_code: code, error_message: message, variables: None };
+                self.client.throw_error(&command).await
+            }
+            Outcome::Leave => Ok(()),
+        }
+    }
+}
+
+/// Growing pauses.
+struct Backoff(Duration);
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self(BACKOFF_FIRST)
+    }
+}
+
+impl Backoff {
+    fn next(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = (pause * 3 / 2).min(BACKOFF_LAST);
+        pause
+    }
+}
+
+type Polling<'a> = futures::future::BoxFuture<'a, Result<Vec<Job>, Error>>;
+type Opening<'a> = futures::future::BoxFuture<'a, Result<JobStream, Error>>;
+
+/// Where jobs come from: at most one poll under way, and at most one stream.
+struct Source<'a> {
+    client: &'a Client,
+    options: &'a WorkerOptions,
+    poll: Option<Polling<'a>>,
+    poll_not_before: Instant,
+    poll_backoff: Backoff,
+    stream: Streamed<'a>,
+    stream_backoff: Backoff,
+}
+
+enum Streamed<'a> {
+    Unwanted,
+    Opening(Opening<'a>),
+    Open(Box<JobStream>),
+    Pausing(Instant),
+}
+
+impl<'a> Source<'a> {
+    fn new(client: &'a Client, options: &'a WorkerOptions) -> Self {
+        Self {
+            client,
+            options,
+            poll: None,
+            poll_not_before: Instant::now(),
+            poll_backoff: Backoff::default(),
+            stream: match options.transport {
+                Transport::Poll => Streamed::Unwanted,
+                Transport::Stream(_) => Streamed::Pausing(Instant::now()),
+            },
+            stream_backoff: Backoff::default(),
+        }
+    }
+
+    /// The next jobs, at most `room` of them plus what a poll that is under way brings (it asked while there was room).
+    ///
+    /// Can be dropped and called again at any time without losing jobs.
+    async fn next(&mut self, room: usize, capacity: usize) -> Result<Vec<Job>, Error> {
+        loop {
+            let streaming = !matches!(self.stream, Streamed::Unwanted);
+            if self.poll.is_none()
+                && !streaming
+                && room * 10 >= capacity * 3
+                && Instant::now() >= self.poll_not_before
+            {
+                self.poll = Some(poll(self.client, self.options, room, self.options.poll_wait).boxed());
+            }
+            if self.poll.is_none() && streaming && Instant::now() >= self.poll_not_before {
+                self.poll = Some(poll(self.client, self.options, room, Duration::ZERO).boxed());
+            }
+            let polling = self.poll.is_some();
+            let poll_later = !polling && (streaming || self.poll_not_before > Instant::now());
+            tokio::select! {
+                result = async { self.poll.as_mut().expect("checked by the condition").await }, if polling => {
+                    self.poll = None;
+                    return self.polled(result);
+                }
+                event = self.stream.next(self.options), if streaming => {
+                    if let Some(result) = self.streamed(event) {
+                        return result;
+                    }
+                }
+                () = tokio::time::sleep_until(self.poll_not_before), if poll_later => {}
+                // There is room, but not enough for a poll: the caller comes again when a job is done.
+                () = futures::future::pending(), if !polling && !streaming && !poll_later => {}
+            }
+        }
+    }
+
+    fn polled(&mut self, result: Result<Vec<Job>, Error>) -> Result<Vec<Job>, Error> {
+        let pause = match (&result, &self.stream) {
+            (Err(_), _) => self.poll_backoff.next(),
+            (Ok(_), Streamed::Unwanted) => Duration::ZERO,
+            // What was there is fetched at once, then the stream takes over.
+            (Ok(jobs), _) if !jobs.is_empty() => Duration::ZERO,
+            (Ok(_), _) => STREAM_POLL_INTERVAL,
+        };
+        if result.is_ok() {
+            self.poll_backoff = Backoff::default();
+        }
+        self.poll_not_before = Instant::now() + pause;
+        result
+    }
+
+    fn streamed(&mut self, event: StreamEvent) -> Option<Result<Vec<Job>, Error>> {
+        match event {
+            StreamEvent::Opened => {
+                self.stream_backoff = Backoff::default();
+                None
+            }
+            StreamEvent::Job(job) => Some(Ok(vec![job])),
+            StreamEvent::Broken(error) => {
+                self.stream = Streamed::Pausing(Instant::now() + self.stream_backoff.next());
+                error.map(Err)
+            }
+        }
+    }
+}
+
+enum StreamEvent {
+    Opened,
+    Job(Job),
+    /// Without an error when the server has ended the stream in order.
+    Broken(Option<Error>),
+}
+
+impl<'a> Streamed<'a> {
+    async fn next(&mut self, options: &'a WorkerOptions) -> StreamEvent {
+        loop {
+            match self {
+                Self::Unwanted => return futures::future::pending().await,
+                Self::Pausing(until) => {
+                    tokio::time::sleep_until(*until).await;
+                    let Transport::Stream(client) = &options.transport else {
+                        return StreamEvent::Broken(None);
+                    };
+                    *self = Self::Opening(open(client, options).boxed());
+                }
+                Self::Opening(opening) => match opening.await {
+                    Ok(stream) => {
+                        *self = Self::Open(Box::new(stream));
+                        return StreamEvent::Opened;
+                    }
+                    Err(error) => return StreamEvent::Broken(Some(error)),
+                },
+                Self::Open(stream) => {
+                    return match stream.next().await {
+                        Some(Ok(job)) => StreamEvent::Job(job),
+                        Some(Err(error)) => StreamEvent::Broken(Some(error)),
+                        None => StreamEvent::Broken(None),
+                    };
+                }
+            }
+        }
+    }
+}
+
+async fn open(client: &GrpcClient, options: &WorkerOptions) -> Result<JobStream, Error> {
+    let fetch_variables: Vec<&str> = options.fetch_variables.iter().map(String::as_str).collect();
+    let command = StreamJobs {
+        job_type: &options.job_type,
+        worker: &options.name,
+        timeout: options.timeout,
+        fetch_variables: &fetch_variables,
+        tenant_ids: &[],
+    };
+    let wanted =
+        STREAM_WINDOW_BYTES_PER_JOB.saturating_mul(u32::try_from(options.capacity).unwrap_or(u32::MAX));
+    client.stream_jobs(&command, wanted.clamp(*STREAM_WINDOW_BYTES.start(), *STREAM_WINDOW_BYTES.end())).await
+}
+
+async fn poll(
+    client: &Client,
+    options: &WorkerOptions,
+    room: usize,
+    wait: Duration,
+) -> Result<Vec<Job>, Error> {
+    let fetch_variables: Vec<&str> = options.fetch_variables.iter().map(String::as_str).collect();
+    let command = ActivateJobs {
+        job_type: &options.job_type,
+        worker: &options.name,
+        timeout: options.timeout,
+        jobs_max: u32::try_from(room).unwrap_or(u32::MAX),
+        fetch_variables: &fetch_variables,
+        wait: Some(wait),
+        tenant_ids: &[],
+    };
+    client.activate_jobs(&command).await
+}
