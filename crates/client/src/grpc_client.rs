@@ -29,7 +29,7 @@ const PORT_DEFAULT: u16 = 26500;
 /// The largest message read or written: a batch of jobs with large documents.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// The longest the server itself waits when a long poll does not say how long, with room to spare.
-const SERVER_WAIT_MAX: Duration = Duration::from_secs(60);
+const SERVER_WAIT_MAX: Duration = Duration::from_mins(1);
 
 /// Settings of a [`GrpcClient`].
 #[derive(Debug, Clone)]

@@ -64,7 +64,7 @@ impl WorkerOptions {
             job_type: job_type.into(),
             name: "baton".to_owned(),
             capacity: 32,
-            timeout: Duration::from_secs(300),
+            timeout: Duration::from_mins(5),
             poll_wait: Duration::from_secs(10),
             delay: Duration::ZERO,
             fetch_variables: Vec::new(),

@@ -114,7 +114,9 @@ impl RestClient {
     fn path(&self, operation: &'static str, parts: &[&str]) -> Result<PathAndQuery, Error> {
         let mut path = String::with_capacity(64);
         path.push_str(&self.shared.prefix);
-        parts.iter().for_each(|part| path.push_str(part));
+        for part in parts {
+            path.push_str(part);
+        }
         PathAndQuery::try_from(path).map_err(|error| Error::Decode { operation, reason: error.to_string() })
     }
 

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The longest the server itself waits when a long poll does not say how long, with room to spare.
-const SERVER_WAIT_MAX: Duration = Duration::from_secs(60);
+const SERVER_WAIT_MAX: Duration = Duration::from_mins(1);
 
 impl RestClient {
     /// `GET /topology`.

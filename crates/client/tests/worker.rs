@@ -1,0 +1,184 @@
+//! The job worker against a server in the same process.
+
+mod fakes;
+
+use std::{
+    future::Future,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use client::{Client, Error, Job, JobHandler, JobWorker, Outcome, Transport, WorkerOptions};
+use fakes::FakeGateway;
+use tokio::sync::{Notify, Semaphore};
+
+/// Completes jobs when allowed to, and tells when `expected` reports were taken.
+#[derive(Clone)]
+struct Handler {
+    outcome: fn(&Job) -> Outcome,
+    gate: Arc<Semaphore>,
+    in_work: Arc<AtomicUsize>,
+    peak: Arc<AtomicUsize>,
+    reported: Arc<Mutex<Vec<(i64, bool)>>>,
+    expected: usize,
+    all: Arc<Notify>,
+}
+
+impl Handler {
+    fn new(expected: usize, outcome: fn(&Job) -> Outcome) -> Self {
+        Self {
+            outcome,
+            gate: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+            in_work: Arc::default(),
+            peak: Arc::default(),
+            reported: Arc::default(),
+            expected,
+            all: Arc::default(),
+        }
+    }
+}
+
+impl JobHandler for Handler {
+    fn handle(&self, job: &Job) -> impl Future<Output = Outcome> + Send {
+        let outcome = (self.outcome)(job);
+        async move {
+            let now = self.in_work.fetch_add(1, Ordering::SeqCst) + 1;
+            self.peak.fetch_max(now, Ordering::SeqCst);
+            let _permit = self.gate.acquire().await.unwrap();
+            tokio::task::yield_now().await;
+            self.in_work.fetch_sub(1, Ordering::SeqCst);
+            outcome
+        }
+    }
+
+    fn reported(&self, job: &Job, result: Result<(), &Error>) {
+        let mut reported = self.reported.lock().unwrap();
+        reported.push((job.key, result.is_ok()));
+        if reported.len() == self.expected {
+            self.all.notify_one();
+        }
+    }
+}
+
+fn complete(_: &Job) -> Outcome {
+    Outcome::Complete(Some(r#"{"done":true}"#.to_owned()))
+}
+
+async fn run(gateway: &FakeGateway, streaming: bool, capacity: usize, handler: &Handler) {
+    let address = fakes::grpc_server(gateway.clone()).await;
+    let client = fakes::grpc_client(address);
+    let transport = if streaming { Transport::Stream(client.clone()) } else { Transport::Poll };
+    let options = WorkerOptions { capacity, transport, ..WorkerOptions::new("work") };
+    let worker = JobWorker::new(Client::Grpc(client), options, handler.clone()).start();
+    handler.all.notified().await;
+    worker.stop().await;
+}
+
+fn completed(gateway: &FakeGateway) -> Vec<i64> {
+    let mut keys: Vec<i64> = gateway.book.lock().unwrap().completed.iter().map(|(key, _)| *key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[tokio::test]
+async fn polls_and_completes_everything_once() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().unwrap().waiting.extend((1..=100).map(fakes::job));
+    let handler = Handler::new(100, complete);
+    run(&gateway, false, 8, &handler).await;
+    assert_eq!(completed(&gateway), (1..=100).collect::<Vec<_>>());
+    assert!(handler.peak.load(Ordering::SeqCst) <= 8);
+    assert_eq!(gateway.book.lock().unwrap().completed[0].1, r#"{"done":true}"#);
+}
+
+#[tokio::test]
+async fn streams_and_completes_everything_once() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().unwrap().streamed.extend((1..=100).map(fakes::job));
+    let handler = Handler::new(100, complete);
+    run(&gateway, true, 8, &handler).await;
+    assert_eq!(completed(&gateway), (1..=100).collect::<Vec<_>>());
+    assert!(handler.peak.load(Ordering::SeqCst) <= 8);
+}
+
+#[tokio::test]
+async fn a_streaming_worker_finds_jobs_from_before_the_stream() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().unwrap().waiting.extend((1..=30).map(fakes::job));
+    let handler = Handler::new(30, complete);
+    run(&gateway, true, 4, &handler).await;
+    assert_eq!(completed(&gateway), (1..=30).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn overload_is_waited_out_and_no_job_fails() {
+    let gateway = FakeGateway::default();
+    {
+        let mut book = gateway.book.lock().unwrap();
+        book.waiting.extend((1..=3).map(fakes::job));
+        book.refusals = 4;
+    }
+    let handler = Handler::new(3, complete);
+    run(&gateway, false, 8, &handler).await;
+    assert_eq!(completed(&gateway), [1, 2, 3]);
+    assert!(handler.reported.lock().unwrap().iter().all(|(_, taken)| *taken));
+}
+
+#[tokio::test]
+async fn failures_and_errors_are_reported() {
+    fn outcome(job: &Job) -> Outcome {
+        match job.key {
+            1 => Outcome::Fail {
+                retries: job.retries - 1,
+                message: "no".to_owned(),
+                backoff: Duration::from_secs(2),
+            },
+            2 => Outcome::Error { code: "E".to_owned(), message: "business".to_owned() },
+            _ => Outcome::Leave,
+        }
+    }
+    let gateway = FakeGateway::default();
+    gateway.book.lock().unwrap().waiting.extend((1..=3).map(fakes::job));
+    run(&gateway, false, 8, &Handler::new(3, outcome)).await;
+    let book = gateway.book.lock().unwrap();
+    assert_eq!((book.failed[0].retries, book.failed[0].retry_back_off), (2, 2000));
+    assert_eq!(book.thrown[0].error_code, "E");
+    assert!(book.completed.is_empty());
+}
+
+#[tokio::test]
+async fn an_expired_job_is_not_worked() {
+    let gateway = FakeGateway::default();
+    {
+        let mut book = gateway.book.lock().unwrap();
+        book.waiting.push_back(grpc::ActivatedJob { deadline: 1, ..fakes::job(1) });
+        book.waiting.push_back(fakes::job(2));
+    }
+    run(&gateway, false, 8, &Handler::new(1, complete)).await;
+    assert_eq!(completed(&gateway), [2]);
+}
+
+/// While all of its room is taken, a worker leaves jobs with the server.
+#[tokio::test]
+async fn a_full_worker_asks_for_nothing() {
+    let gateway = FakeGateway::default();
+    gateway.book.lock().unwrap().waiting.extend((1..=10).map(fakes::job));
+    let mut handler = Handler::new(10, complete);
+    handler.gate = Arc::new(Semaphore::new(0));
+    let watched = handler.clone();
+    let there = gateway.clone();
+    let release = tokio::spawn(async move {
+        while watched.in_work.load(Ordering::SeqCst) < 4 {
+            tokio::task::yield_now().await;
+        }
+        let left = there.book.lock().unwrap().waiting.len();
+        watched.gate.add_permits(100);
+        left
+    });
+    run(&gateway, false, 4, &handler).await;
+    assert_eq!(release.await.unwrap(), 6);
+    assert_eq!(handler.peak.load(Ordering::SeqCst), 4);
+}
