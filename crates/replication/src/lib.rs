@@ -1,1 +1,26 @@
-//! replication.
+//! Replication: the log of opaque commands, agreed on by the voters of a Raft group and durable before it counts.
+//!
+//! A broker opens one [`LogStore`] and starts one [`Group`] per partition on it. A request enters at
+//! [`Group::propose`], is appended and synced to disk together with the appends of every other group, is committed
+//! by openraft, and ends in [`StateMachine::apply`] on the thread `partition-<group>`; then the proposal resolves.
+//!
+//! Consensus is openraft's. What lives here is what openraft leaves to its user:
+//! - `log`: the log store, over raft-engine, with one writer thread and one sync per group commit;
+//! - `machine`: the thread that applies committed entries;
+//! - `group`: the life of a group, including its resumption after a disk that failed or was full;
+//! - `peer`: the door through which a transport will come.
+//!
+//! This crate must not know what an entry means, where state is kept, or how bytes travel between brokers.
+
+mod group;
+mod log;
+mod machine;
+mod peer;
+mod record;
+mod types;
+
+pub use group::{Group, GroupMetrics, GroupOptions, Role, StartError};
+pub use log::{DiskFaults, LogError, LogOptions, LogStore};
+pub use machine::{ApplyError, SnapshotError, SnapshotSource, StateMachine};
+pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
+pub use types::{Payload, ProposeError};

@@ -1,0 +1,666 @@
+//! One Raft group: a partition's place in the log.
+//!
+//! A group has two threads. `raft-<group>` runs openraft's core on a runtime of its own; `partition-<group>` applies
+//! committed entries. So the sync of one entry overlaps the application of the one before, and network tasks never
+//! wait for either.
+//!
+//! openraft treats a failed write as the end. Here it is the end of one life: a supervisor on the raft thread waits
+//! until the disk can be written again, makes the log store recover, and starts the core anew on the same log and
+//! the same state machine, which goes on behind its last applied entry.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use openraft::error::{Fatal, RaftError};
+use openraft::{BasicNode, Config, Raft, ServerState, SnapshotPolicy};
+use thiserror::Error;
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+
+use crate::log::{GroupLog, LogError, LogHandle, LogStore, PAYLOAD_LIMIT_BYTES};
+use crate::machine::{Machine, SnapshotData, StateMachine};
+use crate::peer::{NoPeers, PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse, Peers, Transport};
+use crate::types::{LogId, Payload, Proposal, ProposeError, Settle, TypeConfig, fatal_text, raft_text};
+
+/// First pause before a failed log is tried again; doubles up to [`RETRY_PAUSE_MAX`].
+const RETRY_PAUSE_MIN: Duration = Duration::from_millis(50);
+/// Longest pause between tries to resume.
+const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
+/// Entries sent to a follower in one message at most.
+const ENTRIES_PER_MESSAGE: u64 = 64;
+/// Time a follower has to take in a snapshot, in milliseconds.
+const SNAPSHOT_TIMEOUT_MS: u64 = 600_000;
+/// Orders waiting for the raft thread.
+const ORDER_QUEUE: usize = 16;
+
+/// How a group behaves.
+#[derive(Clone)]
+pub struct GroupOptions {
+    /// Voters of a group that starts for the first time, by node id, with their addresses. Empty: this node alone.
+    pub voters: BTreeMap<u64, String>,
+    /// Interval of heartbeats to followers, in milliseconds. A leader without followers sends none.
+    pub heartbeat_interval_ms: u64,
+    /// Shortest time without a leader after which a follower stands for election, in milliseconds; the longest is
+    /// twice that.
+    pub election_timeout_ms: u64,
+    /// Proposals under way at most; further ones wait.
+    pub proposals_in_flight_max: usize,
+    /// Where snapshots from a leader are received. Default: `snapshots` beside the log.
+    pub snapshot_dir: Option<PathBuf>,
+    /// Carries messages to the other voters.
+    pub transport: Arc<dyn Transport>,
+}
+
+impl Default for GroupOptions {
+    fn default() -> Self {
+        Self {
+            voters: BTreeMap::new(),
+            heartbeat_interval_ms: 250,
+            election_timeout_ms: 1000,
+            proposals_in_flight_max: 256,
+            snapshot_dir: None,
+            transport: Arc::new(NoPeers),
+        }
+    }
+}
+
+impl GroupOptions {
+    fn config(&self, group: u64) -> Config {
+        Config {
+            cluster_name: format!("group-{group}"),
+            heartbeat_interval: self.heartbeat_interval_ms,
+            election_timeout_min: self.election_timeout_ms,
+            election_timeout_max: self.election_timeout_ms * 2,
+            install_snapshot_timeout: SNAPSHOT_TIMEOUT_MS,
+            max_payload_entries: ENTRIES_PER_MESSAGE,
+            // The state machine flushes on its own schedule and says when the log may go; openraft decides neither.
+            snapshot_policy: SnapshotPolicy::Never,
+            max_in_snapshot_log_to_keep: u64::MAX,
+            replication_lag_threshold: u64::MAX,
+            ..Config::default()
+        }
+    }
+}
+
+/// Why a group did not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The log could not be read, or the group runs already.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A thread could not be started.
+    #[error("a thread cannot be started: {0}")]
+    Thread(#[from] io::Error),
+    /// The options contradict each other.
+    #[error("the group's options are wrong: {0}")]
+    Options(String),
+    /// The log was purged beyond what the state has, so that entries are missing between the two.
+    #[error("the log begins after entry {purged} but the state ends at entry {durable}")]
+    Gap {
+        /// Last purged index.
+        purged: u64,
+        /// Index up to which the state is durable.
+        durable: u64,
+    },
+    /// The state has entries that the log never had: they do not belong together.
+    #[error("the state ends at entry {durable} but the log at {last:?}")]
+    StateAhead {
+        /// Index up to which the state is durable.
+        durable: u64,
+        /// Last index of the log.
+        last: Option<u64>,
+    },
+    /// openraft did not start, or an entry could not be applied again.
+    #[error("the group cannot start: {0}")]
+    Raft(String),
+}
+
+/// What a node is in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It leads, and takes proposals.
+    Leader {
+        /// The term it leads in.
+        term: u64,
+    },
+    /// It follows, or has no leader at the moment.
+    Follower {
+        /// The term.
+        term: u64,
+        /// The node that leads, if known.
+        leader: Option<u64>,
+    },
+    /// Its log cannot be written for now, or it has stopped.
+    Unavailable,
+}
+
+/// Figures of a group at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupMetrics {
+    /// What this node is in the group, with the term.
+    pub role: Role,
+    /// Last index in the log, durable or about to be.
+    pub last_log_index: u64,
+    /// Last committed index known here.
+    pub committed_index: u64,
+    /// Last applied index.
+    pub applied_index: u64,
+    /// Last purged index.
+    pub purged_index: u64,
+}
+
+enum Slot {
+    Starting,
+    Running(Raft<TypeConfig>),
+    /// The log failed; the supervisor is trying to resume.
+    Recovering(String),
+    /// The state machine failed, for good.
+    Broken(String),
+    Stopped,
+}
+
+enum Order {
+    Purge(u64, oneshot::Sender<()>),
+    Shutdown,
+}
+
+struct Inner {
+    group: u64,
+    slot: RwLock<Slot>,
+    role: watch::Sender<Role>,
+    in_flight: Semaphore,
+    log: Arc<GroupLog>,
+    machine: Machine,
+}
+
+impl Inner {
+    fn set(&self, slot: Slot) {
+        if !matches!(slot, Slot::Running(_)) {
+            self.role
+                .send_if_modified(|role| std::mem::replace(role, Role::Unavailable) != Role::Unavailable);
+        }
+        *self.slot.write().unwrap_or_else(PoisonError::into_inner) = slot;
+    }
+
+    fn raft(&self) -> Result<Raft<TypeConfig>, ProposeError> {
+        match &*self.slot.read().unwrap_or_else(PoisonError::into_inner) {
+            Slot::Running(raft) => Ok(raft.clone()),
+            Slot::Starting => Err(ProposeError::NotLeader { leader: None }),
+            Slot::Recovering(reason) => Err(ProposeError::Storage(reason.clone())),
+            Slot::Broken(reason) => Err(ProposeError::StateMachine(reason.clone())),
+            Slot::Stopped => Err(ProposeError::ShuttingDown),
+        }
+    }
+
+    /// Why a proposal that openraft took got no answer.
+    fn abandoned(&self) -> ProposeError {
+        if let Some(reason) = self.machine.progress().failure() {
+            return ProposeError::StateMachine(reason.clone());
+        }
+        match self.raft() {
+            Err(error) => error,
+            Ok(raft) => {
+                let state = raft.metrics().borrow().running_state.clone();
+                match state {
+                    Err(Fatal::Stopped) => ProposeError::ShuttingDown,
+                    Err(fatal) => ProposeError::Storage(fatal_text(&fatal)),
+                    Ok(()) => ProposeError::Storage("the log was read anew after a failure".to_owned()),
+                }
+            }
+        }
+    }
+}
+
+/// A handle on a running group. Cheap to clone; when the last one is dropped the group stops.
+#[derive(Clone)]
+pub struct Group {
+    inner: Arc<Inner>,
+    orders: mpsc::Sender<Order>,
+    ended: watch::Receiver<bool>,
+}
+
+impl Group {
+    /// Starts a group on `log` as node `node_id`.
+    ///
+    /// At first start its membership is initialised. At a restart every committed entry after the machine's durable
+    /// index is applied, in order, before this returns; a sole voter is the leader by then.
+    pub async fn start(
+        group_id: u64,
+        node_id: u64,
+        log: &LogStore,
+        machine: impl StateMachine,
+        options: GroupOptions,
+    ) -> Result<Self, StartError> {
+        let config =
+            options.config(group_id).validate().map_err(|error| StartError::Options(error.to_string()))?;
+        log.recover().await?;
+        let snapshot_dir = options.snapshot_dir.clone().unwrap_or_else(|| log.dir().join("snapshots"));
+        let group_log = log.group(group_id)?;
+        let durable = machine.durable_index();
+        let applied = position(durable, &group_log)?;
+        let (machine, apply_thread) = Machine::spawn(machine, group_log.clone(), snapshot_dir)?;
+        if let Some(applied) = applied {
+            machine.begin_at(applied);
+        }
+
+        let (role, _) = watch::channel(Role::Unavailable);
+        let inner = Arc::new(Inner {
+            group: group_id,
+            slot: RwLock::new(Slot::Starting),
+            role,
+            in_flight: Semaphore::new(options.proposals_in_flight_max),
+            log: group_log,
+            machine,
+        });
+        let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
+        let (ended_sender, mut ended) = watch::channel(false);
+        let (ready, started) = oneshot::channel();
+        let supervisor = Supervisor {
+            inner: inner.clone(),
+            node: node_id,
+            config: Arc::new(config),
+            options,
+            orders: receiver,
+        };
+        thread::Builder::new().name(format!("raft-{group_id}")).spawn(move || {
+            let inner = supervisor.inner.clone();
+            supervisor.run_thread(ready);
+            if apply_thread.join().is_err() {
+                tracing::error!(group = group_id, "the apply thread panicked");
+            }
+            inner.log.abandon();
+            inner.log.store().release(group_id);
+            drop(inner);
+            ended_sender.send_replace(true);
+        })?;
+        let error = match started.await {
+            Ok(Ok(())) => return Ok(Self { inner, orders, ended }),
+            Ok(Err(error)) => error,
+            Err(_) => StartError::Raft("the raft thread ended".to_owned()),
+        };
+        // An error means that the thread has ended, too.
+        let _ = ended.wait_for(|ended| *ended).await;
+        Err(error)
+    }
+
+    /// Appends, replicates and applies one entry; resolves with its log index once it is applied here.
+    ///
+    /// Dropping the future does not take the entry back.
+    pub async fn propose(&self, payload: Payload) -> Result<u64, ProposeError> {
+        let bytes = payload.bytes.len();
+        if bytes > PAYLOAD_LIMIT_BYTES {
+            return Err(ProposeError::TooLarge { bytes, limit_bytes: PAYLOAD_LIMIT_BYTES });
+        }
+        let _permit = self.inner.in_flight.acquire().await.map_err(|_| ProposeError::ShuttingDown)?;
+        let raft = self.inner.raft()?;
+        let (settle, settled) = Settle::new();
+        if raft.client_write_ff(Proposal { payload, settle: Some(settle) }).await.is_err() {
+            return Err(self.inner.abandoned());
+        }
+        drop(raft);
+        settled.await.unwrap_or_else(|_| Err(self.inner.abandoned()))
+    }
+
+    /// Whether this node leads the group.
+    pub fn is_leader(&self) -> bool {
+        matches!(*self.inner.role.borrow(), Role::Leader { .. })
+    }
+
+    /// What this node is in the group, and every change of it.
+    pub fn role(&self) -> watch::Receiver<Role> {
+        self.inner.role.subscribe()
+    }
+
+    /// The group's figures now.
+    pub fn metrics(&self) -> GroupMetrics {
+        let index = |id: Option<LogId>| id.map_or(0, |id| id.index);
+        let log = &self.inner.log;
+        GroupMetrics {
+            role: *self.inner.role.borrow(),
+            last_log_index: index(log.last()),
+            committed_index: index(log.committed()).max(self.inner.machine.progress().applied_index()),
+            applied_index: self.inner.machine.progress().applied_index(),
+            purged_index: index(log.purged()),
+        }
+    }
+
+    /// Removes the log up to and including `upto`, but never beyond what the state machine has made durable.
+    /// Returns when the entries are gone; their files go in the background.
+    pub async fn purge(&self, upto: u64) {
+        let (reply, done) = oneshot::channel();
+        if self.orders.send(Order::Purge(upto, reply)).await.is_ok() {
+            // An error means that the group stopped meanwhile.
+            let _ = done.await;
+        }
+    }
+
+    /// Answers a request that another node's transport delivered.
+    pub async fn answer(&self, request: PeerRequest) -> Result<PeerResponse, PeerError> {
+        let raft = self.inner.raft().map_err(|error| PeerError::Stopped(error.to_string()))?;
+        let failed = |error: &RaftError<u64>| PeerError::Stopped(raft_text(error));
+        let answer = match request.0 {
+            PeerCall::Append(request) => {
+                PeerAnswer::Append(raft.append_entries(request).await.map_err(|error| failed(&error))?)
+            }
+            PeerCall::Vote(request) => {
+                PeerAnswer::Vote(raft.vote(request).await.map_err(|error| failed(&error))?)
+            }
+            PeerCall::Snapshot(vote, mut snapshot) => {
+                *snapshot.snapshot = self.receive(&raft, *snapshot.snapshot).await?;
+                let installed = raft.install_full_snapshot(vote, snapshot).await;
+                PeerAnswer::Snapshot(installed.map_err(|error| PeerError::Stopped(fatal_text(&error)))?)
+            }
+        };
+        Ok(PeerResponse(answer))
+    }
+
+    /// Brings a snapshot that is still a view into a file of this node.
+    async fn receive(&self, raft: &Raft<TypeConfig>, data: SnapshotData) -> Result<SnapshotData, PeerError> {
+        let SnapshotData::Source(source) = data else { return Ok(data) };
+        let Some(source) = source.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+            return Err(PeerError::Unreachable("the snapshot was already sent".to_owned()));
+        };
+        let target =
+            raft.begin_receiving_snapshot().await.map_err(|error| PeerError::Stopped(raft_text(&error)))?;
+        let SnapshotData::File(path) = &*target else {
+            return Err(PeerError::Stopped("snapshots cannot be received".to_owned()));
+        };
+        let path = path.clone();
+        let written = tokio::task::spawn_blocking(move || source.write_to(&path)).await;
+        match written {
+            Ok(Ok(())) => Ok(*target),
+            Ok(Err(error)) => Err(PeerError::Unreachable(error.to_string())),
+            Err(error) => Err(PeerError::Unreachable(error.to_string())),
+        }
+    }
+
+    /// Stops the group and waits until its threads have ended and the state machine is dropped.
+    pub async fn shutdown(&self) {
+        // An error means that the raft thread has ended already.
+        let _ = self.orders.send(Order::Shutdown).await;
+        let mut ended = self.ended.clone();
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+}
+
+/// Finds where the state machine stands in the log, or that the two do not belong together.
+fn position(durable: u64, log: &GroupLog) -> Result<Option<LogId>, StartError> {
+    let purged = log.purged().map(|id| id.index);
+    if let Some(purged) = purged
+        && durable < purged
+    {
+        return Err(StartError::Gap { purged, durable });
+    }
+    if durable == 0 {
+        // Entry 0 is the first membership, which the state machine never sees.
+        return Ok(None);
+    }
+    match log.log_id_at(durable)? {
+        Some(id) => Ok(Some(id)),
+        None => Err(StartError::StateAhead { durable, last: log.last().map(|id| id.index) }),
+    }
+}
+
+/// Why one life of openraft's core ended.
+enum End {
+    Shutdown,
+    Storage(String),
+    StateMachine(String),
+}
+
+struct Supervisor {
+    inner: Arc<Inner>,
+    node: u64,
+    config: Arc<Config>,
+    options: GroupOptions,
+    orders: mpsc::Receiver<Order>,
+}
+
+impl Supervisor {
+    fn run_thread(mut self, ready: oneshot::Sender<Result<(), StartError>>) {
+        let inner = self.inner.clone();
+        match tokio::runtime::Builder::new_current_thread().enable_time().build() {
+            Ok(runtime) => {
+                runtime.block_on(self.run(ready));
+                runtime.block_on(inner.machine.stop());
+            }
+            Err(error) => {
+                // The starter may have given up.
+                let _ = ready.send(Err(error.into()));
+            }
+        }
+        inner.in_flight.close();
+        inner.set(Slot::Stopped);
+    }
+
+    async fn run(&mut self, ready: oneshot::Sender<Result<(), StartError>>) {
+        let mut end = match self.start().await {
+            Ok(raft) => {
+                if ready.send(Ok(())).is_err() {
+                    return self.stop(&raft).await;
+                }
+                self.live(raft).await
+            }
+            Err(error) => {
+                // The starter may have given up.
+                let _ = ready.send(Err(error));
+                return;
+            }
+        };
+        loop {
+            end = match end {
+                End::Shutdown => return,
+                End::StateMachine(reason) => {
+                    self.break_off(reason).await;
+                    return;
+                }
+                End::Storage(reason) => {
+                    tracing::error!(
+                        group = self.inner.group,
+                        reason,
+                        "the log failed, the group waits for the disk"
+                    );
+                    self.inner.set(Slot::Recovering(reason));
+                    // The answer comes after what was committed has been applied; an error means there is nobody
+                    // left to apply it.
+                    let _ = self.inner.machine.durable_index().await;
+                    self.inner.log.abandon();
+                    match self.resume().await {
+                        Some(raft) => self.live(raft).await,
+                        None => return,
+                    }
+                }
+            };
+        }
+    }
+
+    /// Starts openraft's core, and waits until a sole voter leads and has applied its log.
+    async fn start(&self) -> Result<Raft<TypeConfig>, StartError> {
+        let inner = &self.inner;
+        let peers = Peers { group: inner.group, transport: self.options.transport.clone() };
+        let log = LogHandle::new(inner.log.clone(), self.node);
+        let pristine = inner.log.is_pristine();
+        let raft = Raft::new(self.node, self.config.clone(), peers, log, inner.machine.clone())
+            .await
+            .map_err(|fatal| StartError::Raft(fatal_text(&fatal)))?;
+        if let Err(error) = self.bring_up(&raft, pristine).await {
+            // The core would live on: it holds a sender of its own channel.
+            self.shut_down(&raft).await;
+            return Err(error);
+        }
+        self.publish(&raft);
+        inner.set(Slot::Running(raft.clone()));
+        Ok(raft)
+    }
+
+    async fn bring_up(&self, raft: &Raft<TypeConfig>, pristine: bool) -> Result<(), StartError> {
+        let failed = |text: String| StartError::Raft(text);
+        if pristine {
+            let mut voters: BTreeMap<u64, BasicNode> =
+                self.options.voters.iter().map(|(id, address)| (*id, BasicNode::new(address))).collect();
+            if voters.is_empty() {
+                voters.insert(self.node, BasicNode::default());
+            }
+            raft.initialize(voters).await.map_err(|error| failed(raft_text(&error)))?;
+        }
+        if self.inner.log.is_sole_voter(self.node) {
+            if raft.metrics().borrow().state != ServerState::Leader {
+                raft.trigger().elect().await.map_err(|fatal| failed(fatal_text(&fatal)))?;
+            }
+            let node = self.node;
+            let mut metrics = raft.metrics();
+            let led = metrics
+                .wait_for(|now| {
+                    now.running_state.is_err()
+                        || (now.state == ServerState::Leader
+                            && now.current_leader == Some(node)
+                            && now.last_applied.map(|id| id.index) >= now.last_log_index)
+                })
+                .await
+                .map_err(|_| failed("openraft stopped".to_owned()))?;
+            if let Err(fatal) = &led.running_state {
+                return Err(failed(fatal_text(fatal)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Serves a running core until it ends.
+    async fn live(&mut self, raft: Raft<TypeConfig>) -> End {
+        // The core owns the sending side, so that the channel closes when the core ends. The other metrics change
+        // with every entry; nobody listens to them here.
+        let mut server = raft.server_metrics();
+        loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(Order::Purge(upto, reply)) => {
+                        self.purge(&raft, upto).await;
+                        // The asker may be gone.
+                        let _ = reply.send(());
+                    }
+                    Some(Order::Shutdown) | None => {
+                        self.stop(&raft).await;
+                        return End::Shutdown;
+                    }
+                },
+                changed = server.changed() => {
+                    if changed.is_err() {
+                        break;
+                    }
+                    self.publish(&raft);
+                }
+            }
+        }
+        if let Some(reason) = self.inner.machine.progress().failure() {
+            return End::StateMachine(reason.clone());
+        }
+        match &raft.metrics().borrow().running_state {
+            Err(fatal) => End::Storage(fatal_text(fatal)),
+            Ok(()) => End::Storage("openraft stopped".to_owned()),
+        }
+    }
+
+    fn publish(&self, raft: &Raft<TypeConfig>) {
+        let metrics = raft.server_metrics();
+        let now = metrics.borrow();
+        let term = now.vote.leader_id().term;
+        let role = if now.state == ServerState::Leader {
+            Role::Leader { term }
+        } else {
+            Role::Follower { term, leader: now.current_leader }
+        };
+        self.inner.role.send_if_modified(|known| std::mem::replace(known, role) != role);
+    }
+
+    /// Tells openraft that the state is safe up to what the machine says, which lets it purge the log that far.
+    async fn purge(&self, raft: &Raft<TypeConfig>, upto: u64) {
+        let Ok(durable) = self.inner.machine.durable_index().await else { return };
+        let upto = upto.min(durable).min(self.inner.machine.progress().applied_index());
+        if upto == 0 || self.inner.log.purged().is_some_and(|purged| purged.index >= upto) {
+            return;
+        }
+        let reached = |id: Option<LogId>| id.is_some_and(|id| id.index >= upto);
+        let mut metrics = raft.metrics();
+        if !reached(metrics.borrow().snapshot) && raft.trigger().snapshot().await.is_err() {
+            return;
+        }
+        // An error, here and below, means that the core stopped.
+        if metrics.wait_for(|now| now.running_state.is_err() || reached(now.snapshot)).await.is_err()
+            || raft.trigger().purge_log(upto).await.is_err()
+        {
+            return;
+        }
+        let _ = metrics.wait_for(|now| now.running_state.is_err() || reached(now.purged)).await;
+    }
+
+    async fn stop(&self, raft: &Raft<TypeConfig>) {
+        self.inner.set(Slot::Stopped);
+        self.shut_down(raft).await;
+    }
+
+    async fn shut_down(&self, raft: &Raft<TypeConfig>) {
+        if let Err(error) = raft.shutdown().await {
+            tracing::error!(group = self.inner.group, %error, "openraft did not stop in order");
+        }
+    }
+
+    /// Waits for the disk and starts the core anew; `None` when the group is to stop instead.
+    async fn resume(&mut self) -> Option<Raft<TypeConfig>> {
+        let mut pause = RETRY_PAUSE_MIN;
+        loop {
+            let reason = match self.try_resume().await {
+                Ok(raft) => {
+                    tracing::info!(group = self.inner.group, "the group goes on");
+                    return Some(raft);
+                }
+                Err(error) => error.to_string(),
+            };
+            if let Some(reason) = self.inner.machine.progress().failure() {
+                self.break_off(reason.clone()).await;
+                return None;
+            }
+            tracing::debug!(group = self.inner.group, reason, "the log still fails");
+            self.inner.set(Slot::Recovering(reason));
+            if self.pause(pause).await.is_err() {
+                return None;
+            }
+            pause = (pause * 2).min(RETRY_PAUSE_MAX);
+        }
+    }
+
+    async fn try_resume(&self) -> Result<Raft<TypeConfig>, StartError> {
+        self.inner.log.store().recover().await?;
+        self.inner.log.reload()?;
+        self.start().await
+    }
+
+    /// Waits, answering orders; an error means that the group is to stop.
+    async fn pause(&mut self, pause: Duration) -> Result<(), ()> {
+        let over = tokio::time::sleep(pause);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                () = &mut over => return Ok(()),
+                order = self.orders.recv() => match order {
+                    Some(Order::Purge(..)) => {}
+                    Some(Order::Shutdown) | None => return Err(()),
+                },
+            }
+        }
+    }
+
+    /// Ends a group whose state machine failed: answers until it is told to stop.
+    async fn break_off(&mut self, reason: String) {
+        tracing::error!(group = self.inner.group, reason, "the state machine failed, the group stops");
+        self.inner.set(Slot::Broken(reason));
+        self.inner.log.abandon();
+        while let Some(order) = self.orders.recv().await {
+            if matches!(order, Order::Shutdown) {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,508 @@
+//! The log of one group: openraft's storage trait over the shared engine, with the recent tail in memory.
+//!
+//! Facts beside the entries, by key: the vote, the committed position, the last purged log id, the log id of the last
+//! snapshot received, every membership still needed, and, after a conflicting suffix was removed, the index the log really ends at: raft-engine cannot
+//! cut a suffix, it only overwrites one, so the mark stands until the next append does that.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
+use std::io;
+use std::ops::{Bound, RangeBounds};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use openraft::storage::{LogFlushed, RaftLogStorage};
+use openraft::{LogState, OptionalSend, RaftLogReader};
+use tokio::sync::oneshot;
+
+use super::writer::{Change, Done, LogEngine, Request};
+use super::{LogError, LogStore};
+use crate::record::{self, LogIdFact, Record, StoredMembershipFact, VoteFact};
+use crate::types::{
+    Entry, EntryPayload, LogId, StorageError, StorageIOError, StoredMembership, TypeConfig, Vote,
+};
+
+const VOTE: &[u8] = b"vote";
+const COMMITTED: &[u8] = b"committed";
+const PURGED: &[u8] = b"purged";
+const TAIL: &[u8] = b"tail";
+const SNAPSHOT: &[u8] = b"snapshot";
+/// Followed by the index, big-endian.
+const MEMBERSHIP: u8 = b'm';
+
+/// Most bytes read from disk in one go for a follower.
+const READ_AHEAD_BYTES: usize = 4 << 20;
+/// What an entry costs in memory beside its payload, for the cache's account.
+const ENTRY_OVERHEAD_BYTES: usize = 128;
+
+/// The log of one group.
+pub(crate) struct GroupLog {
+    group: u64,
+    store: LogStore,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    vote: Option<Vote>,
+    committed: Option<LogId>,
+    /// Whether `committed` is newer than what is stored.
+    committed_dirty: bool,
+    purged: Option<LogId>,
+    last: Option<LogId>,
+    snapshot: Option<LogId>,
+    /// Whether the mark that the log ends before what the engine holds is stored.
+    tail_marked: bool,
+    memberships: BTreeMap<u64, StoredMembership>,
+    cache: Cache,
+}
+
+/// The newest entries, without gaps, up to the last one.
+#[derive(Default)]
+struct Cache {
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    /// Entries up to here are applied and may leave.
+    released: u64,
+}
+
+impl Cache {
+    fn first(&self) -> Option<u64> {
+        self.entries.front().map(|entry| entry.log_id.index)
+    }
+
+    fn push(&mut self, entry: Entry) {
+        self.bytes += cost(&entry);
+        self.entries.push_back(entry);
+    }
+
+    fn truncate(&mut self, since: u64) {
+        while let Some(entry) = self.entries.pop_back_if(|entry| entry.log_id.index >= since) {
+            self.bytes -= cost(&entry);
+        }
+    }
+
+    /// Lets go of what only the apply path needed, and of the oldest applied entries beyond the limit.
+    fn release(&mut self, upto: u64, limit_bytes: usize) {
+        let Some(first) = self.first() else {
+            self.released = self.released.max(upto);
+            return;
+        };
+        for index in self.released.saturating_add(1).max(first)..=upto {
+            let Some(entry) = self.entries.get_mut((index - first) as usize) else { break };
+            if let EntryPayload::Normal(proposal) = &mut entry.payload {
+                proposal.payload.decoded = None;
+                proposal.settle = None;
+            }
+        }
+        self.released = self.released.max(upto);
+        while self.bytes > limit_bytes {
+            let released = self.released;
+            let Some(entry) = self.entries.pop_front_if(|entry| entry.log_id.index <= released) else {
+                break;
+            };
+            self.bytes -= cost(&entry);
+        }
+    }
+}
+
+fn cost(entry: &Entry) -> usize {
+    let payload = match &entry.payload {
+        EntryPayload::Normal(proposal) => proposal.payload.bytes.len(),
+        EntryPayload::Blank | EntryPayload::Membership(_) => 0,
+    };
+    payload + ENTRY_OVERHEAD_BYTES
+}
+
+impl GroupLog {
+    pub(crate) fn load(group: u64, store: LogStore) -> Result<Self, LogError> {
+        let log = Self { group, store, state: Mutex::default() };
+        log.reload()?;
+        Ok(log)
+    }
+
+    /// Forgets what is in memory and reads the log's outline from the engine again. Whoever waits for an entry that
+    /// is only in memory learns that it is gone.
+    pub(crate) fn reload(&self) -> Result<(), LogError> {
+        let fresh = self.store.shared().read(self.group, |engine| State::read(engine, self.group))?;
+        let mut state = self.lock();
+        let acknowledged = state.committed.map(|id| id.index);
+        let found = fresh.last.map(|id| id.index);
+        if let Some(acknowledged) = acknowledged
+            && found < Some(acknowledged)
+        {
+            return Err(LogError::Lost { group: self.group, acknowledged, found });
+        }
+        let committed = state.committed.max(fresh.committed);
+        let released = state.cache.released;
+        *state = fresh;
+        state.committed = committed;
+        state.cache.released = released;
+        Ok(())
+    }
+
+    pub(crate) fn group(&self) -> u64 {
+        self.group
+    }
+
+    pub(crate) fn store(&self) -> &LogStore {
+        &self.store
+    }
+
+    pub(crate) fn last(&self) -> Option<LogId> {
+        self.lock().last
+    }
+
+    pub(crate) fn purged(&self) -> Option<LogId> {
+        self.lock().purged
+    }
+
+    pub(crate) fn committed(&self) -> Option<LogId> {
+        self.lock().committed
+    }
+
+    /// Whether the group has neither voted nor logged anything.
+    pub(crate) fn is_pristine(&self) -> bool {
+        let state = self.lock();
+        state.vote.is_none() && state.last.is_none()
+    }
+
+    /// Whether `node` alone makes up every quorum, so that whatever is durable here is committed.
+    pub(crate) fn is_sole_voter(&self, node: u64) -> bool {
+        self.lock().is_sole_voter(node)
+    }
+
+    /// The membership in force at `index`.
+    pub(crate) fn membership_at(&self, index: u64) -> StoredMembership {
+        let state = self.lock();
+        state.memberships.range(..=index).next_back().map(|(_, stored)| stored.clone()).unwrap_or_default()
+    }
+
+    /// The id of the entry at `index`, if it is in the log, is the last purged one or ends the last snapshot.
+    pub(crate) fn log_id_at(&self, index: u64) -> Result<Option<LogId>, LogError> {
+        {
+            let state = self.lock();
+            for known in [state.purged, state.last, state.snapshot].into_iter().flatten() {
+                if known.index == index {
+                    return Ok(Some(known));
+                }
+            }
+        }
+        Ok(self.entries(index, index + 1, usize::MAX)?.pop().map(|entry| entry.log_id))
+    }
+
+    /// Lets go of everyone who waits for an entry that is not applied: nobody will apply it soon.
+    pub(crate) fn abandon(&self) {
+        for entry in &mut self.lock().cache.entries {
+            if let EntryPayload::Normal(proposal) = &mut entry.payload {
+                proposal.settle = None;
+            }
+        }
+    }
+
+    /// Tells that entries up to `index` are applied.
+    pub(crate) fn release(&self, index: u64) {
+        let limit_bytes = self.store.shared().options.cached_bytes_per_group;
+        self.lock().cache.release(index, limit_bytes);
+    }
+
+    /// Records that a snapshot takes the place of the log up to `last`, before the state machine installs it.
+    pub(crate) async fn note_snapshot(
+        &self,
+        last: LogId,
+        membership: &StoredMembership,
+    ) -> Result<(), LogError> {
+        let mut facts = vec![(SNAPSHOT.to_vec(), Some(record::encode(&LogIdFact::of(&last))))];
+        if let Some(at) = membership.log_id() {
+            let fact = StoredMembershipFact::of(Some(at), membership.membership());
+            facts.push((membership_key(at.index), Some(record::encode(&fact))));
+        }
+        {
+            let mut state = self.lock();
+            state.snapshot = Some(last);
+            if let Some(at) = membership.log_id() {
+                state.memberships.insert(at.index, membership.clone());
+            }
+        }
+        self.put(facts, None).await
+    }
+
+    /// Entries from `start` up to but without `end`, no more than `limit_bytes` of them from disk but at least one.
+    fn entries(&self, start: u64, end: u64, limit_bytes: usize) -> Result<Vec<Entry>, LogError> {
+        let (mut found, disk_end) = {
+            let state = self.lock();
+            let end = end.min(state.last.map_or(0, |id| id.index + 1));
+            let start = start.max(state.purged.map_or(0, |id| id.index + 1));
+            if start >= end {
+                return Ok(Vec::new());
+            }
+            let cached = state.cache.first().unwrap_or(end).clamp(start, end);
+            let skipped = state.cache.first().map_or(0, |first| cached - first) as usize;
+            let tail: Vec<Entry> =
+                state.cache.entries.iter().skip(skipped).take((end - cached) as usize).cloned().collect();
+            (tail, start..cached)
+        };
+        if disk_end.is_empty() {
+            return Ok(found);
+        }
+        let limit = (limit_bytes != usize::MAX).then_some(limit_bytes);
+        let mut entries = self.store.shared().read(self.group, |engine| {
+            let mut records: Vec<Record> = Vec::new();
+            engine
+                .fetch_entries_to::<Record>(self.group, disk_end.start, disk_end.end, limit, &mut records)
+                .map_err(|error| io::Error::other(error.to_string()))?;
+            records.into_iter().map(Record::into_entry).collect::<io::Result<Vec<Entry>>>()
+        })?;
+        if entries.last().is_some_and(|entry| entry.log_id.index + 1 == disk_end.end) {
+            entries.append(&mut found);
+        }
+        Ok(entries)
+    }
+
+    async fn put(
+        &self,
+        facts: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+        compact_to: Option<u64>,
+    ) -> Result<(), LogError> {
+        let (reply, answer) = oneshot::channel();
+        let change = Change { group: self.group, records: Vec::new(), facts, compact_to };
+        self.store.send(Request::Change(change, Done::Reply(reply))).await?;
+        answer.await.map_err(|_| LogError::Closed)?
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_sole_voter(&self, node: u64) -> bool {
+        self.memberships.values().next_back().is_some_and(|stored| {
+            let voters = stored.membership().get_joint_config();
+            !voters.is_empty() && voters.iter().all(|set| set.len() == 1 && set.contains(&node))
+        })
+    }
+
+    fn read(engine: &LogEngine, group: u64) -> io::Result<Self> {
+        let id = |key: &[u8]| -> io::Result<Option<LogId>> {
+            engine
+                .get(group, key)
+                .map(|bytes| record::decode::<LogIdFact>(&bytes).map(LogIdFact::log_id))
+                .transpose()
+        };
+        let vote = engine.get(group, VOTE).map(|bytes| record::decode::<VoteFact>(&bytes)).transpose()?;
+        let purged = id(PURGED)?;
+        let tail = engine.get(group, TAIL).map(|bytes| record::decode::<u64>(&bytes)).transpose()?;
+        let end = match (engine.last_index(group), tail) {
+            // The mark holds the first index that no longer counts.
+            (Some(last), Some(tail)) => (last + 1).min(tail),
+            (Some(last), None) => last + 1,
+            (None, _) => 0,
+        };
+        let last = if end > purged.map_or(0, |id| id.index + 1) {
+            let entry = engine
+                .get_entry::<Record>(group, end - 1)
+                .map_err(|error| io::Error::other(error.to_string()))?
+                .ok_or_else(|| record::corrupt(format!("the last entry {} is missing", end - 1)))?;
+            Some(entry.log_id())
+        } else {
+            purged
+        };
+        let mut memberships = BTreeMap::new();
+        let mut broken = None;
+        engine
+            .scan_raw_messages(group, Some(&[MEMBERSHIP]), Some(&[MEMBERSHIP + 1]), false, |key, value| {
+                let index = key.get(1..).and_then(|index| index.try_into().ok()).map(u64::from_be_bytes);
+                match (index, record::decode::<StoredMembershipFact>(value)) {
+                    (Some(index), Ok(fact)) => drop(memberships.insert(index, fact.into_stored())),
+                    (None, _) => broken = Some(record::corrupt("a membership has no index".to_owned())),
+                    (_, Err(error)) => broken = Some(error),
+                }
+                broken.is_none()
+            })
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        Ok(Self {
+            vote: vote.map(VoteFact::vote),
+            committed: id(COMMITTED)?.min(last),
+            committed_dirty: false,
+            purged,
+            last,
+            snapshot: id(SNAPSHOT)?,
+            tail_marked: tail.is_some(),
+            memberships,
+            cache: Cache::default(),
+        })
+    }
+}
+
+fn membership_key(index: u64) -> Vec<u8> {
+    let mut key = vec![MEMBERSHIP];
+    key.extend_from_slice(&index.to_be_bytes());
+    key
+}
+
+/// What openraft holds: a handle on the log of one group, acting for one node.
+#[derive(Clone)]
+pub(crate) struct LogHandle {
+    log: Arc<GroupLog>,
+    node: u64,
+}
+
+impl LogHandle {
+    pub(crate) fn new(log: Arc<GroupLog>, node: u64) -> Self {
+        Self { log, node }
+    }
+}
+
+fn bounds(range: &impl RangeBounds<u64>) -> (u64, u64) {
+    let start = match range.start_bound() {
+        Bound::Included(start) => *start,
+        Bound::Excluded(start) => start + 1,
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(end) => end + 1,
+        Bound::Excluded(end) => *end,
+        Bound::Unbounded => u64::MAX,
+    };
+    (start, end)
+}
+
+fn reading(error: LogError) -> StorageError {
+    StorageIOError::read_logs(openraft::AnyError::new(&error)).into()
+}
+
+fn writing(error: LogError) -> StorageError {
+    StorageIOError::write_logs(openraft::AnyError::new(&error)).into()
+}
+
+impl RaftLogReader<TypeConfig> for LogHandle {
+    async fn try_get_log_entries<RB: RangeBounds<u64> + Clone + Debug + OptionalSend>(
+        &mut self,
+        range: RB,
+    ) -> Result<Vec<Entry>, StorageError> {
+        let (start, end) = bounds(&range);
+        self.log.entries(start, end, usize::MAX).map_err(reading)
+    }
+
+    async fn limited_get_log_entries(&mut self, start: u64, end: u64) -> Result<Vec<Entry>, StorageError> {
+        self.log.entries(start, end, READ_AHEAD_BYTES).map_err(reading)
+    }
+}
+
+impl RaftLogStorage<TypeConfig> for LogHandle {
+    type LogReader = Self;
+
+    async fn get_log_state(&mut self) -> Result<LogState<TypeConfig>, StorageError> {
+        let state = self.log.lock();
+        Ok(LogState { last_purged_log_id: state.purged, last_log_id: state.last })
+    }
+
+    async fn get_log_reader(&mut self) -> Self {
+        self.clone()
+    }
+
+    async fn save_vote(&mut self, vote: &Vote) -> Result<(), StorageError> {
+        let fact = record::encode(&VoteFact::of(vote));
+        self.log.put(vec![(VOTE.to_vec(), Some(fact))], None).await.map_err(writing)?;
+        self.log.lock().vote = Some(*vote);
+        Ok(())
+    }
+
+    async fn read_vote(&mut self) -> Result<Option<Vote>, StorageError> {
+        Ok(self.log.lock().vote)
+    }
+
+    async fn save_committed(&mut self, committed: Option<LogId>) -> Result<(), StorageError> {
+        // Written with the next append: it only spares followers some waiting after a restart.
+        let mut state = self.log.lock();
+        state.committed_dirty |= state.committed != committed;
+        state.committed = committed;
+        Ok(())
+    }
+
+    async fn read_committed(&mut self) -> Result<Option<LogId>, StorageError> {
+        if self.log.is_sole_voter(self.node) {
+            return Ok(self.log.last());
+        }
+        Ok(self.log.committed())
+    }
+
+    async fn append<I>(&mut self, entries: I, callback: LogFlushed<TypeConfig>) -> Result<(), StorageError>
+    where
+        I: IntoIterator<Item = Entry> + OptionalSend,
+        I::IntoIter: OptionalSend,
+    {
+        let mut facts = Vec::new();
+        let mut records = Vec::new();
+        {
+            let mut state = self.log.lock();
+            for entry in entries {
+                records.push(Record::of(&entry));
+                if let EntryPayload::Membership(membership) = &entry.payload {
+                    let fact = StoredMembershipFact::of(Some(&entry.log_id), membership);
+                    facts.push((membership_key(entry.log_id.index), Some(record::encode(&fact))));
+                    let stored = StoredMembership::new(Some(entry.log_id), membership.clone());
+                    state.memberships.insert(entry.log_id.index, stored);
+                }
+                state.last = Some(entry.log_id);
+                state.cache.push(entry);
+            }
+            if state.tail_marked && !records.is_empty() {
+                state.tail_marked = false;
+                facts.push((TAIL.to_vec(), None));
+            }
+            // A sole voter's log is committed as far as it goes.
+            if let (true, Some(committed)) = (state.committed_dirty, state.committed)
+                && !state.is_sole_voter(self.node)
+            {
+                state.committed_dirty = false;
+                facts.push((COMMITTED.to_vec(), Some(record::encode(&LogIdFact::of(&committed)))));
+            }
+        }
+        let change = Change { group: self.log.group, records, facts, compact_to: None };
+        self.log.store.send(Request::Change(change, Done::Flushed(callback))).await.map_err(writing)
+    }
+
+    async fn truncate(&mut self, log_id: LogId) -> Result<(), StorageError> {
+        let before = log_id.index.checked_sub(1);
+        let previous = match before {
+            Some(index) => self.log.log_id_at(index).map_err(reading)?,
+            None => None,
+        };
+        let mut facts = vec![(TAIL.to_vec(), Some(record::encode(&log_id.index)))];
+        {
+            let mut state = self.log.lock();
+            let dropped = state.memberships.split_off(&log_id.index);
+            facts.extend(dropped.into_keys().map(|index| (membership_key(index), None)));
+            state.cache.truncate(log_id.index);
+            state.last = previous;
+            state.tail_marked = true;
+        }
+        self.log.put(facts, None).await.map_err(writing)
+    }
+
+    async fn purge(&mut self, log_id: LogId) -> Result<(), StorageError> {
+        let mut facts = vec![(PURGED.to_vec(), Some(record::encode(&LogIdFact::of(&log_id))))];
+        {
+            let mut state = self.log.lock();
+            // The newest membership at or before the purged entry is still in force.
+            let kept = state.memberships.range(..=log_id.index).next_back().map_or(0, |(index, _)| *index);
+            let rest = state.memberships.split_off(&kept);
+            let stale = std::mem::replace(&mut state.memberships, rest);
+            facts.extend(stale.into_keys().map(|index| (membership_key(index), None)));
+            state.cache.release(log_id.index, 0);
+            while let Some(entry) =
+                state.cache.entries.pop_front_if(|entry| entry.log_id.index <= log_id.index)
+            {
+                state.cache.bytes -= cost(&entry);
+            }
+            state.purged = state.purged.max(Some(log_id));
+            state.last = state.last.max(Some(log_id));
+        }
+        self.log.put(facts, Some(log_id.index + 1)).await.map_err(writing)?;
+        self.log.store.send(Request::Purge).await.map_err(writing)
+    }
+}

@@ -1,0 +1,254 @@
+//! The writer thread: group commit for all groups of a broker, and recovery when the disk let it down.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+
+use openraft::storage::LogFlushed;
+use raft_engine::{Command, Engine, LogBatch};
+use tokio::sync::{mpsc, oneshot};
+
+use super::disk::Disk;
+use super::{LogError, LogOptions};
+use crate::record::Record;
+use crate::types::TypeConfig;
+
+/// Bytes gathered into one write before the sync, so that a single sync never waits for an unbounded write.
+const GATHERED_BYTES: usize = 4 << 20;
+
+/// A change to the log of one group.
+pub(crate) struct Change {
+    pub(crate) group: u64,
+    pub(crate) records: Vec<Record>,
+    /// Facts to set, or to remove where there is no value.
+    pub(crate) facts: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Entries before this index are dropped.
+    pub(crate) compact_to: Option<u64>,
+}
+
+/// Whom to tell that a change is durable, or is not.
+pub(crate) enum Done {
+    Flushed(LogFlushed<TypeConfig>),
+    Reply(oneshot::Sender<Result<(), LogError>>),
+}
+
+impl Done {
+    fn tell(self, result: Result<(), LogError>) {
+        match self {
+            Self::Flushed(callback) => {
+                callback.log_io_completed(result.map_err(|error| io::Error::other(error.to_string())));
+            }
+            // The asker may be gone.
+            Self::Reply(reply) => drop(reply.send(result)),
+        }
+    }
+}
+
+pub(crate) enum Request {
+    Change(Change, Done),
+    /// Removes the files that hold only compacted entries.
+    Purge,
+    Recover(oneshot::Sender<Result<(), LogError>>),
+}
+
+pub(crate) type LogEngine = Engine<Disk>;
+
+/// What the writer thread and the readers share.
+pub(crate) struct Shared {
+    dir: PathBuf,
+    pub(crate) options: LogOptions,
+    disk: Disk,
+    /// Absent only while the store recovers.
+    engine: RwLock<Option<LogEngine>>,
+}
+
+impl Shared {
+    pub(crate) fn open(dir: &Path, options: LogOptions) -> Result<Self, LogError> {
+        let disk = Disk::new(options.disk_faults.clone());
+        let engine = open_engine(dir, &options, &disk)?;
+        Ok(Self { dir: dir.to_owned(), options, disk, engine: RwLock::new(Some(engine)) })
+    }
+
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.disk.failure()
+    }
+
+    /// Reads with the engine, if there is one now.
+    pub(crate) fn read<T>(
+        &self,
+        group: u64,
+        read: impl FnOnce(&LogEngine) -> io::Result<T>,
+    ) -> Result<T, LogError> {
+        let failed = |reason: String| LogError::Read { group, reason };
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = engine.as_ref().ok_or_else(|| failed("the store is recovering".to_owned()))?;
+        read(engine).map_err(|error| failed(error.to_string()))
+    }
+
+    /// Writes one batch and syncs it. On failure the disk refuses all changes until the store has recovered.
+    fn write(&self, batch: &mut LogBatch) -> Result<(), LogError> {
+        if let Some(reason) = self.disk.failure() {
+            return Err(LogError::Write(reason));
+        }
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(engine) = engine.as_ref() else {
+            return Err(LogError::Write("the store has not recovered".to_owned()));
+        };
+        // raft-engine panics on a few disk errors (syncing the directory); none may take the broker down.
+        let reason = match catch_unwind(AssertUnwindSafe(|| engine.write(batch, true))) {
+            Ok(Ok(_)) => match self.disk.failure() {
+                None => return Ok(()),
+                Some(reason) => reason,
+            },
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the log engine panicked".to_owned(),
+        };
+        tracing::error!(reason, dir = %self.dir.display(), "the log cannot be written");
+        self.disk.fail(reason.clone());
+        Err(LogError::Write(reason))
+    }
+
+    fn purge(&self) {
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let (Some(engine), None) = (engine.as_ref(), self.disk.failure()) else { return };
+        match catch_unwind(AssertUnwindSafe(|| engine.purge_expired_files())) {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "purged log files could not be removed"),
+            Err(_) => self.disk.fail("the log engine panicked while purging".to_owned()),
+        }
+    }
+
+    fn recover(&self) -> Result<(), LogError> {
+        let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_some() && self.disk.failure().is_none() {
+            return Ok(());
+        }
+        let failed = |error: io::Error| LogError::Open { dir: self.dir.clone(), reason: error.to_string() };
+        let free_bytes = self.disk.free_bytes(&self.dir).map_err(failed)?;
+        if free_bytes < self.options.min_free_bytes {
+            return Err(LogError::Full { free_bytes, needed_bytes: self.options.min_free_bytes });
+        }
+        let old = slot.take();
+        // Closing the old engine tidies up its files, which the failed disk refuses.
+        if catch_unwind(AssertUnwindSafe(|| drop(old))).is_err() {
+            tracing::warn!("the failed log engine panicked when it was closed");
+        }
+        self.disk.repair().map_err(failed)?;
+        let engine = open_engine(&self.dir, &self.options, &self.disk)?;
+        if let Some(reason) = self.disk.failure() {
+            return Err(LogError::Write(reason));
+        }
+        *slot = Some(engine);
+        tracing::info!(dir = %self.dir.display(), "the log is writable again");
+        Ok(())
+    }
+}
+
+fn open_engine(dir: &Path, options: &LogOptions, disk: &Disk) -> Result<LogEngine, LogError> {
+    let failed = |reason: String| LogError::Open { dir: dir.to_owned(), reason };
+    let config = options.engine_config(dir);
+    let disk = Arc::new(disk.clone());
+    match catch_unwind(AssertUnwindSafe(|| Engine::open_with_file_system(config, disk))) {
+        Ok(Ok(engine)) => Ok(engine),
+        Ok(Err(error)) => Err(failed(error.to_string())),
+        Err(_) => Err(failed("the log engine panicked".to_owned())),
+    }
+}
+
+/// Starts the writer thread. It ends when the last sender of `requests` is dropped.
+pub(crate) fn spawn(shared: Arc<Shared>, requests: mpsc::Receiver<Request>) -> io::Result<JoinHandle<()>> {
+    let (purges, purge_requests) = std::sync::mpsc::sync_channel(1);
+    let purger_shared = shared.clone();
+    // Purging rewrites and deletes files; it has a thread of its own so that no append waits for it.
+    let purger = thread::Builder::new().name("log-purger".to_owned()).spawn(move || {
+        while purge_requests.recv().is_ok() {
+            purger_shared.purge();
+        }
+    })?;
+    thread::Builder::new().name("log-writer".to_owned()).spawn(move || {
+        let mut writer = Writer { shared, batch: LogBatch::default(), waiting: Vec::new() };
+        writer.run(requests, &purges);
+        drop(purges);
+        if purger.join().is_err() {
+            tracing::error!("the log purger thread panicked");
+        }
+    })
+}
+
+struct Writer {
+    shared: Arc<Shared>,
+    batch: LogBatch,
+    waiting: Vec<Done>,
+}
+
+impl Writer {
+    fn run(&mut self, mut requests: mpsc::Receiver<Request>, purges: &std::sync::mpsc::SyncSender<()>) {
+        while let Some(first) = requests.blocking_recv() {
+            let mut next = Some(first);
+            let mut recoveries = Vec::new();
+            while let Some(request) = next.take() {
+                match request {
+                    Request::Change(change, done) => self.add(change, done),
+                    // One purge that is still to begin is as good as two.
+                    Request::Purge => drop(purges.try_send(())),
+                    Request::Recover(reply) => {
+                        recoveries.push(reply);
+                        break;
+                    }
+                }
+                if self.batch.approximate_size() < GATHERED_BYTES {
+                    next = requests.try_recv().ok();
+                }
+            }
+            self.commit();
+            for reply in recoveries {
+                // The asker may be gone.
+                let _ = reply.send(self.shared.recover());
+            }
+        }
+    }
+
+    fn add(&mut self, change: Change, done: Done) {
+        match fill(&mut self.batch, change) {
+            Ok(()) => self.waiting.push(done),
+            Err(error) => {
+                // What was added of the change already must not be written either.
+                self.batch = LogBatch::default();
+                let reason = format!("the change does not fit the log format: {error}");
+                done.tell(Err(LogError::Write(reason.clone())));
+                for done in self.waiting.drain(..) {
+                    done.tell(Err(LogError::Write(reason.clone())));
+                }
+            }
+        }
+    }
+
+    fn commit(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let result = self.shared.write(&mut self.batch);
+        if result.is_err() || self.batch.approximate_size() > GATHERED_BYTES {
+            self.batch = LogBatch::default();
+        }
+        for done in self.waiting.drain(..) {
+            done.tell(result.clone());
+        }
+    }
+}
+
+fn fill(batch: &mut LogBatch, change: Change) -> raft_engine::Result<()> {
+    batch.add_entries::<Record>(change.group, &change.records)?;
+    for (key, value) in change.facts {
+        match value {
+            Some(value) => batch.put(change.group, key, value)?,
+            None => batch.delete(change.group, key),
+        }
+    }
+    if let Some(index) = change.compact_to {
+        batch.add_command(change.group, Command::Compact { index });
+    }
+    Ok(())
+}

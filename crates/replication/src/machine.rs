@@ -1,0 +1,372 @@
+//! The apply thread of a group: it alone owns the state machine, for the whole life of the group.
+//!
+//! Committed entries arrive in order; each is applied once, its proposer is told at once, and the log may then let
+//! go of it. The thread outlives openraft's core, which is started anew after a disk failure, so that no entry is
+//! ever applied twice.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use openraft::storage::RaftStateMachine;
+use openraft::{AnyError, OptionalSend, RaftSnapshotBuilder, Snapshot, SnapshotMeta};
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::log::{GroupLog, LogError};
+use crate::types::{
+    Entry, EntryPayload, LogId, Payload, ProposeError, StorageError, StorageIOError, StoredMembership,
+    TypeConfig,
+};
+
+/// Orders waiting for the apply thread. openraft sends one at a time; the rest is room for snapshots and questions.
+const ORDER_QUEUE: usize = 16;
+
+/// Why a committed entry could not be applied. It is final for the group: its state can no longer follow the log.
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub struct ApplyError(#[from] pub Box<dyn Error + Send + Sync>);
+
+impl ApplyError {
+    /// Wraps the cause.
+    pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(cause.into())
+    }
+}
+
+/// Why a snapshot could not be taken or installed.
+#[derive(Debug, Error)]
+pub enum SnapshotError {
+    /// The state machine does not know how.
+    #[error("this state machine has no snapshots")]
+    Unsupported,
+    /// Reading or writing the snapshot failed.
+    #[error(transparent)]
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+/// A consistent view of the durable state, to be written out while entries go on being applied.
+pub trait SnapshotSource: Send {
+    /// The log index up to which the view includes every entry.
+    fn index(&self) -> u64;
+
+    /// Writes the view to a new file at `target`. Called once, on a thread that may block.
+    fn write_to(self: Box<Self>, target: &Path) -> Result<(), SnapshotError>;
+}
+
+/// What committed entries are applied to. All calls come from one thread, named `partition-<group>`.
+pub trait StateMachine: Send + 'static {
+    /// Applies the committed entry at `index`. Indexes only grow; some are skipped, being openraft's own.
+    ///
+    /// An error, like a panic, stops the group for good.
+    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError>;
+
+    /// Log index up to which the effects of all entries are durable on disk, 0 at first. After a restart the
+    /// entries after it are applied again, so it must be stored in one transaction with those effects.
+    fn durable_index(&self) -> u64;
+
+    /// A view of the durable state for another replica.
+    fn snapshot(&mut self) -> Result<Box<dyn SnapshotSource>, SnapshotError> {
+        Err(SnapshotError::Unsupported)
+    }
+
+    /// Replaces the whole state, durably, by the snapshot in the file `source`, which includes every entry up to
+    /// `index`. Afterwards `durable_index` is `index`.
+    fn install_snapshot(&mut self, index: u64, source: &Path) -> Result<(), SnapshotError> {
+        let _ = (index, source);
+        Err(SnapshotError::Unsupported)
+    }
+}
+
+/// What stands for a snapshot inside openraft.
+pub(crate) enum SnapshotData {
+    /// The state machine's durable state itself: there is nothing to copy unless a follower asks.
+    Durable,
+    /// A view to be written out by the transport.
+    Source(Mutex<Option<Box<dyn SnapshotSource>>>),
+    /// A file, received or to be received.
+    File(PathBuf),
+}
+
+impl fmt::Debug for SnapshotData {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Durable => out.write_str("Durable"),
+            Self::Source(_) => out.write_str("Source"),
+            Self::File(path) => out.debug_tuple("File").field(path).finish(),
+        }
+    }
+}
+
+type Reply<T> = oneshot::Sender<T>;
+
+enum Order {
+    Apply(Vec<Entry>, Reply<Result<(), String>>),
+    DurableIndex(Reply<u64>),
+    Snapshot(Reply<Result<Box<dyn SnapshotSource>, SnapshotError>>),
+    Install(LogId, PathBuf, Reply<Result<(), SnapshotError>>),
+    Stop,
+}
+
+/// What the apply thread tells the rest of the group.
+#[derive(Default)]
+pub(crate) struct Progress {
+    applied: Mutex<Option<LogId>>,
+    applied_index: AtomicU64,
+    failure: OnceLock<String>,
+}
+
+impl Progress {
+    pub(crate) fn applied_index(&self) -> u64 {
+        self.applied_index.load(Ordering::Acquire)
+    }
+
+    /// Why the state machine stopped for good, if it did.
+    pub(crate) fn failure(&self) -> Option<&String> {
+        self.failure.get()
+    }
+
+    fn applied(&self) -> Option<LogId> {
+        *self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_applied(&self, id: LogId) {
+        *self.applied.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+        self.applied_index.store(id.index, Ordering::Release);
+    }
+}
+
+/// A handle on the apply thread; also openraft's state machine.
+#[derive(Clone)]
+pub(crate) struct Machine {
+    orders: mpsc::Sender<Order>,
+    progress: Arc<Progress>,
+    log: Arc<GroupLog>,
+    /// Where snapshots are received.
+    snapshot_dir: PathBuf,
+}
+
+impl Machine {
+    /// Starts the apply thread of `log`'s group.
+    pub(crate) fn spawn(
+        machine: impl StateMachine,
+        log: Arc<GroupLog>,
+        snapshot_dir: PathBuf,
+    ) -> io::Result<(Self, JoinHandle<()>)> {
+        let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
+        let progress = Arc::new(Progress::default());
+        let worker = Worker { machine, log: log.clone(), progress: progress.clone() };
+        let thread = thread::Builder::new()
+            .name(format!("partition-{}", log.group()))
+            .spawn(move || worker.run(receiver))?;
+        Ok((Self { orders, progress, log, snapshot_dir }, thread))
+    }
+
+    pub(crate) fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
+    /// Notes where the state stands before anything is applied.
+    pub(crate) fn begin_at(&self, id: LogId) {
+        self.progress.set_applied(id);
+        self.log.release(id.index);
+    }
+
+    pub(crate) async fn durable_index(&self) -> Result<u64, StorageError> {
+        self.ask(Order::DurableIndex).await
+    }
+
+    pub(crate) async fn stop(&self) {
+        // A full queue only delays this; a closed one means that the thread has ended.
+        let _ = self.orders.send(Order::Stop).await;
+    }
+
+    async fn ask<T>(&self, order: impl FnOnce(Reply<T>) -> Order) -> Result<T, StorageError> {
+        let gone = || StorageIOError::read_state_machine(AnyError::error("the apply thread has ended"));
+        let (reply, answer) = oneshot::channel();
+        self.orders.send(order(reply)).await.map_err(|_| gone())?;
+        Ok(answer.await.map_err(|_| gone())?)
+    }
+
+    /// The description of the durable state as a snapshot.
+    #[expect(clippy::result_large_err, reason = "the error is openraft's")]
+    fn meta(&self, index: u64) -> Result<SnapshotMeta<u64, openraft::BasicNode>, StorageError> {
+        let failed = |error: LogError| StorageIOError::read_snapshot(None, AnyError::new(&error));
+        let last_log_id = match self.progress.applied() {
+            None => None,
+            Some(applied) if applied.index == index => Some(applied),
+            Some(_) => self.log.log_id_at(index).map_err(failed)?,
+        };
+        Ok(SnapshotMeta {
+            last_log_id,
+            last_membership: self.log.membership_at(index),
+            snapshot_id: format!("{}-{index}", self.log.group()),
+        })
+    }
+}
+
+impl RaftSnapshotBuilder<TypeConfig> for Machine {
+    async fn build_snapshot(&mut self) -> Result<Snapshot<TypeConfig>, StorageError> {
+        let index = self.durable_index().await?;
+        Ok(Snapshot { meta: self.meta(index)?, snapshot: Box::new(SnapshotData::Durable) })
+    }
+}
+
+impl RaftStateMachine<TypeConfig> for Machine {
+    type SnapshotBuilder = Self;
+
+    async fn applied_state(&mut self) -> Result<(Option<LogId>, StoredMembership), StorageError> {
+        let applied = self.progress.applied();
+        let membership = applied.map(|id| self.log.membership_at(id.index)).unwrap_or_default();
+        Ok((applied, membership))
+    }
+
+    async fn apply<I>(&mut self, entries: I) -> Result<Vec<()>, StorageError>
+    where
+        I: IntoIterator<Item = Entry> + OptionalSend,
+        I::IntoIter: OptionalSend,
+    {
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        let (count, last) = (entries.len(), entries.last().map(|entry| entry.log_id).unwrap_or_default());
+        match self.ask(|reply| Order::Apply(entries, reply)).await? {
+            Ok(()) => Ok(vec![(); count]),
+            Err(reason) => Err(StorageIOError::apply(last, AnyError::error(reason)).into()),
+        }
+    }
+
+    async fn get_snapshot_builder(&mut self) -> Self {
+        self.clone()
+    }
+
+    async fn begin_receiving_snapshot(&mut self) -> Result<Box<SnapshotData>, StorageError> {
+        let failed = |error: io::Error| StorageIOError::write_snapshot(None, AnyError::new(&error));
+        std::fs::create_dir_all(&self.snapshot_dir).map_err(failed)?;
+        let path = self.snapshot_dir.join(format!("received-{}.snapshot", self.log.group()));
+        Ok(Box::new(SnapshotData::File(path)))
+    }
+
+    async fn install_snapshot(
+        &mut self,
+        meta: &SnapshotMeta<u64, openraft::BasicNode>,
+        snapshot: Box<SnapshotData>,
+    ) -> Result<(), StorageError> {
+        let failed =
+            |text: String| StorageIOError::write_snapshot(Some(meta.signature()), AnyError::error(text));
+        let SnapshotData::File(path) = *snapshot else {
+            return Err(failed("a received snapshot must be a file".to_owned()).into());
+        };
+        let Some(last) = meta.last_log_id else {
+            return Err(failed("an empty snapshot cannot be installed".to_owned()).into());
+        };
+        self.log
+            .note_snapshot(last, &meta.last_membership)
+            .await
+            .map_err(|error| failed(error.to_string()))?;
+        let source = path.clone();
+        self.ask(|reply| Order::Install(last, source, reply))
+            .await?
+            .map_err(|error| failed(error.to_string()))?;
+        if let Err(error) = std::fs::remove_file(&path) {
+            tracing::warn!(%error, path = %path.display(), "an installed snapshot could not be removed");
+        }
+        Ok(())
+    }
+
+    async fn get_current_snapshot(&mut self) -> Result<Option<Snapshot<TypeConfig>>, StorageError> {
+        match self.ask(Order::Snapshot).await? {
+            Ok(source) => {
+                let meta = self.meta(source.index())?;
+                Ok(Some(Snapshot {
+                    meta,
+                    snapshot: Box::new(SnapshotData::Source(Mutex::new(Some(source)))),
+                }))
+            }
+            Err(SnapshotError::Unsupported) => Ok(None),
+            Err(error) => Err(StorageIOError::read_snapshot(None, AnyError::new(&error)).into()),
+        }
+    }
+}
+
+struct Worker<M> {
+    machine: M,
+    log: Arc<GroupLog>,
+    progress: Arc<Progress>,
+}
+
+impl<M: StateMachine> Worker<M> {
+    fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        while let Some(order) = orders.blocking_recv() {
+            // Whoever asked may have gone; that changes nothing here.
+            match order {
+                Order::Apply(entries, reply) => {
+                    let result = self.apply_all(entries);
+                    if let Err(reason) = &result {
+                        self.progress.failure.get_or_init(|| reason.clone());
+                    }
+                    let _ = reply.send(result);
+                }
+                Order::DurableIndex(reply) => drop(reply.send(self.machine.durable_index())),
+                Order::Snapshot(reply) => drop(reply.send(self.machine.snapshot())),
+                Order::Install(last, source, reply) => {
+                    let result = self.machine.install_snapshot(last.index, &source);
+                    if result.is_ok() {
+                        self.progress.set_applied(last);
+                    }
+                    let _ = reply.send(result);
+                }
+                Order::Stop => break,
+            }
+        }
+    }
+
+    fn apply_all(&mut self, entries: Vec<Entry>) -> Result<(), String> {
+        if let Some(reason) = self.progress.failure() {
+            return Err(reason.clone());
+        }
+        for entry in entries {
+            let index = entry.log_id.index;
+            let next = self.progress.applied().map_or(0, |id| id.index + 1);
+            let mut settle = None;
+            if index > next {
+                return Err(format!("entry {index} was to be applied before entry {next}"));
+            }
+            if index < next {
+                // A core that ended left it in its queue, and the next core brought it again.
+                if let EntryPayload::Normal(proposal) = &entry.payload
+                    && let Some(settle) = &proposal.settle
+                {
+                    settle.settle(Ok(index));
+                }
+                continue;
+            }
+            if let EntryPayload::Normal(proposal) = &entry.payload {
+                settle = proposal.settle.as_ref();
+                if let Err(reason) = self.apply_one(index, &proposal.payload) {
+                    if let Some(settle) = settle {
+                        settle.settle(Err(ProposeError::StateMachine(reason.clone())));
+                    }
+                    return Err(reason);
+                }
+            }
+            self.progress.set_applied(entry.log_id);
+            if let Some(settle) = settle {
+                settle.settle(Ok(index));
+            }
+            self.log.release(index);
+        }
+        Ok(())
+    }
+
+    fn apply_one(&mut self, index: u64, payload: &Payload) -> Result<(), String> {
+        match catch_unwind(AssertUnwindSafe(|| self.machine.apply(index, payload))) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(format!("entry {index}: {error}")),
+            Err(_) => Err(format!("entry {index}: the state machine panicked")),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The door to other replicas: what a transport must carry, and openraft's network on top of it.
+//!
+//! A transport moves a [`PeerRequest`] to the same group on another node, hands it to `Group::answer` there and
+//! brings the [`PeerResponse`] back. What is inside is for this crate alone.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use openraft::error::{
+    Fatal, RPCError, RaftError, RemoteError, ReplicationClosed, StreamingError, Unreachable,
+};
+use openraft::network::RPCOption;
+use openraft::raft::{
+    AppendEntriesRequest, AppendEntriesResponse, SnapshotResponse, VoteRequest, VoteResponse,
+};
+use openraft::{BasicNode, OptionalSend, RaftNetwork, RaftNetworkFactory, Snapshot};
+use thiserror::Error;
+
+use crate::types::{TypeConfig, Vote};
+
+/// Why a peer did not answer.
+#[derive(Clone, Debug, Error)]
+pub enum PeerError {
+    /// The peer could not be reached, or answered nothing usable. It is tried again after a while.
+    #[error("the peer cannot be reached: {0}")]
+    Unreachable(String),
+    /// The peer was reached, and its group has stopped.
+    #[error("the peer's group has stopped: {0}")]
+    Stopped(String),
+}
+
+/// A request to the same group on another node.
+#[derive(Debug)]
+pub struct PeerRequest(pub(crate) PeerCall);
+
+#[derive(Debug)]
+pub(crate) enum PeerCall {
+    Append(AppendEntriesRequest<TypeConfig>),
+    Vote(VoteRequest<u64>),
+    Snapshot(Vote, Snapshot<TypeConfig>),
+}
+
+/// The answer to a [`PeerRequest`].
+#[derive(Debug)]
+pub struct PeerResponse(pub(crate) PeerAnswer);
+
+#[derive(Debug)]
+pub(crate) enum PeerAnswer {
+    Append(AppendEntriesResponse<u64>),
+    Vote(VoteResponse<u64>),
+    Snapshot(SnapshotResponse<u64>),
+}
+
+/// The future of an answer.
+pub type PeerFuture<'a> = Pin<Box<dyn Future<Output = Result<PeerResponse, PeerError>> + Send + 'a>>;
+
+/// Carries requests to other nodes.
+pub trait Transport: Send + Sync + 'static {
+    /// Sends `request` to `group` on `node`, whose address is the one its membership entry names.
+    fn call<'a>(&'a self, group: u64, node: u64, address: &'a str, request: PeerRequest) -> PeerFuture<'a>;
+}
+
+/// The transport of a broker on its own: nobody can be reached.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPeers;
+
+impl Transport for NoPeers {
+    fn call<'a>(&'a self, _: u64, node: u64, _: &'a str, _: PeerRequest) -> PeerFuture<'a> {
+        Box::pin(async move { Err(PeerError::Unreachable(format!("there is no transport to node {node}"))) })
+    }
+}
+
+/// openraft's view of a transport.
+#[derive(Clone)]
+pub(crate) struct Peers {
+    pub(crate) group: u64,
+    pub(crate) transport: Arc<dyn Transport>,
+}
+
+impl RaftNetworkFactory<TypeConfig> for Peers {
+    type Network = Peer;
+
+    async fn new_client(&mut self, target: u64, node: &BasicNode) -> Peer {
+        Peer { peers: self.clone(), node: target, address: node.addr.clone() }
+    }
+}
+
+/// One other replica of a group.
+pub(crate) struct Peer {
+    peers: Peers,
+    node: u64,
+    address: String,
+}
+
+type RaftRpcError = RPCError<u64, BasicNode, RaftError<u64>>;
+
+impl Peer {
+    async fn call(&self, call: PeerCall) -> Result<PeerAnswer, PeerError> {
+        let request = PeerRequest(call);
+        let answer = self.peers.transport.call(self.peers.group, self.node, &self.address, request).await?;
+        Ok(answer.0)
+    }
+
+    fn rpc_error(&self, error: &PeerError) -> RaftRpcError {
+        match error {
+            PeerError::Unreachable(_) => RPCError::Unreachable(Unreachable::new(error)),
+            PeerError::Stopped(_) => {
+                RPCError::RemoteError(RemoteError::new(self.node, RaftError::Fatal(Fatal::Stopped)))
+            }
+        }
+    }
+}
+
+fn mismatch() -> PeerError {
+    PeerError::Unreachable("the answer is of another kind than the request".to_owned())
+}
+
+impl RaftNetwork<TypeConfig> for Peer {
+    async fn append_entries(
+        &mut self,
+        request: AppendEntriesRequest<TypeConfig>,
+        _: RPCOption,
+    ) -> Result<AppendEntriesResponse<u64>, RaftRpcError> {
+        match self.call(PeerCall::Append(request)).await {
+            Ok(PeerAnswer::Append(response)) => Ok(response),
+            Ok(_) => Err(self.rpc_error(&mismatch())),
+            Err(error) => Err(self.rpc_error(&error)),
+        }
+    }
+
+    async fn vote(
+        &mut self,
+        request: VoteRequest<u64>,
+        _: RPCOption,
+    ) -> Result<VoteResponse<u64>, RaftRpcError> {
+        match self.call(PeerCall::Vote(request)).await {
+            Ok(PeerAnswer::Vote(response)) => Ok(response),
+            Ok(_) => Err(self.rpc_error(&mismatch())),
+            Err(error) => Err(self.rpc_error(&error)),
+        }
+    }
+
+    async fn full_snapshot(
+        &mut self,
+        vote: Vote,
+        snapshot: Snapshot<TypeConfig>,
+        cancel: impl Future<Output = ReplicationClosed> + OptionalSend + 'static,
+        _: RPCOption,
+    ) -> Result<SnapshotResponse<u64>, StreamingError<TypeConfig, Fatal<u64>>> {
+        let unreachable = |error: PeerError| StreamingError::Unreachable(Unreachable::new(&error));
+        tokio::select! {
+            closed = cancel => Err(StreamingError::Closed(closed)),
+            answer = self.call(PeerCall::Snapshot(vote, snapshot)) => match answer {
+                Ok(PeerAnswer::Snapshot(response)) => Ok(response),
+                Ok(_) => Err(unreachable(mismatch())),
+                Err(error) => Err(unreachable(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The types that parametrise openraft, and the proposal that travels through it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use openraft::error::{ClientWriteError, RaftError};
+use openraft::raft::ClientWriteResult;
+use openraft::raft::responder::Responder;
+use thiserror::Error;
+use tokio::sync::oneshot;
+
+use crate::machine::SnapshotData;
+
+openraft::declare_raft_types!(
+    /// The one set of types every group uses.
+    pub(crate) TypeConfig:
+        D = Proposal,
+        R = (),
+        NodeId = u64,
+        Node = openraft::BasicNode,
+        Entry = openraft::Entry<TypeConfig>,
+        SnapshotData = SnapshotData,
+        Responder = Rejection,
+        AsyncRuntime = openraft::TokioRuntime,
+);
+
+pub(crate) type Entry = openraft::Entry<TypeConfig>;
+pub(crate) type EntryPayload = openraft::EntryPayload<TypeConfig>;
+pub(crate) type LogId = openraft::LogId<u64>;
+pub(crate) type Vote = openraft::Vote<u64>;
+pub(crate) type Membership = openraft::Membership<u64, openraft::BasicNode>;
+pub(crate) type StoredMembership = openraft::StoredMembership<u64, openraft::BasicNode>;
+pub(crate) type StorageError = openraft::StorageError<u64>;
+pub(crate) type StorageIOError = openraft::StorageIOError<u64>;
+
+/// One proposal: the bytes for the log and, on the node that proposed it, their decoded form.
+#[derive(Clone)]
+pub struct Payload {
+    /// What is written to the log and sent to other replicas.
+    pub bytes: Bytes,
+    /// The decoded form of `bytes`, so that the proposing node need not decode them again. Absent after a restart
+    /// and on every other replica.
+    pub decoded: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Payload {
+    /// A payload without a decoded form.
+    pub fn new(bytes: Bytes) -> Self {
+        Self { bytes, decoded: None }
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Payload({} bytes, decoded: {})", self.bytes.len(), self.decoded.is_some())
+    }
+}
+
+/// Why a proposal was not acknowledged.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ProposeError {
+    /// Another node leads the group, or none does. The entry was not appended here.
+    #[error("not the leader of the group, the leader is {leader:?}")]
+    NotLeader {
+        /// The node that leads, if known.
+        leader: Option<u64>,
+    },
+    /// The group was asked to stop.
+    #[error("the group is shutting down")]
+    ShuttingDown,
+    /// The log could not be written. The group resumes by itself as soon as the disk does. The entry was not
+    /// acknowledged; with several voters a later leader may still commit it.
+    #[error("the log cannot be written: {0}")]
+    Storage(String),
+    /// The state machine refused an entry, and the group stopped for good.
+    #[error("the state machine failed: {0}")]
+    StateMachine(String),
+    /// The payload is larger than the log takes.
+    #[error("the payload has {bytes} bytes, the limit is {limit_bytes}")]
+    TooLarge {
+        /// Bytes of the refused payload.
+        bytes: usize,
+        /// Most bytes a payload may have.
+        limit_bytes: usize,
+    },
+}
+
+/// The waiting side of one proposal, shared by every copy of its entry in memory.
+///
+/// It is settled by the apply thread the moment the entry is applied, rather than by openraft's core, which might
+/// be waiting for the sync of the next entry. If all copies go away unsettled, the waiter learns that too.
+pub(crate) struct Settle(Mutex<Option<oneshot::Sender<Result<u64, ProposeError>>>>);
+
+impl Settle {
+    pub(crate) fn new() -> (Arc<Self>, oneshot::Receiver<Result<u64, ProposeError>>) {
+        let (sender, receiver) = oneshot::channel();
+        (Arc::new(Self(Mutex::new(Some(sender)))), receiver)
+    }
+
+    pub(crate) fn settle(&self, result: Result<u64, ProposeError>) {
+        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(sender) = sender {
+            // The proposer may have stopped waiting.
+            let _ = sender.send(result);
+        }
+    }
+}
+
+/// The application data of an entry, as openraft sees it.
+#[derive(Clone)]
+pub(crate) struct Proposal {
+    pub(crate) payload: Payload,
+    pub(crate) settle: Option<Arc<Settle>>,
+}
+
+impl fmt::Debug for Proposal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.payload.fmt(out)
+    }
+}
+
+/// Receives openraft's own answer to a proposal: of interest only when it is a refusal.
+pub(crate) struct Rejection(Option<Arc<Settle>>);
+
+impl Responder<TypeConfig> for Rejection {
+    type Receiver = ();
+
+    fn from_app_data(proposal: Proposal) -> (Proposal, Self, ()) {
+        let rejection = Self(proposal.settle.clone());
+        (proposal, rejection, ())
+    }
+
+    fn send(self, result: ClientWriteResult<TypeConfig>) {
+        let Some(settle) = self.0 else { return };
+        match result {
+            Ok(response) => settle.settle(Ok(response.log_id.index)),
+            Err(ClientWriteError::ForwardToLeader(forward)) => {
+                settle.settle(Err(ProposeError::NotLeader { leader: forward.leader_id }));
+            }
+            Err(ClientWriteError::ChangeMembershipError(error)) => {
+                settle.settle(Err(ProposeError::Storage(error.to_string())));
+            }
+        }
+    }
+}
+
+/// The text of the innermost cause a user can act upon.
+pub(crate) fn fatal_text(error: &openraft::error::Fatal<u64>) -> String {
+    match error {
+        openraft::error::Fatal::StorageError(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a raft error is final for the running core.
+pub(crate) fn raft_text<E: std::error::Error>(error: &RaftError<u64, E>) -> String {
+    match error {
+        RaftError::Fatal(fatal) => fatal_text(fatal),
+        RaftError::APIError(error) => error.to_string(),
+    }
+}
