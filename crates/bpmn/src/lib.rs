@@ -1,2 +1,55 @@
 //! BPMN 2.0 XML in, a validated executable graph out.
+//!
+//! A request enters at [`parse`]: the file is read into a flat list of XML elements (`xml`), what its processes share
+//! is collected (`catalogue`), each executable process is laid out (`outline`), every element is read by the module
+//! of its kind (`kind`, with `event` and `extension` for the parts that kinds share) and checked, and rules that span
+//! elements follow (`rule`). All problems of a file are reported at once.
+//!
+//! To support one more element, add its file in `kind` and its line in `kind::KINDS`.
+//!
+//! What is not here: evaluating anything, versions and keys of definitions, and the clock. The diagram, lanes, data
+//! and annotations are read over.
+
+mod catalogue;
+mod context;
+mod event;
+mod extension;
 pub mod graph;
+mod kind;
+mod limits;
+mod outline;
+mod problem;
+mod rule;
+pub mod timer;
+mod xml;
+
+pub use graph::Process;
+pub use limits::Limits;
+pub use problem::{MAX_DISPLAY_BYTES, Problem, Problems};
+
+use catalogue::Catalogue;
+use outline::Outline;
+use problem::Report;
+use xml::Document;
+
+/// Reads the executable processes of a file, in document order.
+///
+/// Processes that are not executable are skipped; a file without an executable one is refused.
+pub fn parse(xml: &[u8], limits: &Limits) -> Result<Vec<Process>, Problems> {
+    let of_file = |reason: String| Problems(vec![Problem::of_file(reason)]);
+    if xml.len() > limits.max_bytes {
+        return Err(of_file(format!("the file is larger than {} bytes", limits.max_bytes)));
+    }
+    let text = xml::decode(xml).map_err(of_file)?;
+    let document = Document::read(&text, limits).map_err(of_file)?;
+    let mut report = Report::new(limits.max_problems);
+    let catalogue = Catalogue::read(&document, limits, &mut report);
+    let mut processes = Vec::new();
+    for &node in &catalogue.executable_processes {
+        if let Some(outline) = Outline::read(&document, node, limits, &mut report) {
+            processes.push(kind::read_process(&document, &catalogue, &outline, limits, &mut report));
+        }
+    }
+    rule::check_file(&processes, &mut report);
+    report.finish(processes.into_iter().map(|read| read.process).collect())
+}

@@ -1,0 +1,81 @@
+//! Event definitions: what the start, catch, boundary, throw and end events have in common.
+
+mod error;
+mod message;
+mod timer;
+
+pub(crate) use error::{caught_error, thrown_code};
+pub(crate) use message::{KeyNeed, message};
+pub(crate) use timer::{TimerUse, timer};
+
+use crate::context::Context;
+use crate::xml::{NodeId, Space};
+
+/// An event definition that some event of this release has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Definition {
+    Message(NodeId),
+    Timer(NodeId),
+    Error(NodeId),
+    Terminate,
+}
+
+/// Definitions that the engine does not have yet.
+const UNSUPPORTED: [(&str, &str); 6] = [
+    ("cancelEventDefinition", "cancel"),
+    ("compensateEventDefinition", "compensation"),
+    ("conditionalEventDefinition", "conditional"),
+    ("escalationEventDefinition", "escalation"),
+    ("linkEventDefinition", "link"),
+    ("signalEventDefinition", "signal"),
+];
+
+/// The definition of an event that has at most one: `Ok(None)` for a none event, `Err` if there is a finding, which is
+/// then reported.
+pub(crate) fn definition(cx: &mut Context<'_, '_>) -> Result<Option<Definition>, ()> {
+    let document = cx.document;
+    let mut found = Vec::new();
+    for child in document.children(cx.node()) {
+        let node = document.node(child);
+        if node.space != Space::Bpmn
+            || !(node.name.ends_with("EventDefinition") || node.name == "eventDefinitionRef")
+        {
+            continue;
+        }
+        if node.name == "eventDefinitionRef" {
+            cx.problem("references to shared event definitions are not supported");
+            return Err(());
+        }
+        found.push(child);
+    }
+    let [one] = found.as_slice() else {
+        if found.is_empty() {
+            return Ok(None);
+        }
+        cx.problem("must have at most one event definition");
+        return Err(());
+    };
+    let name = document.node(*one).name;
+    match name {
+        "messageEventDefinition" => Ok(Some(Definition::Message(*one))),
+        "timerEventDefinition" => Ok(Some(Definition::Timer(*one))),
+        "errorEventDefinition" => Ok(Some(Definition::Error(*one))),
+        "terminateEventDefinition" => Ok(Some(Definition::Terminate)),
+        _ => {
+            match UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
+                Some((_, what)) => cx.problem(format!("{what} events are not supported yet")),
+                None => cx.problem(format!("the event definition '{name}' is unknown")),
+            }
+            Err(())
+        }
+    }
+}
+
+/// The definition of an event that must have exactly one.
+pub(crate) fn required_definition(cx: &mut Context<'_, '_>) -> Option<Definition> {
+    let found = definition(cx).ok()?;
+    if found.is_none() {
+        cx.problem("must have exactly one event definition");
+    }
+    found
+}

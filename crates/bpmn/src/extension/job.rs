@@ -1,0 +1,64 @@
+//! `zeebe:taskDefinition`: the job that an element waits for.
+
+use std::sync::Arc;
+
+use super::{headers, headers_json};
+use crate::context::Context;
+use crate::graph::{JobDefinition, Text};
+use crate::problem::excerpt;
+use crate::xml::NodeId;
+
+/// Retries of a job whose model gives none.
+const DEFAULT_RETRIES: &str = "3";
+
+/// The job of an element that must have a task definition, or instead of it an alternative that is refused elsewhere
+/// as not supported.
+pub(crate) fn job(cx: &mut Context<'_, '_>, alternatives: &[&str]) -> Option<JobDefinition> {
+    let names: Vec<&str> = std::iter::once("taskDefinition").chain(alternatives.iter().copied()).collect();
+    cx.exactly_one_of(&names)?;
+    let task_definition = cx.extension("taskDefinition")?;
+    read(cx, task_definition)
+}
+
+fn read(cx: &mut Context<'_, '_>, task_definition: NodeId) -> Option<JobDefinition> {
+    let job_type = cx
+        .required(task_definition, "type")
+        .and_then(|value| cx.text(value, "attribute 'type' of zeebe:taskDefinition"));
+    let retries = match cx.document.attribute(task_definition, "retries") {
+        None => Some(Text::Static(Arc::from(DEFAULT_RETRIES))),
+        Some(value) => retries(cx, value),
+    };
+    let headers = headers(cx);
+    Some(JobDefinition {
+        job_type: job_type?,
+        retries: retries?,
+        headers_json: headers_json(&headers),
+        headers,
+    })
+}
+
+/// The job of an element whose type the engine fixes.
+pub(crate) fn job_without_type(
+    job_type: &str,
+    retries: &str,
+    headers: Vec<(Arc<str>, Arc<str>)>,
+) -> JobDefinition {
+    JobDefinition {
+        job_type: Text::Static(Arc::from(job_type)),
+        retries: Text::Static(Arc::from(retries)),
+        headers_json: headers_json(&headers),
+        headers,
+    }
+}
+
+fn retries(cx: &mut Context<'_, '_>, value: &str) -> Option<Text> {
+    const PLACE: &str = "attribute 'retries' of zeebe:taskDefinition";
+    let text = cx.text(value.trim(), PLACE)?;
+    if let Text::Static(number) = &text
+        && number.parse::<i32>().is_err()
+    {
+        cx.problem(format!("{PLACE} must be a whole number or an expression, but is '{}'", excerpt(number)));
+        return None;
+    }
+    Some(text)
+}

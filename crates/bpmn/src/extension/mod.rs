@@ -1,0 +1,79 @@
+//! The `zeebe:` extension elements: one file per group that several kinds share.
+
+mod headers;
+mod job;
+mod mapping;
+
+pub(crate) use headers::{headers, headers_json, push_json_string};
+pub(crate) use job::{job, job_without_type};
+pub(crate) use mapping::mappings;
+
+use crate::context::Context;
+use crate::xml::{Document, NodeId, Space};
+
+/// Extension elements that change execution and that the engine does not have yet.
+const UNSUPPORTED: [(&str, &str); 9] = [
+    ("adHoc", "ad-hoc sub-processes are"),
+    ("calledDecision", "decisions called by a business rule task are"),
+    ("conditionalFilter", "conditional events are"),
+    ("executionListeners", "execution listeners are"),
+    ("jobPriorityDefinition", "job priorities are"),
+    ("linkedResources", "linked resources are"),
+    ("publishMessage", "publishing a message without a job worker is"),
+    ("taskListeners", "task listeners are"),
+    ("userTask", "user tasks without a job worker are"),
+];
+
+/// The extension elements of one element. Each may occur once.
+#[derive(Debug, Default)]
+pub(crate) struct Extensions {
+    nodes: Vec<NodeId>,
+}
+
+impl Extensions {
+    /// All of them, and findings about repeated or unsupported ones.
+    pub(crate) fn read(document: &Document<'_>, node: NodeId) -> (Self, Vec<String>) {
+        let mut extensions = Self::default();
+        let mut findings = Vec::new();
+        for container in document.bpmn_children(node, "extensionElements") {
+            for child in document.children(container) {
+                let found = document.node(child);
+                if found.space != Space::Zeebe {
+                    continue;
+                }
+                if extensions.find(document, found.name).is_some() {
+                    findings.push(format!("must have at most one zeebe:{}", found.name));
+                    continue;
+                }
+                extensions.nodes.push(child);
+                if let Some((_, what)) = UNSUPPORTED.iter().find(|(name, _)| *name == found.name) {
+                    findings.push(format!("zeebe:{}: {what} not supported yet", found.name));
+                }
+            }
+        }
+        (extensions, findings)
+    }
+
+    pub(crate) fn find(&self, document: &Document<'_>, name: &str) -> Option<NodeId> {
+        self.nodes.iter().copied().find(|&node| document.node(node).name == name)
+    }
+}
+
+impl Context<'_, '_> {
+    /// An extension element of this element.
+    pub(crate) fn extension(&self, name: &str) -> Option<NodeId> {
+        self.extensions.find(self.document, name)
+    }
+
+    /// The one extension element of this element out of a set of alternatives.
+    pub(crate) fn exactly_one_of(&mut self, names: &[&str]) -> Option<NodeId> {
+        let mut found = names.iter().filter_map(|name| self.extension(name));
+        let first = found.next();
+        if first.is_none() || found.next().is_some() {
+            let names: Vec<_> = names.iter().map(|name| format!("zeebe:{name}")).collect();
+            self.problem(format!("must have exactly one {}", names.join(" or ")));
+            return None;
+        }
+        first
+    }
+}

@@ -1,0 +1,101 @@
+//! Boundary events: message and timer, interrupting or not, and error.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{Check, Kind};
+use crate::catalogue::is_true;
+use crate::context::Context;
+use crate::event::{Definition, KeyNeed, TimerUse, caught_error, message, required_definition, timer};
+use crate::graph::{Boundary, ElementIndex, ElementKind, ElementType, EventType, Text, Trigger};
+use crate::problem::excerpt;
+
+pub(super) const KIND: Kind = Kind::node("boundaryEvent", ElementType::BoundaryEvent, read).with_check(check);
+
+fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
+    let attached_to = attached_to(cx);
+    let interrupting = cx.attribute("cancelActivity").is_none_or(is_true);
+    let (trigger, event_type) = match required_definition(cx)? {
+        Definition::Message(node) => {
+            (Trigger::Message(message(cx, node, KeyNeed::Required)?), EventType::Message)
+        }
+        Definition::Timer(node) => {
+            let place =
+                if interrupting { TimerUse::InterruptingBoundary } else { TimerUse::NonInterruptingBoundary };
+            (Trigger::Timer(timer(cx, node, place)?), EventType::Timer)
+        }
+        Definition::Error(node) => {
+            let trigger = caught_error(cx, node)?;
+            if !interrupting {
+                cx.problem("an error boundary event must be interrupting");
+                return None;
+            }
+            (trigger, EventType::Error)
+        }
+        Definition::Terminate => {
+            cx.problem("a boundary event must be one of: message, timer, error");
+            return None;
+        }
+    };
+    let boundary = Boundary { attached_to: attached_to?, interrupting, trigger };
+    Some((ElementKind::Boundary(boundary), event_type))
+}
+
+fn attached_to(cx: &mut Context<'_, '_>) -> Option<ElementIndex> {
+    let Some(reference) = cx.attribute("attachedToRef") else {
+        cx.problem("must be attached to an activity");
+        return None;
+    };
+    let scope = cx.draft().scope;
+    let found = cx.outline.by_id.get(reference).copied().filter(|&index| {
+        let draft = &cx.outline.elements[index as usize];
+        draft.scope == scope && draft.kind.is_none_or(|kind| kind.is_activity)
+    });
+    if found.is_none() {
+        let reference = excerpt(reference);
+        cx.problem(format!("attachedToRef refers to '{reference}', which is no activity beside this event"));
+    }
+    found
+}
+
+fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
+    if !check.process.element(index).incoming.is_empty() {
+        check.problem(index, "a boundary event cannot have incoming sequence flows");
+    }
+    let ElementKind::Boundary(boundary) = &check.process.element(index).kind else { return };
+    let siblings = &check.process.element(boundary.attached_to).boundary_events;
+    // Once per activity, at its first boundary event.
+    if siblings.first() == Some(&index) {
+        check_duplicates(check, siblings);
+    }
+}
+
+/// No two boundary events of one activity can wait for the same.
+fn check_duplicates(check: &mut Check<'_, '_>, siblings: &[ElementIndex]) {
+    let mut messages: HashSet<Arc<str>> = HashSet::new();
+    let mut codes: HashSet<Option<Arc<str>>> = HashSet::new();
+    for &sibling in siblings {
+        let ElementKind::Boundary(boundary) = &check.process.element(sibling).kind else { continue };
+        match &boundary.trigger {
+            Trigger::Message(message) => {
+                if let Text::Static(name) = &message.name
+                    && !messages.insert(name.clone())
+                {
+                    let name = excerpt(name);
+                    check.problem(
+                        sibling,
+                        format!("another boundary event of the activity waits for the message '{name}'"),
+                    );
+                }
+            }
+            Trigger::Error(code) if !codes.insert(code.clone()) => {
+                let what = match code {
+                    Some(code) => format!("the error code '{}'", excerpt(code)),
+                    None => "all errors".to_owned(),
+                };
+                check.problem(sibling, format!("another boundary event of the activity catches {what}"));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! End events: none, error, terminate, and message as a job.
+
+use super::{Check, Kind};
+use crate::context::Context;
+use crate::event::{Definition, definition, thrown_code};
+use crate::extension::job;
+use crate::graph::{ElementIndex, ElementKind, ElementType, End, EventType};
+
+pub(super) const KIND: Kind = Kind::node("endEvent", ElementType::EndEvent, read).with_check(check);
+
+fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
+    let end = |end| Some(ElementKind::EndEvent(end));
+    match definition(cx).ok()? {
+        None => Some((end(End::None)?, EventType::None)),
+        Some(Definition::Error(node)) => Some((end(End::Error(thrown_code(cx, node)?))?, EventType::Error)),
+        Some(Definition::Terminate) => Some((end(End::Terminate)?, EventType::Terminate)),
+        Some(Definition::Message(_)) => {
+            Some((ElementKind::Job(job(cx, &["publishMessage"])?), EventType::Message))
+        }
+        Some(Definition::Timer(_)) => {
+            cx.problem("an end event must be one of: none, message, error, terminate");
+            None
+        }
+    }
+}
+
+fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
+    if !check.process.element(index).outgoing.is_empty() {
+        check.problem(index, "an end event cannot have outgoing sequence flows");
+    }
+}

@@ -1,0 +1,56 @@
+//! Event-based gateway.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{Check, Kind};
+use crate::catalogue::is_true;
+use crate::context::Context;
+use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, Text, Trigger};
+use crate::problem::excerpt;
+
+pub(super) const KIND: Kind =
+    Kind::node("eventBasedGateway", ElementType::EventBasedGateway, read).with_check(check);
+
+fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
+    let starts_process = cx.attribute("instantiate").is_some_and(is_true);
+    if starts_process || cx.attribute("eventGatewayType").is_some_and(|value| value != "Exclusive") {
+        cx.problem("only an exclusive event-based gateway that does not start a process is supported");
+        return None;
+    }
+    Some((ElementKind::EventBased, EventType::Unspecified))
+}
+
+/// At least two ways out, each to a message or timer catch event of its own, no message twice.
+fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
+    let process = check.process;
+    let element = process.element(index);
+    if element.outgoing.len() < 2 {
+        check.problem(index, "must have at least two outgoing sequence flows");
+    }
+    let mut messages: HashSet<Arc<str>> = HashSet::new();
+    for &flow in element.outgoing.iter().rev() {
+        let target = process.flow(flow).target;
+        let event = process.element(target);
+        if event.element_type != ElementType::IntermediateCatchEvent {
+            // What is not supported is reported as such.
+            if check.outline.elements[target as usize].kind.is_some() {
+                check.flow_problem(flow, "must lead to a message or timer intermediate catch event");
+            }
+            continue;
+        }
+        if event.incoming.len() > 1 {
+            check.problem(
+                target,
+                "cannot have other incoming sequence flows than that of its event-based gateway",
+            );
+        }
+        if let ElementKind::IntermediateCatch(Trigger::Message(message)) = &event.kind
+            && let Text::Static(name) = &message.name
+            && !messages.insert(name.clone())
+        {
+            let name = excerpt(name);
+            check.problem(index, format!("two events of the gateway wait for the message '{name}'"));
+        }
+    }
+}

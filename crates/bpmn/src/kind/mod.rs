@@ -1,0 +1,151 @@
+//! The BPMN elements that can be executed: one file each, listed in [`KINDS`].
+//!
+//! A kind says how its element is read into the graph (`read`) and which rules tie it to its neighbours (`check`, run
+//! when the whole process is read). What is not listed is refused by name.
+
+mod boundary_event;
+mod business_rule_task;
+mod call_activity;
+mod end_event;
+mod event_based_gateway;
+mod exclusive_gateway;
+mod intermediate_catch_event;
+mod intermediate_throw_event;
+mod parallel_gateway;
+mod pass_through_task;
+mod process;
+mod receive_task;
+mod script_task;
+mod send_task;
+mod service_task;
+mod start_event;
+mod sub_process;
+mod user_task;
+
+pub(crate) use process::{ReadProcess, read_process};
+
+use crate::catalogue::is_true;
+use crate::context::Context;
+use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, FlowIndex, Process};
+use crate::outline::{Outline, problem_at};
+use crate::problem::Report;
+use crate::xml::{Document, NodeId};
+
+/// Every element that can be executed.
+static KINDS: [Kind; 18] = [
+    start_event::KIND,
+    end_event::KIND,
+    intermediate_catch_event::KIND,
+    intermediate_throw_event::KIND,
+    boundary_event::KIND,
+    service_task::KIND,
+    send_task::KIND,
+    receive_task::KIND,
+    user_task::KIND,
+    business_rule_task::KIND,
+    script_task::KIND,
+    pass_through_task::MANUAL,
+    pass_through_task::UNDEFINED,
+    call_activity::KIND,
+    sub_process::KIND,
+    exclusive_gateway::KIND,
+    parallel_gateway::KIND,
+    event_based_gateway::KIND,
+];
+
+/// Elements of BPMN that the engine does not have yet.
+const UNSUPPORTED: [(&str, &str); 6] = [
+    ("adHocSubProcess", "ad-hoc sub-processes"),
+    ("complexGateway", "complex gateways"),
+    ("implicitThrowEvent", "implicit throw events"),
+    ("inclusiveGateway", "inclusive gateways"),
+    ("subChoreography", "choreographies"),
+    ("transaction", "transactions"),
+];
+
+/// One kind of element.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// Local XML name.
+    pub(crate) name: &'static str,
+    pub(crate) element_type: ElementType,
+    /// Whether other elements stand inside.
+    pub(crate) is_scope: bool,
+    /// Whether boundary events may be attached.
+    pub(crate) is_activity: bool,
+    /// Reads the element; `None` if there is a finding, which is then reported.
+    read: fn(&mut Context<'_, '_>) -> Option<(ElementKind, EventType)>,
+    /// Checks the element in its process.
+    check: fn(&mut Check<'_, '_>, ElementIndex),
+}
+
+type Reader = fn(&mut Context<'_, '_>) -> Option<(ElementKind, EventType)>;
+
+impl Kind {
+    const fn node(name: &'static str, element_type: ElementType, read: Reader) -> Self {
+        Self { name, element_type, is_scope: false, is_activity: false, read, check: |_, _| {} }
+    }
+
+    const fn activity(name: &'static str, element_type: ElementType, read: Reader) -> Self {
+        Self { is_activity: true, ..Self::node(name, element_type, read) }
+    }
+
+    const fn with_check(self, check: fn(&mut Check<'_, '_>, ElementIndex)) -> Self {
+        Self { check, ..self }
+    }
+}
+
+/// The kind of a node, or why it has none.
+pub(crate) fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kind, String> {
+    let name = document.node(node).name;
+    if name == "subProcess" && document.attribute(node, "triggeredByEvent").is_some_and(is_true) {
+        return Err("event sub-processes are not supported yet".to_owned());
+    }
+    if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
+        return Ok(kind);
+    }
+    Err(match UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
+        Some((_, what)) => format!("{what} are not supported yet"),
+        None => "is not an element of a process".to_owned(),
+    })
+}
+
+/// Markers that any activity can have and that the engine does not have yet.
+fn check_markers(cx: &mut Context<'_, '_>) -> bool {
+    let document = cx.document;
+    let node = cx.node();
+    let has = |name: &str| document.bpmn_children(node, name).next().is_some();
+    let mut clean = true;
+    let mut refuse = |found: bool, what: &str| {
+        if found {
+            clean = false;
+            cx.problem(format!("{what} are not supported yet"));
+        }
+    };
+    refuse(has("multiInstanceLoopCharacteristics"), "multi-instance activities");
+    refuse(has("standardLoopCharacteristics"), "loop markers");
+    refuse(document.attribute(node, "isForCompensation").is_some_and(is_true), "compensation handlers");
+    clean
+}
+
+/// A process whose elements are read, being checked.
+pub(crate) struct Check<'a, 'x> {
+    pub(crate) document: &'a Document<'x>,
+    pub(crate) outline: &'a Outline<'a>,
+    pub(crate) process: &'a Process,
+    pub(crate) report: &'a mut Report,
+}
+
+impl Check<'_, '_> {
+    /// Reports a finding about an element.
+    pub(crate) fn problem(&mut self, index: ElementIndex, reason: impl Into<String>) {
+        let node = self.outline.elements[index as usize].node;
+        self.report.add(problem_at(self.document, node, reason));
+    }
+
+    /// Reports a finding about a sequence flow.
+    pub(crate) fn flow_problem(&mut self, index: FlowIndex, reason: impl Into<String>) {
+        let node = self.outline.flows[index as usize].node;
+        self.report.add(problem_at(self.document, node, reason));
+    }
+}

@@ -1,0 +1,213 @@
+//! The process itself: assembles the graph, then runs the checks of every kind.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use feel::Expression;
+
+use super::{Check, check_markers};
+use crate::catalogue::Catalogue;
+use crate::context::{Context, parse_expression};
+use crate::extension::{Extensions, mappings};
+use crate::graph::{
+    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, PROCESS, Process,
+    StartEvent, Text, Trigger,
+};
+use crate::limits::Limits;
+use crate::outline::{FlowDraft, Outline, problem_at};
+use crate::problem::{Report, excerpt};
+use crate::xml::Document;
+
+/// A process and which of its elements have no finding.
+#[derive(Debug)]
+pub(crate) struct ReadProcess {
+    pub(crate) process: Process,
+    pub(crate) is_whole: Vec<bool>,
+}
+
+/// Reads every element and flow of a process and checks them. Findings go to the report; an element with one becomes
+/// a placeholder, so that the others can be checked nevertheless.
+pub(crate) fn read_process(
+    document: &Document<'_>,
+    catalogue: &Catalogue<'_>,
+    outline: &Outline<'_>,
+    limits: &Limits,
+    report: &mut Report,
+) -> ReadProcess {
+    let mut is_whole = vec![true; outline.elements.len()];
+    let mut elements = Vec::with_capacity(outline.elements.len());
+    let mut version_tag = None;
+    for index in 0..outline.elements.len() as ElementIndex {
+        let (extensions, findings) = Extensions::read(document, outline.elements[index as usize].node);
+        let mut cx = Context { document, catalogue, outline, limits, index, extensions, report };
+        // What is not supported is already reported as such.
+        if index == PROCESS || cx.draft().kind.is_some() {
+            is_whole[index as usize] = findings.is_empty();
+            for finding in findings {
+                cx.problem(finding);
+            }
+        }
+        let (element, whole) = read_element(&mut cx);
+        is_whole[index as usize] &= whole;
+        elements.push(element);
+        if index == PROCESS {
+            version_tag = read_version_tag(&mut cx);
+        }
+    }
+    let flows = read_flows(document, outline, &mut elements, report);
+    for index in 0..elements.len() as ElementIndex {
+        if let ElementKind::Boundary(boundary) = &elements[index as usize].kind {
+            let attached_to = boundary.attached_to as usize;
+            elements[attached_to].boundary_events.push(index);
+        }
+    }
+    let by_id = elements.iter().enumerate().map(|(index, e)| (e.id.clone(), index as ElementIndex)).collect();
+    let (id, name) = (elements[0].id.clone(), elements[0].name.clone());
+    let process = Process { id, name, version_tag, elements, flows, by_id };
+    let mut check = Check { document, outline, process: &process, report };
+    check_starts(&mut check);
+    for (index, draft) in outline.elements.iter().enumerate() {
+        if let Some(kind) = draft.kind {
+            (kind.check)(&mut check, index as ElementIndex);
+        }
+    }
+    check_conditions(&mut check);
+    ReadProcess { process, is_whole }
+}
+
+fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
+    let draft = cx.draft();
+    let text = |name: &str| cx.attribute(name).map(Arc::from);
+    let (id, name) =
+        (text("id").unwrap_or_default(), text("name").filter(|name: &Arc<str>| !name.is_empty()));
+    let mut inputs = Vec::new();
+    let mut outputs = Vec::new();
+    let (element_type, read) = match draft.kind {
+        None if cx.index == PROCESS => {
+            (ElementType::Process, Some((ElementKind::Process, EventType::Unspecified)))
+        }
+        // Not supported: nothing else about it can be judged.
+        None => (ElementType::Task, None),
+        Some(kind) => {
+            let clean = !kind.is_activity || check_markers(cx);
+            (inputs, outputs) = mappings(cx);
+            (kind.element_type, (kind.read)(cx).filter(|_| clean))
+        }
+    };
+    let whole = read.is_some();
+    let (kind, event_type) = read.unwrap_or((ElementKind::PassThrough, EventType::Unspecified));
+    let element = Element {
+        id,
+        name,
+        scope: draft.scope,
+        kind,
+        element_type,
+        event_type,
+        incoming: Vec::new(),
+        outgoing: Vec::new(),
+        children: draft.children.clone(),
+        boundary_events: Vec::new(),
+        inputs,
+        outputs,
+    };
+    (element, whole)
+}
+
+fn read_version_tag(cx: &mut Context<'_, '_>) -> Option<Arc<str>> {
+    let node = cx.extension("versionTag")?;
+    let value = cx.required(node, "value")?;
+    Some(Arc::from(value.trim()))
+}
+
+/// Reads the flows and hangs them on their elements.
+fn read_flows(
+    document: &Document<'_>,
+    outline: &Outline<'_>,
+    elements: &mut [Element],
+    report: &mut Report,
+) -> Vec<Flow> {
+    let mut flows = Vec::with_capacity(outline.flows.len());
+    for (index, draft) in outline.flows.iter().enumerate() {
+        let index = index as FlowIndex;
+        elements[draft.target as usize].incoming.push(index);
+        elements[draft.source as usize].outgoing.push(index);
+        flows.push(Flow {
+            id: document.attribute(draft.node, "id").unwrap_or_default().into(),
+            source: draft.source,
+            target: draft.target,
+            condition: read_condition(document, draft, report),
+        });
+    }
+    for element in elements {
+        // The later of two flows is tried and taken first.
+        element.outgoing.reverse();
+    }
+    flows
+}
+
+fn read_condition(document: &Document<'_>, flow: &FlowDraft, report: &mut Report) -> Option<Expression> {
+    const PLACE: &str = "conditionExpression";
+    let mut conditions = document.bpmn_children(flow.node, PLACE);
+    let condition = conditions.next()?;
+    let mut problem = |reason: String| report.add(problem_at(document, flow.node, reason));
+    if conditions.next().is_some() {
+        problem(format!("must have at most one {PLACE}"));
+    }
+    let text = document.text(condition);
+    let Some(expression) = text.strip_prefix('=') else {
+        problem(format!("{PLACE} must be an expression that starts with '=', but is '{}'", excerpt(text)));
+        return None;
+    };
+    parse_expression(expression, PLACE).map_err(problem).ok()
+}
+
+/// Whether a flow has a condition in the model, valid or not.
+pub(super) fn has_condition(check: &Check<'_, '_>, flow: FlowIndex) -> bool {
+    let node = check.outline.flows[flow as usize].node;
+    check.document.bpmn_children(node, "conditionExpression").next().is_some()
+}
+
+/// Conditions mean something after a gateway that chooses only.
+fn check_conditions(check: &mut Check<'_, '_>) {
+    for flow in 0..check.outline.flows.len() as FlowIndex {
+        let source = check.outline.flows[flow as usize].source;
+        let kind = check.outline.elements[source as usize].kind;
+        if kind.is_some_and(|kind| kind.element_type != ElementType::ExclusiveGateway)
+            && has_condition(check, flow)
+        {
+            check.flow_problem(
+                flow,
+                "only a flow that leaves an exclusive or inclusive gateway can have a condition",
+            );
+        }
+    }
+}
+
+/// A process has a start, at most one without a trigger, and no two for the same message.
+fn check_starts(check: &mut Check<'_, '_>) {
+    let mut starts = 0;
+    let mut none_starts = 0;
+    let mut message_names: HashMap<Arc<str>, ElementIndex> = HashMap::new();
+    let mut reported = HashSet::new();
+    for &child in &check.process.element(PROCESS).children {
+        let element = check.process.element(child);
+        starts += usize::from(element.element_type == ElementType::StartEvent);
+        match &element.kind {
+            ElementKind::StartEvent(StartEvent { trigger: Trigger::None }) => none_starts += 1,
+            ElementKind::StartEvent(StartEvent { trigger: Trigger::Message(message) }) => {
+                let Text::Static(name) = &message.name else { continue };
+                if message_names.insert(name.clone(), child).is_some() && reported.insert(name.clone()) {
+                    let name = excerpt(name);
+                    check.problem(PROCESS, format!("two start events wait for the message '{name}'"));
+                }
+            }
+            _ => {}
+        }
+    }
+    if starts == 0 {
+        check.problem(PROCESS, "must have at least one start event");
+    }
+    if none_starts > 1 {
+        check.problem(PROCESS, "must have at most one none start event");
+    }
+}

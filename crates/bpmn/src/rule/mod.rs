@@ -1,0 +1,11 @@
+//! Rules that span the processes of a file.
+
+mod endless_loop;
+
+use crate::kind::ReadProcess;
+use crate::problem::Report;
+
+/// Checks the processes of a file together.
+pub(crate) fn check_file(processes: &[ReadProcess], report: &mut Report) {
+    endless_loop::check(processes, report);
+}

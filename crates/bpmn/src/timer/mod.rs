@@ -1,0 +1,53 @@
+//! The meaning of timer texts: dates, durations and cycles.
+//!
+//! Pure functions over UTC milliseconds; the current time is always an argument. Used at deployment to check static
+//! texts and by the engine to compute due dates, so that both agree.
+
+mod cron;
+mod cycle;
+mod date;
+mod interval;
+
+pub use cycle::Cycle;
+pub use date::parse_date;
+pub use interval::Interval;
+
+/// Longest timer text that is looked at, in bytes.
+const MAX_TEXT_BYTES: usize = 512;
+
+/// Why a timer text has no meaning.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TimerError {
+    /// Not an ISO 8601 date and time with an offset.
+    #[error("'{text}' is not a date and time with an offset such as 2030-10-01T12:00:00Z: {cause}")]
+    Date {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Not an ISO 8601 duration.
+    #[error("'{text}' is not a duration such as PT1H30M or P1DT12H: {cause}")]
+    Duration {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// Neither a repeating interval nor a cron expression.
+    #[error(
+        "'{text}' is neither a repeating interval such as R3/PT1H nor a cron expression of six fields: {cause}"
+    )]
+    Cycle {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// The text without surrounding blanks, or `None` if it is too long to be a timer.
+fn trimmed(text: &str) -> Option<&str> {
+    let text = text.trim();
+    (text.len() <= MAX_TEXT_BYTES).then_some(text)
+}
