@@ -1,1 +1,3 @@
-//! gateway.
+//! What clients speak to: the gRPC API and the management port, each in front of a broker seen through a trait.
+
+pub mod grpc;

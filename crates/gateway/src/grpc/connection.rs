@@ -1,0 +1,162 @@
+//! Connections: HTTP/2 without TLS, one task each, bounded in number.
+
+use std::convert::Infallible;
+use std::future::ready;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt};
+use grpc::gateway_server::GatewayServer;
+use http::{HeaderValue, Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tonic::body::Body;
+use tonic::codegen::Service as _;
+use tonic::{Code, Status};
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::HealthService;
+
+use super::Options;
+use super::service::Service;
+
+/// How long accepting pauses when the system has no more file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// What one call may send before the server reads it: a typical request, so that it takes no round trip.
+const CALL_WINDOW_BYTES: u32 = 256 * 1024;
+/// The same for all calls of a connection.
+const CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
+/// What is kept of a response for a client that does not read. Small: jobs in here are in nobody's hands.
+const SEND_BUFFER_BYTES: usize = 64 * 1024;
+/// Limit of the headers of one call.
+const HEADER_BYTES_MAX: u32 = 16 * 1024;
+/// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
+const PENDING_RESETS_MAX: usize = 1024;
+
+/// What is served on the port.
+#[derive(Clone)]
+pub(super) struct Services {
+    pub(super) gateway: GatewayServer<Service>,
+    pub(super) health: HealthServer<HealthService>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Services {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let path = request.uri().path();
+        if path.starts_with("/gateway_protocol.Gateway/") {
+            self.gateway.clone().call(request).map(|response| response.map(reword_too_large)).boxed()
+        } else if path.starts_with("/grpc.health.v1.Health/") {
+            self.health.clone().call(request)
+        } else {
+            let status = Status::unimplemented(format!("There is no method '{path}' here"));
+            ready(Ok(status.into_http())).boxed()
+        }
+    }
+}
+
+/// A message over the limit is OUT_OF_RANGE to tonic, which clients do not expect; gRPC elsewhere says RESOURCE_EXHAUSTED.
+fn reword_too_large(mut response: Response<Body>) -> Response<Body> {
+    if let Some(code) = response.headers_mut().get_mut(Status::GRPC_STATUS)
+        && Code::from_bytes(code.as_bytes()) == Code::OutOfRange
+    {
+        *code = HeaderValue::from(Code::ResourceExhausted as i32);
+    }
+    response
+}
+
+/// Accepts until `shutdown`, then waits for what is open.
+pub(super) async fn accept(
+    listener: TcpListener,
+    services: Services,
+    options: &Options,
+    shutdown: CancellationToken,
+) {
+    let builder = builder(options);
+    let places = Arc::new(Semaphore::new(options.connections_max.min(Semaphore::MAX_PERMITS)));
+    let connections = TaskTracker::new();
+    let next = async || {
+        let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
+        (listener.accept().await, place)
+    };
+    loop {
+        let (accepted, place) = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            next = next() => next,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = drive(
+                    builder.clone(),
+                    stream,
+                    services.clone(),
+                    shutdown.clone(),
+                    options.shutdown_grace,
+                );
+                connections.spawn(async move {
+                    connection.await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a gRPC connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    connections.close();
+    connections.wait().await;
+}
+
+fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(CALL_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .max_send_buf_size(SEND_BUFFER_BYTES)
+        .max_header_list_size(HEADER_BYTES_MAX)
+        .max_concurrent_streams(options.calls_per_connection_max)
+        .max_pending_accept_reset_streams(PENDING_RESETS_MAX)
+        .keep_alive_interval(options.keep_alive_interval)
+        .keep_alive_timeout(options.keep_alive_timeout);
+    builder
+}
+
+async fn drive(
+    builder: http2::Builder<TokioExecutor>,
+    stream: TcpStream,
+    services: Services,
+    shutdown: CancellationToken,
+    grace: Duration,
+) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a gRPC connection was gone before it was served");
+        return;
+    }
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), services));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = shutdown.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            match tokio::time::timeout(grace, connection).await {
+                Ok(ended) => ended,
+                Err(_) => return,
+            }
+        }
+    };
+    // Clients that vanish or speak something else are everyday life, not worth more than a look on demand.
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a gRPC connection ended with an error");
+    }
+}

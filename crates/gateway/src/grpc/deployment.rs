@@ -1,0 +1,88 @@
+//! Deployments: deploy and delete resources.
+
+use grpc as pb;
+use protocol::{
+    Command, DeleteResource, Deploy, DeployedProcess, DeploymentCreated, Name, Resource, Response,
+};
+use tonic::Status;
+
+use super::field;
+use super::status::unexpected_response;
+
+/// Reads a deployment.
+pub(super) fn deploy_resource(request: pb::DeployResourceRequest) -> Result<Command, Status> {
+    let files = request.resources.into_iter().map(|resource| (resource.name, resource.content));
+    deploy("resources", files, field::tenant("tenantId", &request.tenant_id)?)
+}
+
+/// Reads a deployment in the older form, for processes only.
+pub(super) fn deploy_process(request: pb::DeployProcessRequest) -> Result<Command, Status> {
+    let files = request.processes.into_iter().map(|process| (process.name, process.definition));
+    deploy("processes", files, Name::default_tenant())
+}
+
+fn deploy(
+    field: &str,
+    files: impl Iterator<Item = (String, Vec<u8>)>,
+    tenant_id: Name,
+) -> Result<Command, Status> {
+    let resources = files
+        .map(|(name, content)| Ok(Resource { name: field::name(&format!("{field}.name"), name)?, content }))
+        .collect::<Result<Vec<_>, Status>>()?;
+    if resources.is_empty() {
+        return Err(Status::invalid_argument(format!(
+            "Expected '{field}' to hold at least one resource to deploy, but it was empty"
+        )));
+    }
+    Ok(Command::Deploy(Deploy { resources, tenant_id }))
+}
+
+/// Reads a deletion.
+pub(super) fn delete(request: &pb::DeleteResourceRequest) -> Result<Command, Status> {
+    Ok(Command::DeleteResource(DeleteResource {
+        resource_key: field::key("resourceKey", request.resource_key)?,
+        operation_reference: request.operation_reference,
+    }))
+}
+
+/// Writes the answer to a deployment.
+pub(super) fn resources_deployed(response: Response) -> Result<pb::DeployResourceResponse, Status> {
+    let deployment = deployed(response)?;
+    Ok(pb::DeployResourceResponse {
+        key: deployment.deployment_key as i64,
+        tenant_id: deployment.tenant_id.to_string(),
+        deployments: deployment
+            .processes
+            .iter()
+            .map(|process| pb::Deployment {
+                metadata: Some(pb::deployment::Metadata::Process(metadata(process))),
+            })
+            .collect(),
+    })
+}
+
+/// Writes the answer to a deployment in the older form.
+pub(super) fn processes_deployed(response: Response) -> Result<pb::DeployProcessResponse, Status> {
+    let deployment = deployed(response)?;
+    Ok(pb::DeployProcessResponse {
+        key: deployment.deployment_key as i64,
+        processes: deployment.processes.iter().map(metadata).collect(),
+    })
+}
+
+fn deployed(response: Response) -> Result<DeploymentCreated, Status> {
+    match response {
+        Response::Deployed(deployment) => Ok(deployment),
+        _ => Err(unexpected_response("CREATE")),
+    }
+}
+
+fn metadata(process: &DeployedProcess) -> pb::ProcessMetadata {
+    pb::ProcessMetadata {
+        bpmn_process_id: process.process_id.to_string(),
+        version: process.version as i32,
+        process_definition_key: process.process_definition_key as i64,
+        resource_name: process.resource_name.to_string(),
+        tenant_id: process.tenant_id.to_string(),
+    }
+}

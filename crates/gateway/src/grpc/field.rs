@@ -1,0 +1,142 @@
+//! Checks of request fields, each naming the field it refuses.
+
+use bytes::Bytes;
+use protocol::{DEFAULT_TENANT, Document, Key, Name};
+use tonic::Status;
+
+use super::status::wrong_field;
+
+/// How many tags an instance may have; the compatible API's own limit.
+const TAGS_MAX: usize = 10;
+/// How long a tag may be, in characters; from the schema `Tag` of the REST API.
+const TAG_LENGTH_MAX: usize = 100;
+/// How long names and IDs may be, in bytes. Far above any real one, and small enough to be indexed.
+const NAME_LENGTH_MAX: usize = 32 * 1024;
+
+/// A key that some entity could have.
+pub(super) fn key(field: &str, value: i64) -> Result<Key, Status> {
+    match Key::try_from(value) {
+        Ok(key) if key > 0 => Ok(key),
+        _ => Err(wrong_field(field, "a key greater than 0", value)),
+    }
+}
+
+/// A set of variables as JSON text; empty text means none.
+pub(super) fn variables(field: &str, text: String) -> Result<Document, Status> {
+    if text.is_empty() {
+        return Ok(Document::empty());
+    }
+    Document::parse(Bytes::from(text))
+        .map_err(|error| Status::invalid_argument(format!("Expected '{field}' to be a JSON object: {error}")))
+}
+
+/// A name that may be empty.
+pub(super) fn optional_name(field: &str, text: String) -> Result<Name, Status> {
+    if text.len() > NAME_LENGTH_MAX {
+        let found = format!("{} bytes long", text.len());
+        return Err(wrong_field(field, &format!("at most {NAME_LENGTH_MAX} bytes long"), found));
+    }
+    Ok(Name::from(text))
+}
+
+/// A name that must be there.
+pub(super) fn name(field: &str, text: String) -> Result<Name, Status> {
+    if text.trim().is_empty() {
+        return Err(wrong_field(field, "present", "blank"));
+    }
+    optional_name(field, text)
+}
+
+/// Names that must each be there, such as the variables to fetch.
+pub(super) fn names(field: &str, texts: Vec<String>) -> Result<Vec<Name>, Status> {
+    texts.into_iter().map(|text| name(field, text)).collect()
+}
+
+/// The tenant of a request; empty means the default one.
+pub(super) fn tenant(field: &str, text: &str) -> Result<Name, Status> {
+    if text.is_empty() || text == DEFAULT_TENANT {
+        return Ok(Name::default_tenant());
+    }
+    Err(Status::invalid_argument(format!(
+        "Expected '{field}' to be '{DEFAULT_TENANT}' or empty, but it was '{text}', and multi-tenancy is disabled"
+    )))
+}
+
+/// The tenants of a request for jobs; none means the default one.
+pub(super) fn tenants(field: &str, texts: &[String]) -> Result<Vec<Name>, Status> {
+    for text in texts {
+        tenant(field, text)?;
+    }
+    Ok(vec![Name::default_tenant()])
+}
+
+/// A duration that must be above zero, in milliseconds.
+pub(super) fn positive_ms(field: &str, value: i64) -> Result<i64, Status> {
+    if value < 1 { Err(wrong_field(field, "greater than zero", value)) } else { Ok(value) }
+}
+
+/// A duration that may be zero, in milliseconds.
+pub(super) fn non_negative_ms(field: &str, value: i64) -> Result<i64, Status> {
+    if value < 0 { Err(wrong_field(field, "zero or greater", value)) } else { Ok(value) }
+}
+
+/// The tags of an instance (schema `Tag` of the REST API).
+pub(super) fn tags(field: &str, texts: Vec<String>) -> Result<Vec<Name>, Status> {
+    if texts.len() > TAGS_MAX {
+        return Err(wrong_field(field, &format!("at most {TAGS_MAX} tags"), texts.len()));
+    }
+    texts
+        .into_iter()
+        .map(|text| {
+            if is_tag(&text) {
+                Ok(Name::from(text))
+            } else {
+                let expectation = format!(
+                    "tags that begin with a letter and go on with up to {} letters, digits, '_', '-', ':' or '.'",
+                    TAG_LENGTH_MAX - 1
+                );
+                Err(wrong_field(field, &expectation, format!("'{text}'")))
+            }
+        })
+        .collect()
+}
+
+fn is_tag(text: &str) -> bool {
+    text.len() <= TAG_LENGTH_MAX
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-:.".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_names_its_field() {
+        for refused in [
+            key("jobKey", 0).map(drop),
+            key("jobKey", -1).map(drop),
+            variables("jobKey", "[1]".to_owned()).map(drop),
+            variables("jobKey", "{\"a\":".to_owned()).map(drop),
+            name("jobKey", " ".to_owned()).map(drop),
+            name("jobKey", "x".repeat(NAME_LENGTH_MAX + 1)).map(drop),
+            tenant("jobKey", "other").map(drop),
+            positive_ms("jobKey", 0).map(drop),
+            non_negative_ms("jobKey", -1).map(drop),
+            tags("jobKey", vec!["1a".to_owned()]).map(drop),
+            tags("jobKey", vec!["a".to_owned(); TAGS_MAX + 1]).map(drop),
+        ] {
+            let status = refused.unwrap_err();
+            assert_eq!(status.code(), tonic::Code::InvalidArgument);
+            assert!(status.message().contains("'jobKey'"), "{}", status.message());
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        assert!(variables("variables", String::new()).unwrap().is_empty());
+        assert_eq!(tenant("tenantId", "").unwrap(), Name::default_tenant());
+        assert_eq!(tenants("tenantIds", &[]).unwrap(), [Name::default_tenant()]);
+        assert_eq!(tags("tags", vec!["a:b-1".to_owned()]).unwrap(), [Name::from("a:b-1")]);
+    }
+}

@@ -1,0 +1,134 @@
+//! Jobs: activate, complete, fail, throw an error, change retries or timeout.
+
+use broker::api::JobRequest;
+use grpc as pb;
+use grpc::activated_job::{JobKind as PbKind, ListenerEventType as PbListener};
+use protocol::{
+    ActivatedJob, Command, CompleteJob, FailJob, JobKind, JobListenerEventType, ThrowError, UpdateJob,
+};
+use tonic::Status;
+
+use super::field;
+use super::status::{not_served, wrong_field};
+
+/// Reads a request for a batch of jobs.
+pub(super) fn activate(request: pb::ActivateJobsRequest) -> Result<JobRequest, Status> {
+    if request.max_jobs_to_activate < 1 {
+        return Err(wrong_field("maxJobsToActivate", "greater than zero", request.max_jobs_to_activate));
+    }
+    Ok(JobRequest {
+        job_type: field::name("type", request.r#type)?,
+        worker: field::optional_name("worker", request.worker)?,
+        timeout_ms: field::positive_ms("timeout", request.timeout)?,
+        max_jobs: request.max_jobs_to_activate as u32,
+        fetch_variables: field::names("fetchVariable", request.fetch_variable)?,
+        tenant_ids: field::tenants("tenantIds", &request.tenant_ids)?,
+    })
+}
+
+/// Reads a request for a stream of jobs.
+pub(super) fn stream(request: pb::StreamActivatedJobsRequest) -> Result<JobRequest, Status> {
+    Ok(JobRequest {
+        job_type: field::name("type", request.r#type)?,
+        worker: field::optional_name("worker", request.worker)?,
+        timeout_ms: field::positive_ms("timeout", request.timeout)?,
+        max_jobs: 0,
+        fetch_variables: field::names("fetchVariable", request.fetch_variable)?,
+        tenant_ids: field::tenants("tenantIds", &request.tenant_ids)?,
+    })
+}
+
+/// Reads a completion.
+pub(super) fn complete(request: pb::CompleteJobRequest) -> Result<Command, Status> {
+    if let Some(result) = &request.result {
+        // Clients send an empty result with every completion; only one that says something is for listeners.
+        let says_nothing = pb::JobResult { r#type: None, ..result.clone() } == pb::JobResult::default();
+        if !says_nothing {
+            return Err(not_served(
+                "Completing a job with 'result', which is for listeners and ad-hoc sub-processes,",
+            ));
+        }
+    }
+    Ok(Command::CompleteJob(CompleteJob {
+        job_key: field::key("jobKey", request.job_key)?,
+        variables: field::variables("variables", request.variables)?,
+    }))
+}
+
+/// Reads a failure. Retries below zero are taken as none: workers count down without looking.
+pub(super) fn fail(request: pb::FailJobRequest) -> Result<Command, Status> {
+    Ok(Command::FailJob(FailJob {
+        job_key: field::key("jobKey", request.job_key)?,
+        retries: request.retries.max(0),
+        retry_backoff_ms: field::non_negative_ms("retryBackOff", request.retry_back_off)?,
+        error_message: request.error_message.into(),
+        variables: field::variables("variables", request.variables)?,
+    }))
+}
+
+/// Reads a BPMN error.
+pub(super) fn throw_error(request: pb::ThrowErrorRequest) -> Result<Command, Status> {
+    Ok(Command::ThrowError(ThrowError {
+        job_key: field::key("jobKey", request.job_key)?,
+        error_code: field::optional_name("errorCode", request.error_code)?,
+        error_message: request.error_message.into(),
+        variables: field::variables("variables", request.variables)?,
+    }))
+}
+
+/// Reads a change of retries.
+pub(super) fn update_retries(request: &pb::UpdateJobRetriesRequest) -> Result<Command, Status> {
+    let job_key = field::key("jobKey", request.job_key)?;
+    if request.retries < 1 {
+        return Err(wrong_field("retries", "greater than zero", request.retries));
+    }
+    Ok(Command::UpdateJob(UpdateJob {
+        job_key,
+        retries: Some(request.retries),
+        timeout_ms: None,
+        operation_reference: request.operation_reference,
+    }))
+}
+
+/// Reads a change of timeout. Zero ends it now.
+pub(super) fn update_timeout(request: &pb::UpdateJobTimeoutRequest) -> Result<Command, Status> {
+    Ok(Command::UpdateJob(UpdateJob {
+        job_key: field::key("jobKey", request.job_key)?,
+        retries: None,
+        timeout_ms: Some(field::non_negative_ms("timeout", request.timeout)?),
+        operation_reference: request.operation_reference,
+    }))
+}
+
+/// Writes a job.
+pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
+    let headers = &job.custom_headers_json;
+    pb::ActivatedJob {
+        key: job.key as i64,
+        r#type: job.job_type.to_string(),
+        process_instance_key: job.process_instance_key as i64,
+        bpmn_process_id: job.process_id.to_string(),
+        process_definition_version: job.process_definition_version as i32,
+        process_definition_key: job.process_definition_key as i64,
+        element_id: job.element_id.to_string(),
+        element_instance_key: job.element_instance_key as i64,
+        // Clients parse this without a guard.
+        custom_headers: if headers.is_empty() { "{}".to_owned() } else { headers.to_string() },
+        worker: job.worker.to_string(),
+        retries: job.retries,
+        deadline: job.deadline_ms,
+        variables: job.variables.to_json(),
+        tenant_id: job.tenant_id.to_string(),
+        user_task: None,
+        kind: match job.kind {
+            JobKind::BpmnElement => PbKind::BpmnElement,
+            JobKind::ExecutionListener => PbKind::ExecutionListener,
+            JobKind::TaskListener => PbKind::TaskListener,
+            JobKind::AdHocSubProcess => PbKind::AdHocSubProcess,
+        } as i32,
+        listener_event_type: match job.listener_event_type {
+            JobListenerEventType::Unspecified => PbListener::Unspecified,
+        } as i32,
+        tags: job.tags.iter().map(ToString::to_string).collect(),
+    }
+}

@@ -1,0 +1,128 @@
+//! What is measured of every gRPC call. Handles are resolved once; a call costs two samples and two counts.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use tonic::Code;
+
+use super::status::code_name;
+
+const SERVICE: &str = "gateway_protocol.Gateway";
+
+/// One method of the service.
+pub(super) struct Method {
+    name: &'static str,
+    kind: &'static str,
+    /// `VALUE_TYPE#INTENT` of the command behind it, as dashboards of the compatible system group by.
+    request_type: &'static str,
+    handled_ok: Counter,
+    requests: Counter,
+    latency: Histogram,
+    processing: Histogram,
+}
+
+impl Method {
+    fn new(name: &'static str, kind: &'static str, request_type: &'static str) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            kind,
+            request_type,
+            handled_ok: handled(name, kind, Code::Ok),
+            requests: counter!("zeebe_gateway_total_requests_total", "requestType" => request_type),
+            latency: histogram!("zeebe_gateway_request_latency_seconds", "requestType" => request_type),
+            processing: histogram!("grpc_server_processing_duration_seconds",
+                "service" => SERVICE, "method" => name, "methodType" => kind),
+        })
+    }
+
+    /// Starts the measurement of one call.
+    pub(super) fn start(self: &Arc<Self>) -> Call {
+        self.requests.increment(1);
+        Call { method: Arc::clone(self), started: Instant::now(), code: Code::Cancelled }
+    }
+}
+
+fn handled(name: &'static str, kind: &'static str, code: Code) -> Counter {
+    counter!("grpc_server_handled_total", "grpc_service" => SERVICE, "grpc_method" => name, "grpc_type" => kind,
+        "grpc_code" => code_name(code))
+}
+
+/// A call under way. Dropped without an end, it counts as cancelled.
+pub(super) struct Call {
+    method: Arc<Method>,
+    started: Instant,
+    code: Code,
+}
+
+impl Call {
+    /// Notes how the call ends.
+    pub(super) fn ends(&mut self, code: Code) {
+        self.code = code;
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let method = &self.method;
+        let seconds = self.started.elapsed().as_secs_f64();
+        method.processing.record(seconds);
+        if self.code == Code::Ok {
+            method.handled_ok.increment(1);
+            method.latency.record(seconds);
+        } else {
+            handled(method.name, method.kind, self.code).increment(1);
+            counter!("zeebe_gateway_failed_requests_total",
+                "requestType" => method.request_type, "error" => code_name(self.code))
+            .increment(1);
+        }
+    }
+}
+
+macro_rules! methods {
+    ($($field:ident: $name:literal, $kind:literal, $request_type:literal;)*) => {
+        /// Handles of all methods.
+        pub(super) struct Metrics {
+            $(pub(super) $field: Arc<Method>,)*
+            /// Open job streams.
+            pub(super) job_streams: Gauge,
+            /// Jobs handed to streams.
+            pub(super) pushed: Counter,
+        }
+
+        impl Metrics {
+            pub(super) fn new() -> Self {
+                Self {
+                    $($field: Method::new($name, $kind, $request_type),)*
+                    job_streams: gauge!("zeebe_gateway_job_stream_clients"),
+                    pushed: counter!("zeebe_gateway_job_stream_push_total"),
+                }
+            }
+        }
+    };
+}
+
+methods! {
+    activate_jobs: "ActivateJobs", "SERVER_STREAMING", "JOB_BATCH#ACTIVATE";
+    stream_activated_jobs: "StreamActivatedJobs", "SERVER_STREAMING", "JOB_STREAM#OPEN";
+    cancel_process_instance: "CancelProcessInstance", "UNARY", "PROCESS_INSTANCE#CANCEL";
+    complete_job: "CompleteJob", "UNARY", "JOB#COMPLETE";
+    create_process_instance: "CreateProcessInstance", "UNARY", "PROCESS_INSTANCE_CREATION#CREATE";
+    create_with_result: "CreateProcessInstanceWithResult", "UNARY",
+        "PROCESS_INSTANCE_CREATION#CREATE_WITH_AWAITING_RESULT";
+    evaluate_decision: "EvaluateDecision", "UNARY", "DECISION_EVALUATION#EVALUATE";
+    deploy_process: "DeployProcess", "UNARY", "DEPLOYMENT#CREATE";
+    deploy_resource: "DeployResource", "UNARY", "DEPLOYMENT#CREATE";
+    fail_job: "FailJob", "UNARY", "JOB#FAIL";
+    throw_error: "ThrowError", "UNARY", "JOB#THROW_ERROR";
+    publish_message: "PublishMessage", "UNARY", "MESSAGE#PUBLISH";
+    resolve_incident: "ResolveIncident", "UNARY", "INCIDENT#RESOLVE";
+    set_variables: "SetVariables", "UNARY", "VARIABLE_DOCUMENT#UPDATE";
+    topology: "Topology", "UNARY", "TOPOLOGY#GET";
+    update_job_retries: "UpdateJobRetries", "UNARY", "JOB#UPDATE_RETRIES";
+    modify_process_instance: "ModifyProcessInstance", "UNARY", "PROCESS_INSTANCE_MODIFICATION#MODIFY";
+    migrate_process_instance: "MigrateProcessInstance", "UNARY", "PROCESS_INSTANCE_MIGRATION#MIGRATE";
+    update_job_timeout: "UpdateJobTimeout", "UNARY", "JOB#UPDATE_TIMEOUT";
+    delete_resource: "DeleteResource", "UNARY", "RESOURCE_DELETION#DELETE";
+    broadcast_signal: "BroadcastSignal", "UNARY", "SIGNAL#BROADCAST";
+}

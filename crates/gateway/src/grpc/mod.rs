@@ -1,0 +1,90 @@
+//! The gRPC gateway: the Zeebe gateway protocol in front of [`Broker`].
+//!
+//! [`serve`] accepts connections; a request enters in [`service`], is read by the module named after what it speaks of
+//! ([`process_instance`], [`job`], [`deployment`], [`message`], [`variables`]), goes to the broker as a command, and the same
+//! module writes the answer. [`activation`] carries jobs to workers; [`status`] says which error gets which status.
+//!
+//! The generated service runs on hyper directly, without tonic's router and layers: a call costs what its decoding and
+//! encoding cost. Deadlines (`grpc-timeout`) are the client's to keep; it resets the call, and the call's future is dropped.
+//!
+//! Nothing here knows how a broker works, what a process is, or that there is a REST API too.
+
+mod activation;
+mod connection;
+mod deployment;
+mod field;
+mod job;
+mod message;
+mod metrics;
+mod process_instance;
+mod service;
+mod status;
+mod topology;
+mod variables;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::grpc::gateway_server::GatewayServer;
+use broker::api::Broker;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::codec::CompressionEncoding;
+use tonic_health::ServingStatus;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
+
+/// What can be set about the gRPC gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How long a poll for jobs is held that leaves it to the server.
+    pub poll_timeout: Duration,
+    /// How long a creation waits for its result that leaves it to the server.
+    pub result_timeout: Duration,
+    /// How many connections are open at the most; more wait to be accepted.
+    pub connections_max: usize,
+    /// How many calls one connection may have open.
+    pub calls_per_connection_max: u32,
+    /// After how much silence the server asks whether the client is still there. Clients that are gone give up their jobs.
+    pub keep_alive_interval: Duration,
+    /// How long the answer to that may take.
+    pub keep_alive_timeout: Duration,
+    /// How long open calls may go on once the server stops.
+    pub shutdown_grace: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            poll_timeout: Duration::from_secs(10),
+            result_timeout: Duration::from_secs(15),
+            connections_max: 4096,
+            calls_per_connection_max: 4096,
+            keep_alive_interval: Duration::from_secs(30),
+            keep_alive_timeout: Duration::from_secs(20),
+            shutdown_grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Serves until `shutdown`, then lets open calls end within [`Options::shutdown_grace`]. Long polls and job streams end at once
+/// with UNAVAILABLE, so that clients look for another gateway.
+pub async fn serve(
+    listener: TcpListener,
+    broker: Arc<dyn Broker>,
+    options: Options,
+    shutdown: CancellationToken,
+) {
+    let reporter = HealthReporter::new();
+    for service in ["", "gateway_protocol.Gateway"] {
+        reporter.set_service_status(service, ServingStatus::Serving).await;
+    }
+    let message_bytes_max = broker.max_message_bytes();
+    let services = connection::Services {
+        gateway: GatewayServer::new(service::Service::new(broker, &options, shutdown.clone()))
+            .accept_compressed(CompressionEncoding::Gzip)
+            .max_decoding_message_size(message_bytes_max),
+        health: HealthServer::new(HealthService::from_health_reporter(reporter)),
+    };
+    connection::accept(listener, services, &options, shutdown).await;
+}

@@ -1,0 +1,300 @@
+//! The methods of `gateway_protocol.Gateway`: read the request, ask the broker, write the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::api::Broker;
+use grpc as pb;
+use protocol::{Command, Response as Reply};
+use tokio_util::sync::CancellationToken;
+use tonic::{Code, Request, Response, Status};
+
+use super::activation::{JobBatches, PushedJobs};
+use super::metrics::{Method, Metrics};
+use super::{Options, deployment, job, message, process_instance, status, topology, variables};
+
+/// The longest time one poll is held, whatever it asks for.
+const POLL_TIMEOUT_MAX: Duration = Duration::from_hours(24);
+
+/// Serves the methods.
+pub(super) struct Service {
+    broker: Arc<dyn Broker>,
+    poll_timeout: Duration,
+    result_timeout: Duration,
+    shutdown: CancellationToken,
+    metrics: Metrics,
+}
+
+impl Service {
+    pub(super) fn new(broker: Arc<dyn Broker>, options: &Options, shutdown: CancellationToken) -> Self {
+        Self {
+            broker,
+            poll_timeout: options.poll_timeout,
+            result_timeout: options.result_timeout,
+            shutdown,
+            metrics: Metrics::new(),
+        }
+    }
+
+    async fn submit<T>(
+        &self,
+        method: &Arc<Method>,
+        name: &str,
+        command: Result<Command, Status>,
+        write: impl FnOnce(Reply) -> Result<T, Status>,
+    ) -> Result<Response<T>, Status> {
+        let mut call = method.start();
+        let result = match command {
+            Ok(command) => match self.broker.submit(command).await {
+                Ok(answer) => write(answer.response).map(Response::new),
+                Err(error) => Err(status::of_submit(name, error)),
+            },
+            Err(status) => Err(status),
+        };
+        call.ends(code_of(&result));
+        result
+    }
+
+    /// How long a poll is held: 0 leaves it to the server, below 0 asks not to wait.
+    fn poll_wait(&self, request_timeout_ms: i64) -> Option<Duration> {
+        match u64::try_from(request_timeout_ms) {
+            Err(_) => None,
+            Ok(0) => Some(self.poll_timeout),
+            Ok(ms) => Some(Duration::from_millis(ms).min(POLL_TIMEOUT_MAX)),
+        }
+    }
+}
+
+fn code_of<T>(result: &Result<T, Status>) -> Code {
+    result.as_ref().map_or_else(Status::code, |_| Code::Ok)
+}
+
+/// Counts the call and says no.
+fn unserved<T>(method: &Arc<Method>, what: &str) -> Result<T, Status> {
+    method.start().ends(Code::Unimplemented);
+    Err(status::not_served(what))
+}
+
+#[tonic::async_trait]
+impl pb::gateway_server::Gateway for Service {
+    type ActivateJobsStream = JobBatches;
+    type StreamActivatedJobsStream = PushedJobs;
+
+    async fn activate_jobs(
+        &self,
+        request: Request<pb::ActivateJobsRequest>,
+    ) -> Result<Response<JobBatches>, Status> {
+        let mut call = self.metrics.activate_jobs.start();
+        let request = request.into_inner();
+        let wait = self.poll_wait(request.request_timeout);
+        let jobs = match job::activate(request) {
+            Ok(request) => tokio::select! {
+                biased;
+                jobs = self.broker.activate_jobs(request, wait) => {
+                    jobs.map_err(|error| status::of_submit("ACTIVATE", error))
+                }
+                () = self.shutdown.cancelled() => Err(status::stopping()),
+            },
+            Err(status) => Err(status),
+        };
+        match jobs {
+            Ok(jobs) => Ok(Response::new(JobBatches::new(jobs, Arc::clone(&self.broker), call))),
+            Err(status) => {
+                call.ends(status.code());
+                Err(status)
+            }
+        }
+    }
+
+    async fn stream_activated_jobs(
+        &self,
+        request: Request<pb::StreamActivatedJobsRequest>,
+    ) -> Result<Response<PushedJobs>, Status> {
+        let mut call = self.metrics.stream_activated_jobs.start();
+        let jobs = job::stream(request.into_inner()).and_then(|request| {
+            self.broker.stream_jobs(request).map_err(|error| status::of_submit("ACTIVATE", error))
+        });
+        match jobs {
+            Ok(jobs) => Ok(Response::new(PushedJobs::new(
+                jobs,
+                self.shutdown.clone().cancelled_owned(),
+                self.metrics.job_streams.clone(),
+                self.metrics.pushed.clone(),
+                call,
+            ))),
+            Err(status) => {
+                call.ends(status.code());
+                Err(status)
+            }
+        }
+    }
+
+    async fn cancel_process_instance(
+        &self,
+        request: Request<pb::CancelProcessInstanceRequest>,
+    ) -> Result<Response<pb::CancelProcessInstanceResponse>, Status> {
+        let command = process_instance::cancel(request.get_ref());
+        self.submit(&self.metrics.cancel_process_instance, "CANCEL", command, |_| Ok(Default::default()))
+            .await
+    }
+
+    async fn complete_job(
+        &self,
+        request: Request<pb::CompleteJobRequest>,
+    ) -> Result<Response<pb::CompleteJobResponse>, Status> {
+        let command = job::complete(request.into_inner());
+        self.submit(&self.metrics.complete_job, "COMPLETE", command, |_| Ok(Default::default())).await
+    }
+
+    async fn create_process_instance(
+        &self,
+        request: Request<pb::CreateProcessInstanceRequest>,
+    ) -> Result<Response<pb::CreateProcessInstanceResponse>, Status> {
+        let command = process_instance::create(request.into_inner()).map(Command::CreateInstance);
+        let method = &self.metrics.create_process_instance;
+        self.submit(method, "CREATE", command, process_instance::created).await
+    }
+
+    async fn create_process_instance_with_result(
+        &self,
+        request: Request<pb::CreateProcessInstanceWithResultRequest>,
+    ) -> Result<Response<pb::CreateProcessInstanceWithResultResponse>, Status> {
+        let mut call = self.metrics.create_with_result.start();
+        let request = request.into_inner();
+        let timeout = match u64::try_from(request.request_timeout) {
+            Ok(ms) if ms > 0 => Duration::from_millis(ms).min(POLL_TIMEOUT_MAX),
+            _ => self.result_timeout,
+        };
+        let result = match process_instance::create_with_result(request) {
+            Ok((command, fetch_variables)) => tokio::select! {
+                biased;
+                answer = self.broker.create_with_result(command, fetch_variables, timeout) => answer
+                    .map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error))
+                    .and_then(|answer| process_instance::completed(answer.response)),
+                () = self.shutdown.cancelled() => Err(status::stopping()),
+            },
+            Err(status) => Err(status),
+        };
+        call.ends(code_of(&result));
+        result.map(Response::new)
+    }
+
+    async fn deploy_process(
+        &self,
+        request: Request<pb::DeployProcessRequest>,
+    ) -> Result<Response<pb::DeployProcessResponse>, Status> {
+        let command = deployment::deploy_process(request.into_inner());
+        self.submit(&self.metrics.deploy_process, "CREATE", command, deployment::processes_deployed).await
+    }
+
+    async fn deploy_resource(
+        &self,
+        request: Request<pb::DeployResourceRequest>,
+    ) -> Result<Response<pb::DeployResourceResponse>, Status> {
+        let command = deployment::deploy_resource(request.into_inner());
+        self.submit(&self.metrics.deploy_resource, "CREATE", command, deployment::resources_deployed).await
+    }
+
+    async fn fail_job(
+        &self,
+        request: Request<pb::FailJobRequest>,
+    ) -> Result<Response<pb::FailJobResponse>, Status> {
+        let command = job::fail(request.into_inner());
+        self.submit(&self.metrics.fail_job, "FAIL", command, |_| Ok(Default::default())).await
+    }
+
+    async fn throw_error(
+        &self,
+        request: Request<pb::ThrowErrorRequest>,
+    ) -> Result<Response<pb::ThrowErrorResponse>, Status> {
+        let command = job::throw_error(request.into_inner());
+        self.submit(&self.metrics.throw_error, "THROW_ERROR", command, |_| Ok(Default::default())).await
+    }
+
+    async fn publish_message(
+        &self,
+        request: Request<pb::PublishMessageRequest>,
+    ) -> Result<Response<pb::PublishMessageResponse>, Status> {
+        let command = message::publish(request.into_inner());
+        self.submit(&self.metrics.publish_message, "PUBLISH", command, message::published).await
+    }
+
+    async fn resolve_incident(
+        &self,
+        request: Request<pb::ResolveIncidentRequest>,
+    ) -> Result<Response<pb::ResolveIncidentResponse>, Status> {
+        let command = variables::resolve_incident(request.get_ref());
+        self.submit(&self.metrics.resolve_incident, "RESOLVE", command, |_| Ok(Default::default())).await
+    }
+
+    async fn set_variables(
+        &self,
+        request: Request<pb::SetVariablesRequest>,
+    ) -> Result<Response<pb::SetVariablesResponse>, Status> {
+        let command = variables::set(request.into_inner());
+        self.submit(&self.metrics.set_variables, "UPDATE", command, variables::were_set).await
+    }
+
+    async fn topology(
+        &self,
+        _: Request<pb::TopologyRequest>,
+    ) -> Result<Response<pb::TopologyResponse>, Status> {
+        let mut call = self.metrics.topology.start();
+        call.ends(Code::Ok);
+        Ok(Response::new(topology::message(self.broker.topology())))
+    }
+
+    async fn update_job_retries(
+        &self,
+        request: Request<pb::UpdateJobRetriesRequest>,
+    ) -> Result<Response<pb::UpdateJobRetriesResponse>, Status> {
+        let command = job::update_retries(request.get_ref());
+        let method = &self.metrics.update_job_retries;
+        self.submit(method, "UPDATE_RETRIES", command, |_| Ok(Default::default())).await
+    }
+
+    async fn update_job_timeout(
+        &self,
+        request: Request<pb::UpdateJobTimeoutRequest>,
+    ) -> Result<Response<pb::UpdateJobTimeoutResponse>, Status> {
+        let command = job::update_timeout(request.get_ref());
+        let method = &self.metrics.update_job_timeout;
+        self.submit(method, "UPDATE_TIMEOUT", command, |_| Ok(Default::default())).await
+    }
+
+    async fn delete_resource(
+        &self,
+        request: Request<pb::DeleteResourceRequest>,
+    ) -> Result<Response<pb::DeleteResourceResponse>, Status> {
+        let command = deployment::delete(request.get_ref());
+        self.submit(&self.metrics.delete_resource, "DELETE", command, |_| Ok(Default::default())).await
+    }
+
+    async fn evaluate_decision(
+        &self,
+        _: Request<pb::EvaluateDecisionRequest>,
+    ) -> Result<Response<pb::EvaluateDecisionResponse>, Status> {
+        unserved(&self.metrics.evaluate_decision, "EvaluateDecision")
+    }
+
+    async fn modify_process_instance(
+        &self,
+        _: Request<pb::ModifyProcessInstanceRequest>,
+    ) -> Result<Response<pb::ModifyProcessInstanceResponse>, Status> {
+        unserved(&self.metrics.modify_process_instance, "ModifyProcessInstance")
+    }
+
+    async fn migrate_process_instance(
+        &self,
+        _: Request<pb::MigrateProcessInstanceRequest>,
+    ) -> Result<Response<pb::MigrateProcessInstanceResponse>, Status> {
+        unserved(&self.metrics.migrate_process_instance, "MigrateProcessInstance")
+    }
+
+    async fn broadcast_signal(
+        &self,
+        _: Request<pb::BroadcastSignalRequest>,
+    ) -> Result<Response<pb::BroadcastSignalResponse>, Status> {
+        unserved(&self.metrics.broadcast_signal, "BroadcastSignal")
+    }
+}

@@ -1,0 +1,74 @@
+//! Which gRPC status a refused request gets.
+
+use broker::api::SubmitError;
+use protocol::{Rejection, RejectionType};
+use tonic::{Code, Status};
+
+/// The status of a command that has no answer. `command` is the name clients know it by, such as `CREATE`.
+pub(super) fn of_submit(command: &str, error: SubmitError) -> Status {
+    match error {
+        SubmitError::Rejected(rejection) => of_rejection(command, &rejection),
+        SubmitError::ResourceExhausted(text) => Status::resource_exhausted(text),
+        SubmitError::Unavailable(text) => Status::unavailable(text),
+        SubmitError::Timeout(text) => Status::deadline_exceeded(text),
+        SubmitError::Internal(text) => Status::internal(text),
+    }
+}
+
+/// The status of a rejected command, worded as users of the compatible API know it.
+pub(super) fn of_rejection(command: &str, rejection: &Rejection) -> Status {
+    let code = match rejection.kind {
+        // A result that is too large is too large again on a retry: a caller must change the input.
+        RejectionType::InvalidArgument | RejectionType::ExceededBatchRecordSize => Code::InvalidArgument,
+        RejectionType::NotFound => Code::NotFound,
+        RejectionType::AlreadyExists => Code::AlreadyExists,
+        RejectionType::InvalidState => Code::FailedPrecondition,
+        RejectionType::ProcessingError => Code::Internal,
+    };
+    let message =
+        format!("Command '{command}' rejected with code '{}': {}", rejection.kind, rejection.reason);
+    Status::new(code, message)
+}
+
+/// A request whose field is wrong.
+pub(super) fn wrong_field(field: &str, expectation: &str, found: impl std::fmt::Display) -> Status {
+    Status::invalid_argument(format!("Expected '{field}' to be {expectation}, but it was {found}"))
+}
+
+/// The answer did not fit the command: a fault of this broker.
+pub(super) fn unexpected_response(command: &str) -> Status {
+    Status::internal(format!("Command '{command}' was answered by something else than its response"))
+}
+
+/// A request part that this release does not serve.
+pub(super) fn not_served(what: &str) -> Status {
+    Status::unimplemented(format!("{what} is not supported by this version"))
+}
+
+/// The server goes down: clients come back later or go elsewhere.
+pub(super) fn stopping() -> Status {
+    Status::unavailable("The gateway is shutting down")
+}
+
+/// The name of a code in metrics.
+pub(super) const fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}

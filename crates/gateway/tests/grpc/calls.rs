@@ -1,0 +1,274 @@
+//! Calls with one answer: what reaches the broker, what comes back, which status a refusal gets.
+
+use std::time::Duration;
+
+use broker::api::SubmitError;
+use grpc as pb;
+use protocol::{
+    Command, DefinitionRef, DeployedProcess, DeploymentCreated, Document, Json, Name, Rejection,
+    RejectionType, Response,
+};
+use tonic::{Code, Status};
+
+use crate::Server;
+use crate::fake::{FakeBroker, instance};
+
+fn assert_refused<T: std::fmt::Debug>(result: Result<T, Status>, code: Code, mention: &str) {
+    let status = result.unwrap_err();
+    assert_eq!(status.code(), code, "{status}");
+    assert!(status.message().contains(mention), "{} does not mention {mention}", status.message());
+}
+
+#[tokio::test]
+async fn a_creation_reaches_the_broker_and_its_answer_the_client() {
+    let server = Server::start(FakeBroker::answering([Ok(Response::InstanceCreated(instance()))])).await;
+    let request = pb::CreateProcessInstanceRequest {
+        bpmn_process_id: "p".to_owned(),
+        version: -1,
+        variables: "{\"a\": {\"b\": 1}}".to_owned(),
+        tags: vec!["t".to_owned()],
+        ..Default::default()
+    };
+    let created = server.client().await.create_process_instance(request).await.unwrap().into_inner();
+    assert_eq!(
+        created,
+        pb::CreateProcessInstanceResponse {
+            process_definition_key: 11,
+            bpmn_process_id: "p".to_owned(),
+            version: 2,
+            process_instance_key: 12,
+            tenant_id: "<default>".to_owned(),
+            tags: vec!["t".to_owned()],
+        }
+    );
+    let [Command::CreateInstance(command)] = &server.broker.commands()[..] else { panic!("one creation") };
+    assert_eq!(command.definition, DefinitionRef::Id { id: Name::from("p"), version: None });
+    assert_eq!(command.tenant_id, Name::default_tenant());
+    assert_eq!(command.variables.get("a").unwrap().as_str(), "{\"b\": 1}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn an_awaited_result_comes_as_json_text_and_the_timeout_is_passed_on() {
+    let completed = || {
+        let variables = Document::from_iter([(Name::from("x"), Json::from_valid("1"))]);
+        Ok(Response::InstanceCompleted { instance: instance(), variables })
+    };
+    let late = Err(SubmitError::Timeout("no result within 5 ms".to_owned()));
+    let server = Server::start(FakeBroker::answering([completed(), completed(), late])).await;
+    let mut client = server.client().await;
+    let request = |request_timeout| pb::CreateProcessInstanceWithResultRequest {
+        request: Some(pb::CreateProcessInstanceRequest { process_definition_key: 11, ..Default::default() }),
+        request_timeout,
+        fetch_variables: vec![],
+    };
+    let answer = client.create_process_instance_with_result(request(0)).await.unwrap().into_inner();
+    assert_eq!(answer.variables, "{\"x\":1}");
+    client.create_process_instance_with_result(request(700)).await.unwrap();
+    let late = client.create_process_instance_with_result(request(5)).await;
+    assert_refused(late, Code::DeadlineExceeded, "no result within 5 ms");
+    assert_eq!(
+        server.broker.result_timeouts(),
+        [Duration::from_secs(15), Duration::from_millis(700), Duration::from_millis(5)]
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn refusals_of_the_broker_have_the_statuses_clients_know() {
+    use RejectionType as R;
+    let cases = [
+        (R::NotFound, Code::NotFound),
+        (R::InvalidArgument, Code::InvalidArgument),
+        (R::InvalidState, Code::FailedPrecondition),
+        (R::AlreadyExists, Code::AlreadyExists),
+        (R::ProcessingError, Code::Internal),
+    ];
+    let rejections = cases.iter().map(|(kind, _)| Err(Rejection::new(*kind, "because: Ärger").into()));
+    let faults = [
+        (SubmitError::ResourceExhausted("full".to_owned()), Code::ResourceExhausted),
+        (SubmitError::Unavailable("no leader".to_owned()), Code::Unavailable),
+        (SubmitError::Internal("bug".to_owned()), Code::Internal),
+    ];
+    let answers = rejections.chain(faults.iter().map(|(error, _)| Err(error.clone())));
+    let server = Server::start(FakeBroker::answering(answers)).await;
+    let mut client = server.client().await;
+    let request = pb::CompleteJobRequest { job_key: 1, ..Default::default() };
+    for (kind, code) in cases {
+        let refused = client.complete_job(request.clone()).await;
+        assert_refused(
+            refused,
+            code,
+            &format!("Command 'COMPLETE' rejected with code '{kind}': because: Ärger"),
+        );
+    }
+    for (error, code) in faults {
+        assert_refused(client.complete_job(request.clone()).await, code, &error.to_string());
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn wrong_fields_are_named_and_never_reach_the_broker() {
+    let server = Server::start(FakeBroker::default()).await;
+    let mut client = server.client().await;
+    let wrong = Code::InvalidArgument;
+
+    let neither = client.create_process_instance(pb::CreateProcessInstanceRequest::default()).await;
+    assert_refused(neither, Code::NotFound, "key '0'");
+    let other_tenant = pb::CreateProcessInstanceRequest {
+        bpmn_process_id: "p".to_owned(),
+        tenant_id: "other".to_owned(),
+        ..Default::default()
+    };
+    assert_refused(client.create_process_instance(other_tenant).await, wrong, "'tenantId'");
+    let activation = pb::ActivateJobsRequest {
+        r#type: "work".to_owned(),
+        timeout: 1000,
+        max_jobs_to_activate: 1,
+        ..Default::default()
+    };
+    let none = pb::ActivateJobsRequest { max_jobs_to_activate: 0, ..activation.clone() };
+    assert_refused(client.activate_jobs(none).await, wrong, "'maxJobsToActivate'");
+    let at_once = pb::ActivateJobsRequest { timeout: 0, ..activation.clone() };
+    assert_refused(client.activate_jobs(at_once).await, wrong, "'timeout'");
+    let typeless = pb::ActivateJobsRequest { r#type: String::new(), ..activation };
+    assert_refused(client.activate_jobs(typeless).await, wrong, "'type'");
+    let typeless = pb::StreamActivatedJobsRequest { timeout: 1, ..Default::default() };
+    assert_refused(client.stream_activated_jobs(typeless).await, wrong, "'type'");
+
+    let list = pb::CompleteJobRequest { job_key: 1, variables: "[1]".to_owned(), ..Default::default() };
+    assert_refused(client.complete_job(list).await, wrong, "'variables' to be a JSON object");
+    let nobody = pb::CompleteJobRequest::default();
+    assert_refused(client.complete_job(nobody).await, wrong, "'jobKey'");
+    let backoff = pb::FailJobRequest { job_key: 1, retry_back_off: -1, ..Default::default() };
+    assert_refused(client.fail_job(backoff).await, wrong, "'retryBackOff'");
+    let retries = pb::UpdateJobRetriesRequest { job_key: 1, ..Default::default() };
+    assert_refused(client.update_job_retries(retries).await, wrong, "'retries'");
+    let ttl = pb::PublishMessageRequest { name: "m".to_owned(), time_to_live: -1, ..Default::default() };
+    assert_refused(client.publish_message(ttl).await, wrong, "'timeToLive'");
+    let nothing = pb::DeployResourceRequest::default();
+    assert_refused(client.deploy_resource(nothing).await, wrong, "'resources'");
+    assert_refused(
+        client.set_variables(pb::SetVariablesRequest::default()).await,
+        wrong,
+        "'elementInstanceKey'",
+    );
+    assert_refused(
+        client.resolve_incident(pb::ResolveIncidentRequest::default()).await,
+        wrong,
+        "'incidentKey'",
+    );
+    assert_refused(
+        client.delete_resource(pb::DeleteResourceRequest::default()).await,
+        wrong,
+        "'resourceKey'",
+    );
+    let cancel = client.cancel_process_instance(pb::CancelProcessInstanceRequest::default()).await;
+    assert_refused(cancel, wrong, "'processInstanceKey'");
+
+    assert!(server.broker.commands().is_empty() && server.broker.asked().is_empty());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn every_other_command_reaches_the_broker() {
+    let deployed = || {
+        let process = DeployedProcess {
+            process_id: Name::from("p"),
+            version: 1,
+            process_definition_key: 5,
+            resource_name: Name::from("p.bpmn"),
+            tenant_id: Name::default_tenant(),
+        };
+        Ok(Response::Deployed(DeploymentCreated {
+            deployment_key: 4,
+            tenant_id: Name::default_tenant(),
+            processes: vec![process],
+        }))
+    };
+    let published = Ok(Response::MessagePublished { message_key: 6, tenant_id: Name::default_tenant() });
+    let answers = [deployed(), deployed(), published, Ok(Response::VariablesSet { key: 7 })];
+    let answers = answers.into_iter().chain(std::iter::repeat_n(Ok(Response::Done), 7));
+    let server = Server::start(FakeBroker::answering(answers)).await;
+    let mut client = server.client().await;
+
+    let resource = pb::Resource { name: "p.bpmn".to_owned(), content: b"<x/>".to_vec() };
+    let request = pb::DeployResourceRequest { resources: vec![resource], tenant_id: String::new() };
+    let deployment = client.deploy_resource(request).await.unwrap().into_inner();
+    let Some(pb::deployment::Metadata::Process(process)) = &deployment.deployments[0].metadata else {
+        panic!("a process")
+    };
+    assert_eq!((deployment.key, process.process_definition_key, process.version), (4, 5, 1));
+    let process = pb::ProcessRequestObject { name: "p.bpmn".to_owned(), definition: b"<x/>".to_vec() };
+    let request = pb::DeployProcessRequest { processes: vec![process] };
+    assert_eq!(client.deploy_process(request).await.unwrap().into_inner().processes.len(), 1);
+    let request = pb::PublishMessageRequest { name: "m".to_owned(), ..Default::default() };
+    assert_eq!(client.publish_message(request).await.unwrap().into_inner().key, 6);
+    let request = pb::SetVariablesRequest { element_instance_key: 1, local: true, ..Default::default() };
+    assert_eq!(client.set_variables(request).await.unwrap().into_inner().key, 7);
+
+    let request = pb::FailJobRequest { job_key: 1, retries: -1, retry_back_off: 9, ..Default::default() };
+    client.fail_job(request).await.unwrap();
+    client.throw_error(pb::ThrowErrorRequest { job_key: 1, ..Default::default() }).await.unwrap();
+    let request = pb::UpdateJobRetriesRequest { job_key: 1, retries: 2, operation_reference: Some(3) };
+    client.update_job_retries(request).await.unwrap();
+    let request = pb::UpdateJobTimeoutRequest { job_key: 1, timeout: 0, operation_reference: None };
+    client.update_job_timeout(request).await.unwrap();
+    let request = pb::ResolveIncidentRequest { incident_key: 1, operation_reference: None };
+    client.resolve_incident(request).await.unwrap();
+    let request = pb::CancelProcessInstanceRequest { process_instance_key: 1, operation_reference: None };
+    client.cancel_process_instance(request).await.unwrap();
+    let request = pb::DeleteResourceRequest { resource_key: 1, operation_reference: None };
+    client.delete_resource(request).await.unwrap();
+
+    let commands = server.broker.commands();
+    assert_eq!(commands.len(), 11);
+    let Command::FailJob(fail) = &commands[4] else { panic!("a failure") };
+    assert_eq!((fail.retries, fail.retry_backoff_ms), (0, 9));
+    let Command::UpdateJob(update) = &commands[6] else { panic!("an update") };
+    assert_eq!((update.retries, update.timeout_ms, update.operation_reference), (Some(2), None, Some(3)));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_not_served_says_so() {
+    let server = Server::start(FakeBroker::default()).await;
+    let mut client = server.client().await;
+    let no = Code::Unimplemented;
+    assert_refused(
+        client.evaluate_decision(pb::EvaluateDecisionRequest::default()).await,
+        no,
+        "EvaluateDecision",
+    );
+    assert_refused(
+        client.broadcast_signal(pb::BroadcastSignalRequest::default()).await,
+        no,
+        "BroadcastSignal",
+    );
+    let modify = client.modify_process_instance(pb::ModifyProcessInstanceRequest::default()).await;
+    assert_refused(modify, no, "ModifyProcessInstance");
+    let migrate = client.migrate_process_instance(pb::MigrateProcessInstanceRequest::default()).await;
+    assert_refused(migrate, no, "MigrateProcessInstance");
+    let start = pb::CreateProcessInstanceRequest {
+        bpmn_process_id: "p".to_owned(),
+        start_instructions: vec![pb::ProcessInstanceCreationStartInstruction { element_id: "e".to_owned() }],
+        ..Default::default()
+    };
+    assert_refused(client.create_process_instance(start).await, no, "startInstructions");
+    let result = pb::JobResult { denied: Some(true), ..Default::default() };
+    let denied = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
+    assert_refused(client.complete_job(denied).await, no, "'result'");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_topology_is_told() {
+    let server = Server::start(FakeBroker::default()).await;
+    let topology = server.client().await.topology(pb::TopologyRequest {}).await.unwrap().into_inner();
+    assert_eq!(topology.gateway_version, broker::api::API_VERSION);
+    assert_eq!((topology.cluster_size, topology.partitions_count, topology.replication_factor), (1, 1, 1));
+    let partition = &topology.brokers[0].partitions[0];
+    assert_eq!((partition.partition_id, partition.role, partition.health), (1, 0, 0));
+    server.stop().await;
+}

@@ -1,0 +1,189 @@
+//! A broker that answers as told and writes down what it was asked.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use broker::api::{
+    Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo, SubmitError, Timing,
+    Topology,
+};
+use futures::future::{BoxFuture, FutureExt, pending, ready};
+use protocol::{
+    ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
+    Response,
+};
+use tokio::sync::mpsc;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+
+pub(crate) const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+
+#[derive(Default)]
+pub(crate) struct FakeBroker {
+    /// Answers to come, first first; without one, a command never ends.
+    answers: Mutex<VecDeque<Result<Response, SubmitError>>>,
+    /// Jobs for the next activation; without, it waits as long as it may.
+    jobs: Mutex<Option<Vec<ActivatedJob>>>,
+    /// Jobs of the next stream.
+    stream: Mutex<Option<mpsc::Receiver<ActivatedJob>>>,
+    commands: Mutex<Vec<Command>>,
+    asked: Mutex<Vec<(JobRequest, Option<Duration>)>>,
+    result_timeouts: Mutex<Vec<Duration>>,
+    yielded: Option<mpsc::Sender<Vec<u64>>>,
+    /// Held by each open stream: its strong count says how many there are.
+    pub(crate) open_streams: Arc<()>,
+}
+
+impl FakeBroker {
+    pub(crate) fn answering(answers: impl IntoIterator<Item = Result<Response, SubmitError>>) -> Self {
+        Self { answers: Mutex::new(answers.into_iter().collect()), ..Self::default() }
+    }
+
+    pub(crate) fn with_jobs(jobs: Vec<ActivatedJob>) -> Self {
+        Self { jobs: Mutex::new(Some(jobs)), ..Self::default() }
+    }
+
+    pub(crate) fn streaming(jobs: mpsc::Receiver<ActivatedJob>) -> Self {
+        Self { stream: Mutex::new(Some(jobs)), ..Self::default() }
+    }
+
+    /// The keys of jobs that are given back.
+    pub(crate) fn watch_yields(&mut self) -> mpsc::Receiver<Vec<u64>> {
+        let (sender, receiver) = mpsc::channel(16);
+        self.yielded = Some(sender);
+        receiver
+    }
+
+    pub(crate) fn commands(&self) -> Vec<Command> {
+        self.commands.lock().unwrap().clone()
+    }
+
+    pub(crate) fn asked(&self) -> Vec<(JobRequest, Option<Duration>)> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub(crate) fn result_timeouts(&self) -> Vec<Duration> {
+        self.result_timeouts.lock().unwrap().clone()
+    }
+}
+
+impl Broker for FakeBroker {
+    fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        if let (Command::YieldJobs { job_keys }, Some(sender)) = (&command, &self.yielded) {
+            sender.try_send(job_keys.clone()).unwrap();
+        }
+        self.commands.lock().unwrap().push(command);
+        match self.answers.lock().unwrap().pop_front() {
+            Some(answer) => {
+                ready(answer.map(|response| Answer { response, timing: Timing::default() })).boxed()
+            }
+            None => pending().boxed(),
+        }
+    }
+
+    fn create_with_result(
+        &self,
+        command: CreateInstance,
+        _: Vec<Name>,
+        timeout: Duration,
+    ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        self.result_timeouts.lock().unwrap().push(timeout);
+        self.submit(Command::CreateInstance(command))
+    }
+
+    fn activate_jobs(
+        &self,
+        request: JobRequest,
+        wait: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
+        self.asked.lock().unwrap().push((request, wait));
+        match (self.jobs.lock().unwrap().take(), wait) {
+            (Some(jobs), _) => ready(Ok(jobs)).boxed(),
+            (None, Some(wait)) => async move {
+                tokio::time::sleep(wait).await;
+                Ok(vec![])
+            }
+            .boxed(),
+            (None, None) => ready(Ok(vec![])).boxed(),
+        }
+    }
+
+    fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
+        self.asked.lock().unwrap().push((request, None));
+        let jobs = self.stream.lock().unwrap().take();
+        let jobs = jobs.ok_or_else(|| SubmitError::Unavailable("no stream is scripted".to_owned()))?;
+        let open = Arc::clone(&self.open_streams);
+        Ok(JobStream::new(ReceiverStream::new(jobs).map(move |job| {
+            let _ = &open;
+            job
+        })))
+    }
+
+    fn evaluate_expression(
+        &self,
+        _: String,
+        _: Document,
+    ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
+        pending().boxed()
+    }
+
+    fn topology(&self) -> Topology {
+        Topology {
+            cluster_id: "c".to_owned(),
+            brokers: vec![BrokerInfo {
+                node_id: 0,
+                host: "localhost".to_owned(),
+                port: 26500,
+                partitions: vec![PartitionInfo { partition_id: 1, leader: true, healthy: true }],
+            }],
+            cluster_size: 1,
+            partitions_count: 1,
+            replication_factor: 1,
+        }
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        MESSAGE_BYTES_MAX
+    }
+}
+
+pub(crate) fn instance() -> InstanceCreated {
+    InstanceCreated {
+        process_definition_key: 11,
+        process_id: Name::from("p"),
+        version: 2,
+        process_instance_key: 12,
+        tenant_id: Name::default_tenant(),
+        tags: vec![Name::from("t")],
+        business_id: None,
+    }
+}
+
+pub(crate) fn job(key: u64, payload_bytes: usize) -> ActivatedJob {
+    let mut variables = Document::empty();
+    if payload_bytes > 0 {
+        variables
+            .set(Name::from("p"), protocol::Json::from_valid(format!("\"{}\"", "x".repeat(payload_bytes))));
+    }
+    ActivatedJob {
+        key,
+        job_type: Name::from("work"),
+        process_instance_key: 12,
+        root_process_instance_key: 12,
+        process_id: Name::from("p"),
+        process_definition_version: 2,
+        process_definition_key: 11,
+        element_id: Name::from("task"),
+        element_instance_key: 13,
+        custom_headers_json: "{}".into(),
+        worker: Name::from("w"),
+        retries: 3,
+        deadline_ms: 1000,
+        variables,
+        tenant_id: Name::default_tenant(),
+        kind: JobKind::BpmnElement,
+        listener_event_type: JobListenerEventType::Unspecified,
+        tags: vec![],
+    }
+}
