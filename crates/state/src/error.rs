@@ -1,0 +1,162 @@
+//! The errors of this crate.
+
+use std::io;
+
+/// What can go wrong with the state. Nothing in this crate panics on account of a disk or of the bytes on it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// A file operation outside the database failed.
+    #[error("cannot {action} {path}: {source}")]
+    File {
+        /// What was attempted.
+        action: &'static str,
+        /// The file.
+        path: String,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Another process, or another [`Store`](crate::Store) of this one, holds the database.
+    #[error("state database {path} is already open")]
+    AlreadyOpen {
+        /// The database file.
+        path: String,
+    },
+    /// The file is something else than a state database.
+    #[error("{path} is not a state database: {reason}")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// Why it was not recognised.
+        reason: String,
+    },
+    /// The database has another format than this version reads.
+    #[error("state database {path} has format {found}, this version reads format {expected}")]
+    Format {
+        /// The database file.
+        path: String,
+        /// The format in the file.
+        found: u64,
+        /// The format of this version.
+        expected: u64,
+    },
+    /// The database contradicts itself.
+    #[error("state database {path} is damaged: {reason}")]
+    Damaged {
+        /// The database file.
+        path: String,
+        /// What does not hold.
+        reason: String,
+    },
+    /// The database has a table that this version does not know.
+    #[error("state database {path} holds table {number}, which this version does not know")]
+    UnknownTable {
+        /// The database file.
+        path: String,
+        /// The number of the table.
+        number: u32,
+    },
+    /// The database could not be read or written.
+    #[error("cannot {action} state database {path}: {source}")]
+    Database {
+        /// The database file.
+        path: String,
+        /// What was attempted.
+        action: &'static str,
+        /// The cause.
+        source: Box<redb::Error>,
+    },
+    /// A row could not be read or written.
+    #[error("cannot {action} table {table} at key 0x{key}: {source}")]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// The encoded key in hexadecimal; empty when the whole table is meant.
+        key: String,
+        /// What was attempted.
+        action: &'static str,
+        /// The cause.
+        source: Box<redb::Error>,
+    },
+    /// The bytes of a row are not what its table holds.
+    #[error("corrupt row in table {table} at key 0x{key}: {reason}")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// The encoded key in hexadecimal.
+        key: String,
+        /// What the decoder objected to.
+        reason: String,
+    },
+    /// Bytes could not be decoded; tables turn this into [`StateError::Corrupt`].
+    #[error("cannot decode: {0}")]
+    Decode(String),
+    /// A flush is still under way.
+    #[error("the previous flush has not ended")]
+    FlushPending,
+    /// The outcome is not the one of the flush under way.
+    #[error("no flush up to log index {0} is under way")]
+    NoSuchFlush(u64),
+    /// Not allowed between `begin` and `commit`.
+    #[error("not allowed while a command is being applied")]
+    InsideCommand,
+    /// The log index lies before the one on disk.
+    #[error("log index {given} lies before the flushed index {flushed}")]
+    IndexWentBack {
+        /// The index given.
+        given: u64,
+        /// The index on disk.
+        flushed: u64,
+    },
+    /// A snapshot could not be written out.
+    #[error("cannot write the snapshot: {0}")]
+    SnapshotWrite(#[source] io::Error),
+    /// A snapshot could not be read in.
+    #[error("cannot read the snapshot: {0}")]
+    SnapshotRead(#[source] io::Error),
+    /// The snapshot is damaged, cut short or something else.
+    #[error("not a valid snapshot: {0}")]
+    SnapshotInvalid(String),
+    /// A snapshot is restored into an empty place only.
+    #[error("{path} is not empty: a snapshot is restored into an empty place only")]
+    NotEmpty {
+        /// The place.
+        path: String,
+    },
+}
+
+impl StateError {
+    /// Whether the disk is full, which ends by itself once somebody makes room.
+    pub fn is_disk_full(&self) -> bool {
+        let io = match self {
+            Self::File { source, .. } | Self::SnapshotWrite(source) => source,
+            Self::Database { source, .. } | Self::Row { source, .. } => match source.as_ref() {
+                redb::Error::Io(source) => source,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        matches!(io.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
+/// Whether this error latched the database handle, so that only opening it anew helps.
+pub(crate) fn is_latched(error: &redb::Error) -> bool {
+    matches!(error, redb::Error::Io(_) | redb::Error::PreviousIo | redb::Error::DatabaseClosed)
+}
+
+/// A key as it appears in messages.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    /// A longer key is cut in messages.
+    const HEX_BYTES_MAX: usize = 64;
+    let mut text = String::with_capacity(2 * bytes.len().min(HEX_BYTES_MAX) + 3);
+    for byte in &bytes[..bytes.len().min(HEX_BYTES_MAX)] {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    if bytes.len() > HEX_BYTES_MAX {
+        text.push_str("...");
+    }
+    text
+}

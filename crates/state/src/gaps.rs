@@ -1,0 +1,201 @@
+//! Stretches of a key space in which a scan found nothing to see, so that the next scan can step over them.
+//!
+//! Rows deleted since the last flush are still on disk, hidden by tombstones. A queue consumed from the front would
+//! make every look at its head walk over all of them again; a remembered gap makes that one jump.
+
+use std::{cmp::Ordering, ops::Bound};
+
+/// Gaps kept per table and layer; when there are more, they are forgotten and found anew.
+const GAPS_MAX: usize = 1024;
+
+/// A place between two keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Cut<K> {
+    /// Before all keys.
+    Min,
+    /// Just before the key.
+    Before(K),
+    /// Just after the key.
+    After(K),
+    /// After all keys.
+    Max,
+}
+
+impl<K: Ord> Cut<K> {
+    /// Whether the key lies to the right of this cut.
+    fn precedes(&self, key: &K) -> bool {
+        match self {
+            Self::Min => true,
+            Self::Before(at) => at <= key,
+            Self::After(at) => at < key,
+            Self::Max => false,
+        }
+    }
+}
+
+impl<K: Clone> Cut<K> {
+    pub(crate) fn from_start(bound: Bound<&K>) -> Self {
+        match bound {
+            Bound::Included(key) => Self::Before(key.clone()),
+            Bound::Excluded(key) => Self::After(key.clone()),
+            Bound::Unbounded => Self::Min,
+        }
+    }
+
+    pub(crate) fn from_end(bound: Bound<&K>) -> Self {
+        match bound {
+            Bound::Included(key) => Self::After(key.clone()),
+            Bound::Excluded(key) => Self::Before(key.clone()),
+            Bound::Unbounded => Self::Max,
+        }
+    }
+
+    /// As the lower end of a range.
+    pub(crate) fn start(&self) -> Bound<&K> {
+        match self {
+            Self::Before(key) => Bound::Included(key),
+            Self::After(key) => Bound::Excluded(key),
+            Self::Min | Self::Max => Bound::Unbounded,
+        }
+    }
+
+    /// As the upper end of a range.
+    pub(crate) fn end(&self) -> Bound<&K> {
+        match self {
+            Self::Before(key) => Bound::Excluded(key),
+            Self::After(key) => Bound::Included(key),
+            Self::Min | Self::Max => Bound::Unbounded,
+        }
+    }
+}
+
+impl<K: Ord> Ord for Cut<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Min, Self::Min) | (Self::Max, Self::Max) => Ordering::Equal,
+            (Self::Min, _) | (_, Self::Max) => Ordering::Less,
+            (Self::Max, _) | (_, Self::Min) => Ordering::Greater,
+            (Self::Before(left), Self::Before(right)) | (Self::After(left), Self::After(right)) => {
+                left.cmp(right)
+            }
+            (Self::Before(left), Self::After(right)) => left.cmp(right).then(Ordering::Less),
+            (Self::After(left), Self::Before(right)) => left.cmp(right).then(Ordering::Greater),
+        }
+    }
+}
+
+impl<K: Ord> PartialOrd for Cut<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Disjoint gaps in ascending order.
+#[derive(Debug)]
+pub(crate) struct Gaps<K>(Vec<(Cut<K>, Cut<K>)>);
+
+impl<K: Ord + Clone> Gaps<K> {
+    pub(crate) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0 = Vec::new();
+    }
+
+    /// The ends of the gap around a key.
+    pub(crate) fn around(&self, key: &K) -> Option<&(Cut<K>, Cut<K>)> {
+        self.find(key).map(|index| &self.0[index])
+    }
+
+    fn find(&self, key: &K) -> Option<usize> {
+        let index = self.0.partition_point(|(start, _)| start.precedes(key)).checked_sub(1)?;
+        (!self.0[index].1.precedes(key)).then_some(index)
+    }
+
+    /// Remembers that nothing is visible between two cuts.
+    pub(crate) fn add(&mut self, mut start: Cut<K>, mut end: Cut<K>) {
+        if start >= end {
+            return;
+        }
+        // All that touch or overlap the new gap become one with it.
+        let first = self.0.partition_point(|(_, other_end)| *other_end < start);
+        let last = self.0.partition_point(|(other_start, _)| *other_start <= end);
+        if first < last {
+            if self.0[first].0 < start {
+                start = self.0[first].0.clone();
+            }
+            if self.0[last - 1].1 > end {
+                end = self.0[last - 1].1.clone();
+            }
+        } else if self.0.len() >= GAPS_MAX {
+            self.clear();
+            self.0.push((start, end));
+            return;
+        }
+        self.0.splice(first..last, [(start, end)]);
+    }
+
+    /// Takes one key out of the gap it lies in: it may be visible from now on.
+    pub(crate) fn open(&mut self, key: &K) {
+        let Some(index) = self.find(key) else { return };
+        let (start, end) = self.0.remove(index);
+        let (before, after) = (Cut::Before(key.clone()), Cut::After(key.clone()));
+        if after < end {
+            self.0.insert(index, (after, end));
+        }
+        if start < before {
+            self.0.insert(index, (start, before));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut() -> impl Strategy<Value = Cut<u8>> {
+        prop_oneof![
+            8 => (0u8..40).prop_map(Cut::Before),
+            8 => (0u8..40).prop_map(Cut::After),
+            1 => Just(Cut::Min),
+            1 => Just(Cut::Max),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn gaps_are_a_set_of_keys(steps in prop::collection::vec((cut(), cut(), any::<bool>(), 0u8..40), 0..40)) {
+            let mut gaps = Gaps::new();
+            let mut model = BTreeSet::new();
+            for (start, end, add, key) in steps {
+                if add {
+                    model.extend((0u8..40).filter(|key| start.precedes(key) && !end.precedes(key)));
+                    gaps.add(start, end);
+                } else {
+                    model.remove(&key);
+                    gaps.open(&key);
+                }
+                for key in 0u8..40 {
+                    prop_assert_eq!(gaps.around(&key).is_some(), model.contains(&key), "key {}", key);
+                }
+                prop_assert!(gaps.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                prop_assert!(gaps.0.iter().all(|(start, end)| start < end));
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_gaps_is_limited() {
+        let mut gaps = Gaps::new();
+        for key in 0..=GAPS_MAX as u64 {
+            gaps.add(Cut::Before(10 * key), Cut::After(10 * key + 1));
+        }
+        assert_eq!(gaps.0.len(), 1);
+        assert!(gaps.around(&(10 * GAPS_MAX as u64)).is_some());
+    }
+}
