@@ -228,7 +228,7 @@ impl GroupLog {
 
     /// Entries from `start` up to but without `end`, no more than `limit_bytes` of them from disk but at least one.
     fn entries(&self, start: u64, end: u64, limit_bytes: usize) -> Result<Vec<Entry>, LogError> {
-        let (mut found, disk_end) = {
+        let (mut found, on_disk) = {
             let state = self.lock();
             let end = end.min(state.last.map_or(0, |id| id.index + 1));
             let start = start.max(state.purged.map_or(0, |id| id.index + 1));
@@ -236,23 +236,27 @@ impl GroupLog {
                 return Ok(Vec::new());
             }
             let cached = state.cache.first().unwrap_or(end).clamp(start, end);
-            let skipped = state.cache.first().map_or(0, |first| cached - first) as usize;
+            let skipped = state.cache.first().map_or(0, |first| cached.saturating_sub(first)) as usize;
             let tail: Vec<Entry> =
                 state.cache.entries.iter().skip(skipped).take((end - cached) as usize).cloned().collect();
             (tail, start..cached)
         };
-        if disk_end.is_empty() {
+        if on_disk.is_empty() {
             return Ok(found);
         }
         let limit = (limit_bytes != usize::MAX).then_some(limit_bytes);
         let mut entries = self.store.shared().read(self.group, |engine| {
             let mut records: Vec<Record> = Vec::new();
+            let start = engine.first_index(self.group).map_or(on_disk.end, |first| first.max(on_disk.start));
+            if start >= on_disk.end {
+                return Ok(Vec::new());
+            }
             engine
-                .fetch_entries_to::<Record>(self.group, disk_end.start, disk_end.end, limit, &mut records)
+                .fetch_entries_to::<Record>(self.group, start, on_disk.end, limit, &mut records)
                 .map_err(|error| io::Error::other(error.to_string()))?;
             records.into_iter().map(Record::into_entry).collect::<io::Result<Vec<Entry>>>()
         })?;
-        if entries.last().is_some_and(|entry| entry.log_id.index + 1 == disk_end.end) {
+        if entries.last().is_none_or(|entry| entry.log_id.index + 1 == on_disk.end) {
             entries.append(&mut found);
         }
         Ok(entries)

@@ -9,6 +9,8 @@
 
 mod disk;
 mod group_log;
+#[cfg(test)]
+mod suite;
 mod writer;
 
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
 //! A state machine that records what it is given, and the set-up the tests share.
-#![allow(dead_code, unreachable_pub, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
