@@ -1,1 +1,28 @@
-//! bench.
+//! The load generator: starter and worker in one program, measurements in histograms, results as table, JSON and page.
+//!
+//! [`run`] takes [`Options`] and gives a [`Report`]; [`compare`] and [`page`] put several side by side; [`suite::run`] runs the
+//! list of measurements that the project promises. `load` is where a measurement starts; `pace` decides when requests are meant
+//! to start, `track` when instances have ended, `record` what counts, `cost` asks what the server spent.
+//!
+//! This crate sees the server from outside only: its ports, and its process when it started that itself.
+
+mod cost;
+mod error;
+mod html;
+mod load;
+mod model;
+mod options;
+mod pace;
+mod payload;
+mod record;
+pub mod reference;
+mod report;
+pub mod suite;
+mod track;
+
+pub use error::Error;
+pub use html::page;
+pub use load::run;
+pub use model::{BENCHMARK_BPMN, ORDER_BPMN, ORDER_VARIABLES, TEN_TASKS_BPMN};
+pub use options::{Options, WorkerTransport, duration};
+pub use report::{Latency, Report, Second, ServerCost, Setup, compare};

@@ -1,0 +1,54 @@
+//! What stops a measurement.
+
+use std::path::PathBuf;
+
+/// A measurement that could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server refused something that must work before anything can be measured.
+    #[error("{action}: {source}")]
+    Request {
+        /// What was tried.
+        action: &'static str,
+        /// What the server answered.
+        source: client::Error,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The process model cannot be used.
+    #[error("model {name}: {reason}")]
+    Model {
+        /// Built-in name or file.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The options contradict each other or the documents given.
+    #[error("{0}")]
+    Options(String),
+    /// A server process could not be started or ended early.
+    #[error("{program}: {reason}")]
+    Server {
+        /// Its executable.
+        program: String,
+        /// What happened.
+        reason: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn request(action: &'static str) -> impl FnOnce(client::Error) -> Self {
+        move |source| Self::Request { action, source }
+    }
+
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,289 @@
+//! One self-contained page: figures and plots as inline SVG, no script, no font, nothing to load.
+
+use std::fmt::Write;
+
+use crate::report::{Report, bytes, micros, number};
+
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 260.0;
+const MARGIN_LEFT: f64 = 70.0;
+const MARGIN_RIGHT: f64 = 15.0;
+const MARGIN_TOP: f64 = 15.0;
+const MARGIN_BOTTOM: f64 = 40.0;
+const COLORS: [&str; 6] = ["#2563eb", "#ea580c", "#16a34a", "#9333ea", "#dc2626", "#0891b2"];
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;color:#1e293b}\
+h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}p{color:#475569}table{border-collapse:collapse}\
+td,th{padding:.25rem .8rem;border-bottom:1px solid #e2e8f0;text-align:right}td:first-child,th:first-child{text-align:left}\
+svg{width:100%;height:auto}text{font:12px system-ui,sans-serif;fill:#475569}\
+@media(prefers-color-scheme:dark){body{background:#0f172a;color:#e2e8f0}p,text{color:#94a3b8;fill:#94a3b8}td,th{border-color:#334155}}";
+
+/// A line of a plot.
+struct Line {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+/// An axis: how to place a value between 0 and 1, where its ticks are, and how to write them.
+struct Axis {
+    title: &'static str,
+    max: f64,
+    place: fn(value: f64, max: f64) -> f64,
+    ticks: Vec<(f64, String)>,
+}
+
+/// The page for one measurement, or for several to compare.
+pub fn page(reports: &[Report]) -> String {
+    let title = reports.iter().map(|report| report.title.as_str()).collect::<Vec<_>>().join(" · ");
+    let title = escape(&title);
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body><h1>{title}</h1>\n"
+    );
+    for report in reports {
+        let _ = writeln!(page, "<p>{}</p>", escape(&report.setup.line()));
+    }
+    page.push_str(&figures(reports));
+    let latencies = lines(reports, |report, name| {
+        let curves = [("request", &report.request_latency), ("execution", &report.execution_latency)];
+        let known = curves.into_iter().filter_map(|(kind, latency)| Some((kind, latency.as_ref()?)));
+        known
+            .map(|(kind, latency)| Line {
+                name: format!("{name}{kind}"),
+                points: latency
+                    .curve
+                    .iter()
+                    .map(|&(percentile, micros)| (percentile, micros as f64 / 1000.0))
+                    .collect(),
+            })
+            .collect()
+    });
+    section(&mut page, "Latency by percentile", percentiles(), "milliseconds", latencies);
+    let seconds =
+        reports.iter().filter_map(|report| report.series.last()).map(|row| row.second).fold(1.0, f64::max);
+    let throughput = lines(reports, |report, name| {
+        let line = |kind: &str, value: fn(&crate::report::Second) -> f64| Line {
+            name: format!("{name}{kind}"),
+            points: report.series.iter().map(|row| (row.second, value(row))).collect(),
+        };
+        vec![line("started", |row| row.created_per_second), line("ended", |row| row.completed_per_second)]
+    });
+    section(&mut page, "Instances per second", linear("seconds", seconds), "per second", throughput);
+    let over_time = lines(reports, |report, name| {
+        let line = |kind: &str, value: fn(&crate::report::Second) -> Option<u64>| Line {
+            name: format!("{name}{kind}"),
+            points: report
+                .series
+                .iter()
+                .filter_map(|row| Some((row.second, value(row)? as f64 / 1000.0)))
+                .collect(),
+        };
+        vec![
+            line("request p99", |row| row.request_p99_micros),
+            line("execution p99", |row| row.execution_p99_micros),
+        ]
+    });
+    section(&mut page, "Latency over time, p99", linear("seconds", seconds), "milliseconds", over_time);
+    page.push_str("</body></html>\n");
+    page
+}
+
+fn lines(reports: &[Report], of: impl Fn(&Report, &str) -> Vec<Line>) -> Vec<Line> {
+    let several = reports.len() > 1;
+    let named = |report: &Report| if several { format!("{}: ", report.title) } else { String::new() };
+    let lines = reports.iter().flat_map(|report| of(report, &named(report)));
+    lines.filter(|line| !line.points.is_empty()).collect()
+}
+
+fn figures(reports: &[Report]) -> String {
+    type Row = (&'static str, fn(f64) -> String, Vec<Option<f64>>);
+    let mut rows: Vec<Row> = Vec::new();
+    let row = |rows: &mut Vec<Row>, name, write, value: fn(&Report) -> Option<f64>| {
+        rows.push((name, write, reports.iter().map(value).collect()));
+    };
+    row(&mut rows, "started per second", number, |report| Some(report.created_per_second));
+    row(&mut rows, "ended per second", number, |report| Some(report.completed_per_second));
+    row(&mut rows, "request latency p50", micros, |report| {
+        Some(report.request_latency.as_ref()?.p50_micros as f64)
+    });
+    row(&mut rows, "request latency p99", micros, |report| {
+        Some(report.request_latency.as_ref()?.p99_micros as f64)
+    });
+    row(&mut rows, "execution latency p50", micros, |report| {
+        Some(report.execution_latency.as_ref()?.p50_micros as f64)
+    });
+    row(&mut rows, "execution latency p99", micros, |report| {
+        Some(report.execution_latency.as_ref()?.p99_micros as f64)
+    });
+    row(&mut rows, "failed or rejected", number, |report| Some(report.errors() as f64));
+    row(&mut rows, "server CPU per instance", micros, |report| report.server.cpu_micros_per_instance);
+    row(&mut rows, "server resident memory", bytes, |report| report.server.resident_bytes);
+    row(&mut rows, "server disk writes per instance", bytes, |report| {
+        report.server.disk_written_bytes_per_instance
+    });
+    let mut text = String::from("<table><tr><th></th>");
+    for report in reports {
+        let _ = write!(text, "<th>{}</th>", escape(&report.title));
+    }
+    text.push_str("</tr>");
+    for (name, write, values) in rows {
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        let _ = write!(text, "<tr><td>{name}</td>");
+        for value in values {
+            let _ = write!(text, "<td>{}</td>", value.map_or_else(|| "–".to_owned(), write));
+        }
+        text.push_str("</tr>");
+    }
+    text.push_str("</table>\n");
+    text
+}
+
+fn section(page: &mut String, title: &str, x: Axis, y_title: &'static str, lines: Vec<Line>) {
+    if lines.is_empty() {
+        return;
+    }
+    let top = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
+    let _ = writeln!(page, "<h2>{}</h2>\n{}", escape(title), plot(&x, &linear(y_title, top), &lines));
+}
+
+fn plot(x: &Axis, y: &Axis, lines: &[Line]) -> String {
+    let (right, bottom) = (WIDTH - MARGIN_RIGHT, HEIGHT - MARGIN_BOTTOM);
+    let at_x = |value| MARGIN_LEFT + (x.place)(value, x.max).clamp(0.0, 1.0) * (right - MARGIN_LEFT);
+    let at_y = |value| bottom - (y.place)(value, y.max).clamp(0.0, 1.0) * (bottom - MARGIN_TOP);
+    let height = HEIGHT + 20.0 * lines.len().div_ceil(2) as f64;
+    let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">");
+    for (value, label) in &y.ticks {
+        let at = at_y(*value);
+        let _ = write!(
+            svg,
+            "<line x1=\"{MARGIN_LEFT}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#94a3b8\" stroke-opacity=\".35\"/>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+            MARGIN_LEFT - 8.0,
+            at + 4.0
+        );
+    }
+    for (value, label) in &x.ticks {
+        let _ = write!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{label}</text>",
+            at_x(*value),
+            bottom + 16.0
+        );
+    }
+    let _ = write!(
+        svg,
+        "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\">{}</text><text x=\"{MARGIN_LEFT}\" y=\"10\">{}</text>",
+        bottom + 32.0,
+        x.title,
+        y.title
+    );
+    for (index, line) in lines.iter().enumerate() {
+        let color = COLORS[index % COLORS.len()];
+        let mut points = String::with_capacity(line.points.len() * 12);
+        for &(px, py) in &line.points {
+            let _ = write!(points, "{:.1},{:.1} ", at_x(px), at_y(py));
+        }
+        let (column, row) = ((index % 2) as f64, (index / 2) as f64);
+        let (legend_x, legend_y) = (MARGIN_LEFT + column * 390.0, HEIGHT + 8.0 + row * 20.0);
+        let _ = write!(
+            svg,
+            "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" points=\"{}\"/>\
+             <rect x=\"{legend_x}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{color}\"/>\
+             <text x=\"{}\" y=\"{legend_y}\">{}</text>",
+            points.trim_end(),
+            legend_y - 11.0,
+            legend_x + 18.0,
+            escape(&line.name)
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// An axis from zero, with ticks at round numbers.
+fn linear(title: &'static str, max: f64) -> Axis {
+    let max = if max > 0.0 && max.is_finite() { max } else { 1.0 };
+    let magnitude = 10_f64.powf((max / 5.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * magnitude);
+    let step = steps.into_iter().find(|step| max / step <= 6.0).unwrap_or(max);
+    let decimals = if step < 1.0 { (-step.log10().floor()) as usize } else { 0 };
+    let count = (max / step).ceil() as u32;
+    let ticks = (0..=count).map(|index| {
+        let value = f64::from(index) * step;
+        (value, format!("{value:.decimals$}"))
+    });
+    Axis { title, max: f64::from(count) * step, place: |value, max| value / max, ticks: ticks.collect() }
+}
+
+/// An axis on which each further nine of a percentile takes the same room.
+fn percentiles() -> Axis {
+    const NINES_MAX: f64 = 5.0;
+    let nines = |percentile: f64, max: f64| -(1.0 - percentile / 100.0).max(10_f64.powf(-max)).log10() / max;
+    let ticks = [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999].map(|value| (value, format!("{value} %")));
+    Axis { title: "percentile", max: NINES_MAX, place: nines, ticks: ticks.to_vec() }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::sample;
+
+    /// Reads the page as XML, which it is but for its first line and two tags that HTML does not close.
+    fn check_well_formed(page: &str) {
+        let xml = page.replacen("<!doctype html>", "", 1).replace("<meta charset=\"utf-8\">", "");
+        let xml = xml.replace("<meta name=\"viewport\" content=\"width=device-width\">", "");
+        let mut reader = quick_xml::Reader::from_str(&xml);
+        while reader.read_event().unwrap() != quick_xml::events::Event::Eof {}
+    }
+
+    #[test]
+    fn one_run() {
+        let page = sample("A <run>", 10).html();
+        check_well_formed(&page);
+        assert!(page.contains("A &lt;run&gt;") && !page.contains("A <run>"));
+        assert_eq!(page.matches("<svg").count(), 3);
+        assert!(!page.contains("<script") && !page.contains("http"), "nothing is loaded");
+        assert!(!page.contains("NaN") && !page.contains("inf"), "every coordinate is a number");
+    }
+
+    #[test]
+    fn two_runs_share_the_plots() {
+        let page = page(&[sample("gRPC", 10), sample("REST", 20)]);
+        check_well_formed(&page);
+        assert_eq!(page.matches("<svg").count(), 3);
+        assert!(page.contains("gRPC: request") && page.contains("REST: request"));
+    }
+
+    #[test]
+    fn a_run_without_anything_is_still_a_page() {
+        let mut report = sample("empty", 10);
+        report.series.clear();
+        report.request_latency = None;
+        check_well_formed(&report.html());
+    }
+
+    #[test]
+    fn ticks_are_round_and_cover_the_values() {
+        for max in [0.0, 0.03, 1.0, 7.3, 149.9, 72_000.0] {
+            let axis = linear("", max);
+            assert!(axis.max >= max && (2..=7).contains(&axis.ticks.len()), "{max}: {:?}", axis.ticks);
+        }
+        let axis = linear("", 149.9);
+        let labels: Vec<&str> = axis.ticks.iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(labels, ["0", "50", "100", "150"]);
+    }
+
+    #[test]
+    fn each_nine_takes_the_same_room() {
+        let axis = percentiles();
+        let at = |value| (axis.place)(value, axis.max);
+        assert!((at(99.0) - at(90.0) - (at(99.9) - at(99.0))).abs() < 1e-9);
+        assert!((at(100.0) - 1.0).abs() < 1e-9 && at(0.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,406 @@
+//! Runs one measurement: starters, workers, and the clock that cuts it into warm-up, window and end.
+
+use std::{
+    future::{Future, ready},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use client::{
+    Client, CreateInstance, GrpcClient, GrpcOptions, Job, JobHandler, JobWorker, Outcome, Protocol, Resource,
+    RestClient, RestOptions, Transport, WorkerHandle, WorkerOptions,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::sync::Semaphore;
+
+use crate::{
+    Error, Options, WorkerTransport,
+    cost::{Probe, Spent, own_cpu_seconds},
+    model::Model,
+    pace::Pace,
+    payload,
+    record::{Counts, Recorder},
+    report::{Report, Second, ServerCost, Setup},
+    track::Tracker,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+/// How long the end waits for instances that are under way.
+const DRAIN_MAX: Duration = Duration::from_secs(10);
+const DRAIN_STEP: Duration = Duration::from_millis(20);
+/// Pause of a starter in a closed loop after a refusal, so that a busy server is not hammered.
+const REFUSED_PAUSE: Duration = Duration::from_millis(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Runs one measurement as `options` say. Writes the files that they name; prints nothing but the progress bar.
+///
+/// Must run on a tokio runtime with more than one thread for high rates; two suffice.
+pub async fn run(options: &Options) -> Result<Report, Error> {
+    let probe =
+        Probe::management(&options.management_address).map_err(Error::request("management address"))?;
+    run_with(options, &probe).await
+}
+
+pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report, Error> {
+    let model = Model::of(options)?;
+    let variables = payload::variables(options, &model)?;
+    let starter = connect(options, options.concurrency)?;
+    if !options.no_deploy {
+        let file = Resource { name: &model.file_name, content: model.xml.as_bytes() };
+        starter.deploy(&[file], None).await.map_err(Error::request("deploy the process"))?;
+    }
+    let recorder = Arc::new(Recorder::new());
+    // In a closed loop with workers, an instance leaves its place when it ends, not when its creation is answered.
+    let closed = options.rate.is_none() && !options.no_workers;
+    let room = closed.then(|| Arc::new(Semaphore::new(options.concurrency.max(1))));
+    let tracker = Arc::new(Tracker::new(model.jobs_per_instance, Arc::clone(&recorder), room.clone()));
+    let workers = start_workers(options, &model, &tracker)?;
+
+    let mut run = Run {
+        options,
+        probe,
+        pace: Pace::new(options.rate, options.instances),
+        recorder,
+        tracker,
+        bar: bar(options),
+        series: Vec::new(),
+        begin: Instant::now(),
+    };
+    let beat = run.pace.start();
+    let setup = setup(options, &model, variables.len());
+    let lanes = run.start_lanes(&starter, &model, variables, room.as_ref());
+    let measured = run.measure(&lanes).await;
+    for lane in lanes {
+        // A lane ends after its request; a panic in one has been printed already.
+        let _ = lane.await;
+    }
+    if !options.no_workers {
+        run.drain().await;
+    }
+    for worker in workers {
+        worker.stop().await;
+    }
+    if let Some(beat) = beat {
+        let _ = beat.join();
+    }
+    run.bar.finish_and_clear();
+    let report = run.report(setup, &measured);
+    write_files(options, &report)?;
+    Ok(report)
+}
+
+/// A client of the chosen protocol with room for `in_flight` requests.
+fn connect(options: &Options, in_flight: usize) -> Result<Client, Error> {
+    let connections = options.connections(in_flight);
+    let client = match options.protocol {
+        Protocol::Rest => RestClient::new(RestOptions {
+            address: options.rest_address.clone(),
+            connections,
+            request_timeout: REQUEST_TIMEOUT,
+            authorization: None,
+        })
+        .map(Client::Rest),
+        Protocol::Grpc => grpc(options, connections, in_flight).map(Client::Grpc),
+    };
+    client.map_err(Error::request("connect"))
+}
+
+fn grpc(options: &Options, connections: usize, window: usize) -> Result<GrpcClient, client::Error> {
+    GrpcClient::new(GrpcOptions {
+        address: options.grpc_address.clone(),
+        connections,
+        window,
+        request_timeout: REQUEST_TIMEOUT,
+        authorization: None,
+    })
+}
+
+/// Completes jobs and tells the tracker.
+struct Completer {
+    tracker: Arc<Tracker>,
+    recorder: Arc<Recorder>,
+    result: Option<&'static str>,
+}
+
+impl JobHandler for Completer {
+    fn handle(&self, _: &Job) -> impl Future<Output = Outcome> + Send {
+        ready(Outcome::Complete(self.result.map(str::to_owned)))
+    }
+
+    fn reported(&self, job: &Job, result: Result<(), &client::Error>) {
+        match result {
+            Ok(()) => self.tracker.job_done(job.process_instance_key),
+            Err(error) => self.recorder.error(error),
+        }
+    }
+}
+
+fn start_workers(
+    options: &Options,
+    model: &Model,
+    tracker: &Arc<Tracker>,
+) -> Result<Vec<WorkerHandle>, Error> {
+    let mut workers = Vec::new();
+    if options.no_workers {
+        return Ok(workers);
+    }
+    let reporter = connect(options, options.worker_capacity)?;
+    let streams = grpc(options, 1, 1).map_err(Error::request("connect"))?;
+    for job in &model.jobs {
+        for _ in 0..options.workers.max(1) {
+            let settings = WorkerOptions {
+                name: "baton-bench".to_owned(),
+                capacity: options.worker_capacity,
+                timeout: options.job_timeout,
+                delay: options.worker_delay,
+                // The work looks at no variable: fetching one that is not there keeps the documents at home.
+                fetch_variables: vec!["baton-bench-none".to_owned()],
+                transport: match options.worker_transport {
+                    WorkerTransport::Poll => Transport::Poll,
+                    WorkerTransport::Stream => Transport::Stream(streams.clone()),
+                },
+                ..WorkerOptions::new(job.name.clone())
+            };
+            let (tracker, recorder) = (Arc::clone(tracker), tracker.recorder());
+            let handler = Completer { tracker, recorder, result: job.result };
+            workers.push(JobWorker::new(reporter.clone(), settings, handler).start());
+        }
+    }
+    Ok(workers)
+}
+
+fn bar(options: &Options) -> ProgressBar {
+    if options.no_progress {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {msg}");
+    let bar = ProgressBar::new(100);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
+    let load = match options.rate {
+        Some(rate) => format!("open loop, {rate}/s"),
+        None => format!("closed loop, {} at a time", options.concurrency),
+    };
+    let workers = if options.no_workers {
+        "none".to_owned()
+    } else {
+        let transport = match options.worker_transport {
+            WorkerTransport::Poll => "poll",
+            WorkerTransport::Stream => "stream",
+        };
+        let delay = options.worker_delay.as_millis();
+        format!(
+            "{transport}, capacity {}, delay {delay} ms",
+            options.worker_capacity * options.workers.max(1)
+        )
+    };
+    Setup {
+        protocol: options.protocol.to_string(),
+        process: model.process_id.clone(),
+        load,
+        workers,
+        payload_bytes,
+        connections: options.connections(options.concurrency),
+        measured_ms: options.duration.as_millis() as u64,
+        warm_up_ms: options.warm_up.as_millis() as u64,
+    }
+}
+
+/// A measurement under way.
+struct Run<'a> {
+    options: &'a Options,
+    probe: &'a Probe,
+    pace: Pace,
+    recorder: Arc<Recorder>,
+    tracker: Arc<Tracker>,
+    bar: ProgressBar,
+    series: Vec<Second>,
+    begin: Instant,
+}
+
+/// What was read at both ends of the measured window.
+struct Measured {
+    length: Duration,
+    counts: (Counts, Counts),
+    spent: (Spent, Spent),
+    own_cpu_seconds: (Option<f64>, Option<f64>),
+}
+
+type Lane = tokio::task::JoinHandle<()>;
+
+impl Run<'_> {
+    /// As many tasks as requests may be in flight; each makes one after the other, and none is spawned per request.
+    fn start_lanes(
+        &self,
+        starter: &Client,
+        model: &Model,
+        variables: String,
+        room: Option<&Arc<Semaphore>>,
+    ) -> Vec<Lane> {
+        let count = lanes(self.options).max(1);
+        let shared = Arc::new((model.process_id.clone(), variables));
+        let lane = |_| {
+            let (pace, recorder, tracker) =
+                (self.pace.clone(), Arc::clone(&self.recorder), Arc::clone(&self.tracker));
+            let (starter, shared, room) = (starter.clone(), Arc::clone(&shared), room.cloned());
+            let (closed, follow) = (self.options.rate.is_none(), !self.options.no_workers);
+            tokio::spawn(async move {
+                let command =
+                    CreateInstance { variables: Some(&shared.1), ..CreateInstance::latest(&shared.0) };
+                loop {
+                    if let Some(room) = &room {
+                        match room.acquire().await {
+                            Ok(permit) => permit.forget(),
+                            Err(_) => return,
+                        }
+                    }
+                    let Some(intended) = pace.next().await else { return };
+                    match starter.create_instance_key(&command).await {
+                        Ok(key) => {
+                            recorder.request(intended, Instant::now());
+                            if follow {
+                                tracker.started(key, intended);
+                            }
+                        }
+                        Err(error) => {
+                            recorder.error(&error);
+                            tracker.give_room(1);
+                            if closed {
+                                tokio::time::sleep(REFUSED_PAUSE).await;
+                            }
+                        }
+                    }
+                }
+            })
+        };
+        (0..count).map(lane).collect()
+    }
+
+    /// Warm-up, then the measured window.
+    async fn measure(&mut self, lanes: &[Lane]) -> Measured {
+        let mut before = Counts::default();
+        self.pass("warming up", self.options.warm_up, lanes, &mut before).await;
+        let spent = self.probe.read().await;
+        let own_cpu = own_cpu_seconds();
+        self.recorder.open_window();
+        let (from, counts) = (Instant::now(), self.recorder.counts());
+        // A run that ends by count has no other end.
+        let length = if self.options.instances.is_some() { Duration::MAX } else { self.options.duration };
+        self.pass("measuring", length, lanes, &mut before).await;
+        let measured = Measured {
+            length: from.elapsed(),
+            counts: (counts, self.recorder.counts()),
+            own_cpu_seconds: (own_cpu, own_cpu_seconds()),
+            spent: (spent, self.probe.read().await),
+        };
+        self.recorder.close_window();
+        self.pace.stop();
+        // Lanes that wait for room in a closed loop find that it is over.
+        self.tracker.give_room(lanes.len());
+        measured
+    }
+
+    /// Lets `length` pass, closing a row of the series each second. Ends early when all lanes have ended.
+    async fn pass(&mut self, what: &'static str, length: Duration, lanes: &[Lane], before: &mut Counts) {
+        let from = Instant::now();
+        let mut last = from;
+        while from.elapsed() < length && !lanes.iter().all(Lane::is_finished) {
+            let left = length.saturating_sub(from.elapsed());
+            tokio::time::sleep(left.min(SECOND.saturating_sub(last.elapsed())).min(DRAIN_STEP * 5)).await;
+            let done = from.elapsed() >= length || lanes.iter().all(Lane::is_finished);
+            if last.elapsed() < SECOND && !done {
+                continue;
+            }
+            let (now, counts) = (Instant::now(), self.recorder.counts());
+            // A remainder too short to be a second would make a spike in the plots.
+            if now - last > SECOND / 2 {
+                let row = self.recorder.second((now - self.begin).as_secs_f64(), now - last, *before, counts);
+                self.show(what, length, from, &row);
+                self.series.push(row);
+                *before = counts;
+                last = now;
+            }
+            self.tracker.sweep(now);
+        }
+    }
+
+    fn show(&self, what: &'static str, length: Duration, from: Instant, row: &Second) {
+        let done = match self.options.instances {
+            Some(instances) => self.recorder.counts().created as f64 / instances.max(1) as f64,
+            None => from.elapsed().as_secs_f64() / length.as_secs_f64(),
+        };
+        self.bar.set_position((done * 100.0).clamp(0.0, 100.0) as u64);
+        let p99 = row.request_p99_micros.map_or(0.0, |micros| micros as f64 / 1000.0);
+        self.bar.set_message(format!(
+            "{what}: {:.0}/s started, {:.0}/s ended, {:.0}/s failed, request p99 {p99:.1} ms",
+            row.created_per_second, row.completed_per_second, row.failed_per_second
+        ));
+    }
+
+    /// Waits for instances that are under way, so that the slowest are not left out of the latencies.
+    async fn drain(&self) {
+        let until = Instant::now() + DRAIN_MAX + self.options.worker_delay;
+        while self.tracker.under_way() > 0 && Instant::now() < until {
+            self.bar.set_message(format!("waiting for {} instances", self.tracker.under_way()));
+            tokio::time::sleep(DRAIN_STEP).await;
+        }
+    }
+
+    fn report(&self, setup: Setup, measured: &Measured) -> Report {
+        let (request_latency, execution_latency) = self.recorder.latencies();
+        let (before, after) = measured.counts;
+        let (created, completed) = (after.created - before.created, after.completed - before.completed);
+        let seconds = measured.length.as_secs_f64().max(1e-9);
+        let instances = if self.options.no_workers { created } else { completed };
+        let (spent_before, spent_after) = measured.spent;
+        let difference = |before: Option<f64>, after: Option<f64>| Some(after? - before?);
+        let per_instance = |total: Option<f64>| (instances > 0).then_some(total? / instances as f64);
+        let cpu = difference(spent_before.cpu_seconds, spent_after.cpu_seconds);
+        let written = difference(spent_before.disk_written_bytes, spent_after.disk_written_bytes);
+        let own_cpu = difference(measured.own_cpu_seconds.0, measured.own_cpu_seconds.1);
+        let errors = self.recorder.errors();
+        let title = self.options.title.clone();
+        Report {
+            title: title.unwrap_or_else(|| format!("{} over {}", setup.process, setup.protocol)),
+            setup: Setup { measured_ms: measured.length.as_millis() as u64, ..setup },
+            request_latency,
+            execution_latency,
+            created,
+            completed,
+            created_per_second: created as f64 / seconds,
+            completed_per_second: completed as f64 / seconds,
+            unfinished: self.tracker.under_way() + self.tracker.lost(),
+            failures: errors.failures,
+            rejections: errors.rejections,
+            server: ServerCost {
+                cpu_micros_per_instance: per_instance(cpu).map(|seconds| seconds * 1e6),
+                cpu_percent_of_core: cpu.map(|cpu| cpu / seconds * 100.0),
+                resident_bytes: spent_after.resident_bytes,
+                disk_written_bytes_per_instance: per_instance(written),
+            },
+            generator_cpu_micros_per_instance: per_instance(own_cpu).map(|seconds| seconds * 1e6),
+            series: self.series.clone(),
+        }
+    }
+}
+
+/// Requests in flight at most: over REST no more than there are connections.
+fn lanes(options: &Options) -> usize {
+    match options.protocol {
+        Protocol::Rest => options.concurrency.min(options.connections(options.concurrency)),
+        Protocol::Grpc => options.concurrency,
+    }
+}
+
+fn write_files(options: &Options, report: &Report) -> Result<(), Error> {
+    if let Some(path) = &options.html {
+        std::fs::write(path, report.html()).map_err(Error::file(path))?;
+    }
+    if let Some(path) = &options.report {
+        std::fs::write(path, report.json()).map_err(Error::file(path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! What to measure. The command line embeds [`Options`]; other callers start from `Options::default()`.
+
+use std::{path::PathBuf, time::Duration};
+
+use client::Protocol;
+
+/// How jobs reach the worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum WorkerTransport {
+    /// Long polling over the same protocol as the requests.
+    Poll,
+    /// A gRPC stream.
+    Stream,
+}
+
+/// Settings of one measurement.
+#[derive(Debug, Clone, PartialEq, clap::Args)]
+pub struct Options {
+    /// REST address of the server.
+    #[arg(long, value_name = "URL", default_value = "http://localhost:8080", env = "BATON_REST_ADDRESS")]
+    pub rest_address: String,
+    /// gRPC address of the server.
+    #[arg(long, value_name = "URL", default_value = "http://localhost:26500", env = "BATON_GRPC_ADDRESS")]
+    pub grpc_address: String,
+    /// Management address of the server, for its CPU, memory and disk figures.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://localhost:9600",
+        env = "BATON_MANAGEMENT_ADDRESS"
+    )]
+    pub management_address: String,
+    /// Protocol of creations and completions: rest or grpc.
+    #[arg(long, default_value = "rest")]
+    pub protocol: Protocol,
+    /// Connections for each of starter and worker. Default: one per request in flight up to 64 for REST, 2 for gRPC.
+    #[arg(long, value_name = "N")]
+    pub connections: Option<usize>,
+
+    /// Process to run: benchmark, order, ten-tasks, or a BPMN file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "benchmark")]
+    pub process: String,
+    /// ID of the process, where the file has several.
+    #[arg(long, value_name = "ID")]
+    pub process_id: Option<String>,
+    /// Jobs that end one instance of a process from a file. Default: the number of its tasks with a job type.
+    #[arg(long, value_name = "N")]
+    pub jobs_per_instance: Option<u32>,
+    /// The process is deployed already.
+    #[arg(long)]
+    pub no_deploy: bool,
+
+    /// Start so many instances per second, whatever the answers (open loop). Default: as fast as they end (closed loop).
+    #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
+    pub rate: Option<f64>,
+    /// Closed loop: instances under way at a time. Open loop: requests in flight at most.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub concurrency: usize,
+    /// End after so many instances instead of after the duration.
+    #[arg(long, value_name = "N")]
+    pub instances: Option<u64>,
+    /// How long to run before measuring.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub warm_up: Duration,
+    /// How long to measure.
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
+    pub duration: Duration,
+
+    /// Size of the start variables in bytes.
+    #[arg(long, value_name = "BYTES", conflicts_with = "payload")]
+    pub payload_bytes: Option<usize>,
+    /// File with the start variables, a JSON object.
+    #[arg(long, value_name = "FILE")]
+    pub payload: Option<PathBuf>,
+
+    /// Only start instances, work no jobs.
+    #[arg(long)]
+    pub no_workers: bool,
+    /// How jobs reach the worker.
+    #[arg(long, value_enum, default_value = "stream")]
+    pub worker_transport: WorkerTransport,
+    /// Workers per job type.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub workers: usize,
+    /// Jobs in work at a time, for each worker.
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub worker_capacity: usize,
+    /// How long the work takes.
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = duration)]
+    pub worker_delay: Duration,
+    /// How long a job belongs to the worker.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub job_timeout: Duration,
+
+    /// Write the results to this file as a page with plots.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the results to this file as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Heading of the results.
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Show no progress bar.
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            rest_address: "http://localhost:8080".to_owned(),
+            grpc_address: "http://localhost:26500".to_owned(),
+            management_address: "http://localhost:9600".to_owned(),
+            protocol: Protocol::Rest,
+            connections: None,
+            process: "benchmark".to_owned(),
+            process_id: None,
+            jobs_per_instance: None,
+            no_deploy: false,
+            rate: None,
+            concurrency: 64,
+            instances: None,
+            warm_up: Duration::from_secs(5),
+            duration: Duration::from_secs(20),
+            payload_bytes: None,
+            payload: None,
+            no_workers: false,
+            worker_transport: WorkerTransport::Stream,
+            workers: 1,
+            worker_capacity: 128,
+            worker_delay: Duration::ZERO,
+            job_timeout: Duration::from_secs(30),
+            html: None,
+            report: None,
+            title: None,
+            no_progress: false,
+        }
+    }
+}
+
+impl Options {
+    /// Connections for each of starter and worker, where `in_flight` requests are made at a time.
+    pub(crate) fn connections(&self, in_flight: usize) -> usize {
+        const REST_CONNECTIONS_MAX: usize = 64;
+        const GRPC_CONNECTIONS: usize = 2;
+        self.connections.unwrap_or(match self.protocol {
+            Protocol::Rest => in_flight.min(REST_CONNECTIONS_MAX),
+            Protocol::Grpc => GRPC_CONNECTIONS,
+        })
+    }
+}
+
+/// A time with its unit: `250ms`, `10s`, `2m`, `1h`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds_per_unit = match unit.trim() {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("'{unit}' is no unit of time; use us, ms, s, m or h")),
+    };
+    let number: f64 = number.parse().map_err(|_| format!("'{text}' does not begin with a number"))?;
+    Duration::try_from_secs_f64(number * seconds_per_unit).map_err(|error| error.to_string())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("must be a number above zero".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Command {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn the_command_line_and_default_agree() {
+        assert_eq!(Command::try_parse_from(["bench"]).unwrap().options, Options::default());
+    }
+
+    #[test]
+    fn reads_a_command_line() {
+        let line =
+            "bench --rate 150 --protocol grpc --worker-transport poll --duration 1m --payload-bytes 200";
+        let options = Command::try_parse_from(line.split(' ')).unwrap().options;
+        assert_eq!(options.rate, Some(150.0));
+        assert_eq!(options.protocol, Protocol::Grpc);
+        assert_eq!(options.worker_transport, WorkerTransport::Poll);
+        assert_eq!(options.duration, Duration::from_mins(1));
+        assert!(Command::try_parse_from(["bench", "--rate", "0"]).is_err());
+        assert!(Command::try_parse_from(["bench", "--rate", "NaN"]).is_err());
+        assert!(Command::try_parse_from(["bench", "--payload", "a", "--payload-bytes", "1"]).is_err());
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_mins(2)));
+        assert_eq!(duration("3"), Ok(Duration::from_secs(3)));
+        assert!(duration("fast").is_err());
+        assert!(duration("5 days").is_err());
+        assert!(duration("").is_err());
+    }
+}

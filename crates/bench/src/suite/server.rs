@@ -1,0 +1,140 @@
+//! Server processes of the suite: started on free ports, watched until ready, ended in order or killed.
+
+use std::{
+    net::{Ipv4Addr, TcpListener as StdListener},
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use client::Address;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{Error, cost::Probe};
+
+/// A server that takes longer to get ready is given up.
+const READY_MAX: Duration = Duration::from_mins(2);
+/// A server that takes longer to end is killed.
+const STOP_MAX: Duration = Duration::from_secs(30);
+
+/// A running server.
+pub(super) struct Server {
+    child: Child,
+    program: String,
+    /// From the start of the process until it said that it is ready.
+    pub(super) ready_after: Duration,
+    pub(super) rest: String,
+    pub(super) grpc: String,
+    management: String,
+}
+
+impl Server {
+    /// Starts `baton start` on `data` and waits until it is ready.
+    pub(super) async fn start(program: &Path, data: &Path, more: &[String]) -> Result<Self, Error> {
+        let [rest, grpc, management] = free_addresses(program)?;
+        let mut command = Command::new(program);
+        command.arg("start").arg("--data-dir").arg(data);
+        command.args(["--rest", &rest, "--grpc", &grpc, "--management", &management]).args(more);
+        Self::launch(program, command, rest, grpc, management).await
+    }
+
+    /// Starts the bare server of one protocol.
+    pub(super) async fn start_reference(program: &Path, protocol: &str) -> Result<Self, Error> {
+        let [address, other, _] = free_addresses(program)?;
+        let mut command = Command::new(program);
+        command.args([protocol, &address]);
+        let (rest, grpc) = if protocol == "rest" { (address, other) } else { (other, address) };
+        Self::launch(program, command, rest, grpc, String::new()).await
+    }
+
+    async fn launch(
+        program: &Path,
+        mut command: Command,
+        rest: String,
+        grpc: String,
+        management: String,
+    ) -> Result<Self, Error> {
+        let name = program.display().to_string();
+        let failed = |reason: String| Error::Server { program: name.clone(), reason };
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
+        let started = Instant::now();
+        let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+        let output = child.stdout.take().ok_or_else(|| failed("has no standard output".to_owned()))?;
+        let mut lines = BufReader::new(output).lines();
+        let ready = async {
+            while let Ok(Some(line)) = lines.next_line().await {
+                if line.to_ascii_lowercase().contains("ready") {
+                    return true;
+                }
+            }
+            false
+        };
+        match timeout(READY_MAX, ready).await {
+            Ok(true) => {}
+            Ok(false) => return Err(failed("ended before it was ready".to_owned())),
+            Err(_) => return Err(failed(format!("was not ready within {} s", READY_MAX.as_secs()))),
+        }
+        let ready_after = started.elapsed();
+        // Whatever it prints later must not fill the pipe.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        Ok(Self { child, program: name, ready_after, rest, grpc, management })
+    }
+
+    /// What the process spends: from its management port, or from the kernel for the bare servers, which have none.
+    pub(super) fn probe(&self) -> Probe {
+        match (Address::parse(&self.management, 0), self.child.id()) {
+            (Ok(address), _) => Probe::Management(address),
+            (Err(_), process) => Probe::Process(process.unwrap_or_default()),
+        }
+    }
+
+    /// What the process spends, from the kernel.
+    pub(super) fn process_probe(&self) -> Probe {
+        Probe::Process(self.child.id().unwrap_or_default())
+    }
+
+    /// Asks it to end and waits.
+    pub(super) async fn stop(mut self) -> Result<(), Error> {
+        if let Some(process) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
+            // It may have ended already; then waiting tells.
+            let _ = kill_process(process, Signal::TERM);
+        }
+        let failed = |reason| Error::Server { program: self.program.clone(), reason };
+        match timeout(STOP_MAX, self.child.wait()).await {
+            Ok(Ok(status)) if status.success() => Ok(()),
+            Ok(Ok(status)) => Err(failed(format!("ended with {status}"))),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(_) => Err(failed(format!("did not end within {} s", STOP_MAX.as_secs()))),
+        }
+    }
+
+    /// Kills it, as a crash would.
+    pub(super) async fn kill(mut self) {
+        // Only a process that is gone already cannot be killed.
+        let _ = self.child.kill().await;
+    }
+}
+
+/// Three addresses that nobody listens at.
+fn free_addresses(program: &Path) -> Result<[String; 3], Error> {
+    let bind = || {
+        StdListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .and_then(|listener| Ok((listener.local_addr()?, listener)))
+    };
+    let all = || Ok([bind()?, bind()?, bind()?]);
+    match all() {
+        Ok(bound) => Ok(bound.map(|(address, _)| address.to_string())),
+        Err(error) => {
+            let error: std::io::Error = error;
+            Err(Error::Server {
+                program: program.display().to_string(),
+                reason: format!("no free port: {error}"),
+            })
+        }
+    }
+}
