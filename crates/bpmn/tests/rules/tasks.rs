@@ -1,0 +1,268 @@
+//! Rules about activities and their extension elements.
+
+use super::{MESSAGE, check, check_with};
+
+/// A finding-by-finding check of one element `t` with extension elements.
+#[track_caller]
+fn check_extensions(element: &str, extensions: &str, expected: &[&str]) {
+    let expected: Vec<String> = expected.iter().map(|reason| format!("{element} 't': {reason}")).collect();
+    let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+    check(
+        &format!("<{element} id='t'><extensionElements>{extensions}</extensionElements></{element}>"),
+        &expected,
+    );
+}
+
+#[test]
+fn a_job_has_a_type_and_retries() {
+    for (definition, expected) in [
+        ("<zeebe:taskDefinition type='work'/>", &[][..]),
+        ("<zeebe:taskDefinition type='=kind' retries='=count'/>", &[]),
+        ("<zeebe:taskDefinition type='work' retries=' 5 '/>", &[]),
+        ("", &["must have exactly one zeebe:taskDefinition"]),
+        ("<zeebe:taskDefinition/>", &["zeebe:taskDefinition must have a non-empty attribute 'type'"]),
+        (
+            "<zeebe:taskDefinition type=' '/>",
+            &["zeebe:taskDefinition must have a non-empty attribute 'type'"],
+        ),
+        (
+            "<zeebe:taskDefinition type='work' retries='many'/>",
+            &[
+                "attribute 'retries' of zeebe:taskDefinition must be a whole number or an expression, but is 'many'",
+            ],
+        ),
+        (
+            "<zeebe:taskDefinition type='work' retries=''/>",
+            &[
+                "attribute 'retries' of zeebe:taskDefinition must be a whole number or an expression, but is ''",
+            ],
+        ),
+        (
+            "<zeebe:taskDefinition type='=1 +' retries='=('/>",
+            &[
+                "attribute 'type' of zeebe:taskDefinition is not a valid expression: *",
+                "attribute 'retries' of zeebe:taskDefinition is not a valid expression: *",
+            ],
+        ),
+    ] {
+        check_extensions("serviceTask", definition, expected);
+    }
+}
+
+#[test]
+fn headers_have_distinct_keys() {
+    let headers = |headers: &str| {
+        format!("<zeebe:taskDefinition type='work'/><zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
+    };
+    check_extensions(
+        "serviceTask",
+        &headers("<zeebe:header key='a' value='1'/><zeebe:header key='b'/>"),
+        &[],
+    );
+    check_extensions(
+        "serviceTask",
+        &headers(
+            "<zeebe:header key='a' value='1'/><zeebe:header key='a' value='2'/><zeebe:header value='3'/>",
+        ),
+        &["the header 'a' is given more than once", "zeebe:header must have a non-empty attribute 'key'"],
+    );
+}
+
+#[test]
+fn alternatives_exclude_each_other() {
+    let job = "<zeebe:taskDefinition type='work'/>";
+    let script = "<zeebe:script expression='=1' resultVariable='x'/>";
+    let rule = "<zeebe:calledDecision decisionId='d' resultVariable='r'/>";
+    for (element, extensions, expected) in [
+        ("scriptTask", job.to_owned(), &[][..]),
+        ("scriptTask", script.to_owned(), &[]),
+        ("scriptTask", String::new(), &["must have exactly one zeebe:taskDefinition or zeebe:script"]),
+        (
+            "scriptTask",
+            job.to_owned() + script,
+            &["must have exactly one zeebe:taskDefinition or zeebe:script"],
+        ),
+        ("businessRuleTask", job.to_owned(), &[]),
+        (
+            "businessRuleTask",
+            String::new(),
+            &["must have exactly one zeebe:taskDefinition or zeebe:calledDecision"],
+        ),
+        (
+            "businessRuleTask",
+            job.to_owned() + rule,
+            &[
+                "zeebe:calledDecision: decisions called by a business rule task are not supported yet",
+                "must have exactly one zeebe:taskDefinition or zeebe:calledDecision",
+            ],
+        ),
+        ("sendTask", job.to_owned(), &[]),
+        ("sendTask", String::new(), &["must have exactly one zeebe:taskDefinition or zeebe:publishMessage"]),
+    ] {
+        check_extensions(element, &extensions, expected);
+    }
+}
+
+#[test]
+fn a_script_is_an_expression_with_a_result() {
+    for (script, expected) in [
+        (
+            "<zeebe:script expression='1' resultVariable='x'/>",
+            &[
+                "attribute 'expression' of zeebe:script must be an expression that starts with '=', but is '1'",
+            ][..],
+        ),
+        (
+            "<zeebe:script/>",
+            &[
+                "zeebe:script must have a non-empty attribute 'expression'",
+                "zeebe:script must have a non-empty attribute 'resultVariable'",
+            ],
+        ),
+        (
+            "<zeebe:script expression='=1 +' resultVariable='2x'/>",
+            &[
+                "attribute 'expression' of zeebe:script is not a valid expression: *",
+                "attribute 'resultVariable' of zeebe:script must be a variable name or a path of names, but is '2x'",
+            ],
+        ),
+    ] {
+        check_extensions("scriptTask", script, expected);
+    }
+}
+
+#[test]
+fn a_receive_task_knows_its_message() {
+    let key = "<extensionElements><zeebe:subscription correlationKey='=k'/></extensionElements>";
+    for (message, reference, expected) in [
+        (format!("<message id='m' name='=n'>{key}</message>"), "messageRef='m'", None),
+        (format!("<message id='m' name='n'>{key}</message>"), "messageRef='tns:m'", None),
+        (String::new(), "", Some("receiveTask must have a non-empty attribute 'messageRef'")),
+        (String::new(), "messageRef='m'", Some("messageRef refers to 'm', which is no message")),
+        (
+            format!("<message id='m'>{key}</message>"),
+            "messageRef='m'",
+            Some("the message 'm' must have a name"),
+        ),
+        (
+            "<message id='m' name='n'/>".to_owned(),
+            "messageRef='m'",
+            Some("the message 'm' must have a zeebe:subscription with a correlationKey"),
+        ),
+        (
+            format!("<message id='m' name='n'>{}</message>", key.replace("=k", "k")),
+            "messageRef='m'",
+            Some("the correlation key of message 'm' must be an expression that starts with '=', but is 'k'"),
+        ),
+        (
+            format!("<message id='m' name='n'>{}</message>", key.replace("=k", "=")),
+            "messageRef='m'",
+            Some("the correlation key of message 'm' is not a valid expression: *"),
+        ),
+        (
+            format!("<message id='m' name='=('>{key}</message>"),
+            "messageRef='m'",
+            Some("the name of message 'm' is not a valid expression: *"),
+        ),
+    ] {
+        let expected = expected.map(|reason| format!("receiveTask 't': {reason}"));
+        let expected: Vec<&str> = expected.as_deref().into_iter().collect();
+        check_with(&message, &format!("<receiveTask id='t' {reference}/>"), &expected);
+    }
+    check_with(MESSAGE, "<receiveTask id='t' messageRef='m'/>", &[]);
+}
+
+#[test]
+fn a_call_names_a_process() {
+    let binding = "attribute 'bindingType' of zeebe:calledElement must be one of latest, deployment, versionTag, but is 'x'";
+    for (element, expected) in [
+        ("<zeebe:calledElement processId='q'/>", &[][..]),
+        (
+            "<zeebe:calledElement processId='=q' bindingType='deployment' propagateAllChildVariables='false'/>",
+            &[],
+        ),
+        ("<zeebe:calledElement processId='q' bindingType='versionTag' versionTag='v1'/>", &[]),
+        ("<zeebe:calledElement processIdExpression='q'/>", &[]),
+        ("", &["must have exactly one zeebe:calledElement"]),
+        ("<zeebe:calledElement/>", &["zeebe:calledElement must have a non-empty attribute 'processId'"]),
+        (
+            "<zeebe:calledElement processId='q' bindingType='versionTag'/>",
+            &["zeebe:calledElement must have a non-empty attribute 'versionTag'"],
+        ),
+        ("<zeebe:calledElement processId='q' bindingType='x'/>", &[binding]),
+        (
+            "<zeebe:calledElement processId='=('/>",
+            &["attribute 'processId' of zeebe:calledElement is not a valid expression: *"],
+        ),
+        (
+            "<zeebe:calledElement processId='q' businessId='=b'/>",
+            &["attribute 'businessId' of zeebe:calledElement is not supported yet"],
+        ),
+    ] {
+        check_extensions("callActivity", element, expected);
+    }
+}
+
+#[test]
+fn mappings_have_a_source_and_a_path() {
+    for (mapping, expected) in [
+        ("<zeebe:input source='=a' target='b'/><zeebe:output source='= a.b' target='c.d'/>", &[][..]),
+        (
+            "<zeebe:input source='' target='b'/><zeebe:input source='12' target='b'/><zeebe:input target='b'/>",
+            &[],
+        ),
+        (
+            "<zeebe:input source='=('  target='b'/>",
+            &["attribute 'source' of zeebe:input is not a valid expression: *"],
+        ),
+        ("<zeebe:input source='=a'/>", &["zeebe:input must have a non-empty attribute 'target'"]),
+        (
+            "<zeebe:input source='=a' target='a b'/><zeebe:output source='=a' target='a..b'/>\
+             <zeebe:output source='=a' target='null'/>",
+            &[
+                "attribute 'target' of zeebe:input must be a variable name or a path of names, but is 'a b'",
+                "attribute 'target' of zeebe:output must be a variable name or a path of names, but is 'a..b'",
+                "attribute 'target' of zeebe:output must be a variable name or a path of names, but is 'null'",
+            ],
+        ),
+    ] {
+        check_extensions("task", &format!("<zeebe:ioMapping>{mapping}</zeebe:ioMapping>"), expected);
+    }
+}
+
+#[test]
+fn a_user_task_done_by_a_worker_is_static() {
+    for (extensions, expected) in [
+        ("", &[][..]),
+        (
+            "<zeebe:assignmentDefinition assignee='ann' candidateGroups='a, b' candidateUsers='c'/>\
+             <zeebe:taskSchedule dueDate='2030-01-01T00:00:00Z'/><zeebe:formDefinition formKey='f'/>",
+            &[],
+        ),
+        (
+            "<zeebe:assignmentDefinition assignee='=who' candidateGroups='a,,b'/>",
+            &[
+                "an expression in attribute 'assignee' of zeebe:assignmentDefinition is not supported yet",
+                "attribute 'candidateGroups' of zeebe:assignmentDefinition must be a list such as 'a, b', but is 'a,,b'",
+            ],
+        ),
+        (
+            "<zeebe:taskSchedule dueDate='soon' followUpDate='=later'/>",
+            &[
+                "attribute 'dueDate' of zeebe:taskSchedule: 'soon' is not a date and time with an offset *",
+                "an expression in attribute 'followUpDate' of zeebe:taskSchedule is not supported yet",
+            ],
+        ),
+        ("<zeebe:formDefinition formId='f'/>", &["a form referred to by formId is not supported yet"]),
+        (
+            "<zeebe:formDefinition externalReference='f'/>",
+            &["a form with an externalReference needs zeebe:userTask"],
+        ),
+        (
+            "<zeebe:formDefinition/>",
+            &["zeebe:formDefinition must have a non-empty attribute 'formId' or 'formKey'"],
+        ),
+    ] {
+        check_extensions("userTask", extensions, expected);
+    }
+}

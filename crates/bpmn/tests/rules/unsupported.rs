@@ -1,0 +1,119 @@
+//! What the engine does not have yet is refused by name.
+
+use super::{check, check_with};
+
+#[test]
+fn elements() {
+    for (body, expected) in [
+        ("<inclusiveGateway id='x'/>", "inclusiveGateway 'x': inclusive gateways are not supported yet"),
+        ("<complexGateway id='x'/>", "complexGateway 'x': complex gateways are not supported yet"),
+        (
+            "<transaction id='x'><startEvent/></transaction>",
+            "transaction 'x': transactions are not supported yet",
+        ),
+        (
+            "<adHocSubProcess id='x'><task/></adHocSubProcess>",
+            "adHocSubProcess 'x': ad-hoc sub-processes are not supported yet",
+        ),
+        (
+            "<subProcess id='x' triggeredByEvent='true'><startEvent/></subProcess>",
+            "subProcess 'x': event sub-processes are not supported yet",
+        ),
+        ("<teleport id='x'/>", "teleport 'x': is not an element of a process"),
+        (
+            "<task id='x'><multiInstanceLoopCharacteristics><extensionElements>\
+             <zeebe:loopCharacteristics inputCollection='=items'/></extensionElements>\
+             </multiInstanceLoopCharacteristics></task>",
+            "task 'x': multi-instance activities are not supported yet",
+        ),
+        (
+            "<subProcess id='x'><standardLoopCharacteristics/><startEvent id='i'/></subProcess>",
+            "subProcess 'x': loop markers are not supported yet",
+        ),
+        ("<task id='x' isForCompensation='true'/>", "task 'x': compensation handlers are not supported yet"),
+        (
+            "<receiveTask id='x' instantiate='true'/>",
+            "receiveTask 'x': a receive task that starts a process is not supported, use a message start event",
+        ),
+    ] {
+        check(body, &[expected]);
+    }
+}
+
+#[test]
+fn event_definitions() {
+    for (definition, what) in [
+        ("signalEventDefinition", "signal"),
+        ("escalationEventDefinition", "escalation"),
+        ("linkEventDefinition", "link"),
+        ("conditionalEventDefinition", "conditional"),
+        ("compensateEventDefinition", "compensation"),
+        ("cancelEventDefinition", "cancel"),
+    ] {
+        for event in
+            ["startEvent", "intermediateCatchEvent", "intermediateThrowEvent", "boundaryEvent", "endEvent"]
+        {
+            check_with(
+                "<signal id='sig' name='x'/>",
+                &format!(
+                    "<task id='t'/><{event} id='x' attachedToRef='t'><{definition} signalRef='sig'/></{event}>"
+                ),
+                &[&format!("{event} 'x': {what} events are not supported yet")],
+            );
+        }
+    }
+    check(
+        "<intermediateCatchEvent id='x'><tardisEventDefinition/></intermediateCatchEvent>",
+        &["intermediateCatchEvent 'x': the event definition 'tardisEventDefinition' is unknown"],
+    );
+    check(
+        "<intermediateCatchEvent id='x'><eventDefinitionRef>a</eventDefinitionRef></intermediateCatchEvent>",
+        &["intermediateCatchEvent 'x': references to shared event definitions are not supported"],
+    );
+}
+
+#[test]
+fn extension_elements() {
+    for (element, extension, expected) in [
+        (
+            "task",
+            "<zeebe:executionListeners/>",
+            "zeebe:executionListeners: execution listeners are not supported yet",
+        ),
+        (
+            "userTask",
+            "<zeebe:userTask/><zeebe:formDefinition formId='f'/>",
+            "zeebe:userTask: user tasks without a job worker are not supported yet",
+        ),
+        ("userTask", "<zeebe:taskListeners/>", "zeebe:taskListeners: task listeners are not supported yet"),
+        (
+            "businessRuleTask",
+            "<zeebe:calledDecision decisionId='d' resultVariable='r'/>",
+            "zeebe:calledDecision: decisions called by a business rule task are not supported yet",
+        ),
+        (
+            "sendTask",
+            "<zeebe:publishMessage/>",
+            "zeebe:publishMessage: publishing a message without a job worker is not supported yet",
+        ),
+        (
+            "serviceTask",
+            "<zeebe:taskDefinition type='a'/><zeebe:linkedResources/>",
+            "zeebe:linkedResources: linked resources are not supported yet",
+        ),
+        (
+            "serviceTask",
+            "<zeebe:taskDefinition type='a'/><zeebe:jobPriorityDefinition priority='5'/>",
+            "zeebe:jobPriorityDefinition: job priorities are not supported yet",
+        ),
+    ] {
+        check(
+            &format!("<{element} id='x'><extensionElements>{extension}</extensionElements></{element}>"),
+            &[&format!("{element} 'x': {expected}")],
+        );
+    }
+    check(
+        "<extensionElements><zeebe:executionListeners/></extensionElements>",
+        &["process 'p': zeebe:executionListeners: execution listeners are not supported yet"],
+    );
+}
