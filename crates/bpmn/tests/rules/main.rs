@@ -1,5 +1,7 @@
 //! Every deployment rule against small literal models: what is accepted, what is refused, with which words.
 
+#![expect(clippy::format_collect, reason = "models are put together from a few short texts")]
+
 mod events;
 mod file;
 mod flows;
