@@ -1,0 +1,236 @@
+//! One request and its answer: route, negotiate, read, validate, dispatch, answer, measure.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use broker::api::Broker;
+use bytes::{Bytes, BytesMut};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Body;
+use percent_encoding::percent_decode_str;
+use smallvec::SmallVec;
+use tokio::time::timeout_at;
+use tokio_util::sync::CancellationToken;
+
+use super::Options;
+use super::contract::{Body as BodySpec, Media, Operation, OperationSpec, Parameter};
+use super::metric_definitions::RequestMetrics;
+use super::multipart;
+use super::negotiate::{check_accept, check_content_type};
+use super::operation::{Call, dispatch};
+use super::problem::Failure;
+use super::reply::{Reply, allow, failure_to_http};
+use super::route::{RawParameters, Route, route};
+use super::validate::{Invalid, check_parameter, validate};
+
+/// The memory reserved for a body before its first byte arrives, in bytes.
+const MAX_RESERVED_BODY: usize = 256 * 1024;
+
+/// The gateway without its socket.
+pub struct Gateway {
+    pub(super) broker: Arc<dyn Broker>,
+    pub(super) options: Options,
+    /// Ends waiting for jobs when the gateway stops.
+    pub(super) stop: CancellationToken,
+    metrics: RequestMetrics,
+}
+
+/// Why there is no reply, with the value of `Allow` for a wrong method.
+struct Refusal {
+    failure: Failure,
+    allow: Option<HeaderValue>,
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self { failure, allow: None }
+    }
+}
+
+impl Gateway {
+    /// A gateway to a broker. Activations stop waiting when `stop` is cancelled.
+    pub fn new(broker: Arc<dyn Broker>, options: Options, stop: CancellationToken) -> Self {
+        Self { broker, options, stop, metrics: RequestMetrics::new() }
+    }
+
+    /// Answers one request. The only errors are answers.
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let started = Instant::now();
+        let (head, body) = request.into_parts();
+        let path = head.uri.path();
+        let (operation, result) = match route(head.method.as_str(), path) {
+            Route::Operation(operation, parameters) => {
+                let result = self.exchange(operation, &parameters, &head, body, started).await;
+                (Some(operation), result.map_err(Refusal::from))
+            }
+            Route::WrongMethod(methods) => (None, Err(wrong_method(methods))),
+            Route::Unknown => (None, Err(Failure::not_found("no operation of the API has this path").into())),
+        };
+        let took = started.elapsed();
+        let response = match result {
+            Ok(reply) => reply.into_http(self.options.server_timing.then_some(took)),
+            Err(refusal) => failure_to_http(&refusal.failure, path, refusal.allow),
+        };
+        self.metrics.record(operation, response.status(), took);
+        response
+    }
+
+    async fn exchange<B>(
+        &self,
+        operation: Operation,
+        raw: &RawParameters<'_>,
+        head: &Parts,
+        body: B,
+        started: Instant,
+    ) -> Result<Reply, Failure>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let spec = operation.spec();
+        check_accept(&head.headers)?;
+        let parameters = path_parameters(spec, raw)?;
+        if !spec.query_parameters.is_empty() {
+            check_query(spec.query_parameters, head.uri.query().unwrap_or_default())?;
+        }
+        // A body that nobody asked for is not read; hyper discards it.
+        let Some(expected) = &spec.body else {
+            return dispatch(&Call::new(self, operation, &parameters, &Bytes::new())).await;
+        };
+        let limit = self.broker.max_message_bytes();
+        let body = read_body(body, limit, started + self.options.body_timeout).await?;
+        let mut call = Call::new(self, operation, &parameters, &body);
+        if !body.is_empty() {
+            check_content_type(&head.headers, expected.media)?;
+            read_content(&mut call, &head.headers, expected, &body).await?;
+        } else if expected.required {
+            return Err(Failure::invalid("request body: is required, but missing"));
+        }
+        dispatch(&call).await
+    }
+}
+
+/// Validates the body.
+async fn read_content<'a>(
+    call: &mut Call<'a>,
+    headers: &HeaderMap,
+    expected: &'static BodySpec,
+    body: &'a Bytes,
+) -> Result<(), Failure> {
+    match expected.media {
+        Media::Json => {
+            let text = std::str::from_utf8(body).map_err(|error| {
+                Failure::invalid(format!(
+                    "request body is not valid JSON: not UTF-8 after {} bytes",
+                    error.valid_up_to()
+                ))
+            })?;
+            call.fields = validate(expected.schema, text)?;
+        }
+        Media::Multipart => call.form = multipart::parse(headers, body.clone(), expected.schema).await?,
+    }
+    Ok(())
+}
+
+fn wrong_method(methods: [bool; 5]) -> Refusal {
+    let allow = allow(methods);
+    let detail = format!("this path takes {}", allow.to_str().unwrap_or_default());
+    let failure = Failure::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail);
+    Refusal { failure, allow: Some(allow) }
+}
+
+/// Decodes and checks the placeholders.
+fn path_parameters<'a>(
+    spec: &OperationSpec,
+    raw: &RawParameters<'a>,
+) -> Result<SmallVec<[Cow<'a, str>; 4]>, Failure> {
+    let mut parameters = SmallVec::new();
+    for (parameter, raw) in spec.path_parameters.iter().zip(raw) {
+        let value = decode(parameter.name, raw)?;
+        check_parameter(parameter, &value)?;
+        parameters.push(value);
+    }
+    Ok(parameters)
+}
+
+/// Checks the parameters of the query that the operation knows. Unknown ones are ignored, as everywhere on the web.
+fn check_query(expected: &[Parameter], query: &str) -> Result<(), Failure> {
+    for parameter in expected {
+        let mut values = query.split('&').filter_map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (name == parameter.name).then_some(value)
+        });
+        match values.next() {
+            Some(value) => check_parameter(parameter, &decode(parameter.name, &value.replace('+', " "))?)?,
+            None if parameter.required => {
+                return Err(Invalid(format!("{}: is required, but missing", parameter.name)).into());
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn decode<'a>(name: &str, raw: &'a str) -> Result<Cow<'a, str>, Failure> {
+    percent_decode_str(raw).decode_utf8().map_err(|_| Failure::invalid(format!("{name}: is not UTF-8")))
+}
+
+/// Reads the whole body, in one piece without a copy if it arrives so.
+async fn read_body<B>(mut body: B, limit: usize, deadline: Instant) -> Result<Bytes, Failure>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Failure::too_large(limit));
+    }
+    let read = async {
+        let Some(first) = next_piece(&mut body).await? else { return Ok(Bytes::new()) };
+        if body.is_end_stream() && first.len() <= limit {
+            return Ok(first);
+        }
+        let expected = first.len() + body.size_hint().lower() as usize;
+        let mut whole = BytesMut::with_capacity(expected.min(MAX_RESERVED_BODY).max(first.len()));
+        let mut piece = Some(first);
+        while let Some(bytes) = piece {
+            if whole.len() + bytes.len() > limit {
+                return Err(Failure::too_large(limit));
+            }
+            whole.extend_from_slice(&bytes);
+            piece = next_piece(&mut body).await?;
+        }
+        Ok(whole.freeze())
+    };
+    timeout_at(deadline.into(), read).await.unwrap_or_else(|_| {
+        let detail = "the request body did not arrive in time";
+        Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", detail))
+    })
+}
+
+/// The next bytes of a body; trailers are skipped.
+async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, Failure>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    while let Some(frame) = body.frame().await {
+        match frame.map(http_body::Frame::into_data) {
+            Ok(Ok(bytes)) if !bytes.is_empty() => return Ok(Some(bytes)),
+            Ok(_) => {}
+            Err(_) => return Err(Failure::invalid("the request body ended early")),
+        }
+    }
+    Ok(None)
+}
+
+/// How long a request may wait, by what it says in milliseconds; `None`: it does not say.
+pub(super) fn wait_of(milliseconds: Option<i64>) -> Option<Duration> {
+    let milliseconds = u64::try_from(milliseconds?).ok().filter(|&ms| ms > 0)?;
+    Some(Duration::from_millis(milliseconds).min(super::MAX_WAIT))
+}

@@ -1,0 +1,132 @@
+//! The properties of a validated body, read in place.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use protocol::{Document, DocumentError, Key, Name};
+use smallvec::SmallVec;
+
+use super::contract::{Kind, Schema};
+use super::problem::Failure;
+
+/// A property of the root, with its value as it stands in the body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) raw: &'a str,
+}
+
+/// What the validator found. Values have the types of the contract, so reading one cannot fail, free ones excepted.
+pub(crate) struct Fields<'a> {
+    schema: Option<&'static Schema>,
+    list: SmallVec<[Field<'a>; 16]>,
+}
+
+impl<'a> Fields<'a> {
+    /// None yet.
+    pub(crate) fn new(schema: &'static Schema) -> Self {
+        Self { schema: Some(schema), list: SmallVec::new() }
+    }
+
+    /// Those of a request that has no JSON.
+    pub(crate) fn none() -> Self {
+        Self { schema: None, list: SmallVec::new() }
+    }
+
+    pub(super) fn push(&mut self, field: Field<'a>) {
+        self.list.push(field);
+    }
+
+    /// The JSON of a property; `null` is the same as absent.
+    pub(crate) fn raw(&self, name: &str) -> Option<&'a str> {
+        debug_assert!(self.is_declared(name), "the contract has no property {name} here");
+        let field = self.list.iter().find(|field| field.name == name)?;
+        (field.raw != "null").then_some(field.raw)
+    }
+
+    fn is_declared(&self, name: &str) -> bool {
+        match self.schema.map(|schema| &schema.kind) {
+            Some(Kind::Object(object)) => object.properties.iter().any(|p| p.name == name),
+            _ => false,
+        }
+    }
+
+    /// A string.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        let raw = self.raw(name)?;
+        let inner = &raw[1..raw.len() - 1];
+        Some(if inner.contains('\\') {
+            Cow::Owned(serde_json::from_str(raw).expect("validated as a string"))
+        } else {
+            Cow::Borrowed(inner)
+        })
+    }
+
+    /// A string, empty if absent.
+    pub(crate) fn name_or_empty(&self, name: &str) -> Name {
+        self.text(name).map_or_else(Name::default, |text| Name::from(&*text))
+    }
+
+    /// The tenant; the default one if absent.
+    pub(crate) fn tenant(&self) -> Name {
+        self.text("tenantId").map_or_else(Name::default_tenant, |text| Name::from(&*text))
+    }
+
+    /// An integer.
+    pub(crate) fn integer(&self, name: &str) -> Option<i64> {
+        self.raw(name).map(|raw| raw.parse().expect("validated as an integer"))
+    }
+
+    /// A 32-bit integer.
+    pub(crate) fn int32(&self, name: &str) -> Option<i32> {
+        self.raw(name).map(|raw| raw.parse().expect("validated as a 32-bit integer"))
+    }
+
+    /// A boolean, false if absent.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.raw(name) == Some("true")
+    }
+
+    /// The reference that records of the command repeat.
+    pub(crate) fn operation_reference(&self) -> Option<u64> {
+        self.integer("operationReference").map(i64::cast_unsigned)
+    }
+
+    /// A key.
+    pub(crate) fn key(&self, name: &str) -> Result<Option<Key>, Failure> {
+        self.text(name).map(|text| parse_key(name, &text)).transpose()
+    }
+
+    /// A list of strings, empty if absent.
+    pub(crate) fn names(&self, name: &str) -> Vec<Name> {
+        match self.raw(name) {
+            None | Some("[]") => Vec::new(),
+            Some(raw) => serde_json::from_str(raw).expect("validated as a list of strings"),
+        }
+    }
+
+    /// Whether a list is absent or empty.
+    pub(crate) fn is_empty_list(&self, name: &str) -> bool {
+        self.raw(name).is_none_or(|raw| raw[1..raw.len() - 1].trim_ascii().is_empty())
+    }
+
+    /// A free object as variables. Large ones share the memory of `body`, the buffer that was validated.
+    pub(crate) fn document(&self, name: &str, body: &Bytes) -> Result<Document, Failure> {
+        let Some(raw) = self.raw(name) else { return Ok(Document::empty()) };
+        Document::parse(body.slice_ref(raw.as_bytes())).map_err(|error| match error {
+            DocumentError::Syntax(reason) => {
+                Failure::invalid(format!("{name}: request body is not valid JSON: {reason}"))
+            }
+            other => Failure::invalid(format!("{name}: {other}")),
+        })
+    }
+}
+
+/// A key that matches the pattern of the contract. Keys are positive; a negative one is of nothing.
+pub(crate) fn parse_key(name: &str, text: &str) -> Result<Key, Failure> {
+    match text.parse::<i64>() {
+        Ok(key) if key >= 0 => Ok(key.cast_unsigned()),
+        Ok(key) => Err(Failure::not_found(format!("there is nothing with the {name} {key}"))),
+        Err(_) => Err(Failure::invalid(format!("{name}: a key has at most 64 bits"))),
+    }
+}

@@ -1,0 +1,77 @@
+//! The REST v2 gateway: HTTP/1.1 on hyper, one JSON request in, one command to the broker, one JSON answer out.
+//!
+//! A request enters at [`server`] (connections), goes through `exchange` (route, negotiate, read, validate, dispatch,
+//! answer, measure) and one file of `operation`. What is valid stands in the tables of `contract` and nowhere else.
+//! Nothing here knows how a broker works; it sees [`broker::api::Broker`] only.
+//!
+//! There is no framework between the socket and the handlers: routing is a static tree, so a framework would only
+//! add boxed services and header copies to a path whose cost is the product's promise.
+
+mod contract;
+mod exchange;
+mod fields;
+mod json;
+mod metric_definitions;
+mod multipart;
+mod negotiate;
+mod operation;
+mod problem;
+mod reply;
+mod route;
+mod server;
+mod validate;
+mod writer;
+
+use std::time::Duration;
+
+pub use exchange::Gateway;
+pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
+pub use server::serve;
+
+/// How many connections are open at once; more wait to be accepted.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
+/// How long a connection may be idle, or may take to send the head of a request.
+pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a body may take to arrive.
+pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a creation waits for its result when the request does not say.
+pub const DEFAULT_AWAIT_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long an activation waits for jobs when the request does not say.
+pub const DEFAULT_LONG_POLL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest time that a request may ask to wait; longer ones are cut to it.
+pub const MAX_WAIT: Duration = Duration::from_hours(24);
+/// How long requests in flight may take to finish after the stop.
+pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Settings of the gateway.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// See [`DEFAULT_MAX_CONNECTIONS`].
+    pub max_connections: usize,
+    /// See [`DEFAULT_IDLE_TIMEOUT`].
+    pub idle_timeout: Duration,
+    /// See [`DEFAULT_BODY_TIMEOUT`].
+    pub body_timeout: Duration,
+    /// See [`DEFAULT_AWAIT_TIMEOUT`].
+    pub await_timeout: Duration,
+    /// See [`DEFAULT_LONG_POLL_TIMEOUT`].
+    pub long_poll_timeout: Duration,
+    /// See [`DEFAULT_STOP_TIMEOUT`].
+    pub stop_timeout: Duration,
+    /// Whether answers carry a `Server-Timing` header with the time that each stage took.
+    pub server_timing: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_connections: DEFAULT_MAX_CONNECTIONS,
+            idle_timeout: DEFAULT_IDLE_TIMEOUT,
+            body_timeout: DEFAULT_BODY_TIMEOUT,
+            await_timeout: DEFAULT_AWAIT_TIMEOUT,
+            long_poll_timeout: DEFAULT_LONG_POLL_TIMEOUT,
+            stop_timeout: DEFAULT_STOP_TIMEOUT,
+            server_timing: false,
+        }
+    }
+}

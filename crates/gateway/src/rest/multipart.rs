@@ -1,0 +1,124 @@
+//! Forms with files, checked against the contract: which parts there may be, how often, and which are files.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures::stream;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+
+use super::contract::{Format, Kind, Object, Property, Schema};
+use super::problem::Failure;
+use super::validate::{Echo, check_text};
+
+/// How many parts a form may have.
+const MAX_PARTS: usize = 1000;
+/// The longest file name, in bytes.
+const MAX_FILE_NAME: usize = 1024;
+
+/// The parts of a form.
+#[derive(Default)]
+pub(crate) struct Form {
+    /// Parts with a file, in their order.
+    pub(crate) files: Vec<File>,
+    /// Parts with text.
+    texts: Vec<(&'static str, String)>,
+}
+
+/// One file.
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) content: Bytes,
+}
+
+impl Form {
+    /// The text of a part.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.texts.iter().find(|(part, _)| *part == name).map(|(_, text)| text.as_str())
+    }
+}
+
+/// Splits and checks a form.
+pub(crate) async fn parse(
+    headers: &HeaderMap,
+    body: Bytes,
+    schema: &'static Schema,
+) -> Result<Form, Failure> {
+    let Kind::Object(object) = &schema.kind else {
+        return Err(Failure::internal("the contract has no form here"));
+    };
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let boundary = multer::parse_boundary(content_type)
+        .map_err(|_| Failure::unsupported_media_type("multipart/form-data needs a boundary"))?;
+    let whole = stream::once(async { Ok::<_, Infallible>(body) });
+    let mut parts = multer::Multipart::new(whole, boundary);
+    let mut form = Form::default();
+    let mut seen = 0u64;
+    for count in 0.. {
+        let Some(part) = parts.next_field().await.map_err(malformed)? else { break };
+        if count == MAX_PARTS {
+            return Err(Failure::invalid(format!("the form has more than {MAX_PARTS} parts")));
+        }
+        let at = position(object, &part)?;
+        let property = &object.properties[at];
+        let (is_list, is_file) = shape(property);
+        if seen & (1 << at) != 0 && !is_list {
+            return Err(Failure::invalid(format!("{}: is there twice", property.name)));
+        }
+        seen |= 1 << at;
+        if is_file {
+            form.files.push(file(property.name, form.files.len(), part).await?);
+        } else {
+            let content = part.bytes().await.map_err(malformed)?;
+            let text = String::from_utf8(content.into())
+                .map_err(|_| Failure::invalid(format!("{}: is not UTF-8", property.name)))?;
+            if let Some(problem) = check_text(property.schema, &text) {
+                return Err(Failure::invalid(format!("{}: {problem}", property.name)));
+            }
+            form.texts.push((property.name, text));
+        }
+    }
+    let missing = object.alternatives[0].required & !seen;
+    if missing != 0 {
+        let name = object.properties[missing.trailing_zeros() as usize].name;
+        return Err(Failure::invalid(format!("{name}: is required, but missing")));
+    }
+    Ok(form)
+}
+
+/// The property that a part is for.
+fn position(object: &Object, part: &multer::Field<'_>) -> Result<usize, Failure> {
+    let Some(name) = part.name() else { return Err(Failure::invalid("the form has a part without a name")) };
+    let known = object.properties.iter().position(|property| property.name == name);
+    known.ok_or_else(|| Failure::invalid(format!("{}: unknown part of the form", Echo(name))))
+}
+
+/// Whether a part may be repeated, and whether it is a file.
+fn shape(property: &Property) -> (bool, bool) {
+    match &property.schema.kind {
+        Kind::Array(array) => (true, is_file(array.items)),
+        _ => (false, is_file(property.schema)),
+    }
+}
+
+fn is_file(schema: &Schema) -> bool {
+    matches!(&schema.kind, Kind::Text(text) if text.format == Format::Binary)
+}
+
+async fn file(part_name: &str, index: usize, part: multer::Field<'_>) -> Result<File, Failure> {
+    let name = part.file_name().unwrap_or_default().to_owned();
+    if name.is_empty() {
+        return Err(Failure::invalid(format!("{part_name}[{index}]: needs a file name")));
+    }
+    if name.len() > MAX_FILE_NAME {
+        let name = Echo(&name);
+        return Err(Failure::invalid(format!(
+            "{part_name}[{index}]: the file name {name} has more than {MAX_FILE_NAME} bytes"
+        )));
+    }
+    Ok(File { name, content: part.bytes().await.map_err(malformed)? })
+}
+
+fn malformed(error: multer::Error) -> Failure {
+    Failure::invalid(format!("malformed form: {error}"))
+}

@@ -1,0 +1,17 @@
+//! `PUT /v2/element-instances/{elementInstanceKey}/variables`
+
+use protocol::{Command, SetVariables};
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use super::Call;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let command = SetVariables {
+        element_instance_key: call.key()?,
+        variables: call.document("variables")?,
+        local: call.fields.flag("local"),
+        operation_reference: call.fields.operation_reference(),
+    };
+    call.submit_for_nothing("UPDATE", Command::SetVariables(command)).await
+}

@@ -1,0 +1,95 @@
+//! `POST /v2/process-instances`: creates an instance, and waits for its end if asked.
+
+use broker::api::Answer;
+use protocol::{Command, CreateInstance, DefinitionRef, Document, InstanceCreated, Name, Response};
+
+use crate::rest::exchange::wait_of;
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::writer::{member, write_integer, write_key, write_names, write_text};
+use super::{Call, unexpected};
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let command = command(call)?;
+    let answer = if call.fields.flag("awaitCompletion") {
+        let timeout = wait_of(call.fields.integer("requestTimeout")).unwrap_or(call.gateway.options.await_timeout);
+        let answer = call.gateway.broker.create_with_result(command, call.fields.names("fetchVariables"), timeout);
+        answer.await.map_err(|error| Failure::submit(error, "CREATE_WITH_AWAITING_RESULT"))?
+    } else {
+        call.submit("CREATE", Command::CreateInstance(command)).await?
+    };
+    reply(&answer)
+}
+
+fn command(call: &Call<'_>) -> Result<CreateInstance, Failure> {
+    let fields = &call.fields;
+    for name in ["startInstructions", "runtimeInstructions"] {
+        if !fields.is_empty_list(name) {
+            return Err(Failure::not_served(format!("{name}: not served by this release")));
+        }
+    }
+    let definition = match fields.key("processDefinitionKey")? {
+        // The version is of no matter then; Java sends one all the same.
+        Some(key) => DefinitionRef::Key(key),
+        None => DefinitionRef::Id {
+            id: fields.name_or_empty("processDefinitionId"),
+            version: version(fields.int32("processDefinitionVersion"))?,
+        },
+    };
+    Ok(CreateInstance {
+        definition,
+        tenant_id: fields.tenant(),
+        variables: call.document("variables")?,
+        await_result: None,
+        tags: fields.names("tags"),
+        business_id: fields.text("businessId").map(|text| Name::from(&*text)),
+        operation_reference: fields.operation_reference(),
+    })
+}
+
+/// Versions count from 1; -1 is the latest one, which is the default.
+fn version(version: Option<i32>) -> Result<Option<u32>, Failure> {
+    match version {
+        None | Some(-1) => Ok(None),
+        Some(version @ 1..) => Ok(Some(version.unsigned_abs())),
+        Some(other) => {
+            Err(Failure::not_found(format!("there is no processDefinitionVersion {other}: versions count from 1")))
+        }
+    }
+}
+
+fn reply(answer: &Answer) -> Result<Reply, Failure> {
+    let none = Document::empty();
+    let (instance, variables) = match &answer.response {
+        Response::InstanceCreated(instance) => (instance, &none),
+        Response::InstanceCompleted { instance, variables } => (instance, variables),
+        other => return Err(unexpected(other)),
+    };
+    let mut out = Vec::with_capacity(320 + variables.json_len());
+    write(instance, variables, &mut out);
+    Ok(Reply::json(out).timed(answer.timing))
+}
+
+fn write(instance: &InstanceCreated, variables: &Document, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("processDefinitionId", out);
+    write_text(&instance.process_id, out);
+    member("processDefinitionVersion", out);
+    write_integer(instance.version, out);
+    member("tenantId", out);
+    write_text(&instance.tenant_id, out);
+    member("variables", out);
+    variables.write_json(out);
+    member("processDefinitionKey", out);
+    write_key(instance.process_definition_key, out);
+    member("processInstanceKey", out);
+    write_key(instance.process_instance_key, out);
+    member("tags", out);
+    write_names(&instance.tags, out);
+    member("businessId", out);
+    match &instance.business_id {
+        Some(id) => write_text(id, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.push(b'}');
+}

@@ -1,0 +1,28 @@
+//! `POST /v2/expression/evaluation`
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::writer::{member, write_list, write_text};
+use super::Call;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let expression = call.fields.text("expression").unwrap_or_default().into_owned();
+    let variables = call.document("variables")?;
+    let evaluation = call.gateway.broker.evaluate_expression(expression.clone(), variables);
+    let evaluated = evaluation.await.map_err(|error| Failure::submit(error, "EVALUATE"))?;
+    let mut out = Vec::with_capacity(96 + expression.len() + evaluated.result_json.len());
+    out.push(b'{');
+    member("expression", &mut out);
+    write_text(&expression, &mut out);
+    member("result", &mut out);
+    out.extend_from_slice(evaluated.result_json.as_bytes());
+    member("warnings", &mut out);
+    write_list(&evaluated.warnings, &mut out, |warning, out| {
+        out.push(b'{');
+        member("message", out);
+        write_text(warning, out);
+        out.push(b'}');
+    });
+    out.push(b'}');
+    Ok(Reply::json(out))
+}

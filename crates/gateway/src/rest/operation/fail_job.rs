@@ -1,0 +1,18 @@
+//! `POST /v2/jobs/{jobKey}/failure`
+
+use protocol::{Command, FailJob};
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use super::Call;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let command = FailJob {
+        job_key: call.key()?,
+        retries: call.fields.int32("retries").unwrap_or_default(),
+        retry_backoff_ms: call.fields.integer("retryBackOff").unwrap_or_default(),
+        error_message: call.fields.name_or_empty("errorMessage"),
+        variables: call.document("variables")?,
+    };
+    call.submit_for_nothing("FAIL", Command::FailJob(command)).await
+}

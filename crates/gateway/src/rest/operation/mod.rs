@@ -1,0 +1,113 @@
+//! The operations that are served, one file each. To add one: a file and a line in the table below.
+
+use std::borrow::Cow;
+
+use broker::api::{Answer, SubmitError};
+use bytes::Bytes;
+use protocol::{Command, Document, Key, Response};
+
+use super::contract::Operation;
+use super::exchange::Gateway;
+use super::fields::{Fields, parse_key};
+use super::multipart::Form;
+use super::problem::Failure;
+use super::reply::Reply;
+
+/// A validated request.
+pub(crate) struct Call<'a> {
+    gateway: &'a Gateway,
+    operation: Operation,
+    /// Values of the placeholders, in the order of the path.
+    parameters: &'a [Cow<'a, str>],
+    /// The body, if it is JSON.
+    pub(super) fields: Fields<'a>,
+    /// The body, if it is a form.
+    pub(super) form: Form,
+    /// The buffer behind `fields`.
+    body: &'a Bytes,
+}
+
+impl<'a> Call<'a> {
+    /// A call without the properties of its body yet.
+    pub(super) fn new(
+        gateway: &'a Gateway,
+        operation: Operation,
+        parameters: &'a [Cow<'a, str>],
+        body: &'a Bytes,
+    ) -> Self {
+        let fields =
+            operation.spec().body.as_ref().map_or_else(Fields::none, |body| Fields::new(body.schema));
+        Self { gateway, operation, parameters, fields, form: Form::default(), body }
+    }
+
+    /// The key that is the first placeholder.
+    fn key(&self) -> Result<Key, Failure> {
+        parse_key(self.operation.spec().path_parameters[0].name, &self.parameters[0])
+    }
+
+    /// A free object of the body as variables.
+    fn document(&self, name: &str) -> Result<Document, Failure> {
+        self.fields.document(name, self.body)
+    }
+
+    /// Submits a command; `intent` is its name in refusals.
+    async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
+        self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))
+    }
+
+    /// Submits a command that answers with nothing but its success.
+    async fn submit_for_nothing(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
+        let answer = self.submit(intent, command).await?;
+        Ok(Reply::no_content(answer.timing))
+    }
+}
+
+/// A broker's answer of a kind that its command never gets.
+fn unexpected(response: &Response) -> Failure {
+    let text = format!("{response:?}");
+    let kind = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    Failure::submit(SubmitError::Internal(format!("the broker gave an answer of another kind: {kind}")), "")
+}
+
+macro_rules! served {
+    ($($operation:ident in $module:ident,)*) => {
+        $(mod $module;)*
+
+        /// The operations that are served; the rest of the contract answers 501.
+        #[cfg(test)]
+        pub(crate) const SERVED: &[Operation] = &[$(Operation::$operation),*];
+
+        /// Runs the operation of a call.
+        pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
+            match call.operation {
+                $(Operation::$operation => $module::handle(call).await,)*
+                other => {
+                    let id = other.spec().id;
+                    Err(Failure::not_served(format!("the operation {id} is not served by this release")))
+                }
+            }
+        }
+    };
+}
+
+served! {
+    ActivateJobs in activate_jobs,
+    CancelProcessInstance in cancel_process_instance,
+    CompleteJob in complete_job,
+    CorrelateMessage in correlate_message,
+    CreateDeployment in create_deployment,
+    CreateElementInstanceVariables in create_element_instance_variables,
+    CreateProcessInstance in create_process_instance,
+    DeleteResource in delete_resource,
+    EvaluateExpression in evaluate_expression,
+    FailJob in fail_job,
+    GetLicense in get_license,
+    GetStatus in get_status,
+    GetTopology in get_topology,
+    PinClock in pin_clock,
+    PublishMessage in publish_message,
+    ResetClock in reset_clock,
+    ResolveIncident in resolve_incident,
+    ThrowJobError in throw_job_error,
+    UpdateJob in update_job,
+}

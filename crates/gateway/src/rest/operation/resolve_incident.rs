@@ -1,0 +1,15 @@
+//! `POST /v2/incidents/{incidentKey}/resolution`
+
+use protocol::Command;
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use super::Call;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let command = Command::ResolveIncident {
+        incident_key: call.key()?,
+        operation_reference: call.fields.operation_reference(),
+    };
+    call.submit_for_nothing("RESOLVE", command).await
+}

@@ -1,0 +1,177 @@
+//! Failures, and the problem details (RFC 9457) that tell clients about them.
+
+use std::borrow::Cow;
+
+use broker::api::SubmitError;
+use http::StatusCode;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use protocol::RejectionType;
+
+use super::validate::Invalid;
+use super::writer::{write_integer, write_text};
+
+/// What a path may not contain unescaped where a URI reference is asked for (RFC 3986 §3.3).
+const NOT_IN_PATHS: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}')
+    .add(b'[')
+    .add(b']')
+    .add(b'#')
+    .add(b'?');
+
+/// The same for paths with percent signs that are no escapes.
+const NOT_IN_PATHS_NOR_PERCENT: &AsciiSet = &NOT_IN_PATHS.add(b'%');
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// The HTTP status.
+    pub(crate) status: StatusCode,
+    /// The code that clients compare.
+    pub(crate) title: &'static str,
+    /// For people.
+    pub(crate) detail: Cow<'static, str>,
+}
+
+impl Failure {
+    /// A failure.
+    pub(crate) fn new(status: StatusCode, title: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, title, detail: detail.into() }
+    }
+
+    /// 400.
+    pub(crate) fn invalid(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, RejectionType::InvalidArgument.as_str(), detail)
+    }
+
+    /// 404.
+    pub(crate) fn not_found(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, RejectionType::NotFound.as_str(), detail)
+    }
+
+    /// 413.
+    pub(crate) fn too_large(limit_bytes: usize) -> Self {
+        let detail = format!("the request body is larger than {limit_bytes} bytes");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
+    }
+
+    /// 415.
+    pub(crate) fn unsupported_media_type(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", detail)
+    }
+
+    /// 500.
+    pub(crate) fn internal(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", detail)
+    }
+
+    /// 501.
+    pub(crate) fn not_served(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", detail)
+    }
+
+    /// What a broker's refusal of `command` means here.
+    pub(crate) fn submit(error: SubmitError, command: &str) -> Self {
+        match error {
+            SubmitError::Rejected(rejection) => {
+                let status = match rejection.kind {
+                    RejectionType::InvalidArgument | RejectionType::ExceededBatchRecordSize => {
+                        StatusCode::BAD_REQUEST
+                    }
+                    RejectionType::NotFound => StatusCode::NOT_FOUND,
+                    RejectionType::AlreadyExists | RejectionType::InvalidState => StatusCode::CONFLICT,
+                    RejectionType::ProcessingError => StatusCode::INTERNAL_SERVER_ERROR,
+                };
+                let title = rejection.kind.as_str();
+                let detail =
+                    format!("Command '{command}' rejected with code '{title}': {}", rejection.reason);
+                Self::new(status, title, detail)
+            }
+            SubmitError::ResourceExhausted(detail) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
+            }
+            SubmitError::Unavailable(detail) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+            }
+            SubmitError::Timeout(detail) => {
+                Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", detail)
+            }
+            SubmitError::Internal(detail) => Self::internal(detail),
+        }
+    }
+
+    /// The problem details. `path` is the path of the request.
+    pub(crate) fn to_json(&self, path: &str) -> Vec<u8> {
+        let mut out = Vec::with_capacity(128 + self.detail.len() + path.len());
+        out.extend_from_slice(br#"{"type":"about:blank","title":"#);
+        write_text(self.title, &mut out);
+        out.extend_from_slice(br#","status":"#);
+        write_integer(self.status.as_u16(), &mut out);
+        out.extend_from_slice(br#","detail":"#);
+        write_text(&self.detail, &mut out);
+        out.extend_from_slice(br#","instance":"#);
+        write_text(&uri_reference(path), &mut out);
+        out.push(b'}');
+        out
+    }
+}
+
+/// The path as clients may parse it: odd characters escaped, escapes left alone unless they are none.
+fn uri_reference(path: &str) -> Cow<'_, str> {
+    let escapes = path.as_bytes().split(|&b| b == b'%').skip(1);
+    let are_escapes = |mut rest: std::iter::Skip<_>| {
+        rest.all(|after: &[u8]| after.len() >= 2 && after[..2].iter().all(u8::is_ascii_hexdigit))
+    };
+    let set = if are_escapes(escapes) { NOT_IN_PATHS } else { NOT_IN_PATHS_NOR_PERCENT };
+    utf8_percent_encode(path, set).into()
+}
+
+impl From<Invalid> for Failure {
+    fn from(Invalid(detail): Invalid) -> Self {
+        Self::invalid(detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Rejection;
+
+    use super::*;
+
+    #[test]
+    fn all_members_are_there_and_the_instance_is_a_uri_reference() {
+        let failure = Failure::not_found("no \"x\"");
+        assert_eq!(
+            String::from_utf8(failure.to_json("/v2/jobs/{ä}")).unwrap(),
+            r#"{"type":"about:blank","title":"NOT_FOUND","status":404,"detail":"no \"x\"","instance":"/v2/jobs/%7B%C3%A4%7D"}"#
+        );
+    }
+
+    #[test]
+    fn every_refusal_has_its_status() {
+        let rejected = |kind| SubmitError::Rejected(Rejection::new(kind, "r"));
+        for (error, status, title) in [
+            (rejected(RejectionType::InvalidArgument), 400, "INVALID_ARGUMENT"),
+            (rejected(RejectionType::NotFound), 404, "NOT_FOUND"),
+            (rejected(RejectionType::AlreadyExists), 409, "ALREADY_EXISTS"),
+            (rejected(RejectionType::InvalidState), 409, "INVALID_STATE"),
+            (rejected(RejectionType::ProcessingError), 500, "PROCESSING_ERROR"),
+            (rejected(RejectionType::ExceededBatchRecordSize), 400, "EXCEEDED_BATCH_RECORD_SIZE"),
+            (SubmitError::ResourceExhausted("r".into()), 503, "RESOURCE_EXHAUSTED"),
+            (SubmitError::Unavailable("r".into()), 503, "UNAVAILABLE"),
+            (SubmitError::Timeout("r".into()), 504, "DEADLINE_EXCEEDED"),
+            (SubmitError::Internal("r".into()), 500, "INTERNAL"),
+        ] {
+            let failure = Failure::submit(error, "CREATE");
+            assert_eq!((failure.status.as_u16(), failure.title), (status, title));
+        }
+    }
+}

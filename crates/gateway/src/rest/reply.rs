@@ -1,0 +1,126 @@
+//! Answers and their HTTP form.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use broker::api::Timing;
+use bytes::Bytes;
+use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName};
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+
+use super::contract::METHODS;
+use super::problem::Failure;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
+
+/// What an operation answers.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    /// JSON, or nothing.
+    pub(crate) body: Vec<u8>,
+    /// What the broker took.
+    pub(crate) timing: Option<Timing>,
+}
+
+impl Reply {
+    /// 200 with JSON.
+    pub(crate) fn json(body: Vec<u8>) -> Self {
+        Self { status: StatusCode::OK, body, timing: None }
+    }
+
+    /// A status without a body.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, body: Vec::new(), timing: None }
+    }
+
+    /// 204.
+    pub(crate) fn no_content(timing: Timing) -> Self {
+        Self::empty(StatusCode::NO_CONTENT).timed(timing)
+    }
+
+    /// Adds where the time went.
+    pub(crate) fn timed(mut self, timing: Timing) -> Self {
+        self.timing = Some(timing);
+        self
+    }
+
+    /// The HTTP form. `took` is set when the answer shall tell where its time went.
+    pub(crate) fn into_http(self, took: Option<Duration>) -> Response<Full<Bytes>> {
+        let has_body = !self.body.is_empty();
+        let mut response = Response::new(Full::new(Bytes::from(self.body)));
+        *response.status_mut() = self.status;
+        if has_body {
+            response.headers_mut().insert(CONTENT_TYPE, JSON);
+        }
+        if let Some(took) = took {
+            response
+                .headers_mut()
+                .insert(SERVER_TIMING, server_timing(took, self.timing.unwrap_or_default()));
+        }
+        response
+    }
+}
+
+/// A failure in its HTTP form.
+pub(crate) fn failure_to_http(
+    failure: &Failure,
+    path: &str,
+    allow: Option<HeaderValue>,
+) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(failure.to_json(path))));
+    *response.status_mut() = failure.status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, PROBLEM);
+    if let Some(allow) = allow {
+        headers.insert(ALLOW, allow);
+    }
+    if matches!(failure.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
+        // The rest of the body is not worth reading.
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+/// The value of `Allow`.
+pub(crate) fn allow(methods: [bool; METHODS.len()]) -> HeaderValue {
+    let names: Vec<_> =
+        METHODS.iter().zip(methods).filter(|(_, allowed)| *allowed).map(|(name, _)| *name).collect();
+    HeaderValue::from_str(&names.join(", ")).expect("methods are visible ASCII")
+}
+
+/// Stages in milliseconds, as <https://www.w3.org/TR/server-timing/> has it.
+fn server_timing(took: Duration, timing: Timing) -> HeaderValue {
+    let broker = timing.queued + timing.commit + timing.apply;
+    let mut text = String::with_capacity(96);
+    for (stage, duration) in [
+        ("gateway", took.saturating_sub(broker)),
+        ("queue", timing.queued),
+        ("commit", timing.commit),
+        ("apply", timing.apply),
+    ] {
+        let separator = if text.is_empty() { "" } else { ", " };
+        let milliseconds = duration.as_secs_f64() * 1000.0;
+        write!(text, "{separator}{stage};dur={milliseconds:.3}").expect("writing to memory does not fail");
+    }
+    HeaderValue::from_str(&text).expect("visible ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_timing_names_every_stage() {
+        let timing = Timing {
+            queued: Duration::from_micros(20),
+            commit: Duration::from_micros(150),
+            apply: Duration::from_micros(30),
+        };
+        let value = server_timing(Duration::from_micros(210), timing);
+        assert_eq!(value, "gateway;dur=0.010, queue;dur=0.020, commit;dur=0.150, apply;dur=0.030");
+    }
+}

@@ -1,0 +1,417 @@
+//! The one validator: walks the raw JSON of a body once against the tables of the contract.
+//!
+//! It notes where the root's properties stand, so that handlers read them without parsing the body again. A free
+//! property of the root, such as `variables`, is skipped by its brackets; [`Fields::document`] checks it when it
+//! splits it. Every problem is reported with the path of its field, several at once.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::str::FromStr as _;
+
+use smallvec::SmallVec;
+
+use super::contract::{Additional, Array, Discriminator, Format, Kind, Object, Parameter, Schema, Text};
+use super::fields::{Field, Fields};
+use super::json::{Cursor, SyntaxError, Token};
+
+/// How many problems one answer lists.
+const MAX_PROBLEMS: usize = 10;
+/// How much of a caller's own text an answer repeats, in characters.
+const MAX_ECHO: usize = 60;
+
+/// Why a request is not valid, for people: one or more problems.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Invalid(pub(crate) String);
+
+/// Checks a body and finds the properties of its root.
+pub(crate) fn validate<'a>(schema: &'static Schema, text: &'a str) -> Result<Fields<'a>, Invalid> {
+    let mut walk = Walk {
+        cursor: Cursor::new(text),
+        path: SmallVec::new(),
+        problems: Problems::default(),
+        fields: Fields::new(schema),
+    };
+    match walk.value(schema).and_then(|()| walk.cursor.finish()) {
+        Ok(()) if walk.problems.count == 0 => Ok(walk.fields),
+        Ok(()) => Err(walk.problems.finish()),
+        Err(error) => Err(malformed(text, error, &Path(&walk.path))),
+    }
+}
+
+/// Checks the text of a parameter or form field.
+pub(crate) fn check_parameter(parameter: &Parameter, value: &str) -> Result<(), Invalid> {
+    let problem = match &parameter.schema.kind {
+        Kind::Boolean if matches!(value, "true" | "false") => None,
+        Kind::Boolean => Some("expected true or false".to_owned()),
+        Kind::Integer { min, max } => match value.parse::<i64>() {
+            Ok(number) => out_of_range(*min, *max, number),
+            Err(_) => Some("expected an integer".to_owned()),
+        },
+        _ => check_text(parameter.schema, value),
+    };
+    problem.map_or(Ok(()), |problem| Err(Invalid(format!("{}: {problem}", parameter.name))))
+}
+
+/// Checks a string against a schema.
+pub(crate) fn check_text(schema: &Schema, value: &str) -> Option<String> {
+    match &schema.kind {
+        Kind::Text(text) => check_plain(text, value),
+        Kind::Enum(values) if values.contains(&value) => None,
+        Kind::Enum(values) => {
+            Some(format!("expected one of {}, but found \"{}\"", values.join(", "), Echo(value)))
+        }
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+struct Walk<'a> {
+    cursor: Cursor<'a>,
+    path: SmallVec<[Step<'a>; 8]>,
+    problems: Problems,
+    fields: Fields<'a>,
+}
+
+/// What has been seen of an object.
+struct Seen {
+    properties: u64,
+    /// Alternatives that still fit.
+    alternatives: u64,
+}
+
+impl<'a> Walk<'a> {
+    fn value(&mut self, schema: &'static Schema) -> Result<(), SyntaxError> {
+        let token = self.cursor.token()?;
+        if token == Token::Null && (schema.nullable || matches!(schema.kind, Kind::Any)) {
+            return self.cursor.word();
+        }
+        match (&schema.kind, token) {
+            (Kind::Any, _) => self.cursor.skip(token),
+            (Kind::Boolean, Token::Boolean) => self.cursor.word(),
+            (Kind::Integer { min, max }, Token::Number) => self.integer(*min, *max),
+            (Kind::Text(_) | Kind::Enum(_), Token::String) => {
+                let value = self.cursor.string()?;
+                if let Some(problem) = check_text(schema, &value.text()) {
+                    self.problem(problem);
+                }
+                Ok(())
+            }
+            (Kind::Array(array), Token::Array) => self.array(array),
+            (Kind::Object(object), Token::Object) if object.is_free() => {
+                // Properties of the root are checked by who reads them.
+                if self.path.len() == 1 { self.cursor.skip_unchecked() } else { self.cursor.skip(token) }
+            }
+            (Kind::Object(object), Token::Object) => self.object(object),
+            (Kind::Choice(alternatives), _) => match alternatives.iter().find(|a| takes(&a.kind, token)) {
+                Some(alternative) => self.value(alternative),
+                None => self.wrong_type(schema, token),
+            },
+            _ => self.wrong_type(schema, token),
+        }
+    }
+
+    fn wrong_type(&mut self, schema: &Schema, token: Token) -> Result<(), SyntaxError> {
+        self.cursor.skip(token)?;
+        self.problem(if token == Token::Null {
+            format!("must not be null, expected {}", describe(schema))
+        } else {
+            format!("expected {}, but found {}", describe(schema), token.describe())
+        });
+        Ok(())
+    }
+
+    fn integer(&mut self, min: i64, max: i64) -> Result<(), SyntaxError> {
+        let text = self.cursor.number()?;
+        let problem = if text.contains(['.', 'e', 'E']) {
+            Some(format!("expected an integer, but found {}", Echo(text)))
+        } else {
+            match i64::from_str(text) {
+                Ok(number) => out_of_range(min, max, number),
+                Err(_) => Some(format!("{} is beyond 64 bits", Echo(text))),
+            }
+        };
+        if let Some(problem) = problem {
+            self.problem(problem);
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, array: &'static Array) -> Result<(), SyntaxError> {
+        self.cursor.open();
+        let mut count = 0;
+        let mut literals: SmallVec<[&'a str; 16]> = SmallVec::new();
+        while self.cursor.element(count == 0)? {
+            self.cursor.token()?;
+            let start = self.cursor.at();
+            self.path.push(Step::Index(count));
+            self.value(array.items)?;
+            if array.unique && count < array.max {
+                let literal = self.cursor.since(start);
+                if literals.contains(&literal) {
+                    self.problem("is there twice".to_owned());
+                }
+                literals.push(literal);
+            }
+            self.path.pop();
+            count += 1;
+        }
+        if count > array.max {
+            self.problem(format!("expected at most {} elements, but found {count}", array.max));
+        } else if count < array.min {
+            self.problem(format!("expected at least {} elements, but found {count}", array.min));
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, object: &'static Object) -> Result<(), SyntaxError> {
+        self.cursor.open();
+        let all = u64::MAX >> (64 - object.alternatives.len());
+        let mut seen = Seen { properties: 0, alternatives: all };
+        let mut first = true;
+        while let Some(name) = self.cursor.member(first)? {
+            first = false;
+            let name = name.text();
+            match object.properties.iter().position(|p| p.name == name) {
+                Some(at) => self.property(object, at, &mut seen)?,
+                None => self.other(object, name)?,
+            }
+        }
+        self.required(object, &seen);
+        Ok(())
+    }
+
+    fn property(&mut self, object: &'static Object, at: usize, seen: &mut Seen) -> Result<(), SyntaxError> {
+        let property = &object.properties[at];
+        let is_root = self.path.is_empty();
+        self.path.push(Step::Name(property.name));
+        if seen.properties & (1 << at) != 0 {
+            self.problem("is there twice".to_owned());
+        }
+        seen.properties |= 1 << at;
+        self.cursor.token()?;
+        let start = self.cursor.at();
+        self.value(property.schema)?;
+        let raw = self.cursor.since(start);
+        if is_root {
+            self.fields.push(Field { name: property.name, raw });
+        }
+        if let Some(discriminator) = object.discriminator.as_ref().filter(|d| d.property == at) {
+            self.discriminate(discriminator, raw, seen);
+        }
+        for (index, alternative) in object.alternatives.iter().enumerate() {
+            if alternative.allowed & (1 << at) == 0 {
+                seen.alternatives &= !(1 << index);
+            }
+        }
+        self.path.pop();
+        Ok(())
+    }
+
+    fn discriminate(&mut self, discriminator: &Discriminator, literal: &str, seen: &mut Seen) {
+        let Ok(value) = serde_json::from_str::<Cow<'_, str>>(literal) else { return };
+        if let Some((_, alternative)) = discriminator.values.iter().find(|(name, _)| *name == value) {
+            seen.alternatives &= 1 << alternative;
+        } else {
+            let names: Vec<_> = discriminator.values.iter().map(|(name, _)| *name).collect();
+            self.problem(format!("expected one of {}, but found \"{}\"", names.join(", "), Echo(&value)));
+        }
+    }
+
+    /// A member that the object does not name.
+    fn other(&mut self, object: &'static Object, name: Cow<'a, str>) -> Result<(), SyntaxError> {
+        let step = match name {
+            Cow::Borrowed(name) => name,
+            Cow::Owned(_) => "(escaped name)",
+        };
+        self.path.push(Step::Name(step));
+        let token = self.cursor.token()?;
+        let result = match object.additional {
+            Additional::Each(schema) => self.value(schema),
+            Additional::Any => self.cursor.skip(token),
+            Additional::None => {
+                self.problem("unknown property".to_owned());
+                self.cursor.skip(token)
+            }
+        };
+        self.path.pop();
+        result
+    }
+
+    fn required(&mut self, object: &'static Object, seen: &Seen) {
+        let names = |mask: u64| {
+            let named = object.properties.iter().enumerate().filter(move |(at, _)| mask & (1 << at) != 0);
+            named.map(|(_, property)| property.name)
+        };
+        let fits = |(index, alternative): (usize, &super::contract::Alternative)| {
+            seen.alternatives & (1 << index) != 0 && alternative.required & !seen.properties == 0
+        };
+        if object.alternatives.iter().enumerate().any(fits) {
+            return;
+        }
+        if seen.alternatives.count_ones() == 1 {
+            let required = object.alternatives[seen.alternatives.trailing_zeros() as usize].required;
+            for name in names(required & !seen.properties) {
+                self.path.push(Step::Name(name));
+                self.problem("is required, but missing".to_owned());
+                self.path.pop();
+            }
+            return;
+        }
+        // What sets the alternatives apart.
+        let shared = object.alternatives.iter().fold(u64::MAX, |mask, a| mask & a.required);
+        let choices = object.alternatives.iter().map(|a| names(a.required & !shared).collect::<Vec<_>>());
+        let choices: Vec<_> = choices.filter(|c| !c.is_empty()).map(|c| c.join(" with ")).collect();
+        let found = names(seen.properties & !shared).collect::<Vec<_>>().join(", ");
+        self.problem(if seen.alternatives == 0 {
+            format!("expected exactly one of {}, but found {found} together", choices.join(", "))
+        } else {
+            format!("expected exactly one of {}, but found none", choices.join(", "))
+        });
+    }
+
+    fn problem(&mut self, problem: String) {
+        let path = Path(&self.path);
+        self.problems.add(format_args!("{path}: {problem}"));
+    }
+}
+
+/// Whether a kind can take a value that starts so.
+fn takes(kind: &Kind, token: Token) -> bool {
+    match kind {
+        Kind::Any => true,
+        Kind::Boolean => token == Token::Boolean,
+        Kind::Integer { .. } => token == Token::Number,
+        Kind::Text(_) | Kind::Enum(_) => token == Token::String,
+        Kind::Array(_) => token == Token::Array,
+        Kind::Object(_) => token == Token::Object,
+        Kind::Choice(alternatives) => alternatives.iter().any(|a| takes(&a.kind, token)),
+    }
+}
+
+fn describe(schema: &Schema) -> String {
+    match &schema.kind {
+        Kind::Any => "a value".into(),
+        Kind::Boolean => "a boolean".into(),
+        Kind::Integer { .. } => "an integer".into(),
+        Kind::Text(_) | Kind::Enum(_) => "a string".into(),
+        Kind::Array(_) => "an array".into(),
+        Kind::Object(_) => "an object".into(),
+        Kind::Choice(alternatives) => {
+            alternatives.iter().map(|a| describe(a)).collect::<Vec<_>>().join(" or ")
+        }
+    }
+}
+
+fn check_plain(text: &Text, value: &str) -> Option<String> {
+    // Bytes are at least as many as characters.
+    if text.min > 0 && value.len() < text.min * 4 && value.chars().count() < text.min {
+        return Some(if value.is_empty() {
+            "must not be empty".to_owned()
+        } else {
+            format!("expected at least {} characters", text.min)
+        });
+    }
+    if value.len() > text.max && value.chars().count() > text.max {
+        return Some(format!(
+            "expected at most {} characters, but found {}",
+            text.max,
+            value.chars().count()
+        ));
+    }
+    if let Some(pattern) = text.pattern
+        && !pattern.matches(value)
+    {
+        return Some(format!("\"{}\" does not match {}", Echo(value), pattern.as_str()));
+    }
+    if text.format == Format::DateTime && jiff::Timestamp::from_str(value).is_err() {
+        return Some(format!(
+            "expected a date and time with offset (RFC 3339), but found \"{}\"",
+            Echo(value)
+        ));
+    }
+    None
+}
+
+fn out_of_range(min: i64, max: i64, number: i64) -> Option<String> {
+    if number < min {
+        Some(format!("expected at least {min}, but found {number}"))
+    } else if number > max {
+        Some(format!("expected at most {max}, but found {number}"))
+    } else {
+        None
+    }
+}
+
+fn malformed(text: &str, error: SyntaxError, path: &Path<'_, '_>) -> Invalid {
+    let before = &text.as_bytes()[..error.at.min(text.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;
+    let place = if path.0.is_empty() { String::new() } else { format!(" in {path}") };
+    Invalid(format!("request body is not valid JSON: {} at line {line} column {column}{place}", error.reason))
+}
+
+#[derive(Default)]
+struct Problems {
+    count: usize,
+    text: String,
+}
+
+impl Problems {
+    fn add(&mut self, problem: fmt::Arguments<'_>) {
+        self.count += 1;
+        if self.count > MAX_PROBLEMS {
+            return;
+        }
+        if self.count > 1 {
+            self.text.push_str("; ");
+        }
+        self.text.write_fmt(problem).expect("writing to memory does not fail");
+    }
+
+    fn finish(mut self) -> Invalid {
+        if self.count > MAX_PROBLEMS {
+            write!(self.text, "; and {} more", self.count - MAX_PROBLEMS)
+                .expect("writing to memory does not fail");
+        }
+        Invalid(self.text)
+    }
+}
+
+/// The path of a field; the root is the request body.
+struct Path<'p, 'a>(&'p [Step<'a>]);
+
+impl fmt::Display for Path<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("request body");
+        }
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Name(name) if at == 0 => write!(f, "{}", Echo(name))?,
+                Step::Name(name) => write!(f, ".{}", Echo(name))?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Text of the caller, cut short and without control characters.
+pub(crate) struct Echo<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Echo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, char) in self.0.chars().enumerate() {
+            if at == MAX_ECHO {
+                return f.write_str("…");
+            }
+            f.write_char(if char.is_control() { '\u{fffd}' } else { char })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! Writes JSON into one buffer.
+
+use protocol::{Key, Name};
+
+/// A string literal.
+pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        serde_json::to_writer(out, text).expect("writing to memory does not fail");
+    }
+}
+
+/// An integer.
+pub(crate) fn write_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// A key: digits in quotes, because JavaScript's numbers cannot hold it.
+pub(crate) fn write_key(key: Key, out: &mut Vec<u8>) {
+    out.push(b'"');
+    write_integer(key, out);
+    out.push(b'"');
+}
+
+/// An array, element by element.
+pub(crate) fn write_list<T>(
+    items: impl IntoIterator<Item = T>,
+    out: &mut Vec<u8>,
+    mut write: impl FnMut(T, &mut Vec<u8>),
+) {
+    out.push(b'[');
+    for (at, item) in items.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write(item, out);
+    }
+    out.push(b']');
+}
+
+/// A list of strings.
+pub(crate) fn write_names(names: &[Name], out: &mut Vec<u8>) {
+    write_list(names, out, |name, out| write_text(name, out));
+}
+
+/// `"name":`, with a comma before it unless it is the first member. The name needs no escapes.
+pub(crate) fn member(name: &'static str, out: &mut Vec<u8>) {
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.push(b'"');
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
+}
