@@ -69,6 +69,12 @@ fn code_of<T>(result: &Result<T, Status>) -> Code {
     result.as_ref().map_or_else(Status::code, |_| Code::Ok)
 }
 
+/// Answers a command that has nothing to tell, where others read the response.
+#[allow(clippy::unnecessary_wraps)]
+fn done<T: Default>(_: Reply) -> Result<T, Status> {
+    Ok(T::default())
+}
+
 /// Counts the call and says no.
 fn unserved<T>(method: &Arc<Method>, what: &str) -> Result<T, Status> {
     method.start().ends(Code::Unimplemented);
@@ -134,8 +140,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::CancelProcessInstanceRequest>,
     ) -> Result<Response<pb::CancelProcessInstanceResponse>, Status> {
         let command = process_instance::cancel(request.get_ref());
-        self.submit(&self.metrics.cancel_process_instance, "CANCEL", command, |_| Ok(Default::default()))
-            .await
+        self.submit(&self.metrics.cancel_process_instance, "CANCEL", command, done).await
     }
 
     async fn complete_job(
@@ -143,7 +148,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::CompleteJobRequest>,
     ) -> Result<Response<pb::CompleteJobResponse>, Status> {
         let command = job::complete(request.into_inner());
-        self.submit(&self.metrics.complete_job, "COMPLETE", command, |_| Ok(Default::default())).await
+        self.submit(&self.metrics.complete_job, "COMPLETE", command, done).await
     }
 
     async fn create_process_instance(
@@ -200,7 +205,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::FailJobRequest>,
     ) -> Result<Response<pb::FailJobResponse>, Status> {
         let command = job::fail(request.into_inner());
-        self.submit(&self.metrics.fail_job, "FAIL", command, |_| Ok(Default::default())).await
+        self.submit(&self.metrics.fail_job, "FAIL", command, done).await
     }
 
     async fn throw_error(
@@ -208,7 +213,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::ThrowErrorRequest>,
     ) -> Result<Response<pb::ThrowErrorResponse>, Status> {
         let command = job::throw_error(request.into_inner());
-        self.submit(&self.metrics.throw_error, "THROW_ERROR", command, |_| Ok(Default::default())).await
+        self.submit(&self.metrics.throw_error, "THROW_ERROR", command, done).await
     }
 
     async fn publish_message(
@@ -224,7 +229,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::ResolveIncidentRequest>,
     ) -> Result<Response<pb::ResolveIncidentResponse>, Status> {
         let command = variables::resolve_incident(request.get_ref());
-        self.submit(&self.metrics.resolve_incident, "RESOLVE", command, |_| Ok(Default::default())).await
+        self.submit(&self.metrics.resolve_incident, "RESOLVE", command, done).await
     }
 
     async fn set_variables(
@@ -250,7 +255,7 @@ impl pb::gateway_server::Gateway for Service {
     ) -> Result<Response<pb::UpdateJobRetriesResponse>, Status> {
         let command = job::update_retries(request.get_ref());
         let method = &self.metrics.update_job_retries;
-        self.submit(method, "UPDATE_RETRIES", command, |_| Ok(Default::default())).await
+        self.submit(method, "UPDATE_RETRIES", command, done).await
     }
 
     async fn update_job_timeout(
@@ -259,7 +264,7 @@ impl pb::gateway_server::Gateway for Service {
     ) -> Result<Response<pb::UpdateJobTimeoutResponse>, Status> {
         let command = job::update_timeout(request.get_ref());
         let method = &self.metrics.update_job_timeout;
-        self.submit(method, "UPDATE_TIMEOUT", command, |_| Ok(Default::default())).await
+        self.submit(method, "UPDATE_TIMEOUT", command, done).await
     }
 
     async fn delete_resource(
@@ -267,7 +272,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::DeleteResourceRequest>,
     ) -> Result<Response<pb::DeleteResourceResponse>, Status> {
         let command = deployment::delete(request.get_ref());
-        self.submit(&self.metrics.delete_resource, "DELETE", command, |_| Ok(Default::default())).await
+        self.submit(&self.metrics.delete_resource, "DELETE", command, done).await
     }
 
     async fn evaluate_decision(

@@ -1,0 +1,178 @@
+//! The management port: probes, metrics, log levels, a CPU profile, and what operators change while a broker runs.
+//!
+//! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it runs. The paths are
+//! those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`], [`loggers`], [`profile`] and [`operate`] each hold the
+//! requests of their name.
+//!
+//! Nothing here knows how the broker does what [`Operations`] asks of it.
+
+mod health;
+mod loggers;
+mod metrics;
+mod operate;
+mod operations;
+mod problem;
+mod process;
+mod profile;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, FromRef};
+use axum::routing::{get, post};
+use broker::api::API_VERSION;
+use http::{Method, StatusCode, Uri};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use loggers::{Filter, LevelError, Loggers};
+pub use metrics::{InstallError, Metrics};
+pub use operations::{
+    Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus, Slot,
+};
+use problem::{Problem, json_answer};
+
+/// How many connections are open at the most; more wait.
+const CONNECTIONS_MAX: usize = 128;
+/// How long a client may take for the head of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long open requests may go on once the server stops.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
+/// How long accepting pauses when the system has no more file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Limit of a request body.
+const BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// What the port shows and changes.
+#[derive(Clone)]
+pub struct Management {
+    /// The broker, once it runs.
+    pub broker: Slot,
+    /// The metrics of the process.
+    pub metrics: Metrics,
+    /// The log levels of the process.
+    pub loggers: Loggers,
+    /// Version of the program.
+    pub version: &'static str,
+}
+
+#[derive(Clone)]
+struct Context {
+    management: Management,
+    profiler: profile::Profiler,
+}
+
+macro_rules! part {
+    ($($part:ty: $($path:ident).+;)*) => {
+        $(impl FromRef<Context> for $part {
+            fn from_ref(context: &Context) -> Self {
+                context.$($path).+.clone()
+            }
+        })*
+    };
+}
+part! {
+    Slot: management.broker;
+    Metrics: management.metrics;
+    Loggers: management.loggers;
+    profile::Profiler: profiler;
+}
+
+fn router(management: Management) -> Router {
+    let info = json!({ "build": {
+        "name": "baton", "version": management.version, "apiVersion": API_VERSION,
+    } });
+    Router::new()
+        .route("/actuator/health", get(health::all))
+        .route("/actuator/health/liveness", get(health::liveness))
+        .route("/actuator/health/readiness", get(health::readiness))
+        .route("/actuator/health/startup", get(health::startup))
+        .route("/actuator/health/status", get(health::readiness))
+        .route("/health", get(health::bare_liveness))
+        .route("/ready", get(health::bare_readiness))
+        .route("/startup", get(health::bare_startup))
+        .route("/actuator/prometheus", get(metrics::scrape))
+        .route("/metrics", get(metrics::scrape))
+        .route("/actuator/loggers", get(loggers::list))
+        .route("/actuator/loggers/{name}", get(loggers::read).post(loggers::change))
+        .route("/actuator/profile", get(profile::profile))
+        .route("/actuator/flowControl", get(operate::flow_control).post(operate::set_flow_control))
+        .route("/actuator/partitions", get(operate::partitions))
+        .route("/actuator/exporters", get(operate::exporters))
+        .route("/actuator/exporting/pause", post(operate::pause))
+        .route("/actuator/exporting/resume", post(operate::resume))
+        .route("/actuator/info", get(async move || json_answer(StatusCode::OK, &info)))
+        .fallback(unknown)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .with_state(Context { management, profiler: profile::Profiler::default() })
+}
+
+async fn unknown(uri: Uri) -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, format!("There is nothing at {}", uri.path()))
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Problem {
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} does not take {method}", uri.path()))
+}
+
+/// Serves until `shutdown`.
+pub async fn serve(listener: TcpListener, management: Management, shutdown: CancellationToken) {
+    let router = router(management);
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let connections = TaskTracker::new();
+    let next = async || {
+        let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
+        (listener.accept().await, place)
+    };
+    loop {
+        let (accepted, place) = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            next = next() => next,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let connection = drive(stream, router.clone(), shutdown.clone());
+                connections.spawn(async move {
+                    connection.await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::debug!(%error, "a management connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    connections.close();
+    connections.wait().await;
+}
+
+async fn drive(stream: TcpStream, router: Router, shutdown: CancellationToken) {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+    let service = TowerToHyperService::new(router);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = shutdown.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            match tokio::time::timeout(SHUTDOWN_GRACE, connection).await {
+                Ok(ended) => ended,
+                Err(_) => return,
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a management connection ended with an error");
+    }
+}

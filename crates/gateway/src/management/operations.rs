@@ -1,0 +1,113 @@
+//! What the management port asks of a running broker.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use futures::future::BoxFuture;
+use protocol::PartitionId;
+use serde_json::Value;
+
+/// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it says so.
+pub trait Operations: Send + Sync + 'static {
+    /// How the parts of the broker are.
+    fn health(&self) -> Vec<Component>;
+
+    /// Limits and counts of flow control, one member per partition.
+    fn flow_control(&self) -> Value;
+
+    /// Changes limits until the next start. Members that are absent stay as they are. Answers as [`Operations::flow_control`].
+    fn set_flow_control(&self, change: Value) -> Result<Value, OperationError>;
+
+    /// How far each partition is.
+    fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus>;
+
+    /// The exporters that are configured.
+    fn exporters(&self) -> Vec<ExporterStatus>;
+
+    /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
+    fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Goes on exporting.
+    fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>>;
+}
+
+/// One part of the broker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Component {
+    /// Its name, such as `partition-1` or `disk`.
+    pub name: String,
+    /// How it is.
+    pub state: ComponentState,
+    /// Why, for people; may be empty.
+    pub detail: String,
+}
+
+/// How a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComponentState {
+    /// It works.
+    Healthy,
+    /// It does not serve now, but can recover by itself: the broker is not ready.
+    Unhealthy,
+    /// Only a restart helps: the broker is not alive.
+    Dead,
+}
+
+/// How far a partition is.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartitionStatus {
+    /// `LEADER` or `FOLLOWER`.
+    pub role: &'static str,
+    /// Position of the last record of what was applied.
+    pub processed_position: u64,
+    /// Index of the last log entry that the store on disk holds.
+    pub snapshot_id: Option<String>,
+    /// `PROCESSING`, `PAUSED`, `REPLAY`.
+    pub stream_processor_phase: &'static str,
+    /// `EXPORTING`, `PAUSED`, `SOFT_PAUSED`, `CLOSED`.
+    pub exporter_phase: &'static str,
+    /// All records up to this position are exported.
+    pub exported_position: u64,
+    /// `HEALTHY`, `UNHEALTHY`, `DEAD`.
+    pub health: &'static str,
+    /// The clock of the engine, Unix milliseconds.
+    pub clock_ms: i64,
+}
+
+/// One exporter.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExporterStatus {
+    /// Its ID.
+    pub exporter_id: String,
+    /// `ENABLED`, `DISABLED` or `CONFIG_NOT_FOUND`.
+    pub status: &'static str,
+}
+
+/// Why an operation did not take place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// What was asked is wrong; the text names the member.
+    #[error("{0}")]
+    Invalid(String),
+    /// The broker failed at it.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Where the broker goes once it runs: the management port answers before that.
+#[derive(Clone, Default)]
+pub struct Slot(Arc<OnceLock<Arc<dyn Operations>>>);
+
+impl Slot {
+    /// The broker runs. Only the first one counts.
+    pub fn set(&self, operations: Arc<dyn Operations>) {
+        drop(self.0.set(operations));
+    }
+
+    /// The broker, if it runs.
+    pub fn get(&self) -> Option<&Arc<dyn Operations>> {
+        self.0.get()
+    }
+}

@@ -1,0 +1,274 @@
+//! The management port over real connections.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use futures::future::{BoxFuture, FutureExt, ready};
+use gateway::management::{
+    Component, ComponentState, ExporterStatus, Loggers, Management, Metrics, OperationError, Operations,
+    PartitionStatus, Slot,
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::Dispatch;
+use tracing_subscriber::layer::SubscriberExt;
+
+struct FakeBroker {
+    state: Mutex<ComponentState>,
+    limit: Mutex<Value>,
+    pauses: Mutex<Vec<&'static str>>,
+}
+
+impl FakeBroker {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(ComponentState::Healthy),
+            limit: Mutex::new(json!(100)),
+            pauses: Mutex::default(),
+        })
+    }
+}
+
+impl Operations for FakeBroker {
+    fn health(&self) -> Vec<Component> {
+        let state = *self.state.lock().unwrap();
+        vec![Component { name: "partition-1".to_owned(), state, detail: "as told".to_owned() }]
+    }
+
+    fn flow_control(&self) -> Value {
+        json!({ "1": { "limit": *self.limit.lock().unwrap() } })
+    }
+
+    fn set_flow_control(&self, change: Value) -> Result<Value, OperationError> {
+        match change.get("limit") {
+            Some(limit) => *self.limit.lock().unwrap() = limit.clone(),
+            None => return Err(OperationError::Invalid("Expected a 'limit'".to_owned())),
+        }
+        Ok(self.flow_control())
+    }
+
+    fn partitions(&self) -> BTreeMap<u16, PartitionStatus> {
+        let status = PartitionStatus {
+            role: "LEADER",
+            processed_position: 7,
+            snapshot_id: None,
+            stream_processor_phase: "PROCESSING",
+            exporter_phase: "EXPORTING",
+            exported_position: 6,
+            health: "HEALTHY",
+            clock_ms: 5,
+        };
+        BTreeMap::from([(1, status)])
+    }
+
+    fn exporters(&self) -> Vec<ExporterStatus> {
+        vec![ExporterStatus { exporter_id: "ndjson".to_owned(), status: "ENABLED" }]
+    }
+
+    fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.pauses.lock().unwrap().push(if soft { "soft" } else { "hard" });
+        ready(Ok(())).boxed()
+    }
+
+    fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        ready(Err(OperationError::Failed("no disk".to_owned()))).boxed()
+    }
+}
+
+struct Server {
+    address: SocketAddr,
+    slot: Slot,
+    log: Dispatch,
+    shutdown: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (filter, loggers) = Loggers::new("info").unwrap();
+        let (recorder, metrics) = Metrics::recorder();
+        metrics::with_local_recorder(&recorder, || {
+            metrics::counter!("test_events_total", "kind" => "a").increment(3);
+            metrics::histogram!("test_duration_seconds").record(0.002);
+        });
+        let slot = Slot::default();
+        let management = Management { broker: slot.clone(), metrics, loggers, version: "1.2.3" };
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(gateway::management::serve(listener, management, shutdown.clone()));
+        let log = Dispatch::new(tracing_subscriber::registry().with(filter));
+        Self { address, slot, log, shutdown, task }
+    }
+
+    async fn running() -> (Self, Arc<FakeBroker>) {
+        let server = Self::start().await;
+        let broker = FakeBroker::new();
+        server.slot.set(broker.clone());
+        (server, broker)
+    }
+
+    async fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let length = body.len();
+        let request = format!("{method} {path} HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    async fn get(&self, path: &str) -> (u16, String) {
+        self.send("GET", path, "").await
+    }
+
+    async fn json(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let (status, body) = self.send(method, path, body).await;
+        (status, serde_json::from_str(&body).unwrap_or_else(|e| panic!("{e}: {body}")))
+    }
+
+    async fn stop(self) {
+        self.shutdown.cancel();
+        self.task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn probes_follow_the_broker_from_start_to_fault() {
+    let server = Server::start().await;
+    let statuses = async |server: &Server| {
+        let mut statuses = vec![];
+        for path in ["", "/liveness", "/readiness", "/startup", "/status"] {
+            let (status, body) = server.json("GET", &format!("/actuator/health{path}"), "").await;
+            assert_eq!(body["status"], if status == 200 { "UP" } else { "DOWN" });
+            statuses.push(status);
+        }
+        for path in ["/health", "/ready", "/startup"] {
+            statuses.push(server.get(path).await.0);
+        }
+        statuses
+    };
+    assert_eq!(statuses(&server).await, [503, 200, 503, 503, 503, 204, 503, 503]);
+    let broker = FakeBroker::new();
+    server.slot.set(broker.clone());
+    assert_eq!(statuses(&server).await, [200, 200, 200, 200, 200, 204, 204, 204]);
+    *broker.state.lock().unwrap() = ComponentState::Unhealthy;
+    assert_eq!(statuses(&server).await, [503, 200, 503, 200, 503, 204, 503, 204]);
+    *broker.state.lock().unwrap() = ComponentState::Dead;
+    assert_eq!(statuses(&server).await, [503, 503, 503, 200, 503, 503, 503, 204]);
+    let (_, body) = server.json("GET", "/actuator/health", "").await;
+    assert_eq!(body["components"]["partition-1"]["details"]["reason"], "as told");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn metrics_come_with_buckets_and_with_what_the_process_costs() {
+    let (server, _) = Server::running().await;
+    let (status, text) = server.get("/actuator/prometheus").await;
+    assert_eq!(status, 200);
+    for line in [
+        "test_events_total{kind=\"a\"} 3",
+        "test_duration_seconds_bucket{le=\"0.0025\"} 1",
+        "test_duration_seconds_bucket{le=\"0.001\"} 0",
+        "test_duration_seconds_count 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+    }
+    assert!(text.contains("\nprocess_cpu_seconds_total "));
+    assert_eq!(server.get("/metrics").await.0, 200);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn log_levels_change_while_it_runs() {
+    let (server, _) = Server::running().await;
+    let debug = || {
+        tracing::dispatcher::with_default(
+            &server.log,
+            || tracing::enabled!(target: "broker::ingress", tracing::Level::DEBUG),
+        )
+    };
+    assert!(!debug());
+    let path = "/actuator/loggers/broker.ingress";
+    assert_eq!(server.send("POST", path, "{\"configuredLevel\":\"DEBUG\"}").await.0, 204);
+    assert!(debug());
+    let told = server.json("GET", path, "").await;
+    assert_eq!(told, (200, json!({ "configuredLevel": "DEBUG", "effectiveLevel": "DEBUG" })));
+    let (_, all) = server.json("GET", "/actuator/loggers", "").await;
+    assert_eq!(all["loggers"]["ROOT"]["configuredLevel"], "INFO");
+    assert_eq!(server.send("POST", path, "{\"configuredLevel\":null}").await.0, 204);
+    assert!(!debug());
+    for wrong in ["{\"configuredLevel\":\"LOUD\"}", "{\"level\":\"INFO\"}", "[]", "{"] {
+        let (status, problem) = server.json("POST", path, wrong).await;
+        assert_eq!(status, 400, "{wrong}");
+        assert!(problem["detail"].as_str().unwrap().contains("configuredLevel"), "{problem}");
+    }
+    assert_eq!(server.json("GET", "/actuator/loggers/%00", "").await.0, 400);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn operators_read_and_change_the_broker() {
+    let (server, broker) = Server::running().await;
+    let limit = |n: u8| json!({ "1": { "limit": n } });
+    let path = "/actuator/flowControl";
+    assert_eq!(server.json("GET", path, "").await, (200, limit(100)));
+    assert_eq!(server.json("POST", path, "{\"limit\":5}").await, (200, limit(5)));
+    assert_eq!(server.json("POST", path, "{}").await.0, 400);
+    assert_eq!(server.json("POST", path, "3").await.0, 400);
+    let (_, partitions) = server.json("GET", "/actuator/partitions", "").await;
+    assert_eq!(partitions["1"]["processedPosition"], 7);
+    let (_, exporters) = server.json("GET", "/actuator/exporters", "").await;
+    assert_eq!(exporters, json!([{ "exporterId": "ndjson", "status": "ENABLED" }]));
+    let paused = server.json("POST", "/actuator/exporting/pause?soft=true", "").await;
+    assert_eq!((paused.0, &paused.1["status"]), (200, &json!(204)));
+    server.json("POST", "/actuator/exporting/pause", "").await;
+    assert_eq!(*broker.pauses.lock().unwrap(), ["soft", "hard"]);
+    let failed = server.json("POST", "/actuator/exporting/resume", "").await;
+    assert_eq!(
+        (failed.0, &failed.1["status"], &failed.1["body"]["message"]),
+        (200, &json!(500), &json!("no disk"))
+    );
+    assert_eq!(server.json("POST", "/actuator/exporting/pause?soft=maybe", "").await.0, 400);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_as_json() {
+    let server = Server::start().await;
+    let (status, problem) = server.json("GET", "/actuator/nothing", "").await;
+    assert_eq!((status, &problem["status"], &problem["title"]), (404, &json!(404), &json!("NOT_FOUND")));
+    assert_eq!(server.json("POST", "/actuator/health", "").await.0, 405);
+    assert_eq!(server.json("GET", "/actuator/flowControl", "").await.0, 503);
+    let (_, info) = server.json("GET", "/actuator/info", "").await;
+    assert_eq!(info["build"]["version"], "1.2.3");
+    let large = format!("{{\"a\":\"{}\"}}", "x".repeat(100_000));
+    assert_eq!(server.send("POST", "/actuator/flowControl", &large).await.0, 413);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_profile_is_a_picture_and_only_one_is_taken_at_a_time() {
+    let (server, _) = Server::running().await;
+    for wrong in ["seconds=0", "seconds=61", "seconds=x", "minutes=1"] {
+        assert_eq!(server.json("GET", &format!("/actuator/profile?{wrong}"), "").await.0, 400, "{wrong}");
+    }
+    // Something to see: the profile samples CPU time.
+    let working = CancellationToken::new();
+    let work = working.clone();
+    let worker = std::thread::spawn(move || while !work.is_cancelled() {});
+    let path = "/actuator/profile?seconds=1";
+    let (first, second) = tokio::join!(server.get(path), server.get(path));
+    working.cancel();
+    worker.join().unwrap();
+    let (picture, refusal) = if first.0 == 200 { (first, second) } else { (second, first) };
+    assert_eq!((picture.0, refusal.0), (200, 409), "{} {}", picture.1, refusal.1);
+    assert!(picture.1.contains("<svg"), "{}", &picture.1[..picture.1.len().min(200)]);
+    server.stop().await;
+}
