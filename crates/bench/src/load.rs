@@ -66,10 +66,9 @@ pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report,
         series: Vec::new(),
         begin: Instant::now(),
     };
-    let beat = run.pace.start();
     let setup = setup(options, &model, variables.len());
-    let lanes = run.start_lanes(&starter, &model, variables, room.as_ref());
-    let measured = run.measure(&lanes).await;
+    let creation = Arc::new(Creation { process_id: model.process_id, variables, room });
+    let (measured, lanes) = run.measure(&starter, &creation).await;
     for lane in lanes {
         // A lane ends after its request; a panic in one has been printed already.
         let _ = lane.await;
@@ -79,9 +78,6 @@ pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report,
     }
     for worker in workers {
         worker.stop().await;
-    }
-    if let Some(beat) = beat {
-        let _ = beat.join();
     }
     run.bar.finish_and_clear();
     let report = run.report(setup, &measured);
@@ -209,6 +205,58 @@ fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
     }
 }
 
+/// What each request asks for.
+struct Creation {
+    process_id: String,
+    variables: String,
+    /// Room for another instance in a closed loop with workers.
+    room: Option<Arc<Semaphore>>,
+}
+
+/// What one lane does.
+struct LaneWork {
+    pace: Pace,
+    recorder: Arc<Recorder>,
+    tracker: Arc<Tracker>,
+    starter: Client,
+    creation: Arc<Creation>,
+    /// Whether the next request waits for this one's answer.
+    closed: bool,
+    /// Whether somebody works the jobs.
+    follow: bool,
+}
+
+impl LaneWork {
+    async fn run(self) {
+        let Creation { process_id, variables, room } = &*self.creation;
+        let command = CreateInstance { variables: Some(variables), ..CreateInstance::latest(process_id) };
+        loop {
+            if let Some(room) = room {
+                match room.acquire().await {
+                    Ok(permit) => permit.forget(),
+                    Err(_) => return,
+                }
+            }
+            let Some(intended) = self.pace.next().await else { return };
+            match self.starter.create_instance_key(&command).await {
+                Ok(key) => {
+                    self.recorder.request(intended, Instant::now());
+                    if self.follow {
+                        self.tracker.started(key, intended);
+                    }
+                }
+                Err(error) => {
+                    self.recorder.error(&error);
+                    self.tracker.give_room(1);
+                    if self.closed {
+                        tokio::time::sleep(REFUSED_PAUSE).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// A measurement under way.
 struct Run<'a> {
     options: &'a Options,
@@ -233,63 +281,43 @@ type Lane = tokio::task::JoinHandle<()>;
 
 impl Run<'_> {
     /// As many tasks as requests may be in flight; each makes one after the other, and none is spawned per request.
-    fn start_lanes(
-        &self,
-        starter: &Client,
-        model: &Model,
-        variables: String,
-        room: Option<&Arc<Semaphore>>,
-    ) -> Vec<Lane> {
-        let count = lanes(self.options).max(1);
-        let shared = Arc::new((model.process_id.clone(), variables));
+    fn start_lanes(&mut self, starter: &Client, creation: &Arc<Creation>) -> Vec<Lane> {
+        self.pace.start();
+        self.begin = Instant::now();
         let lane = |_| {
-            let (pace, recorder, tracker) =
-                (self.pace.clone(), Arc::clone(&self.recorder), Arc::clone(&self.tracker));
-            let (starter, shared, room) = (starter.clone(), Arc::clone(&shared), room.cloned());
-            let (closed, follow) = (self.options.rate.is_none(), !self.options.no_workers);
-            tokio::spawn(async move {
-                let command =
-                    CreateInstance { variables: Some(&shared.1), ..CreateInstance::latest(&shared.0) };
-                loop {
-                    if let Some(room) = &room {
-                        match room.acquire().await {
-                            Ok(permit) => permit.forget(),
-                            Err(_) => return,
-                        }
-                    }
-                    let Some(intended) = pace.next().await else { return };
-                    match starter.create_instance_key(&command).await {
-                        Ok(key) => {
-                            recorder.request(intended, Instant::now());
-                            if follow {
-                                tracker.started(key, intended);
-                            }
-                        }
-                        Err(error) => {
-                            recorder.error(&error);
-                            tracker.give_room(1);
-                            if closed {
-                                tokio::time::sleep(REFUSED_PAUSE).await;
-                            }
-                        }
-                    }
-                }
-            })
+            let work = LaneWork {
+                pace: self.pace.clone(),
+                recorder: Arc::clone(&self.recorder),
+                tracker: Arc::clone(&self.tracker),
+                starter: starter.clone(),
+                creation: Arc::clone(creation),
+                closed: self.options.rate.is_none(),
+                follow: !self.options.no_workers,
+            };
+            tokio::spawn(work.run())
         };
-        (0..count).map(lane).collect()
+        (0..lanes(self.options).max(1)).map(lane).collect()
     }
 
     /// Warm-up, then the measured window.
-    async fn measure(&mut self, lanes: &[Lane]) -> Measured {
+    async fn measure(&mut self, starter: &Client, creation: &Arc<Creation>) -> (Measured, Vec<Lane>) {
         let mut before = Counts::default();
-        self.pass("warming up", self.options.warm_up, lanes, &mut before).await;
+        let mut lanes = Vec::new();
+        if !self.options.warm_up.is_zero() {
+            lanes = self.start_lanes(starter, creation);
+            self.pass("warming up", self.options.warm_up, &lanes, &mut before).await;
+        }
         let spent = self.probe.read().await;
         let own_cpu = own_cpu_seconds();
         self.recorder.open_window();
         let (from, counts) = (Instant::now(), self.recorder.counts());
+        // Without a warm-up every request counts, the first included.
+        if self.options.warm_up.is_zero() {
+            lanes = self.start_lanes(starter, creation);
+        }
         // A run that ends by count has no other end.
         let length = if self.options.instances.is_some() { Duration::MAX } else { self.options.duration };
-        self.pass("measuring", length, lanes, &mut before).await;
+        self.pass("measuring", length, &lanes, &mut before).await;
         let measured = Measured {
             length: from.elapsed(),
             counts: (counts, self.recorder.counts()),
@@ -300,7 +328,7 @@ impl Run<'_> {
         self.pace.stop();
         // Lanes that wait for room in a closed loop find that it is over.
         self.tracker.give_room(lanes.len());
-        measured
+        (measured, lanes)
     }
 
     /// Lets `length` pass, closing a row of the series each second. Ends early when all lanes have ended.

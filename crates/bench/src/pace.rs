@@ -6,10 +6,9 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -25,7 +24,7 @@ pub(crate) struct Pace {
 }
 
 struct Shared {
-    begin: Instant,
+    begin: OnceLock<Instant>,
     /// Seconds between two starts; `None` is the closed loop.
     interval_seconds: Option<f64>,
     next: AtomicU64,
@@ -38,7 +37,7 @@ impl Pace {
     /// `rate` per second, or closed loop; at most `count_max` starts.
     pub(crate) fn new(rate: Option<f64>, count_max: Option<u64>) -> Self {
         let shared = Shared {
-            begin: Instant::now(),
+            begin: OnceLock::new(),
             interval_seconds: rate.map(f64::recip),
             next: AtomicU64::new(0),
             count_max: count_max.unwrap_or(u64::MAX),
@@ -48,24 +47,26 @@ impl Pace {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Starts the thread that keeps the beat; it ends with [`Self::stop`]. The closed loop needs none.
-    pub(crate) fn start(&self) -> Option<JoinHandle<()>> {
-        let interval = self.shared.interval_seconds?;
-        let pace = self.clone();
-        Some(std::thread::spawn(move || pace.beat(interval)))
+    /// The first start is meant to be now. In the open loop a thread keeps the beat from here on until [`Self::stop`].
+    pub(crate) fn start(&self) {
+        let begin = *self.shared.begin.get_or_init(Instant::now);
+        if let Some(interval) = self.shared.interval_seconds {
+            let pace = self.clone();
+            std::thread::spawn(move || pace.beat(begin, interval));
+        }
     }
 
-    fn beat(&self, interval: f64) {
+    fn beat(&self, begin: Instant, interval: f64) {
         let mut released = 0_u64;
         while !self.shared.stopped.load(Ordering::Relaxed) {
-            let elapsed = self.shared.begin.elapsed().as_secs_f64();
+            let elapsed = begin.elapsed().as_secs_f64();
             let due = (elapsed / interval) as u64 + 1;
             if due > released {
                 self.shared.due.add_permits((due - released) as usize);
                 released = due;
             }
             let next = Duration::from_secs_f64(released as f64 * interval);
-            std::thread::sleep(next.saturating_sub(self.shared.begin.elapsed()).max(SLEEP_MIN));
+            std::thread::sleep(next.saturating_sub(begin.elapsed()).max(SLEEP_MIN));
         }
     }
 
@@ -79,7 +80,7 @@ impl Pace {
             return None;
         }
         Some(match self.shared.interval_seconds {
-            Some(interval) => self.shared.begin + Duration::from_secs_f64(index as f64 * interval),
+            Some(interval) => *self.shared.begin.get()? + Duration::from_secs_f64(index as f64 * interval),
             None => Instant::now(),
         })
     }
@@ -98,21 +99,21 @@ mod tests {
     #[tokio::test]
     async fn open_loop_counts_from_the_schedule() {
         let pace = Pace::new(Some(10_000.0), None);
-        let thread = pace.start().unwrap();
+        pace.start();
+        let begin = *pace.shared.begin.get().unwrap();
         for index in 0..200_u32 {
             let intended = pace.next().await.unwrap();
-            assert_eq!(intended, pace.shared.begin + Duration::from_secs_f64(f64::from(index) / 10_000.0));
+            assert_eq!(intended, begin + Duration::from_secs_f64(f64::from(index) / 10_000.0));
             assert!(intended <= Instant::now());
         }
         pace.stop();
-        thread.join().unwrap();
         assert_eq!(pace.next().await, None);
     }
 
     #[tokio::test]
     async fn closed_loop_ends_with_the_count() {
         let pace = Pace::new(None, Some(3));
-        assert!(pace.start().is_none());
+        pace.start();
         for _ in 0..3 {
             assert!(pace.next().await.is_some());
         }

@@ -259,6 +259,8 @@ struct Source<'a> {
     options: &'a WorkerOptions,
     poll: Option<Polling<'a>>,
     poll_not_before: Instant,
+    /// The poll under way began before the stream was open: jobs may have fallen in between.
+    poll_again: bool,
     poll_backoff: Backoff,
     stream: Streamed<'a>,
     stream_backoff: Backoff,
@@ -277,7 +279,12 @@ impl<'a> Source<'a> {
             client,
             options,
             poll: None,
-            poll_not_before: Instant::now(),
+            // Polling before the stream is open could miss jobs that come in between.
+            poll_not_before: match options.transport {
+                Transport::Poll => Instant::now(),
+                Transport::Stream(_) => Instant::now() + STREAM_POLL_INTERVAL,
+            },
+            poll_again: false,
             poll_backoff: Backoff::default(),
             stream: match options.transport {
                 Transport::Poll => Streamed::Unwanted,
@@ -327,12 +334,13 @@ impl<'a> Source<'a> {
             (Err(_), _) => self.poll_backoff.next(),
             (Ok(_), Streamed::Unwanted) => Duration::ZERO,
             // What was there is fetched at once, then the stream takes over.
-            (Ok(jobs), _) if !jobs.is_empty() => Duration::ZERO,
+            (Ok(jobs), _) if !jobs.is_empty() || self.poll_again => Duration::ZERO,
             (Ok(_), _) => STREAM_POLL_INTERVAL,
         };
         if result.is_ok() {
             self.poll_backoff = Backoff::default();
         }
+        self.poll_again = false;
         self.poll_not_before = Instant::now() + pause;
         result
     }
@@ -341,11 +349,16 @@ impl<'a> Source<'a> {
         match event {
             StreamEvent::Opened => {
                 self.stream_backoff = Backoff::default();
+                self.poll_again = self.poll.is_some();
+                self.poll_not_before = Instant::now();
                 None
             }
             StreamEvent::Job(job) => Some(Ok(vec![job])),
             StreamEvent::Broken(error) => {
-                self.stream = Streamed::Pausing(Instant::now() + self.stream_backoff.next());
+                let now = Instant::now();
+                self.stream = Streamed::Pausing(now + self.stream_backoff.next());
+                // Without a stream the polls are all there is.
+                self.poll_not_before = self.poll_not_before.min(now + self.poll_backoff.next());
                 error.map(Err)
             }
         }

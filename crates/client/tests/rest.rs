@@ -1,4 +1,5 @@
 //! The REST client against a server that writes down what it was sent.
+#![allow(clippy::unwrap_used)]
 
 mod fakes;
 

@@ -1,4 +1,5 @@
 //! The job worker against a server in the same process.
+#![allow(clippy::unwrap_used)]
 
 mod fakes;
 
