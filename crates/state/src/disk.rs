@@ -13,6 +13,7 @@ use crate::{
     error::hex,
     gaps::Cut,
     key::decode_whole,
+    seal::unseal,
     store::{RawTable, View, guarded, needs_reopening},
 };
 
@@ -52,24 +53,41 @@ pub(crate) struct Disk<K> {
     table: &'static str,
     number: u32,
     rows: u64,
+    flushes: u64,
     span: Span<K>,
     view: RwLock<View>,
 }
 
 impl<K: TableKey> Disk<K> {
     pub(crate) fn new(store: Store, table: &'static str, number: u32, view: View) -> Self {
-        Self { store, table, number, rows: view.rows, span: span(&view), view: RwLock::new(view) }
+        Self {
+            store,
+            table,
+            number,
+            rows: view.rows,
+            flushes: view.flushes,
+            span: span(&view),
+            view: RwLock::new(view),
+        }
     }
 
     /// Goes over to a later commit.
     pub(crate) fn install(&mut self, view: View) {
         self.rows = view.rows;
+        self.flushes = view.flushes;
         self.span = span(&view);
         self.view = RwLock::new(view);
     }
 
     pub(crate) fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// The rows on disk if those include the overlay being flushed already: the flush reached the disk, but what it
+    /// reported has not, and the database was opened anew in between.
+    pub(crate) fn rows_ahead(&self) -> Option<u64> {
+        let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+        (view.flushes > self.flushes).then_some(view.rows)
     }
 
     /// `false` only if the key is surely not on disk.
@@ -107,7 +125,10 @@ impl<K: TableKey> Disk<K> {
         if !self.may_hold(key) {
             return Ok(false);
         }
-        with_encoded(key, |bytes| self.read(bytes, |table| Ok(table.get(bytes)?.is_some())))
+        with_encoded(key, |bytes| match self.read(bytes, |table| Ok(table.get(bytes)?.inspect(touch)))? {
+            Some(stored) => self.unseal(bytes, stored.value()).map(|_| true),
+            None => Ok(false),
+        })
     }
 
     pub(crate) fn get<V: TableValue>(&self, key: &K) -> Result<Option<Arc<V>>, StateError> {
@@ -118,8 +139,8 @@ impl<K: TableKey> Disk<K> {
             if let Some(value) = self.store.cache().get(self.number, bytes) {
                 return Ok(Some(value));
             }
-            match self.read(bytes, |table| Ok(table.get(bytes)?))? {
-                Some(value) => self.decode_and_keep(bytes, value.value()).map(Some),
+            match self.read(bytes, |table| Ok(table.get(bytes)?.inspect(touch)))? {
+                Some(stored) => self.decode_and_keep(bytes, stored.value()).map(Some),
                 None => Ok(None),
             }
         })
@@ -135,7 +156,11 @@ impl<K: TableKey> Disk<K> {
     /// Steps through rows, from either end.
     pub(crate) fn step(&self, rows: &mut Rows, backwards: bool) -> Result<Step, StateError> {
         let next = guarded(|| -> Result<_, redb::Error> {
-            Ok(if backwards { rows.next_back() } else { rows.next() }.transpose()?)
+            let next = if backwards { rows.next_back() } else { rows.next() };
+            Ok(next.transpose()?.inspect(|(key, value)| {
+                touch(key);
+                touch(value);
+            }))
         });
         match next {
             Ok(Some((key, value))) => Ok(Step::Row(key, value)),
@@ -149,34 +174,39 @@ impl<K: TableKey> Disk<K> {
     }
 
     pub(crate) fn decode_key(&self, bytes: &[u8]) -> Result<K, StateError> {
-        decode_whole(bytes).map_err(|error| self.corrupt(bytes, &error))
+        decode_whole(bytes).map_err(|error| self.corrupt(bytes, error.to_string()))
     }
 
     /// The value of a row that a scan has come to.
-    pub(crate) fn value<V: TableValue>(&self, key: &[u8], value: &[u8]) -> Result<Arc<V>, StateError> {
+    pub(crate) fn value<V: TableValue>(&self, key: &[u8], stored: &[u8]) -> Result<Arc<V>, StateError> {
         match self.store.cache().get(self.number, key) {
             Some(value) => Ok(value),
-            None => self.decode_and_keep(key, value),
+            None => self.decode_and_keep(key, stored),
         }
     }
 
     /// Decodes without touching the cache, for passes over whole tables.
-    pub(crate) fn decode<V: TableValue>(&self, key: &[u8], value: &[u8]) -> Result<V, StateError> {
-        V::decode(value).map_err(|error| self.corrupt(key, &error))
+    pub(crate) fn decode<V: TableValue>(&self, key: &[u8], stored: &[u8]) -> Result<V, StateError> {
+        V::decode(self.unseal(key, stored)?).map_err(|error| self.corrupt(key, error.to_string()))
+    }
+
+    /// The bytes of a value, if they are those that were stored under that key.
+    pub(crate) fn unseal<'a>(&self, key: &[u8], stored: &'a [u8]) -> Result<&'a [u8], StateError> {
+        unseal(key, stored).ok_or_else(|| self.corrupt(key, "the row does not match its checksum".to_owned()))
     }
 
     pub(crate) fn error(&self, key: &[u8], source: redb::Error) -> StateError {
         StateError::Row { table: self.table, key: hex(key), action: "read", source: Box::new(source) }
     }
 
-    fn decode_and_keep<V: TableValue>(&self, key: &[u8], value: &[u8]) -> Result<Arc<V>, StateError> {
-        let value = Arc::new(self.decode::<V>(key, value)?);
+    fn decode_and_keep<V: TableValue>(&self, key: &[u8], stored: &[u8]) -> Result<Arc<V>, StateError> {
+        let value = Arc::new(self.decode::<V>(key, stored)?);
         self.store.cache().insert(self.number, key, Arc::clone(&value));
         Ok(value)
     }
 
-    fn corrupt(&self, key: &[u8], error: &StateError) -> StateError {
-        StateError::Corrupt { table: self.table, key: hex(key), reason: error.to_string() }
+    fn corrupt(&self, key: &[u8], reason: String) -> StateError {
+        StateError::Corrupt { table: self.table, key: hex(key), reason }
     }
 
     /// Reads; when the opening of the database has failed, once more through a new one.
@@ -199,18 +229,22 @@ impl<K: TableKey> Disk<K> {
     }
 
     /// Opens the database and this table anew. What that shows is what was there, or what the flush under way writes;
-    /// the frozen overlay lies above either and makes them look alike. That is why `rows` and `span` stay.
+    /// the frozen overlay lies above either and makes them look alike. That is why `span` stays.
     #[cold]
     fn renew(&self) -> Result<(), StateError> {
         let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
-        if view.generation == self.store.opening().generation {
-            self.store.reopen(view.generation)?;
-        }
-        if let Some(newer) = self.store.views(std::iter::once(self.number))?.pop() {
+        // Another table may have opened the database anew already.
+        self.store.reopen(view.generation)?;
+        if let Some(newer) = self.store.views_or_reopen(std::iter::once(self.number))?.pop() {
             *view = newer;
         }
         Ok(())
     }
+}
+
+/// Looks at bytes of a page while it is guarded: where a damaged page says they lie, there may be none.
+fn touch(bytes: &Bytes) {
+    let _ = bytes.value();
 }
 
 /// One step of a walk over the disk.

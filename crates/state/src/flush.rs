@@ -8,6 +8,7 @@ use crate::{
     StateError, Store, TableKey, TableValue,
     error::hex,
     overlay::Layer,
+    seal::seal,
     store::{View, definition, guarded, needs_reopening, table_name, write_applied},
 };
 
@@ -56,6 +57,7 @@ impl<K: TableKey, V: TableValue> FrozenLayer<K, V> {
             let written = if let Some(value) = value {
                 value_bytes.clear();
                 value.encode(&mut value_bytes);
+                seal(&key_bytes, &mut value_bytes);
                 table.insert(key_bytes.as_slice(), value_bytes.as_slice()).map(drop)
             } else {
                 table.remove(key_bytes.as_slice()).map(drop)
@@ -71,6 +73,7 @@ impl<K: TableKey, V: TableValue> FrozenLayer<K, V> {
             key.encode(&mut key_bytes);
             value_bytes.clear();
             value.encode(&mut value_bytes);
+            seal(&key_bytes, &mut value_bytes);
             cursor.insert_before(key_bytes.as_slice(), value_bytes.as_slice()).map_err(|error| {
                 let source = match error {
                     CursorError::Storage(source) => source.into(),
@@ -188,7 +191,7 @@ impl Flush {
             }
         };
         let transaction = guarded(|| opening.begin_write()).map_err(fail(false))?;
-        guarded(|| {
+        guarded(move || {
             for table in &self.tables {
                 table.write(&transaction).map_err(RowOrStorage::Row)?;
             }

@@ -103,9 +103,16 @@ impl<K: Ord + Clone> Gaps<K> {
         self.0 = Vec::new();
     }
 
-    /// The ends of the gap around a key.
-    pub(crate) fn around(&self, key: &K) -> Option<&(Cut<K>, Cut<K>)> {
-        self.find(key).map(|index| &self.0[index])
+    /// The far end of the gap that a walk from this place runs into at once.
+    pub(crate) fn beyond(&self, place: &Cut<K>, backwards: bool) -> Option<&Cut<K>> {
+        if backwards {
+            let (start, end) = self.0.get(self.0.partition_point(|(_, end)| end < place))?;
+            (start < place && place <= end).then_some(start)
+        } else {
+            let index = self.0.partition_point(|(start, _)| start <= place).checked_sub(1)?;
+            let end = &self.0[index].1;
+            (end > place).then_some(end)
+        }
     }
 
     fn find(&self, key: &K) -> Option<usize> {
@@ -113,8 +120,8 @@ impl<K: Ord + Clone> Gaps<K> {
         (!self.0[index].1.precedes(key)).then_some(index)
     }
 
-    /// Remembers that nothing is visible between two cuts.
-    pub(crate) fn add(&mut self, mut start: Cut<K>, mut end: Cut<K>) {
+    /// Remembers that nothing is visible between two cuts. Unless `worth_it`, only as part of a gap next to it.
+    pub(crate) fn add(&mut self, mut start: Cut<K>, mut end: Cut<K>, worth_it: bool) {
         if start >= end {
             return;
         }
@@ -128,6 +135,8 @@ impl<K: Ord + Clone> Gaps<K> {
             if self.0[last - 1].1 > end {
                 end = self.0[last - 1].1.clone();
             }
+        } else if !worth_it {
+            return;
         } else if self.0.len() >= GAPS_MAX {
             self.clear();
             self.0.push((start, end));
@@ -175,13 +184,19 @@ mod tests {
             for (start, end, add, key) in steps {
                 if add {
                     model.extend((0u8..40).filter(|key| start.precedes(key) && !end.precedes(key)));
-                    gaps.add(start, end);
+                    gaps.add(start, end, true);
                 } else {
                     model.remove(&key);
                     gaps.open(&key);
                 }
                 for key in 0u8..40 {
-                    prop_assert_eq!(gaps.around(&key).is_some(), model.contains(&key), "key {}", key);
+                    prop_assert_eq!(gaps.find(&key).is_some(), model.contains(&key), "key {}", key);
+                    let ahead = gaps.beyond(&Cut::Before(key), false);
+                    prop_assert_eq!(ahead.is_some(), model.contains(&key));
+                    prop_assert!(ahead.is_none_or(|end| !end.precedes(&key)));
+                    let behind = gaps.beyond(&Cut::After(key), true);
+                    prop_assert_eq!(behind.is_some(), model.contains(&key));
+                    prop_assert!(behind.is_none_or(|start| start.precedes(&key)));
                 }
                 prop_assert!(gaps.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
                 prop_assert!(gaps.0.iter().all(|(start, end)| start < end));
@@ -193,9 +208,9 @@ mod tests {
     fn the_number_of_gaps_is_limited() {
         let mut gaps = Gaps::new();
         for key in 0..=GAPS_MAX as u64 {
-            gaps.add(Cut::Before(10 * key), Cut::After(10 * key + 1));
+            gaps.add(Cut::Before(10 * key), Cut::After(10 * key + 1), true);
         }
         assert_eq!(gaps.0.len(), 1);
-        assert!(gaps.around(&(10 * GAPS_MAX as u64)).is_some());
+        assert!(gaps.find(&(10 * GAPS_MAX as u64)).is_some());
     }
 }

@@ -4,7 +4,7 @@ use std::{
     any::Any,
     fs::{File, OpenOptions},
     io,
-    ops::Bound,
+    ops::{Bound, Deref},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
@@ -23,6 +23,8 @@ pub(crate) const FORMAT: u64 = 1;
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 const META_FORMAT: &str = "format";
 const META_APPLIED: &str = "applied_index";
+/// Counts the flushes, so that the outcome of one that failed at its very end can be told.
+const META_FLUSHES: &str = "flushes";
 /// The first bytes of every redb file.
 const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 /// The path of a database under construction ends with this.
@@ -64,10 +66,30 @@ struct Inner {
 /// One opening of the database.
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
-    pub(crate) database: Arc<Database>,
+    pub(crate) database: Arc<OpenDatabase>,
     /// Counts the openings.
     pub(crate) generation: u64,
     gate: Gate,
+}
+
+/// A database whose closing does not panic. redb writes when it closes, and may give up on damaged pages.
+#[derive(Debug)]
+pub(crate) struct OpenDatabase(Option<Database>);
+
+impl Deref for OpenDatabase {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        self.0.as_ref().expect("only dropping takes the database out")
+    }
+}
+
+impl Drop for OpenDatabase {
+    fn drop(&mut self) {
+        let database = self.0.take();
+        // Nobody is left to be told; the next opening finds the damage.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
+    }
 }
 
 impl Opening {
@@ -83,6 +105,8 @@ impl Opening {
 /// One table as of one commit.
 pub struct View {
     pub(crate) generation: u64,
+    /// How many flushes the commit includes.
+    pub(crate) flushes: u64,
     pub(crate) rows: u64,
     /// The first and the last encoded key.
     pub(crate) ends: Option<(Vec<u8>, Vec<u8>)>,
@@ -220,7 +244,11 @@ impl Store {
         let opening = inner.opening.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut database = Arc::try_unwrap(opening.database)
             .map_err(|_| damaged("still in use, cannot be verified".to_owned()))?;
-        match guarded(|| database.check_integrity().map_err(redb::Error::from)) {
+        let check = || match &mut database.0 {
+            Some(database) => database.check_integrity().map_err(redb::Error::from),
+            None => Err(redb::Error::DatabaseClosed),
+        };
+        match guarded(check) {
             Ok(true) => Ok(()),
             Ok(false) => Err(damaged("a page does not match its checksum".to_owned())),
             Err(source) => Err(opening_error(&path, source)),
@@ -276,17 +304,40 @@ impl Store {
 
     /// The tables of those numbers, all as of the same commit.
     pub(crate) fn views(&self, numbers: impl Iterator<Item = u32>) -> Result<Vec<View>, StateError> {
+        Self::views_of(&self.opening(), numbers).map_err(|source| self.error("read", source))
+    }
+
+    /// The same; if the opening of the database has failed, through a new one.
+    pub(crate) fn views_or_reopen(
+        &self,
+        numbers: impl Iterator<Item = u32> + Clone,
+    ) -> Result<Vec<View>, StateError> {
         let opening = self.opening();
+        match Self::views_of(&opening, numbers.clone()) {
+            Err(error) if needs_reopening(&error) => {
+                self.reopen(opening.generation)?;
+                self.views(numbers)
+            }
+            result => result.map_err(|source| self.error("read", source)),
+        }
+    }
+
+    fn views_of(opening: &Opening, numbers: impl Iterator<Item = u32>) -> Result<Vec<View>, redb::Error> {
         guarded(|| -> Result<_, redb::Error> {
             let transaction = opening.database.begin_read()?;
-            numbers.map(|number| view(&transaction, number, opening.generation)).collect()
+            let flushes = read_meta(&transaction, META_FLUSHES)?.unwrap_or(0);
+            numbers.map(|number| view(&transaction, number, opening.generation, flushes)).collect()
         })
-        .map_err(|source| self.error("read", source))
     }
 }
 
-fn view(transaction: &ReadTransaction, number: u32, generation: u64) -> Result<View, redb::Error> {
-    let empty = View { generation, rows: 0, ends: None, table: None };
+fn view(
+    transaction: &ReadTransaction,
+    number: u32,
+    generation: u64,
+    flushes: u64,
+) -> Result<View, redb::Error> {
+    let empty = View { generation, flushes, rows: 0, ends: None, table: None };
     let table = match transaction.open_table(definition(&table_name(number))) {
         Ok(table) => table,
         Err(TableError::TableDoesNotExist(_)) => return Ok(empty),
@@ -294,7 +345,7 @@ fn view(transaction: &ReadTransaction, number: u32, generation: u64) -> Result<V
     };
     let Some(first) = table.first()?.map(|(key, _)| key.value().to_vec()) else { return Ok(empty) };
     let Some(last) = table.last()?.map(|(key, _)| key.value().to_vec()) else { return Ok(empty) };
-    Ok(View { generation, rows: table.len()?, ends: Some((first, last)), table: Some(table) })
+    Ok(View { generation, flushes, rows: table.len()?, ends: Some((first, last)), table: Some(table) })
 }
 
 pub(crate) fn read_applied_in(transaction: &ReadTransaction) -> Result<u64, redb::Error> {
@@ -315,7 +366,10 @@ fn read_meta(transaction: &ReadTransaction, name: &str) -> Result<Option<u64>, r
 }
 
 pub(crate) fn write_applied(transaction: &WriteTransaction, index: u64) -> Result<(), redb::Error> {
-    transaction.open_table(META)?.insert(META_APPLIED, index)?;
+    let mut meta = transaction.open_table(META)?;
+    meta.insert(META_APPLIED, index)?;
+    let flushes = meta.get(META_FLUSHES)?.map_or(0, |flushes| flushes.value());
+    meta.insert(META_FLUSHES, flushes + 1)?;
     Ok(())
 }
 
@@ -340,7 +394,7 @@ fn open_database(
         builder.set_cache_size(options.page_cache_bytes);
         Ok(builder.create_with_backend(gate.clone())?)
     })?;
-    Ok(Opening { database: Arc::new(database), generation, gate })
+    Ok(Opening { database: Arc::new(OpenDatabase(Some(database))), generation, gate })
 }
 
 /// Whether the storage is empty. Anything else must begin like a redb file.

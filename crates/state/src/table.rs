@@ -332,16 +332,22 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     /// The number of rows. Counters give it, except for keys put or deleted while the disk might hold them: those are
     /// looked up, each time.
     pub fn len(&self) -> Result<u64, StateError> {
-        let mut rows = self.disk.rows().cast_signed() + self.active.tally().rows;
+        let mut rows = self.active.tally().rows;
         if self.active.tally().unknown > 0 {
             rows += resolve(&self.active, |key| self.contains_below(key))?;
         }
+        let mut frozen_rows = 0;
         if let Some(frozen) = &self.frozen {
-            rows += frozen.tally().rows;
+            frozen_rows = frozen.tally().rows;
             if frozen.tally().unknown > 0 {
-                rows += resolve(frozen, |key| self.disk.contains(key))?;
+                frozen_rows += resolve(frozen, |key| self.disk.contains(key))?;
             }
         }
+        // Asked last: looking up rows may be what opens the database anew.
+        rows += match self.disk.rows_ahead() {
+            Some(rows_ahead) => rows_ahead.cast_signed(),
+            None => self.disk.rows().cast_signed() + frozen_rows,
+        };
         Ok(rows.max(0).cast_unsigned())
     }
 

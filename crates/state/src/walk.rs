@@ -87,75 +87,97 @@ impl<K: TableKey> Ahead<K> {
         }
     }
 
-    /// Goes on beyond the gap.
-    fn jump(&mut self, (start, end): &(Cut<K>, Cut<K>)) {
-        if self.backwards {
-            self.end = self.end.clone().min(start.clone());
-        } else {
-            self.start = self.start.clone().max(end.clone());
-        }
+    /// Goes on beyond the gap at this place. Returns whether there was one.
+    fn jump(&mut self, gaps: &Mutex<Gaps<K>>) -> bool {
+        let gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let backwards = self.backwards;
+        let place = self.place();
+        let Some(beyond) = gaps.beyond(place, backwards).cloned() else { return false };
+        *place = beyond;
+        true
+    }
+
+    /// Where the walk is.
+    fn place(&mut self) -> &mut Cut<K> {
+        if self.backwards { &mut self.end } else { &mut self.start }
     }
 
     fn is_over(&self) -> bool {
         self.start >= self.end
     }
-
-    /// Remembers that nothing was visible between `from`, where this was before, and here.
-    fn remember(&self, from: Self, gaps: &Mutex<Gaps<K>>) {
-        let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.backwards {
-            gaps.add(self.end.clone(), from.end);
-        } else {
-            gaps.add(from.start, self.start.clone());
-        }
-    }
 }
 
-fn gap_around<K: TableKey>(gaps: &Mutex<Gaps<K>>, key: &K) -> Option<(Cut<K>, Cut<K>)> {
-    gaps.lock().unwrap_or_else(PoisonError::into_inner).around(key).cloned()
+/// A run of hidden rows that a stream steps over.
+struct Hidden<K> {
+    /// Where the run began.
+    from: Option<Cut<K>>,
+    rows: usize,
+}
+
+impl<K: TableKey> Hidden<K> {
+    fn none() -> Self {
+        Self { from: None, rows: 0 }
+    }
+
+    /// Passes one more hidden row. Returns whether more was jumped over, so that the stream must seek.
+    fn pass(&mut self, key: &K, ahead: &mut Ahead<K>, gaps: &Mutex<Gaps<K>>) -> bool {
+        self.rows += 1;
+        if self.from.is_none() {
+            self.from = Some(ahead.place().clone());
+        }
+        ahead.pass(key);
+        ahead.jump(gaps)
+    }
+
+    /// Remembers that nothing is visible in this run.
+    fn remember(self, ahead: &mut Ahead<K>, gaps: &Mutex<Gaps<K>>) {
+        let Some(from) = self.from else { return };
+        let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let worth_it = self.rows >= GAP_ROWS_MIN;
+        let here = ahead.place().clone();
+        if ahead.backwards {
+            gaps.add(here, from, worth_it);
+        } else {
+            gaps.add(from, here, worth_it);
+        }
+    }
 }
 
 /// The visible rows of the frozen layer.
 struct FrozenStream<'a, K, V> {
     layer: &'a Layer<K, V>,
-    rows: btree_map::Range<'a, K, Live<V>>,
+    /// `None` if nothing is ahead.
+    rows: Option<btree_map::Range<'a, K, Live<V>>>,
     ahead: Ahead<K>,
 }
 
 impl<'a, K: TableKey, V: TableValue> FrozenStream<'a, K, V> {
-    fn new(layer: &'a Layer<K, V>, ahead: Ahead<K>) -> Self {
-        Self { layer, rows: layer.live.range((ahead.start.start(), ahead.end.end())), ahead }
+    fn new(layer: &'a Layer<K, V>, mut ahead: Ahead<K>, gaps: &Mutex<Gaps<K>>) -> Self {
+        ahead.jump(gaps);
+        let mut stream = Self { layer, rows: None, ahead };
+        stream.seek();
+        stream
+    }
+
+    fn seek(&mut self) {
+        let ahead = &self.ahead;
+        self.rows = (!ahead.is_over()).then(|| self.layer.live.range((ahead.start.start(), ahead.end.end())));
     }
 
     fn next(&mut self, layers: &Layers<'a, K, V>) -> Option<Row<'a, K, V>> {
-        let from = self.ahead.clone();
-        let mut hidden = 0;
+        let mut hidden = Hidden::none();
         let found = loop {
-            if self.ahead.is_over() {
-                break None;
-            }
-            let Some((key, live)) =
-                (if self.ahead.backwards { self.rows.next_back() } else { self.rows.next() })
-            else {
-                break None;
-            };
+            let Some(rows) = &mut self.rows else { break None };
+            let next = if self.ahead.backwards { rows.next_back() } else { rows.next() };
+            let Some((key, live)) = next else { break None };
             if !layers.active.masks(key) {
                 break Some((key, live));
             }
-            hidden += 1;
-            if let Some(gap) = gap_around(layers.frozen_gaps, key) {
-                self.ahead.jump(&gap);
-                if self.ahead.is_over() {
-                    break None;
-                }
-                self.rows = self.layer.live.range((self.ahead.start.start(), self.ahead.end.end()));
-            } else {
-                self.ahead.pass(key);
+            if hidden.pass(key, &mut self.ahead, layers.frozen_gaps) {
+                self.seek();
             }
         };
-        if hidden >= GAP_ROWS_MIN {
-            self.ahead.remember(from, layers.frozen_gaps);
-        }
+        hidden.remember(&mut self.ahead, layers.frozen_gaps);
         let (key, live) = found?;
         self.ahead.pass(key);
         Some(Row::Memory(key, &live.value))
@@ -164,68 +186,54 @@ impl<'a, K: TableKey, V: TableValue> FrozenStream<'a, K, V> {
 
 /// The visible rows on disk.
 struct DiskStream<K> {
-    rows: Rows,
+    /// `None` if nothing is ahead.
+    rows: Option<Rows>,
     ahead: Ahead<K>,
     interrupted: bool,
 }
 
 impl<K: TableKey> DiskStream<K> {
-    fn new(disk: &Disk<K>, ahead: Ahead<K>) -> Result<Option<Self>, StateError> {
-        let rows = disk.range(&ahead.start, &ahead.end)?;
-        Ok(rows.map(|rows| Self { rows, ahead, interrupted: false }))
+    fn new(disk: &Disk<K>, mut ahead: Ahead<K>, gaps: &Mutex<Gaps<K>>) -> Result<Self, StateError> {
+        ahead.jump(gaps);
+        let mut stream = Self { rows: None, ahead, interrupted: false };
+        stream.seek(disk)?;
+        Ok(stream)
     }
 
-    /// Starts over at the place reached. `false` if nothing is left.
-    fn seek(&mut self, disk: &Disk<K>) -> Result<bool, StateError> {
-        if self.ahead.is_over() {
-            return Ok(false);
-        }
-        match disk.range(&self.ahead.start, &self.ahead.end)? {
-            Some(rows) => {
-                self.rows = rows;
-                Ok(true)
-            }
-            None => Ok(false),
-        }
+    fn seek(&mut self, disk: &Disk<K>) -> Result<(), StateError> {
+        let is_over = self.ahead.is_over();
+        self.rows = if is_over { None } else { disk.range(&self.ahead.start, &self.ahead.end)? };
+        Ok(())
     }
 
     fn next<'a, V: TableValue>(
         &mut self,
         layers: &Layers<'a, K, V>,
     ) -> Result<Option<Row<'a, K, V>>, StateError> {
-        let from = self.ahead.clone();
-        let mut hidden = 0;
+        let mut hidden = Hidden::none();
         let found = loop {
-            let (key_bytes, value_bytes) = match layers.disk.step(&mut self.rows, self.ahead.backwards)? {
+            let Some(rows) = &mut self.rows else { break None };
+            let (key_bytes, value_bytes) = match layers.disk.step(rows, self.ahead.backwards)? {
                 Step::Row(key, value) => (key, value),
                 Step::End => break None,
                 Step::Interrupted(error) => {
                     if mem::replace(&mut self.interrupted, true) {
                         return Err(layers.disk.error(&[], error));
                     }
-                    if self.seek(layers.disk)? {
-                        continue;
-                    }
-                    break None;
+                    self.seek(layers.disk)?;
+                    continue;
                 }
             };
             let key = layers.disk.decode_key(key_bytes.value())?;
             if !layers.hides_disk(&key) {
+                layers.disk.unseal(key_bytes.value(), value_bytes.value())?;
                 break Some(Row::Disk { key, key_bytes, value_bytes });
             }
-            hidden += 1;
-            if let Some(gap) = gap_around(layers.disk_gaps, &key) {
-                self.ahead.jump(&gap);
-                if !self.seek(layers.disk)? {
-                    break None;
-                }
-            } else {
-                self.ahead.pass(&key);
+            if hidden.pass(&key, &mut self.ahead, layers.disk_gaps) {
+                self.seek(layers.disk)?;
             }
         };
-        if hidden >= GAP_ROWS_MIN {
-            self.ahead.remember(from, layers.disk_gaps);
-        }
+        hidden.remember(&mut self.ahead, layers.disk_gaps);
         if let Some(row) = &found {
             self.ahead.pass(row.key());
         }
@@ -254,9 +262,9 @@ impl<'a, K: TableKey, V: TableValue> Walk<'a, K, V> {
     ) -> Result<Self, StateError> {
         let ahead = Ahead { start, end, backwards };
         let active = layers.active.live.range((ahead.start.start(), ahead.end.end()));
-        let frozen = layers.frozen.map(|layer| FrozenStream::new(layer, ahead.clone()));
+        let frozen = layers.frozen.map(|layer| FrozenStream::new(layer, ahead.clone(), layers.frozen_gaps));
         let disk = if layers.disk.may_overlap(ahead.start.start(), ahead.end.end()) {
-            DiskStream::new(layers.disk, ahead)?
+            Some(DiskStream::new(layers.disk, ahead, layers.disk_gaps)?)
         } else {
             None
         };

@@ -1,5 +1,7 @@
 //! What a program sees of its tables.
 
+#![allow(clippy::unwrap_used)]
+
 use std::{ops::Bound, panic::AssertUnwindSafe, path::Path, sync::Arc};
 
 use state::{Options, StateError, Store, TableValue};

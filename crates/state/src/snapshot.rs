@@ -1,0 +1,340 @@
+//! The rows on disk as a stream of bytes, and back.
+//!
+//! The stream is a sequence of chunks: length (4 bytes), checksum (8 bytes), payload. The checksum covers the payload
+//! and the number of the chunk; a chunk of length 0 ends the stream. All numbers are little-endian. The payloads
+//! together are:
+//!
+//! ```text
+//! magic (8), format (8), applied log index (8), number of tables (4)
+//! per table:  number (4), rows (8)
+//! per row:    key length (4), value length (4), key, value
+//! ```
+
+use std::{
+    io::{self, Read, Write},
+    ops::Bound,
+    path::Path,
+    sync::Arc,
+};
+
+use redb::{
+    ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, WriteTransaction,
+};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::{
+    Options, StateError, Store,
+    store::{
+        FORMAT, build, definition, guarded, read_applied_in, table_name, table_numbers_in, write_applied,
+    },
+};
+
+const MAGIC: &[u8; 8] = b"BTNSTATE";
+/// Chunks are closed once they hold this much.
+const CHUNK_BYTES: usize = 256 << 10;
+/// No chunk is longer; a longer one is a damaged length.
+const CHUNK_BYTES_MAX: usize = CHUNK_BYTES;
+/// No row is longer; a longer one is a damaged length.
+const ROW_BYTES_MAX: usize = 1 << 30;
+/// Memory set aside for a row before its bytes have arrived.
+const ROW_BYTES_TRUSTED: usize = 1 << 20;
+
+/// The rows on disk as of one flush. Flushes go on meanwhile, but the space they free is kept until this is dropped.
+pub struct Snapshot {
+    transaction: ReadTransaction,
+    applied_index: u64,
+    path: String,
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Snapshot").field("applied_index", &self.applied_index).finish_non_exhaustive()
+    }
+}
+
+impl Snapshot {
+    /// The log index up to which the snapshot holds everything.
+    pub fn applied_index(&self) -> u64 {
+        self.applied_index
+    }
+
+    /// Writes the snapshot out.
+    pub fn write(&self, out: impl Write) -> Result<(), StateError> {
+        guarded(|| self.write_all(out)).map_err(|failure| match failure {
+            Failure::Stream(error) => StateError::SnapshotWrite(error),
+            Failure::Database(source) => {
+                StateError::Database { path: self.path.clone(), action: "read", source: Box::new(source) }
+            }
+            Failure::State(error) => error,
+        })
+    }
+
+    fn write_all(&self, out: impl Write) -> Result<(), Failure> {
+        let mut out = ChunkWriter { out, chunk: Vec::with_capacity(CHUNK_BYTES), chunks: 0 };
+        let numbers = table_numbers_in(&self.transaction)?;
+        out.put(MAGIC)?;
+        out.put(&FORMAT.to_le_bytes())?;
+        out.put(&self.applied_index.to_le_bytes())?;
+        out.put(&(numbers.len() as u32).to_le_bytes())?;
+        for number in numbers {
+            let table =
+                self.transaction.open_table(definition(&table_name(number))).map_err(redb::Error::from)?;
+            out.put(&number.to_le_bytes())?;
+            out.put(&table.len()?.to_le_bytes())?;
+            for row in table.iter()? {
+                let (key, value) = row?;
+                let (key, value) = (key.value(), value.value());
+                if key.len() + value.len() > ROW_BYTES_MAX {
+                    return Err(
+                        StateError::SnapshotInvalid(format!("a row of table {number} is too long")).into()
+                    );
+                }
+                out.put(&(key.len() as u32).to_le_bytes())?;
+                out.put(&(value.len() as u32).to_le_bytes())?;
+                out.put(key)?;
+                out.put(value)?;
+            }
+        }
+        out.finish()
+    }
+}
+
+impl Store {
+    /// A snapshot of the last flush.
+    pub fn snapshot(&self) -> Result<Snapshot, StateError> {
+        let opening = self.opening();
+        let (transaction, applied_index) = guarded(|| -> Result<_, redb::Error> {
+            let transaction = opening.database.begin_read()?;
+            let applied_index = read_applied_in(&transaction)?;
+            Ok((transaction, applied_index))
+        })
+        .map_err(|source| self.error("read", source))?;
+        Ok(Snapshot { transaction, applied_index, path: self.path().to_owned() })
+    }
+
+    /// Writes a snapshot of the last flush out and returns its log index.
+    pub fn write_snapshot(&self, out: impl Write) -> Result<u64, StateError> {
+        let snapshot = self.snapshot()?;
+        snapshot.write(out)?;
+        Ok(snapshot.applied_index())
+    }
+
+    /// Creates the database file `path` from a snapshot and returns the snapshot's log index. The file appears only
+    /// when it is complete. There must be none yet, or an empty one.
+    pub fn restore_snapshot(path: &Path, snapshot: impl Read, options: Options) -> Result<u64, StateError> {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.len() > 0 => {
+                Err(StateError::NotEmpty { path: path.display().to_string() })
+            }
+            _ => build(path, |storage| Self::restore_into(storage, snapshot, options)),
+        }
+    }
+
+    /// Fills an empty storage from a snapshot and returns the snapshot's log index. After an error the storage is of
+    /// no use.
+    pub fn restore_into(
+        storage: Arc<dyn StorageBackend>,
+        snapshot: impl Read,
+        options: Options,
+    ) -> Result<u64, StateError> {
+        let len = storage.len().map_err(|source| StateError::File {
+            action: "measure",
+            path: "(storage)".to_owned(),
+            source,
+        })?;
+        if len > 0 {
+            return Err(StateError::NotEmpty { path: "(storage)".to_owned() });
+        }
+        let store = Self::with_backend(storage, options)?;
+        guarded(|| read_all(&store, snapshot)).map_err(|failure| match failure {
+            Failure::Stream(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                StateError::SnapshotInvalid("it is cut short".to_owned())
+            }
+            Failure::Stream(error) => StateError::SnapshotRead(error),
+            Failure::Database(source) => store.error("write", source),
+            Failure::State(error) => error,
+        })
+    }
+}
+
+fn read_all(store: &Store, input: impl Read) -> Result<u64, Failure> {
+    let mut input = ChunkReader { input, chunk: Vec::new(), position: 0, chunks: 0 };
+    if input.array::<8>()? != *MAGIC {
+        return Err(invalid("it does not begin like one"));
+    }
+    let format = u64::from_le_bytes(input.array()?);
+    if format != FORMAT {
+        return Err(invalid(format!("it has format {format}, this version reads format {FORMAT}")));
+    }
+    let applied_index = u64::from_le_bytes(input.array()?);
+    let tables = u32::from_le_bytes(input.array()?);
+    let transaction = store.opening().begin_write()?;
+    let mut previous = None;
+    for _ in 0..tables {
+        let number = u32::from_le_bytes(input.array()?);
+        if previous.is_some_and(|previous| number <= previous) {
+            return Err(invalid("its tables are out of order"));
+        }
+        previous = Some(number);
+        read_table(&transaction, number, &mut input)?;
+    }
+    input.finish()?;
+    write_applied(&transaction, applied_index)?;
+    transaction.commit().map_err(redb::Error::from)?;
+    Ok(applied_index)
+}
+
+fn read_table(
+    transaction: &WriteTransaction,
+    number: u32,
+    input: &mut ChunkReader<impl Read>,
+) -> Result<(), Failure> {
+    let rows = u64::from_le_bytes(input.array()?);
+    let name = table_name(number);
+    let mut table = transaction.open_table(definition(&name)).map_err(redb::Error::from)?;
+    let mut cursor = table.upper_bound_mut(Bound::<&[u8]>::Unbounded)?;
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let key_len = u32::from_le_bytes(input.array()?) as usize;
+        let value_len = u32::from_le_bytes(input.array()?) as usize;
+        if key_len.saturating_add(value_len) > ROW_BYTES_MAX {
+            return Err(invalid("a row is too long"));
+        }
+        input.take(key_len, &mut key)?;
+        input.take(value_len, &mut value)?;
+        cursor.insert_before(key.as_slice(), value.as_slice()).map_err(|error| match error {
+            redb::CursorError::UnorderedKey => invalid("its rows are out of order"),
+            error => Failure::Database(error.into()),
+        })?;
+    }
+    Ok(cursor.close()?)
+}
+
+enum Failure {
+    Stream(io::Error),
+    Database(redb::Error),
+    State(StateError),
+}
+
+fn invalid(reason: impl Into<String>) -> Failure {
+    Failure::State(StateError::SnapshotInvalid(reason.into()))
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Stream(error)
+    }
+}
+
+impl From<redb::Error> for Failure {
+    fn from(error: redb::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<redb::StorageError> for Failure {
+    fn from(error: redb::StorageError) -> Self {
+        Self::Database(error.into())
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self::State(error)
+    }
+}
+
+struct ChunkWriter<W> {
+    out: W,
+    chunk: Vec<u8>,
+    chunks: u64,
+}
+
+impl<W: Write> ChunkWriter<W> {
+    fn put(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(CHUNK_BYTES - self.chunk.len()));
+            self.chunk.extend_from_slice(now);
+            bytes = later;
+            if self.chunk.len() == CHUNK_BYTES {
+                self.end_chunk()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_chunk(&mut self) -> Result<(), Failure> {
+        let checksum = xxh3_64_with_seed(&self.chunk, self.chunks);
+        self.out.write_all(&(self.chunk.len() as u32).to_le_bytes())?;
+        self.out.write_all(&checksum.to_le_bytes())?;
+        self.out.write_all(&self.chunk)?;
+        self.chunk.clear();
+        self.chunks += 1;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        if !self.chunk.is_empty() {
+            self.end_chunk()?;
+        }
+        self.end_chunk()?;
+        Ok(self.out.flush()?)
+    }
+}
+
+struct ChunkReader<R> {
+    input: R,
+    chunk: Vec<u8>,
+    position: usize,
+    chunks: u64,
+}
+
+impl<R: Read> ChunkReader<R> {
+    /// Reads the next chunk; `false` for the one that ends the stream.
+    fn next_chunk(&mut self) -> Result<bool, Failure> {
+        let (mut len, mut checksum) = ([0; 4], [0; 8]);
+        self.input.read_exact(&mut len)?;
+        self.input.read_exact(&mut checksum)?;
+        let len = u32::from_le_bytes(len) as usize;
+        if len > CHUNK_BYTES_MAX {
+            return Err(invalid("a chunk is too long"));
+        }
+        self.chunk.resize(len, 0);
+        self.input.read_exact(&mut self.chunk)?;
+        if xxh3_64_with_seed(&self.chunk, self.chunks) != u64::from_le_bytes(checksum) {
+            return Err(invalid(format!("chunk {} does not match its checksum", self.chunks)));
+        }
+        self.chunks += 1;
+        self.position = 0;
+        Ok(len > 0)
+    }
+
+    fn take(&mut self, mut len: usize, out: &mut Vec<u8>) -> Result<(), Failure> {
+        out.clear();
+        out.reserve(len.min(ROW_BYTES_TRUSTED));
+        while len > 0 {
+            if self.position == self.chunk.len() && !self.next_chunk()? {
+                return Err(invalid("it ends before its last row"));
+            }
+            let now = len.min(self.chunk.len() - self.position);
+            out.extend_from_slice(&self.chunk[self.position..self.position + now]);
+            self.position += now;
+            len -= now;
+        }
+        Ok(())
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Failure> {
+        let mut bytes = Vec::new();
+        self.take(N, &mut bytes)?;
+        bytes.try_into().map_err(|_| invalid("a number is cut short"))
+    }
+
+    /// Makes sure that nothing follows but the end.
+    fn finish(&mut self) -> Result<(), Failure> {
+        if self.position < self.chunk.len() || self.next_chunk()? {
+            return Err(invalid("bytes follow its last row"));
+        }
+        Ok(())
+    }
+}
