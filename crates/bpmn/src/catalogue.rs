@@ -2,26 +2,40 @@
 
 use std::collections::HashMap;
 
+use feel::Expression;
+
+use crate::context::{Given, parse_expression, parse_text};
+use crate::graph::Text;
 use crate::limits::Limits;
-use crate::problem::{Problem, Report, excerpt};
+use crate::problem::Report;
 use crate::xml::{Document, NodeId, Space};
 
-/// The root elements of a file by ID.
+/// The root elements of a file by ID, each read once however often it is referred to.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue<'a> {
-    pub(crate) messages: HashMap<&'a str, NodeId>,
-    pub(crate) errors: HashMap<&'a str, NodeId>,
+    pub(crate) messages: HashMap<&'a str, Message>,
+    pub(crate) errors: HashMap<&'a str, Error>,
     pub(crate) executable_processes: Vec<NodeId>,
+}
+
+/// A message; what it must have depends on who refers to it.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) name: Given<Text>,
+    pub(crate) correlation_key: Given<Expression>,
+}
+
+/// A BPMN error.
+#[derive(Debug)]
+pub(crate) struct Error {
+    pub(crate) code: Given<Text>,
 }
 
 impl<'a> Catalogue<'a> {
     pub(crate) fn read(document: &'a Document<'_>, limits: &Limits, report: &mut Report) -> Self {
         let mut catalogue = Self::default();
-        if document.len() == 0
-            || document.node(0).name != "definitions"
-            || document.node(0).space != Space::Bpmn
-        {
-            report.add(Problem::of_file("the root element must be 'definitions' of BPMN 2.0"));
+        if !document.has_root(Space::Bpmn, "definitions") {
+            report.add_file("the root element must be 'definitions' of BPMN 2.0");
             return catalogue;
         }
         check_ids(document, limits, report);
@@ -30,10 +44,11 @@ impl<'a> Catalogue<'a> {
             let id = document.attribute(child, "id");
             match (node.space, node.name, id) {
                 (Space::Bpmn, "message", Some(id)) => {
-                    catalogue.messages.insert(id, child);
+                    catalogue.messages.insert(id, read_message(document, child, limits, report));
                 }
                 (Space::Bpmn, "error", Some(id)) => {
-                    catalogue.errors.insert(id, child);
+                    let code = text(document, child, "errorCode", limits, report);
+                    catalogue.errors.insert(id, Error { code });
                 }
                 (Space::Bpmn, "process", _)
                     if document.attribute(child, "isExecutable").is_some_and(is_true) =>
@@ -44,7 +59,7 @@ impl<'a> Catalogue<'a> {
             }
         }
         if catalogue.executable_processes.is_empty() {
-            report.add(Problem::of_file("the file has no process with isExecutable=\"true\""));
+            report.add_file("the file has no process with isExecutable=\"true\"");
         }
         catalogue
     }
@@ -55,6 +70,43 @@ pub(crate) fn is_true(value: &str) -> bool {
     matches!(value.trim(), "true" | "1")
 }
 
+fn read_message(document: &Document<'_>, node: NodeId, limits: &Limits, report: &mut Report) -> Message {
+    let name = text(document, node, "name", limits, report);
+    let mut subscriptions = document
+        .bpmn_children(node, "extensionElements")
+        .flat_map(|container| document.zeebe_children(container, "subscription"));
+    let key =
+        subscriptions.next().and_then(|subscription| document.attribute(subscription, "correlationKey"));
+    if subscriptions.next().is_some() {
+        report.add(document, node, "must have at most one zeebe:subscription");
+    }
+    let correlation_key = match key.filter(|key| !key.trim().is_empty()) {
+        None => Given::Absent,
+        Some(key) => Given::parsed(parse_expression(key, "the correlation key"), |reason| {
+            report.add(document, node, reason);
+        }),
+    };
+    Message { name, correlation_key }
+}
+
+/// An attribute of a root element that is static text or an expression.
+fn text(
+    document: &Document<'_>,
+    node: NodeId,
+    attribute: &str,
+    limits: &Limits,
+    report: &mut Report,
+) -> Given<Text> {
+    match document.attribute(node, attribute).filter(|value| !value.trim().is_empty()) {
+        None => Given::Absent,
+        Some(value) => {
+            Given::parsed(parse_text(value, &format!("attribute '{attribute}'"), limits), |reason| {
+                report.add(document, node, reason);
+            })
+        }
+    }
+}
+
 /// IDs and names must not be too long, and an ID stands for one element of the file.
 fn check_ids(document: &Document<'_>, limits: &Limits, report: &mut Report) {
     let mut first_of: HashMap<&str, NodeId> = HashMap::new();
@@ -63,26 +115,21 @@ fn check_ids(document: &Document<'_>, limits: &Limits, report: &mut Report) {
         if node.space != Space::Bpmn {
             continue;
         }
-        let mut problem = |reason: String| {
-            report.add(Problem {
-                element_id: document.attribute(id, "id").map(excerpt),
-                element_type: Some(node.name.to_owned()),
-                reason,
-            });
-        };
-        if let Some(name) = document.attribute(id, "name")
-            && name.len() > limits.max_name_chars
-            && name.chars().count() > limits.max_name_chars
-        {
-            problem(format!("the name is longer than {} characters", limits.max_name_chars));
+        if document.attribute(id, "name").is_some_and(|name| is_longer(name, limits.max_name_chars)) {
+            report.add(document, id, format!("the name is longer than {} characters", limits.max_name_chars));
         }
         let Some(element_id) = document.attribute(id, "id") else { continue };
-        if element_id.len() > limits.max_id_chars && element_id.chars().count() > limits.max_id_chars {
-            problem(format!("the ID is longer than {} characters", limits.max_id_chars));
+        if is_longer(element_id, limits.max_id_chars) {
+            report.add(document, id, format!("the ID is longer than {} characters", limits.max_id_chars));
         } else if let Some(&first) = first_of.get(element_id) {
-            problem(format!("the ID is used more than once, first by {}", document.node(first).name));
+            let first = document.node(first).name;
+            report.add(document, id, format!("the ID is used more than once, first by {first}"));
         } else if !element_id.is_empty() {
             first_of.insert(element_id, id);
         }
     }
+}
+
+fn is_longer(text: &str, max_chars: usize) -> bool {
+    text.len() > max_chars && text.chars().count() > max_chars
 }

@@ -8,13 +8,16 @@ use crate::catalogue::Catalogue;
 use crate::extension::Extensions;
 use crate::graph::{ElementIndex, Text};
 use crate::limits::Limits;
-use crate::outline::{Draft, Outline, problem_at};
+use crate::outline::{Draft, Outline};
 use crate::problem::{Report, excerpt};
 use crate::xml::{Document, NodeId};
 
 /// Words that FEEL reserves; no variable can have such a name.
 const RESERVED_WORDS: [&str; 11] =
     ["null", "true", "false", "function", "if", "then", "else", "for", "between", "instance", "of"];
+
+/// Longest path of variable names. Whoever follows a path recurses once per name.
+const MAX_PATH_NAMES: usize = 32;
 
 /// One element being read.
 pub(crate) struct Context<'a, 'x> {
@@ -38,12 +41,7 @@ impl<'a> Context<'a, '_> {
 
     /// Reports a finding about this element.
     pub(crate) fn problem(&mut self, reason: impl Into<String>) {
-        self.problem_at(self.node(), reason);
-    }
-
-    /// Reports a finding about another element, such as a referenced message.
-    pub(crate) fn problem_at(&mut self, node: NodeId, reason: impl Into<String>) {
-        self.report.add(problem_at(self.document, node, reason));
+        self.report.add(self.document, self.node(), reason);
     }
 
     /// An attribute of this element.
@@ -63,43 +61,23 @@ impl<'a> Context<'a, '_> {
 
     /// Static text or, after `=`, an expression. `place` names the attribute or element in a finding.
     pub(crate) fn text(&mut self, value: &str, place: &str) -> Option<Text> {
-        match value.strip_prefix('=') {
-            Some(expression) => self.parse(expression, place).map(Text::Expression),
-            None if value.len() > self.limits.max_name_chars => {
-                self.problem(format!("{place} is longer than {} bytes", self.limits.max_name_chars));
-                None
-            }
-            None => Some(Text::Static(Arc::from(value))),
-        }
+        parse_text(value, place, self.limits).map_err(|reason| self.problem(reason)).ok()
     }
 
     /// An expression; static text is not accepted.
     pub(crate) fn expression(&mut self, value: &str, place: &str) -> Option<Expression> {
-        if let Some(expression) = value.strip_prefix('=') {
-            return self.parse(expression, place);
-        }
-        self.problem(format!(
-            "{place} must be an expression that starts with '=', but is '{}'",
-            excerpt(value)
-        ));
-        None
-    }
-
-    fn parse(&mut self, expression: &str, place: &str) -> Option<Expression> {
-        match parse_expression(expression, place) {
-            Ok(expression) => Some(expression),
-            Err(reason) => {
-                self.problem(reason);
-                None
-            }
-        }
+        parse_expression(value, place).map_err(|reason| self.problem(reason)).ok()
     }
 
     /// A variable path such as `order.customer.name`.
     pub(crate) fn path(&mut self, value: &str, place: &str) -> Option<Vec<Arc<str>>> {
-        let names = value.split('.');
-        if value.len() <= self.limits.max_name_chars && names.clone().all(is_variable_name) {
-            return Some(names.map(Arc::from).collect());
+        let names: Vec<&str> = value.split('.').take(MAX_PATH_NAMES + 1).collect();
+        if names.len() > MAX_PATH_NAMES {
+            self.problem(format!("{place} must not have more than {MAX_PATH_NAMES} names"));
+            return None;
+        }
+        if value.len() <= self.limits.max_name_chars && names.iter().all(|name| is_variable_name(name)) {
+            return Some(names.into_iter().map(Arc::from).collect());
         }
         self.problem(format!(
             "{place} must be a variable name or a path of names, but is '{}'",
@@ -118,8 +96,49 @@ impl<'a> Context<'a, '_> {
     }
 }
 
-/// Parses FEEL without its leading `=`; the error names the place, the position and the cause.
-pub(crate) fn parse_expression(expression: &str, place: &str) -> Result<Expression, String> {
+/// A part of a root element that others may refer to.
+#[derive(Debug)]
+pub(crate) enum Given<T> {
+    /// The model does not have it.
+    Absent,
+    /// It is wrong, which is reported where it stands.
+    Broken,
+    /// It is there.
+    Valid(T),
+}
+
+impl<T> Given<T> {
+    /// What became of a part that is there; hands the reason on if it is wrong.
+    pub(crate) fn parsed(parsed: Result<T, String>, report: impl FnOnce(String)) -> Self {
+        match parsed {
+            Ok(value) => Self::Valid(value),
+            Err(reason) => {
+                report(reason);
+                Self::Broken
+            }
+        }
+    }
+}
+
+/// Static text or, after `=`, an expression; the error names the place.
+pub(crate) fn parse_text(value: &str, place: &str, limits: &Limits) -> Result<Text, String> {
+    if value.starts_with('=') {
+        return parse_expression(value, place).map(Text::Expression);
+    }
+    if value.len() > limits.max_name_chars {
+        return Err(format!("{place} is longer than {} bytes", limits.max_name_chars));
+    }
+    Ok(Text::Static(Arc::from(value)))
+}
+
+/// An expression with its leading `=`; the error names the place, the position and the cause.
+pub(crate) fn parse_expression(value: &str, place: &str) -> Result<Expression, String> {
+    let Some(expression) = value.strip_prefix('=') else {
+        return Err(format!(
+            "{place} must be an expression that starts with '=', but is '{}'",
+            excerpt(value)
+        ));
+    };
     Expression::parse(expression).map_err(|error| {
         format!(
             "{place} is not a valid expression: {} at line {}, column {} of '{}'",

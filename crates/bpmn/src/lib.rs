@@ -50,6 +50,6 @@ pub fn parse(xml: &[u8], limits: &Limits) -> Result<Vec<Process>, Problems> {
             processes.push(kind::read_process(&document, &catalogue, &outline, limits, &mut report));
         }
     }
-    rule::check_file(&processes, &mut report);
+    rule::check_file(&document, &processes, &mut report);
     report.finish(processes.into_iter().map(|read| read.process).collect())
 }

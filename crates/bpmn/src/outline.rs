@@ -4,11 +4,10 @@
 
 use std::collections::HashMap;
 
-use crate::catalogue::is_true;
 use crate::graph::{ElementIndex, FlowIndex, PROCESS};
 use crate::kind::{self, Kind};
 use crate::limits::Limits;
-use crate::problem::{Problem, Report, excerpt};
+use crate::problem::{Report, excerpt};
 use crate::xml::{Document, NodeId, Space};
 
 /// Children of a scope that have no effect on execution.
@@ -79,7 +78,7 @@ impl<'a> Outline<'a> {
             by_id: HashMap::new(),
             flow_by_id: HashMap::new(),
         };
-        let mut problem = |node: NodeId, reason: String| report.add(problem_at(document, node, reason));
+        let mut problem = |node: NodeId, reason: String| report.add(document, node, reason);
         if required_id(document, process).is_none() {
             problem(process, "an ID is required".to_owned());
         }
@@ -138,9 +137,6 @@ impl<'a> Outline<'a> {
         if id.is_none() {
             problem(node, "an ID is required".to_owned());
         }
-        if document.attribute(node, "isImmediate").is_some_and(|value| !is_true(value)) {
-            problem(node, "isImmediate=\"false\" is not supported".to_owned());
-        }
         let mut end_of = |attribute: &str| -> Option<ElementIndex> {
             let Some(reference) = document.attribute(node, attribute) else {
                 problem(node, format!("{attribute} is required"));
@@ -178,13 +174,4 @@ impl<'a> Outline<'a> {
 
 fn required_id<'a>(document: &'a Document<'_>, node: NodeId) -> Option<&'a str> {
     document.attribute(node, "id").filter(|id| !id.trim().is_empty())
-}
-
-/// A finding about the element of a node.
-pub(crate) fn problem_at(document: &Document<'_>, node: NodeId, reason: impl Into<String>) -> Problem {
-    Problem {
-        element_id: required_id(document, node).map(excerpt),
-        element_type: Some(document.node(node).name.to_owned()),
-        reason: reason.into(),
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::xml::{Document, NodeId};
+
 /// Longest text that [`Problems`] prints, in bytes. A rejection travels in an HTTP header-sized message.
 pub const MAX_DISPLAY_BYTES: usize = 12 * 1024;
 
@@ -67,7 +69,8 @@ impl fmt::Display for Problems {
 /// Collects findings up to a bound.
 #[derive(Debug)]
 pub(crate) struct Report {
-    problems: Vec<Problem>,
+    /// Each with its place in the file, so that they come out in document order.
+    problems: Vec<(NodeId, Problem)>,
     dropped: usize,
     max_problems: usize,
 }
@@ -77,9 +80,24 @@ impl Report {
         Self { problems: Vec::new(), dropped: 0, max_problems: max_problems.max(1) }
     }
 
-    pub(crate) fn add(&mut self, problem: Problem) {
+    /// A finding about an element of the file.
+    pub(crate) fn add(&mut self, document: &Document<'_>, node: NodeId, reason: impl Into<String>) {
+        let problem = Problem {
+            element_id: document.attribute(node, "id").filter(|id| !id.trim().is_empty()).map(excerpt),
+            element_type: Some(document.node(node).name.to_owned()),
+            reason: reason.into(),
+        };
+        self.push(node, problem);
+    }
+
+    /// A finding about the file as a whole.
+    pub(crate) fn add_file(&mut self, reason: impl Into<String>) {
+        self.push(0, Problem::of_file(reason));
+    }
+
+    fn push(&mut self, node: NodeId, problem: Problem) {
         if self.problems.len() < self.max_problems {
-            self.problems.push(problem);
+            self.problems.push((node, problem));
         } else {
             self.dropped += 1;
         }
@@ -90,10 +108,12 @@ impl Report {
         if self.problems.is_empty() {
             return Ok(value);
         }
+        self.problems.sort_by_key(|(node, _)| *node);
+        let mut problems: Vec<Problem> = self.problems.into_iter().map(|(_, problem)| problem).collect();
         if self.dropped > 0 {
-            self.problems.push(Problem::of_file(format!("{} more problems are not listed", self.dropped)));
+            problems.push(Problem::of_file(format!("{} more problems are not listed", self.dropped)));
         }
-        Err(Problems(self.problems))
+        Err(Problems(problems))
     }
 }
 
@@ -132,7 +152,7 @@ mod tests {
     fn counts_what_it_does_not_list() {
         let mut report = Report::new(2);
         for _ in 0..5 {
-            report.add(Problem::of_file("bad"));
+            report.add_file("bad");
         }
         let problems = report.finish(()).unwrap_err();
         assert_eq!(problems.to_string(), "bad\nbad\n3 more problems are not listed");

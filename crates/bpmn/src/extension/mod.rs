@@ -24,6 +24,9 @@ const UNSUPPORTED: [(&str, &str); 9] = [
     ("userTask", "user tasks without a job worker are"),
 ];
 
+/// Extension elements of one element. There are some 25 kinds, each of which may occur once.
+const MAX_EXTENSIONS: usize = 64;
+
 /// The extension elements of one element. Each may occur once.
 #[derive(Debug, Default)]
 pub(crate) struct Extensions {
@@ -40,6 +43,10 @@ impl Extensions {
                 let found = document.node(child);
                 if found.space != Space::Zeebe {
                     continue;
+                }
+                if extensions.nodes.len() == MAX_EXTENSIONS {
+                    findings.push(format!("must not have more than {MAX_EXTENSIONS} extension elements"));
+                    return (extensions, findings);
                 }
                 if extensions.find(document, found.name).is_some() {
                     findings.push(format!("must have at most one zeebe:{}", found.name));

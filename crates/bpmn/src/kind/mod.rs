@@ -27,7 +27,7 @@ pub(crate) use process::{ReadProcess, read_process};
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, FlowIndex, Process};
-use crate::outline::{Outline, problem_at};
+use crate::outline::Outline;
 use crate::problem::Report;
 use crate::xml::{Document, NodeId};
 
@@ -140,12 +140,12 @@ impl Check<'_, '_> {
     /// Reports a finding about an element.
     pub(crate) fn problem(&mut self, index: ElementIndex, reason: impl Into<String>) {
         let node = self.outline.elements[index as usize].node;
-        self.report.add(problem_at(self.document, node, reason));
+        self.report.add(self.document, node, reason);
     }
 
     /// Reports a finding about a sequence flow.
     pub(crate) fn flow_problem(&mut self, index: FlowIndex, reason: impl Into<String>) {
         let node = self.outline.flows[index as usize].node;
-        self.report.add(problem_at(self.document, node, reason));
+        self.report.add(self.document, node, reason);
     }
 }

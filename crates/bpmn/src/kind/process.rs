@@ -14,14 +14,15 @@ use crate::graph::{
     StartEvent, Text, Trigger,
 };
 use crate::limits::Limits;
-use crate::outline::{FlowDraft, Outline, problem_at};
+use crate::outline::{FlowDraft, Outline};
 use crate::problem::{Report, excerpt};
-use crate::xml::Document;
+use crate::xml::{Document, NodeId};
 
 /// A process and which of its elements have no finding.
 #[derive(Debug)]
 pub(crate) struct ReadProcess {
     pub(crate) process: Process,
+    pub(crate) node: NodeId,
     pub(crate) is_whole: Vec<bool>,
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn read_process(
         }
     }
     check_conditions(&mut check);
-    ReadProcess { process, is_whole }
+    ReadProcess { node: outline.elements[0].node, process, is_whole }
 }
 
 fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
@@ -149,16 +150,11 @@ fn read_condition(document: &Document<'_>, flow: &FlowDraft, report: &mut Report
     const PLACE: &str = "conditionExpression";
     let mut conditions = document.bpmn_children(flow.node, PLACE);
     let condition = conditions.next()?;
-    let mut problem = |reason: String| report.add(problem_at(document, flow.node, reason));
+    let mut problem = |reason: String| report.add(document, flow.node, reason);
     if conditions.next().is_some() {
         problem(format!("must have at most one {PLACE}"));
     }
-    let text = document.text(condition);
-    let Some(expression) = text.strip_prefix('=') else {
-        problem(format!("{PLACE} must be an expression that starts with '=', but is '{}'", excerpt(text)));
-        return None;
-    };
-    parse_expression(expression, PLACE).map_err(problem).ok()
+    parse_expression(document.text(condition), PLACE).map_err(problem).ok()
 }
 
 /// Whether a flow has a condition in the model, valid or not.

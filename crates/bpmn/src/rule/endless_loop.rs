@@ -12,12 +12,13 @@ use crate::graph::{
     ElementIndex, ElementKind, ElementType, End, PROCESS, Process, StartEvent, Text, Trigger,
 };
 use crate::kind::ReadProcess;
-use crate::problem::{Problem, Report};
+use crate::problem::Report;
+use crate::xml::Document;
 
 /// Elements of a loop that a finding names.
 const MAX_NAMED: usize = 20;
 
-pub(super) fn check(processes: &[ReadProcess], report: &mut Report) {
+pub(super) fn check(document: &Document<'_>, processes: &[ReadProcess], report: &mut Report) {
     let graph = Graph::new(processes);
     for mut component in graph.components() {
         let has_cycle = component.len() > 1 || graph.edges[component[0]].contains(&component[0]);
@@ -26,23 +27,17 @@ pub(super) fn check(processes: &[ReadProcess], report: &mut Report) {
         }
         component.sort_unstable();
         let path = graph.cycle(&component);
-        let (process, _) = graph.nodes[path[0]];
         let mut names: Vec<_> = path.iter().take(MAX_NAMED).map(|&node| &*graph.element(node).id).collect();
         names.push(if path.len() > MAX_NAMED { "…" } else { names[0] });
-        report.add(Problem {
-            element_id: Some(process.id.to_string()),
-            element_type: Some("process".to_owned()),
-            reason: format!(
-                "must not have an endless loop of elements that never wait: {}",
-                names.join(" -> ")
-            ),
-        });
+        let reason =
+            format!("must not have an endless loop of elements that never wait: {}", names.join(" -> "));
+        report.add(document, graph.nodes[path[0]].0.node, reason);
     }
 }
 
 /// Elements that complete at once and where they lead.
 struct Graph<'a> {
-    nodes: Vec<(&'a Process, ElementIndex)>,
+    nodes: Vec<(&'a ReadProcess, ElementIndex)>,
     edges: Vec<Vec<usize>>,
 }
 
@@ -51,10 +46,10 @@ impl<'a> Graph<'a> {
         let mut nodes = Vec::new();
         let mut first_of = Vec::new();
         let mut start_of: HashMap<&str, usize> = HashMap::new();
-        for ReadProcess { process, .. } in processes {
-            let first = nodes.len();
+        for read in processes {
+            let (first, process) = (nodes.len(), &read.process);
             first_of.push(first);
-            nodes.extend((0..process.elements.len()).map(|index| (process, index as ElementIndex)));
+            nodes.extend((0..process.elements.len()).map(|index| (read, index as ElementIndex)));
             if let Some(start) = process.none_start(PROCESS) {
                 start_of.insert(&process.id, first + start as usize);
             }
@@ -70,8 +65,8 @@ impl<'a> Graph<'a> {
     }
 
     fn element(&self, node: usize) -> &'a crate::graph::Element {
-        let (process, index) = self.nodes[node];
-        process.element(index)
+        let (read, index) = self.nodes[node];
+        read.process.element(index)
     }
 
     /// Whether a loop through this element is refused.

@@ -4,8 +4,9 @@ mod endless_loop;
 
 use crate::kind::ReadProcess;
 use crate::problem::Report;
+use crate::xml::Document;
 
 /// Checks the processes of a file together.
-pub(crate) fn check_file(processes: &[ReadProcess], report: &mut Report) {
-    endless_loop::check(processes, report);
+pub(crate) fn check_file(document: &Document<'_>, processes: &[ReadProcess], report: &mut Report) {
+    endless_loop::check(document, processes, report);
 }

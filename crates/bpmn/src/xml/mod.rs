@@ -50,8 +50,9 @@ impl<'x> Document<'x> {
         &self.nodes[id as usize]
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
+    /// Whether the root element is this one. Without nodes, it is of no namespace that matters.
+    pub(crate) fn has_root(&self, space: Space, name: &str) -> bool {
+        !self.nodes.is_empty() && self.is(0, space, name)
     }
 
     /// The value of an unprefixed attribute.

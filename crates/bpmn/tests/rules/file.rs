@@ -71,9 +71,9 @@ fn ids_are_there_once_and_not_too_long() {
         "<task/><task id=''/><task id='t'/><subProcess id='sub'><startEvent id='t'/></subProcess>\
          <sequenceFlow sourceRef='s' targetRef='t'/>",
         &[
+            "task without ID: an ID is required",
+            "task without ID: an ID is required",
             "startEvent 't': the ID is used more than once, first by task",
-            "task without ID: an ID is required",
-            "task without ID: an ID is required",
             "sequenceFlow without ID: an ID is required",
         ],
     );
@@ -129,9 +129,9 @@ fn all_problems_are_reported_at_once() {
         "<serviceTask id='a'/><inclusiveGateway id='b'/><sequenceFlow id='f' sourceRef='s' targetRef='nowhere'/>\
          <subProcess id='c'/>",
         &[
+            "serviceTask 'a': must have exactly one zeebe:taskDefinition",
             "inclusiveGateway 'b': inclusive gateways are not supported yet",
             "sequenceFlow 'f': targetRef refers to 'nowhere', which is no element of the process",
-            "serviceTask 'a': must have exactly one zeebe:taskDefinition",
             "subProcess 'c': must have exactly one start event",
         ],
     );
@@ -155,5 +155,10 @@ fn extension_elements_are_given_once() {
             "serviceTask 't': must have at most one zeebe:taskDefinition",
             "serviceTask 't': must have at most one zeebe:ioMapping",
         ],
+    );
+    let many: String = (0..100).map(|index| format!("<zeebe:x{index}/>")).collect();
+    check(
+        &format!("<task id='t'><extensionElements>{many}</extensionElements></task>"),
+        &["task 't': must not have more than 64 extension elements"],
     );
 }

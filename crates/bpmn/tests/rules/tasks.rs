@@ -137,37 +137,43 @@ fn a_receive_task_knows_its_message() {
     for (message, reference, expected) in [
         (format!("<message id='m' name='=n'>{key}</message>"), "messageRef='m'", None),
         (format!("<message id='m' name='n'>{key}</message>"), "messageRef='tns:m'", None),
-        (String::new(), "", Some("receiveTask must have a non-empty attribute 'messageRef'")),
-        (String::new(), "messageRef='m'", Some("messageRef refers to 'm', which is no message")),
+        (
+            String::new(),
+            "",
+            Some("receiveTask 't': receiveTask must have a non-empty attribute 'messageRef'"),
+        ),
+        (
+            String::new(),
+            "messageRef='m'",
+            Some("receiveTask 't': messageRef refers to 'm', which is no message"),
+        ),
         (
             format!("<message id='m'>{key}</message>"),
             "messageRef='m'",
-            Some("the message 'm' must have a name"),
+            Some("receiveTask 't': the message 'm' must have a name"),
         ),
         (
             "<message id='m' name='n'/>".to_owned(),
             "messageRef='m'",
-            Some("the message 'm' must have a zeebe:subscription with a correlationKey"),
+            Some("receiveTask 't': the message 'm' must have a zeebe:subscription with a correlationKey"),
         ),
         (
             format!("<message id='m' name='n'>{}</message>", key.replace("=k", "k")),
             "messageRef='m'",
-            Some("the correlation key of message 'm' must be an expression that starts with '=', but is 'k'"),
+            Some("message 'm': the correlation key must be an expression that starts with '=', but is 'k'"),
         ),
         (
             format!("<message id='m' name='n'>{}</message>", key.replace("=k", "=")),
             "messageRef='m'",
-            Some("the correlation key of message 'm' is not a valid expression: *"),
+            Some("message 'm': the correlation key is not a valid expression: *"),
         ),
         (
             format!("<message id='m' name='=('>{key}</message>"),
             "messageRef='m'",
-            Some("the name of message 'm' is not a valid expression: *"),
+            Some("message 'm': attribute 'name' is not a valid expression: *"),
         ),
     ] {
-        let expected = expected.map(|reason| format!("receiveTask 't': {reason}"));
-        let expected: Vec<&str> = expected.as_deref().into_iter().collect();
-        check_with(&message, &format!("<receiveTask id='t' {reference}/>"), &expected);
+        check_with(&message, &format!("<receiveTask id='t' {reference}/>"), expected.as_slice());
     }
     check_with(MESSAGE, "<receiveTask id='t' messageRef='m'/>", &[]);
 }
@@ -205,6 +211,7 @@ fn a_call_names_a_process() {
 
 #[test]
 fn mappings_have_a_source_and_a_path() {
+    let deep = format!("<zeebe:input source='=a' target='a{}'/>", ".a".repeat(32));
     for (mapping, expected) in [
         ("<zeebe:input source='=a' target='b'/><zeebe:output source='= a.b' target='c.d'/>", &[][..]),
         (
@@ -225,6 +232,7 @@ fn mappings_have_a_source_and_a_path() {
                 "attribute 'target' of zeebe:output must be a variable name or a path of names, but is 'null'",
             ],
         ),
+        (deep.as_str(), &["attribute 'target' of zeebe:input must not have more than 32 names"]),
     ] {
         check_extensions("task", &format!("<zeebe:ioMapping>{mapping}</zeebe:ioMapping>"), expected);
     }
