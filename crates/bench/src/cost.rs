@@ -3,7 +3,6 @@
 use std::{path::PathBuf, time::Duration};
 
 use client::Address;
-use serde::{Deserialize, Serialize};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -18,7 +17,7 @@ const RESPONSE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Totals since the server started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Spent {
     /// CPU time, seconds.
     pub cpu_seconds: Option<f64>,
@@ -29,31 +28,35 @@ pub(crate) struct Spent {
 }
 
 /// Where the figures come from.
-#[derive(Debug, Clone)]
-pub(crate) enum Probe {
-    /// A management port.
-    Management(Address),
-    /// A process on this machine.
-    Process(u32),
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Probe {
+    /// Asked first.
+    pub(crate) management: Option<Address>,
+    /// A process on this machine, for what the management port does not tell.
+    pub(crate) process: Option<u32>,
 }
 
 impl Probe {
     pub(crate) fn management(address: &str) -> Result<Self, client::Error> {
-        Address::parse(address, PORT_DEFAULT).map(Self::Management)
+        Ok(Self { management: Some(Address::parse(address, PORT_DEFAULT)?), process: None })
     }
 
     /// The figures now; those that cannot be had are missing.
     pub(crate) async fn read(&self) -> Spent {
-        match self {
-            Self::Process(process) => of_process(*process),
-            Self::Management(address) => {
-                for path in ["/metrics", "/actuator/prometheus"] {
-                    if let Some(text) = get(address, path).await {
-                        return of_metrics(&text);
-                    }
+        let mut spent = Spent::default();
+        if let Some(address) = &self.management {
+            for path in ["/metrics", "/actuator/prometheus"] {
+                if let Some(text) = get(address, path).await {
+                    spent = of_metrics(&text);
+                    break;
                 }
-                Spent::default()
             }
+        }
+        let process = self.process.map(of_process).unwrap_or_default();
+        Spent {
+            cpu_seconds: spent.cpu_seconds.or(process.cpu_seconds),
+            resident_bytes: spent.resident_bytes.or(process.resident_bytes),
+            disk_written_bytes: spent.disk_written_bytes.or(process.disk_written_bytes),
         }
     }
 }
@@ -154,5 +157,11 @@ mod tests {
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         let spent = Probe::management(&address.to_string()).unwrap().read().await;
         assert_eq!(spent, Spent { cpu_seconds: Some(3.0), ..Spent::default() });
+    }
+
+    #[tokio::test]
+    async fn asks_the_kernel_for_what_is_missing() {
+        let spent = Probe { management: None, process: Some(std::process::id()) }.read().await;
+        assert!(spent.cpu_seconds.is_some() && spent.resident_bytes > Some(100_000.0), "{spent:?}");
     }
 }

@@ -149,8 +149,12 @@ fn start_workers(
                 capacity: options.worker_capacity,
                 timeout: options.job_timeout,
                 delay: options.worker_delay,
-                // The work looks at no variable: fetching one that is not there keeps the documents at home.
-                fetch_variables: vec!["baton-bench-none".to_owned()],
+                // Fetching one that is not there keeps the documents at home.
+                fetch_variables: if options.no_fetch {
+                    vec!["baton-bench-none".to_owned()]
+                } else {
+                    Vec::new()
+                },
                 transport: match options.worker_transport {
                     WorkerTransport::Poll => Transport::Poll,
                     WorkerTransport::Stream => Transport::Stream(streams.clone()),
@@ -181,7 +185,7 @@ fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
         None => format!("closed loop, {} at a time", options.concurrency),
     };
     let workers = if options.no_workers {
-        "none".to_owned()
+        Setup::NO_WORKERS.to_owned()
     } else {
         let transport = match options.worker_transport {
             WorkerTransport::Poll => "poll",

@@ -88,6 +88,9 @@ pub struct Options {
     /// How long the work takes.
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = duration)]
     pub worker_delay: Duration,
+    /// Hand out no variables with the jobs. Default: all.
+    #[arg(long)]
+    pub no_fetch: bool,
     /// How long a job belongs to the worker.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub job_timeout: Duration,
@@ -130,6 +133,7 @@ impl Default for Options {
             workers: 1,
             worker_capacity: 128,
             worker_delay: Duration::ZERO,
+            no_fetch: false,
             job_timeout: Duration::from_secs(30),
             html: None,
             report: None,

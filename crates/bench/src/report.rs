@@ -213,16 +213,18 @@ impl Report {
         let request = self.request_latency.as_ref();
         let execution = self.execution_latency.as_ref();
         let server = &self.server;
+        // Where nobody works the jobs, nothing is said about ends.
+        let worked = |value: f64| (self.setup.workers != Setup::NO_WORKERS).then_some(value);
         vec![
             figure("request latency p50", request.map(|latency| latency.p50_micros as f64), micros),
             figure("request latency p99", request.map(|latency| latency.p99_micros as f64), micros),
             figure("execution latency p50", execution.map(|latency| latency.p50_micros as f64), micros),
             figure("execution latency p99", execution.map(|latency| latency.p99_micros as f64), micros),
             figure("instances started per second", Some(self.created_per_second), number),
-            figure("instances ended per second", Some(self.completed_per_second), number),
+            figure("instances ended per second", worked(self.completed_per_second), number),
             figure("instances started", Some(self.created as f64), number),
-            figure("instances ended", Some(self.completed as f64), number),
-            figure("instances not seen to end", Some(self.unfinished as f64), number),
+            figure("instances ended", worked(self.completed as f64), number),
+            figure("instances not seen to end", worked(self.unfinished as f64), number),
             figure("requests failed", Some(self.failures.values().sum::<u64>() as f64), number),
             figure("requests rejected", Some(self.rejections.values().sum::<u64>() as f64), number),
             figure("server CPU per instance", server.cpu_micros_per_instance, micros),
@@ -238,6 +240,8 @@ impl Report {
 const LATENCY_FIGURES: usize = 4;
 
 impl Setup {
+    pub(crate) const NO_WORKERS: &str = "none";
+
     pub(crate) fn line(&self) -> String {
         format!(
             "process {}, {}, {} over {} connections, payload {}, workers: {}, measured {} s after {} s",

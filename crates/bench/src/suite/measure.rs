@@ -19,7 +19,7 @@ const CREATION: &str = "creation over REST";
 const PROTOCOLS: &str = "CPU per request";
 const THROUGHPUT: &str = "create, one job, complete";
 const STEADY: &str = "open loop 150/s";
-const PAYLOAD: &str = "32 KiB payload";
+const PAYLOAD: &str = "32 KiB payload that nobody reads";
 const MANY: &str = "many waiting instances";
 const START: &str = "start on an empty directory";
 
@@ -186,10 +186,17 @@ impl Suite<'_> {
     }
 
     /// Create, one job by stream, complete.
-    async fn whole(&self, payload_bytes: usize, title: &str, table: &mut Table) -> Result<Report, Error> {
+    async fn whole(
+        &self,
+        payload_bytes: usize,
+        no_fetch: bool,
+        title: &str,
+        table: &mut Table,
+    ) -> Result<Report, Error> {
         let (server, _data) = self.fresh().await?;
         let options = Options {
             payload_bytes: Some(payload_bytes),
+            no_fetch,
             concurrency: THROUGHPUT_CONCURRENCY,
             no_workers: false,
             worker_capacity: THROUGHPUT_CONCURRENCY,
@@ -201,7 +208,8 @@ impl Suite<'_> {
     }
 
     async fn throughput(&self, table: &mut Table) -> Result<(), Error> {
-        let report = self.whole(PAYLOAD_SMALL_BYTES, "create, one job by stream, complete", table).await?;
+        let report =
+            self.whole(PAYLOAD_SMALL_BYTES, false, "create, one job by stream, complete", table).await?;
         let name = format!("{THROUGHPUT}, closed loop, stream, {PAYLOAD_SMALL_BYTES} B");
         let rate = Some(report.completed_per_second);
         table.add(&name, "instances per second", Target::AtLeast(8000.0), rate, number);
@@ -272,8 +280,8 @@ impl Suite<'_> {
 
     async fn payload(&self, table: &mut Table) -> Result<(), Error> {
         const FACTOR: f64 = 3.0;
-        let small = self.whole(PAYLOAD_SMALL_BYTES, "payload of 200 B", table).await?;
-        let large = self.whole(PAYLOAD_LARGE_BYTES, "payload of 32 KiB", table).await?;
+        let small = self.whole(PAYLOAD_SMALL_BYTES, true, "payload of 200 B", table).await?;
+        let large = self.whole(PAYLOAD_LARGE_BYTES, true, "payload of 32 KiB", table).await?;
         let (before, after) = (small.server.cpu_micros_per_instance, large.server.cpu_micros_per_instance);
         let target = before.map_or(Target::None, |before| Target::AtMost(FACTOR * before));
         table.add(PAYLOAD, "server CPU per instance", target, after, micros);
@@ -316,7 +324,7 @@ impl Suite<'_> {
         server.kill().await;
         self.restart(data.path(), &name, "killed and restarted, to ready", table).await?.stop().await?;
         let server = self.restart(data.path(), &name, "stopped and restarted, to ready", table).await?;
-        let after = server.process_probe().read().await.resident_bytes;
+        let after = server.probe().read().await.resident_bytes;
         table.add(&name, "resident memory after restart", Target::None, after, bytes);
         server.stop().await
     }

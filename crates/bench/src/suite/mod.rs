@@ -28,7 +28,7 @@ pub struct SuiteOptions {
     /// Smaller and shorter, to see that it works: the figures mean little.
     #[arg(long)]
     pub quick: bool,
-    /// Waiting instances in the measurement of many. Default: 1000000, quick: 20000.
+    /// Waiting instances in the measurement of many. Default: 1000000, quick: 100000.
     #[arg(long, value_name = "N")]
     pub waiting_instances: Option<u64>,
     /// Length of each measured window. Default: 10 s, quick: 2 s.
@@ -61,7 +61,7 @@ impl SuiteOptions {
     }
 
     pub(crate) fn waiting_instances(&self) -> u64 {
-        self.waiting_instances.unwrap_or(if self.quick { 20_000 } else { 1_000_000 })
+        self.waiting_instances.unwrap_or(if self.quick { 100_000 } else { 1_000_000 })
     }
 
     fn wants(&self, name: &str) -> bool {

@@ -10,15 +10,20 @@ use std::{
 use client::Address;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
     time::timeout,
 };
 
-use crate::{Error, cost::Probe};
+use crate::{
+    Error,
+    cost::{Probe, get},
+};
 
 /// A server that takes longer to get ready is given up.
 const READY_MAX: Duration = Duration::from_mins(2);
+/// A server that does not say that it is ready is asked this often.
+const ASK_INTERVAL: Duration = Duration::from_millis(5);
 /// A server that takes longer to end is killed.
 const STOP_MAX: Duration = Duration::from_secs(30);
 
@@ -66,18 +71,17 @@ impl Server {
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         let output = child.stdout.take().ok_or_else(|| failed("has no standard output".to_owned()))?;
         let mut lines = BufReader::new(output).lines();
-        let ready = async {
-            while let Ok(Some(line)) = lines.next_line().await {
-                if line.to_ascii_lowercase().contains("ready") {
-                    return true;
-                }
+        let address = Address::parse(&rest, 0).map_err(|error| failed(error.to_string()))?;
+        tokio::select! {
+            () = says_ready(&mut lines) => {}
+            () = answers(&address) => {}
+            status = child.wait() => {
+                let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+                return Err(failed(format!("ended before it was ready, {status}")));
             }
-            false
-        };
-        match timeout(READY_MAX, ready).await {
-            Ok(true) => {}
-            Ok(false) => return Err(failed("ended before it was ready".to_owned())),
-            Err(_) => return Err(failed(format!("was not ready within {} s", READY_MAX.as_secs()))),
+            () = tokio::time::sleep(READY_MAX) => {
+                return Err(failed(format!("was not ready within {} s", READY_MAX.as_secs())));
+            }
         }
         let ready_after = started.elapsed();
         // Whatever it prints later must not fill the pipe.
@@ -85,17 +89,9 @@ impl Server {
         Ok(Self { child, program: name, ready_after, rest, grpc, management })
     }
 
-    /// What the process spends: from its management port, or from the kernel for the bare servers, which have none.
+    /// What the process spends: from its management port, and from the kernel what that does not tell.
     pub(super) fn probe(&self) -> Probe {
-        match (Address::parse(&self.management, 0), self.child.id()) {
-            (Ok(address), _) => Probe::Management(address),
-            (Err(_), process) => Probe::Process(process.unwrap_or_default()),
-        }
-    }
-
-    /// What the process spends, from the kernel.
-    pub(super) fn process_probe(&self) -> Probe {
-        Probe::Process(self.child.id().unwrap_or_default())
+        Probe { management: Address::parse(&self.management, 0).ok(), process: self.child.id() }
     }
 
     /// Asks it to end and waits.
@@ -117,6 +113,24 @@ impl Server {
     pub(super) async fn kill(mut self) {
         // Only a process that is gone already cannot be killed.
         let _ = self.child.kill().await;
+    }
+}
+
+/// Returns when the server prints a line with the word "ready".
+async fn says_ready(lines: &mut Lines<BufReader<ChildStdout>>) {
+    while let Ok(Some(line)) = lines.next_line().await {
+        if line.to_ascii_lowercase().contains("ready") {
+            return;
+        }
+    }
+    // Its output has ended without: somebody else must tell.
+    std::future::pending::<()>().await;
+}
+
+/// Returns when the server answers that it can process.
+async fn answers(address: &Address) {
+    while get(address, "/v2/status").await.is_none() {
+        tokio::time::sleep(ASK_INTERVAL).await;
     }
 }
 
