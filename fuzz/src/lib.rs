@@ -1,0 +1,38 @@
+//! What is fuzzed: every parser of outside input, as a function of bytes that must not panic.
+//!
+//! Used by the libFuzzer targets in `fuzz_targets` and by the smoke runner, which needs no nightly compiler.
+
+use bytes::Bytes;
+
+/// A function that must survive any input.
+pub type Target = fn(&[u8]);
+
+/// All targets by name.
+pub const TARGETS: [(&str, Target); 3] = [("bpmn", bpmn), ("feel", feel), ("json", json)];
+
+/// A BPMN file: reading it ends with processes or with findings of bounded length.
+pub fn bpmn(data: &[u8]) {
+    match bpmn::parse(data, &bpmn::Limits::default()) {
+        Ok(processes) => assert!(!processes.is_empty(), "a file without a process is refused"),
+        Err(problems) => {
+            assert!(!problems.0.is_empty(), "a refusal has a reason");
+            assert!(problems.to_string().len() <= bpmn::MAX_DISPLAY_BYTES, "a refusal is short");
+        }
+    }
+}
+
+/// A FEEL expression: parsing it ends with an expression or with an error that lies inside the text.
+pub fn feel(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Err(error) = feel::Expression::parse(text) {
+        assert!(error.position <= text.len(), "the position of an error lies inside the text");
+    }
+}
+
+/// A JSON document: what is read can be written, and what was written can be read.
+pub fn json(data: &[u8]) {
+    let Ok(value) = feel::Value::from_json(Bytes::copy_from_slice(data)) else { return };
+    let mut written = Vec::new();
+    value.to_json(&mut written);
+    assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "what was written can be read");
+}
