@@ -16,7 +16,7 @@ pub enum StateError {
         /// The cause.
         source: io::Error,
     },
-    /// Another process, or another [`Store`](crate::Store) of this one, holds the database.
+    /// Another process, another [`Store`](crate::Store) of this one, or other tables on the same store are at it.
     #[error("state database {path} is already open")]
     AlreadyOpen {
         /// The database file.

@@ -7,7 +7,10 @@ use std::{
     ops::{Bound, Deref},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use redb::{
@@ -60,7 +63,19 @@ struct Inner {
     opening: RwLock<Opening>,
     /// Held by a flush from its first to its last write, and while the database is opened anew.
     writer: Mutex<()>,
+    /// Whether tables are open on it.
+    claimed: AtomicBool,
     cache: CleanCache,
+}
+
+/// The right to have tables open on a store: two sets of them would not see what the other one writes.
+#[derive(Debug)]
+pub(crate) struct Claim(Store);
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.0.0.claimed.store(false, Ordering::Release);
+    }
 }
 
 /// One opening of the database.
@@ -181,9 +196,9 @@ impl Store {
         let fresh = inspect(storage.as_ref(), &path)?;
         let opening = open_database(&storage, &options, 0).map_err(|source| opening_error(&path, source))?;
         let cache = CleanCache::new(options.clean_cache_bytes);
-        let writer = Mutex::new(());
-        let store =
-            Self(Arc::new(Inner { path, options, storage, opening: RwLock::new(opening), writer, cache }));
+        let (writer, opening) = (Mutex::new(()), RwLock::new(opening));
+        let claimed = AtomicBool::new(false);
+        let store = Self(Arc::new(Inner { path, options, storage, opening, writer, claimed, cache }));
         if fresh {
             store.initialise()?;
         }
@@ -218,6 +233,14 @@ impl Store {
 
     pub(crate) fn cache(&self) -> &CleanCache {
         &self.0.cache
+    }
+
+    /// Makes the caller the only one to have tables open here, until it lets go.
+    pub(crate) fn claim(&self) -> Result<Claim, StateError> {
+        if self.0.claimed.swap(true, Ordering::AcqRel) {
+            return Err(StateError::AlreadyOpen { path: self.0.path.clone() });
+        }
+        Ok(Claim(self.clone()))
     }
 
     pub(crate) fn path(&self) -> &str {

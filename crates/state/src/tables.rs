@@ -8,7 +8,7 @@ use crate::{
     Flush, Flushed, StateError, Store, Table, TableKey, TableValue,
     command::{Command, TABLES_MAX},
     flush::FrozenTable,
-    store::View,
+    store::{Claim, View},
 };
 
 /// Declares a struct of tables.
@@ -73,7 +73,8 @@ macro_rules! tables {
 
             #[allow(dead_code)]
             impl $name {
-                /// Opens the tables of a store. A table the store does not have yet is empty.
+                /// Opens the tables of a store. A table the store does not have yet is empty. Only one set of
+                /// tables is open on a store at a time.
                 pub fn open(store: &$crate::Store) -> ::core::result::Result<Self, $crate::StateError> {
                     let mut opening = $crate::hidden::Core::open(store, NUMBERS)?;
                     Ok(Self {
@@ -175,6 +176,7 @@ macro_rules! tables {
 #[derive(Debug)]
 pub struct Core {
     store: Store,
+    _claim: Claim,
     command: Arc<Command>,
     epoch: u64,
     applied_index: u64,
@@ -230,11 +232,13 @@ pub fn combine_hashes(hashes: impl Iterator<Item = (u32, u64)>) -> u64 {
 #[allow(missing_docs)]
 impl Core {
     pub fn open(store: &Store, numbers: &[u32]) -> Result<CoreOpening, StateError> {
+        let claim = store.claim()?;
         if let Some(number) = store.table_numbers()?.into_iter().find(|number| !numbers.contains(number)) {
             return Err(StateError::UnknownTable { path: store.path().to_owned(), number });
         }
         let core = Self {
             store: store.clone(),
+            _claim: claim,
             command: Arc::new(Command::default()),
             epoch: 0,
             applied_index: store.read_applied()?,

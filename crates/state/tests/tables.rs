@@ -316,6 +316,8 @@ fn a_table_of_a_newer_version_is_not_ignored() {
     newer.notes.insert(1, 1);
     let outcome = newer.freeze(1).unwrap().run().unwrap();
     newer.flushed(outcome).unwrap();
+    assert!(matches!(Tables::open(&store), Err(StateError::AlreadyOpen { .. })));
+    drop(newer);
     assert!(matches!(Tables::open(&store), Err(StateError::UnknownTable { number: 8, .. })));
 }
 
@@ -331,6 +333,7 @@ fn a_corrupt_value_is_an_error_with_its_place() {
     numbers.jobs.insert(0xabcd, 5);
     let outcome = numbers.freeze(1).unwrap().run().unwrap();
     numbers.flushed(outcome).unwrap();
+    drop(numbers);
 
     let tables = Tables::open(&store).unwrap();
     // The clean value is of another type, the bytes are of another type: neither is taken for a job.
@@ -364,6 +367,35 @@ fn foreign_and_damaged_files_are_named() {
     let error = open(&path).unwrap_err();
     assert!(matches!(error, StateError::Damaged { .. } | StateError::Database { .. }), "{error}");
     assert!(error.to_string().contains("state.redb"), "{error}");
+}
+
+#[test]
+fn reading_and_writing_go_on_while_a_flush_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("state.redb"), Options::default()).unwrap();
+    let mut tables = Tables::open(&store).unwrap();
+    for key in 0..5000 {
+        tables.jobs.insert(key, job("a", 0));
+    }
+    for round in 1..6u32 {
+        let pending = tables.freeze(u64::from(round)).unwrap();
+        let running = std::thread::spawn(move || pending.run());
+        let mut passes = 0;
+        while passes == 0 || !running.is_finished() {
+            for key in 0..5000 {
+                let value = tables.jobs.get(&key).unwrap().unwrap();
+                assert_eq!(value.retries, if passes == 0 { round - 1 } else { round }, "row {key}");
+                if passes == 0 {
+                    tables.jobs.update(&key, |job| job.retries = round).unwrap();
+                }
+            }
+            passes += 1;
+        }
+        let outcome = running.join().unwrap().unwrap();
+        tables.flushed(outcome).unwrap();
+        let retries = tables.jobs.scan(.., usize::MAX).unwrap().into_iter().map(|row| row.1.retries);
+        assert!(retries.eq(std::iter::repeat_n(round, 5000)));
+    }
 }
 
 #[test]
