@@ -1,0 +1,30 @@
+//! Cancels a process instance.
+
+use protocol::{Key, Rejection, Response};
+
+use crate::failure::Failure;
+use crate::step::Step;
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(super) fn cancel_instance(&mut self, key: Key) -> Result<Response, Failure> {
+        let Some(instance) = self.tables.instances.get(&key)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to cancel a process instance with key '{key}', but no such process was found"
+            ))
+            .into());
+        };
+        if instance.parent.is_some() {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to cancel a process instance with key '{key}', but it is created by a parent process instance. \
+                 Cancel the root process instance '{}' instead.",
+                instance.root_key
+            ))
+            .into());
+        }
+        self.current_instance = key;
+        self.lift_ban(key)?;
+        self.steps.push_back(Step::Terminate { key });
+        Ok(Response::Done)
+    }
+}

@@ -1,0 +1,49 @@
+//! Fails a job: back into the queue, at once or after a backoff, or an incident when no retries are left.
+
+use protocol::{FailJob, Intent, Response};
+
+use super::complete_job::wrong_state;
+use crate::counters::JobAction;
+use crate::entity::{ErrorType, JobState};
+use crate::failure::Failure;
+use crate::record::VariableOwner;
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(super) fn fail_job(&mut self, fail: &FailJob) -> Result<Response, Failure> {
+        let key = fail.job_key;
+        let mut job = self.find_job(key, "fail")?;
+        if job.state != JobState::Activated {
+            return Err(wrong_state("fail", key, job.state).into());
+        }
+        self.leave_state(key, &job);
+        job.retries = fail.retries;
+        job.error_message = self.cut_message(&fail.error_message);
+        if fail.retries > 0 && fail.retry_backoff_ms > 0 {
+            job.state = JobState::Backoff;
+            job.due_ms = self.now_ms().saturating_add(fail.retry_backoff_ms);
+            self.tables.job_due.insert((job.due_ms, key), ());
+        } else {
+            job.state = JobState::Failed;
+            job.due_ms = -1;
+        }
+        self.counters.count_job(JobAction::Failed);
+        self.record_job(key, Intent::Failed, &job, &fail.variables, "", -1);
+        let owner = VariableOwner { process_instance_key: job.process_instance_key };
+        for (name, value) in fail.variables.iter() {
+            self.set_local(job.element_instance_key, &owner, name, value.clone())?;
+        }
+        if fail.retries > 0 && fail.retry_backoff_ms <= 0 {
+            self.enqueue(key, &mut job);
+        } else if fail.retries <= 0 {
+            let message = if fail.error_message.is_empty() {
+                "No more retries left."
+            } else {
+                fail.error_message.as_str()
+            };
+            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message)?;
+        }
+        self.tables.jobs.put(key, job);
+        Ok(Response::Done)
+    }
+}

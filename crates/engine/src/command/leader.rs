@@ -1,0 +1,88 @@
+//! Commands that the leader writes by itself: time has passed, steps are left over, jobs come back, exports advance.
+
+use protocol::{Document, Intent, Key, Name, Rejection, Response};
+
+use crate::counters::JobAction;
+use crate::entity::JobState;
+use crate::failure::Failure;
+use crate::work::Work;
+
+impl Work<'_> {
+    /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
+    pub(super) fn tick(&mut self) -> Result<Response, Failure> {
+        let now = self.now_ms();
+        let limit = self.options.max_due_per_tick;
+        for (due_ms, key) in self.tables.timer_due.keys(..=(now, Key::MAX), limit)? {
+            self.trigger_timer(due_ms, key)?;
+        }
+        for (due_ms, key) in self.tables.job_due.keys(..=(now, Key::MAX), limit)? {
+            self.trigger_job(due_ms, key)?;
+        }
+        for (due_ms, key) in self.tables.message_due.keys(..=(now, Key::MAX), limit)? {
+            self.expire_message(due_ms, key)?;
+        }
+        self.current_instance = 0;
+        Ok(Response::Done)
+    }
+
+    /// Takes up steps that earlier commands left over, the oldest first.
+    pub(super) fn continue_steps(&mut self) -> Result<Response, Failure> {
+        let limit = self.options.max_steps_per_command;
+        for (number, step) in self.tables.pending_steps.scan(.., limit)? {
+            self.tables.pending_steps.delete(&number);
+            self.steps.push_back((*step).clone());
+        }
+        Ok(Response::Done)
+    }
+
+    /// Puts jobs back into the queue that never reached their worker.
+    pub(super) fn yield_jobs(&mut self, keys: &[Key]) -> Result<Response, Failure> {
+        for &key in keys {
+            let Some(job) = self.tables.jobs.get(&key)? else { continue };
+            if job.state != JobState::Activated {
+                continue;
+            }
+            let mut job = (*job).clone();
+            self.enqueue(key, &mut job);
+            self.counters.count_job(JobAction::Yielded);
+            self.record_job(key, Intent::Yielded, &job, &Document::empty(), "", -1);
+            self.tables.jobs.put(key, job);
+        }
+        Ok(Response::Done)
+    }
+
+    /// Notes how far an exporter has come; never back.
+    pub(super) fn acknowledge_export(&mut self, exporter: &Name, position: u64) -> Result<Response, Failure> {
+        let known = self.tables.exporters.get(&exporter.0)?.map_or(0, |position| *position);
+        if position > known {
+            self.tables.exporters.put(exporter.0.clone(), position);
+        }
+        Ok(Response::Done)
+    }
+
+    /// Lets the commands of a banned instance run again.
+    pub(super) fn unban(&mut self, key: Key) -> Result<Response, Failure> {
+        if !self.is_banned(key)? {
+            return Err(Rejection::not_found(format!(
+                "Expected to release process instance with key '{key}', but it is not banned"
+            ))
+            .into());
+        }
+        self.current_instance = key;
+        self.lift_ban(key)?;
+        Ok(Response::Done)
+    }
+
+    /// Takes back a ban, if there is one, and queues the steps that were skipped meanwhile.
+    pub(super) fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
+        if !self.is_banned(key)? {
+            return Ok(());
+        }
+        self.tables.banned.delete(&key);
+        for (at, step) in self.tables.banned_steps.scan((key, 0)..(key + 1, 0), usize::MAX)? {
+            self.tables.banned_steps.delete(&at);
+            self.steps.push_back((*step).clone());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,56 @@
+//! Commands: one file each.
+
+mod cancel_instance;
+mod clock;
+mod complete_job;
+mod correlate_message;
+mod create_instance;
+mod delete_resource;
+mod deploy;
+mod fail_job;
+mod leader;
+mod publish_message;
+mod resolve_incident;
+mod set_variables;
+mod throw_error;
+mod update_job;
+
+use protocol::{Command, Response};
+
+use crate::failure::Failure;
+use crate::work::Work;
+
+impl Work<'_> {
+    /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
+    pub fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
+        let response = match command {
+            Command::Deploy(deploy) => self.deploy(deploy)?,
+            Command::DeleteResource(delete) => self.delete_resource(delete)?,
+            Command::CreateInstance(create) => return self.create_instance(create),
+            Command::CancelInstance { process_instance_key, operation_reference } => {
+                self.operation_reference = *operation_reference;
+                self.cancel_instance(*process_instance_key)?
+            }
+            Command::CompleteJob(complete) => self.complete_job(complete)?,
+            Command::FailJob(fail) => self.fail_job(fail)?,
+            Command::ThrowError(throw) => self.throw_job_error(throw)?,
+            Command::UpdateJob(update) => self.update_job(update)?,
+            Command::YieldJobs { job_keys } => self.yield_jobs(job_keys)?,
+            Command::PublishMessage(publish) => self.publish_message(publish)?,
+            Command::CorrelateMessage(correlate) => self.correlate_message(correlate)?,
+            Command::ResolveIncident { incident_key, operation_reference } => {
+                self.operation_reference = *operation_reference;
+                self.resolve_incident(*incident_key)?
+            }
+            Command::SetVariables(set) => self.set_variables(set)?,
+            Command::Clock(clock) => self.set_clock(clock),
+            Command::Tick => self.tick()?,
+            Command::Continue => self.continue_steps()?,
+            Command::AcknowledgeExport { exporter, position } => {
+                self.acknowledge_export(exporter, *position)?
+            }
+            Command::Unban { process_instance_key } => self.unban(*process_instance_key)?,
+        };
+        Ok(Some(response))
+    }
+}

@@ -1,0 +1,44 @@
+//! Resolves an incident: what it stopped is tried again.
+
+use protocol::{Document, Intent, Key, Rejection, Response};
+
+use crate::entity::{ErrorType, JobState};
+use crate::failure::Failure;
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(super) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
+        let Some(incident) = self.remove_incident(key)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to resolve incident with key '{key}', but no such incident was found"
+            ))
+            .into());
+        };
+        self.current_instance = incident.process_instance_key;
+        if let Some(job_key) = incident.job_key {
+            self.retry_job(job_key)?;
+        }
+        if let Some(step) = incident.resume {
+            self.steps.push_back(step);
+        }
+        Ok(Response::Done)
+    }
+
+    fn retry_job(&mut self, key: Key) -> Result<(), Failure> {
+        let Some(job) = self.tables.jobs.get(&key)? else { return Ok(()) };
+        if !matches!(job.state, JobState::Failed | JobState::ErrorThrown) {
+            return Ok(());
+        }
+        let mut job = (*job).clone();
+        if job.retries <= 0 {
+            let message =
+                "No more retries left: update the retries of the job before resolving the incident.";
+            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message)?;
+            return Ok(());
+        }
+        self.enqueue(key, &mut job);
+        self.record_job(key, Intent::RetriesUpdated, &job, &Document::empty(), "", -1);
+        self.tables.jobs.put(key, job);
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! Sets variables of a scope from outside.
+
+use protocol::{Rejection, Response, SetVariables};
+
+use crate::failure::Failure;
+use crate::record::VariableOwner;
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(super) fn set_variables(&mut self, set: &SetVariables) -> Result<Response, Failure> {
+        self.operation_reference = set.operation_reference;
+        let scope_key = set.element_instance_key;
+        let Some(row) = self.tables.element_instances.get(&scope_key)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to update variables for element with key '{scope_key}', but no such element was found"
+            ))
+            .into());
+        };
+        self.current_instance = row.process_instance_key;
+        let owner = VariableOwner { process_instance_key: row.process_instance_key };
+        if set.local {
+            for (name, value) in set.variables.iter() {
+                self.set_local(scope_key, &owner, name, value.clone())?;
+            }
+        } else {
+            self.propagate(scope_key, &owner, &set.variables)?;
+        }
+        Ok(Response::VariablesSet { key: self.next_key() })
+    }
+}

@@ -1,0 +1,100 @@
+//! Counts of what happened, for metrics. Not part of the state.
+
+use bpmn::graph::ElementType;
+
+/// What happened to element instances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElementAction {
+    /// Activated.
+    Activated,
+    /// Completed.
+    Completed,
+    /// Terminated.
+    Terminated,
+}
+
+/// What happened to jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobAction {
+    /// Created.
+    Created,
+    /// Handed to a worker.
+    Activated,
+    /// Completed.
+    Completed,
+    /// Failed.
+    Failed,
+    /// Timed out.
+    TimedOut,
+    /// Canceled.
+    Canceled,
+    /// Threw an error.
+    ErrorThrown,
+    /// Given back.
+    Yielded,
+}
+
+impl JobAction {
+    /// All, in the order of [`Counters::jobs`].
+    pub const ALL: [(Self, &'static str); 8] = [
+        (Self::Created, "created"),
+        (Self::Activated, "activated"),
+        (Self::Completed, "completed"),
+        (Self::Failed, "failed"),
+        (Self::TimedOut, "timed out"),
+        (Self::Canceled, "canceled"),
+        (Self::ErrorThrown, "error thrown"),
+        (Self::Yielded, "yielded"),
+    ];
+}
+
+/// How many element types there may be.
+const ELEMENT_TYPES: usize = 64;
+
+/// Counts since the engine was opened.
+#[derive(Debug, Clone)]
+pub struct Counters {
+    /// By element type and action; see [`Counters::element`].
+    elements: [[u64; 3]; ELEMENT_TYPES],
+    /// By action.
+    pub jobs: [u64; 8],
+    /// Incidents created.
+    pub incidents_created: u64,
+    /// Incidents resolved.
+    pub incidents_resolved: u64,
+    /// Instances banned.
+    pub banned_instances: u64,
+    /// Commands run.
+    pub commands: u64,
+    /// Steps run.
+    pub steps: u64,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            elements: [[0; 3]; ELEMENT_TYPES],
+            jobs: [0; 8],
+            incidents_created: 0,
+            incidents_resolved: 0,
+            banned_instances: 0,
+            commands: 0,
+            steps: 0,
+        }
+    }
+}
+
+impl Counters {
+    pub(crate) fn count_element(&mut self, element_type: ElementType, action: ElementAction) {
+        self.elements[element_type as usize % ELEMENT_TYPES][action as usize] += 1;
+    }
+
+    pub(crate) fn count_job(&mut self, action: JobAction) {
+        self.jobs[action as usize] += 1;
+    }
+
+    /// How often something happened to elements of a type.
+    pub fn element(&self, element_type: ElementType, action: ElementAction) -> u64 {
+        self.elements[element_type as usize % ELEMENT_TYPES][action as usize]
+    }
+}

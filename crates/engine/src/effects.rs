@@ -1,0 +1,68 @@
+//! What applying a batch asks of the world. The leader acts on it; everybody else forgets it.
+
+use protocol::{ActivatedJob, Key, Name, Record, Rejection, Response};
+
+/// Answer to one command.
+pub type Outcome = Result<Response, Rejection>;
+
+/// Effects of one batch.
+#[derive(Debug, Default, PartialEq)]
+pub struct Effects {
+    /// One for each command; `None` if its answer comes later, in `late_responses` of another batch.
+    pub responses: Vec<Option<Outcome>>,
+    /// Answers to earlier requests, by their number.
+    pub late_responses: Vec<(u64, Outcome)>,
+    /// Jobs for subscribers.
+    pub deliveries: Vec<Delivery>,
+    /// Types of jobs that entered the queue and are still in it.
+    pub queued_types: Vec<Name>,
+    /// Demand of the batch that no job was found for: the queue of these types is empty (for those tenants).
+    pub unmet_subscribers: Vec<u64>,
+    /// What happened; empty unless records are wanted.
+    pub records: Vec<Record>,
+    /// When the next timer, deadline or backoff is due, Unix milliseconds of the engine's clock.
+    pub next_due_ms: Option<i64>,
+    /// Whether steps are left over for a [`protocol::Command::Continue`].
+    pub has_pending_steps: bool,
+    /// Process instances that were banned, with the reason.
+    pub banned: Vec<(Key, String)>,
+    /// Process instances that ended, with whether they completed.
+    pub ended_instances: Vec<(Key, bool)>,
+}
+
+/// Jobs that were activated for a subscriber.
+#[derive(Debug, PartialEq)]
+pub struct Delivery {
+    /// Number of the subscriber.
+    pub subscriber_id: u64,
+    /// Its jobs.
+    pub jobs: Vec<ActivatedJob>,
+}
+
+/// How long each list was before a command, to undo what it added.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark([usize; 7]);
+
+impl Effects {
+    pub(crate) fn mark(&self) -> Mark {
+        Mark([
+            self.late_responses.len(),
+            self.deliveries.len(),
+            self.queued_types.len(),
+            self.unmet_subscribers.len(),
+            self.records.len(),
+            self.banned.len(),
+            self.ended_instances.len(),
+        ])
+    }
+
+    pub(crate) fn truncate(&mut self, Mark(lens): Mark) {
+        self.late_responses.truncate(lens[0]);
+        self.deliveries.truncate(lens[1]);
+        self.queued_types.truncate(lens[2]);
+        self.unmet_subscribers.truncate(lens[3]);
+        self.records.truncate(lens[4]);
+        self.banned.truncate(lens[5]);
+        self.ended_instances.truncate(lens[6]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Behaviours: what each kind of element does at each point of its life. One file each.
+//!
+//! To add one, write its file and its line in [`behavior`].
+
+mod call_activity;
+mod catch_event;
+mod end_event;
+mod event_based;
+mod exclusive;
+mod job_task;
+mod pass_through;
+mod process;
+mod receive;
+mod script;
+mod start_event;
+mod sub_process;
+
+use bpmn::graph::{ElementKind, FlowIndex};
+use protocol::Document;
+
+use crate::failure::Failure;
+use crate::work::{At, Work};
+
+/// What follows an activation.
+pub(crate) enum Next {
+    /// The element waits.
+    Wait,
+    /// It is done already.
+    Complete,
+}
+
+/// How a completed element is left.
+pub(crate) enum Leave {
+    /// By all outgoing flows.
+    All,
+    /// By one.
+    Through(FlowIndex),
+    /// By one, to a catch event whose event has happened.
+    ByEvent(FlowIndex, Document),
+}
+
+/// One kind of element.
+///
+/// An `Err` with an incident must leave nothing half done: evaluate first, then write.
+pub(crate) trait Behavior: Sync {
+    /// Input mappings are applied. `trigger` is set if the element is a catch event whose event has happened.
+    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure>;
+
+    /// `variables` is what the work of the element brought.
+    fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {
+        work.apply_outputs(at, variables)?;
+        Ok(Leave::All)
+    }
+
+    /// The element has ended and its rows are gone; its flows are not taken yet.
+    fn completed(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// The behaviour of a kind.
+pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
+    match kind {
+        ElementKind::Process => &process::Process,
+        ElementKind::SubProcess { .. } => &sub_process::SubProcess,
+        ElementKind::StartEvent(_) => &start_event::StartEvent,
+        ElementKind::IntermediateCatch(_) | ElementKind::Boundary(_) => &catch_event::CatchEvent,
+        ElementKind::EndEvent(_) => &end_event::EndEvent,
+        ElementKind::Job(_) => &job_task::JobTask,
+        ElementKind::Receive(_) => &receive::Receive,
+        ElementKind::Script { .. } => &script::Script,
+        ElementKind::PassThrough | ElementKind::IntermediateThrow | ElementKind::Parallel => {
+            &pass_through::PassThrough
+        }
+        ElementKind::Call(_) => &call_activity::CallActivity,
+        ElementKind::Exclusive { .. } => &exclusive::Exclusive,
+        ElementKind::EventBased => &event_based::EventBased,
+    }
+}

@@ -1,0 +1,412 @@
+//! The rows of the engine's tables.
+#![expect(missing_docs, reason = "fields are named by what they hold")]
+
+use std::sync::Arc;
+
+use minicbor::{Decode, Encode};
+use protocol::{AwaitResult, Document, JobKind, Json, Key, Name};
+use state::minicbor_value;
+
+use crate::step::Step;
+
+/// What the partition itself remembers.
+#[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
+pub struct Meta {
+    /// Counter of the last key given out.
+    #[n(0)]
+    pub key_counter: u64,
+    /// Position of the last command or record.
+    #[n(1)]
+    pub position: u64,
+    /// Time of the last batch, Unix milliseconds; never goes back.
+    #[n(2)]
+    pub now_ms: i64,
+    /// Set while the clock is pinned.
+    #[n(3)]
+    pub pinned_ms: Option<i64>,
+    /// Number of the last step left over for a later command.
+    #[n(4)]
+    pub pending_counter: u64,
+}
+minicbor_value!(Meta);
+
+/// Life of a process definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum DefinitionState {
+    /// New instances may be created.
+    #[n(0)]
+    Active,
+    /// Deleted, but instances still run.
+    #[n(1)]
+    Draining,
+}
+
+/// A deployed process.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Definition {
+    #[n(0)]
+    pub process_id: Name,
+    #[n(1)]
+    pub version: u32,
+    #[n(2)]
+    pub version_tag: Option<Name>,
+    #[n(3)]
+    pub resource_name: Name,
+    /// xxh3-128 of the resource.
+    #[cbor(n(4), with = "minicbor::bytes")]
+    pub checksum: [u8; 16],
+    /// The BPMN file.
+    #[cbor(n(5), with = "minicbor::bytes")]
+    pub resource: Vec<u8>,
+    #[n(6)]
+    pub deployment_key: Key,
+    #[n(7)]
+    pub tenant_id: Name,
+    #[n(8)]
+    pub state: DefinitionState,
+}
+minicbor_value!(Definition, weight = |definition| 256 + definition.resource.len());
+
+/// A process instance.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Instance {
+    #[n(0)]
+    pub definition_key: Key,
+    #[n(1)]
+    pub process_id: Name,
+    #[n(2)]
+    pub version: u32,
+    #[n(3)]
+    pub tenant_id: Name,
+    /// The instance at the top of the call hierarchy; itself, if nobody called it.
+    #[n(4)]
+    pub root_key: Key,
+    /// The call activity that waits for it.
+    #[n(5)]
+    pub parent: Option<Parent>,
+    #[n(6)]
+    pub tags: Vec<Name>,
+    #[n(7)]
+    pub business_id: Option<Name>,
+    #[n(8)]
+    pub await_result: Option<AwaitResult>,
+    /// Correlation key of the message that started it: no second instance starts by the same key meanwhile.
+    #[n(9)]
+    pub started_by_key: Option<Name>,
+    /// Calls above it.
+    #[n(10)]
+    pub depth: u32,
+}
+minicbor_value!(Instance, weight = |instance| 256 + 32 * instance.tags.len());
+
+/// The caller of a process instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Parent {
+    #[n(0)]
+    pub process_instance_key: Key,
+    #[n(1)]
+    pub element_instance_key: Key,
+}
+
+/// Where an element instance is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Phase {
+    #[n(0)]
+    Activating,
+    #[n(1)]
+    Activated,
+    #[n(2)]
+    Completing,
+    #[n(3)]
+    Terminating,
+}
+
+/// An element of a process instance that lives. The process itself is one, under the key of the instance.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ElementInstance {
+    #[n(0)]
+    pub element: u32,
+    #[n(1)]
+    pub phase: Phase,
+    /// Key of the instance of the scope; 0 for the process itself.
+    #[n(2)]
+    pub scope_key: Key,
+    #[n(3)]
+    pub process_instance_key: Key,
+    /// Element instances inside it that live or are about to.
+    #[n(4)]
+    pub active_children: u32,
+    /// Tokens inside it that wait at a join.
+    #[n(5)]
+    pub waiting_tokens: u32,
+    /// Its job.
+    #[n(6)]
+    pub job_key: Option<Key>,
+    /// The process instance that it called.
+    #[n(7)]
+    pub called_instance_key: Option<Key>,
+    /// The event that ended it, to go on with afterwards.
+    #[n(8)]
+    pub pending_event: Option<PendingEvent>,
+    /// Whether events are subscribed to on its behalf.
+    #[n(9)]
+    pub subscribed: bool,
+    /// Whether it has variables of its own.
+    #[n(10)]
+    pub has_variables: bool,
+    /// Set on a scope whose children are being terminated while it goes on itself.
+    #[n(11)]
+    pub interrupted: bool,
+}
+minicbor_value!(
+    ElementInstance,
+    weight = |row| {
+        size_of::<ElementInstance>()
+            + row.pending_event.as_ref().map_or(0, |event| event.variables.json_len())
+    }
+);
+
+impl ElementInstance {
+    /// One that has nothing yet.
+    pub(crate) fn new(element: u32, phase: Phase, scope_key: Key, process_instance_key: Key) -> Self {
+        Self {
+            element,
+            phase,
+            scope_key,
+            process_instance_key,
+            active_children: 0,
+            waiting_tokens: 0,
+            job_key: None,
+            called_instance_key: None,
+            pending_event: None,
+            subscribed: false,
+            has_variables: false,
+            interrupted: false,
+        }
+    }
+}
+
+/// An event that happened to an element instance.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct PendingEvent {
+    /// The catch event.
+    #[n(0)]
+    pub element: u32,
+    /// What it brought.
+    #[n(1)]
+    pub variables: Document,
+}
+
+/// A variable of a scope.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Variable {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub value: Json,
+}
+minicbor_value!(Variable, weight = |variable| 64 + variable.value.as_bytes().len());
+
+/// Where a job is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum JobState {
+    /// In the queue.
+    #[n(0)]
+    Activatable,
+    /// With a worker.
+    #[n(1)]
+    Activated,
+    /// Failed; waits for its backoff to end.
+    #[n(2)]
+    Backoff,
+    /// Failed without retries; an incident waits for people.
+    #[n(3)]
+    Failed,
+    /// Threw an error that nobody caught; an incident waits for people.
+    #[n(4)]
+    ErrorThrown,
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Job {
+    #[n(0)]
+    pub job_type: Name,
+    #[n(1)]
+    pub element_instance_key: Key,
+    #[n(2)]
+    pub process_instance_key: Key,
+    #[n(3)]
+    pub element: u32,
+    #[n(4)]
+    pub retries: i32,
+    #[n(5)]
+    pub state: JobState,
+    #[n(6)]
+    pub worker: Name,
+    /// When the worker loses it, or when its backoff ends; Unix milliseconds.
+    #[n(7)]
+    pub due_ms: i64,
+    #[n(8)]
+    pub tenant_id: Name,
+    #[n(9)]
+    pub kind: JobKind,
+    #[n(10)]
+    pub error_message: Name,
+}
+minicbor_value!(Job);
+
+/// A timer that runs.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Timer {
+    /// Whom it wakes; a timer start event has none.
+    #[n(0)]
+    pub element_instance_key: Option<Key>,
+    #[n(1)]
+    pub process_instance_key: Option<Key>,
+    #[n(2)]
+    pub definition_key: Key,
+    /// The catch event.
+    #[n(3)]
+    pub element: u32,
+    #[n(4)]
+    pub due_ms: i64,
+    /// Text of the cycle it repeats by.
+    #[n(5)]
+    pub cycle: Option<Name>,
+    /// Repetitions left, this one included; -1 is without end.
+    #[n(6)]
+    pub repetitions: i64,
+    #[n(7)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Timer);
+
+/// A message that waits for someone.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Message {
+    #[n(0)]
+    pub name: Name,
+    #[n(1)]
+    pub correlation_key: Name,
+    #[n(2)]
+    pub message_id: Name,
+    #[n(3)]
+    pub time_to_live_ms: i64,
+    #[n(4)]
+    pub deadline_ms: i64,
+    #[n(5)]
+    pub variables: Document,
+    #[n(6)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Message, weight = |message| 192 + message.variables.json_len());
+
+/// An element instance that waits for a message.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Subscription {
+    #[n(0)]
+    pub element_instance_key: Key,
+    #[n(1)]
+    pub process_instance_key: Key,
+    #[n(2)]
+    pub definition_key: Key,
+    #[n(3)]
+    pub process_id: Name,
+    /// The catch event.
+    #[n(4)]
+    pub element: u32,
+    #[n(5)]
+    pub message_name: Name,
+    #[n(6)]
+    pub correlation_key: Name,
+    #[n(7)]
+    pub interrupting: bool,
+    #[n(8)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Subscription);
+
+/// A message start event that waits for messages.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StartSubscription {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub definition_key: Key,
+    #[n(2)]
+    pub element: u32,
+}
+minicbor_value!(StartSubscription);
+
+/// Something that people have to look at.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Incident {
+    #[n(0)]
+    pub error_type: ErrorType,
+    #[n(1)]
+    pub error_message: Name,
+    #[n(2)]
+    pub element_instance_key: Key,
+    #[n(3)]
+    pub process_instance_key: Key,
+    #[n(4)]
+    pub job_key: Option<Key>,
+    /// What to try again once it is resolved.
+    #[n(5)]
+    pub resume: Option<Step>,
+}
+minicbor_value!(Incident, weight = |incident| 128 + incident.error_message.len());
+
+/// Kinds of incident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum ErrorType {
+    #[n(0)]
+    IoMappingError,
+    #[n(1)]
+    ExtractValueError,
+    #[n(2)]
+    ConditionError,
+    #[n(3)]
+    JobNoRetries,
+    #[n(4)]
+    UnhandledErrorEvent,
+    #[n(5)]
+    CalledElementError,
+    #[n(6)]
+    MessageSizeExceeded,
+}
+
+impl ErrorType {
+    /// The name in records and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::IoMappingError => "IO_MAPPING_ERROR",
+            Self::ExtractValueError => "EXTRACT_VALUE_ERROR",
+            Self::ConditionError => "CONDITION_ERROR",
+            Self::JobNoRetries => "JOB_NO_RETRIES",
+            Self::UnhandledErrorEvent => "UNHANDLED_ERROR_EVENT",
+            Self::CalledElementError => "CALLED_ELEMENT_ERROR",
+            Self::MessageSizeExceeded => "MESSAGE_SIZE_EXCEEDED",
+        }
+    }
+}
+
+/// A process instance whose commands are skipped because the engine failed on it.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Banned {
+    #[n(0)]
+    pub reason: Name,
+    #[n(1)]
+    pub since_ms: i64,
+}
+minicbor_value!(Banned);
+
+minicbor_value!(Step);
+
+/// Key of a variable: scope and name.
+pub type VariableKey = (Key, Arc<str>);

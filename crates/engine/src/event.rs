@@ -1,0 +1,152 @@
+//! Catch events: opening what an element instance waits for, and what happens when it comes.
+
+use std::sync::Arc;
+
+use bpmn::graph::{ElementIndex, ElementKind, MessageDefinition, Trigger};
+use protocol::{Document, Key, Name};
+
+use crate::entity::{PendingEvent, Phase, Subscription};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::step::Step;
+use crate::timer::Schedule;
+use crate::work::{At, Work};
+
+/// Something to wait for, with its expressions evaluated.
+enum Prepared {
+    Timer(ElementIndex, Schedule),
+    Message { element: ElementIndex, name: Name, correlation_key: Name, interrupting: bool },
+}
+
+impl Work<'_> {
+    /// Opens what the boundary events of an activity wait for.
+    pub fn subscribe_boundary_events(&mut self, at: &At) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        self.subscribe(at, &process.element(at.index).boundary_events)
+    }
+
+    /// Opens what catch events wait for, on behalf of an element instance. All or nothing.
+    pub fn subscribe(&mut self, at: &At, events: &[ElementIndex]) -> Result<(), Failure> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut prepared = Vec::with_capacity(events.len());
+        for &element in events {
+            let (trigger, interrupting) = match &at.process.element(element).kind {
+                ElementKind::Receive(message) => {
+                    prepared.push(self.prepare_message(at, element, message, true)?);
+                    continue;
+                }
+                ElementKind::IntermediateCatch(trigger) => (trigger, true),
+                ElementKind::Boundary(boundary) => (&boundary.trigger, boundary.interrupting),
+                _ => continue,
+            };
+            match trigger {
+                Trigger::Timer(timer) => {
+                    prepared.push(Prepared::Timer(element, self.schedule(timer, &Scope::of(at.key))?));
+                }
+                Trigger::Message(message) => {
+                    prepared.push(self.prepare_message(at, element, message, interrupting)?);
+                }
+                Trigger::None | Trigger::Error(_) => {}
+            }
+        }
+        if prepared.is_empty() {
+            return Ok(());
+        }
+        self.tables.element_instances.update(&at.key, |row| row.subscribed = true)?;
+        for event in prepared {
+            match event {
+                Prepared::Timer(element, schedule) => self.start_timer(at, element, schedule),
+                Prepared::Message { element, name, correlation_key, interrupting } => {
+                    self.open_subscription(Subscription {
+                        element_instance_key: at.key,
+                        process_instance_key: at.process_instance_key,
+                        definition_key: at.instance.definition_key,
+                        process_id: at.instance.process_id.clone(),
+                        element,
+                        message_name: name,
+                        correlation_key,
+                        interrupting,
+                        tenant_id: at.instance.tenant_id.clone(),
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare_message(
+        &self,
+        at: &At,
+        element: ElementIndex,
+        message: &MessageDefinition,
+        interrupting: bool,
+    ) -> Result<Prepared, Failure> {
+        let scope = Scope::of(at.key);
+        let name = self.evaluate_text(&message.name, &scope)?;
+        let correlation_key = match &message.correlation_key {
+            Some(expression) => self.evaluate_correlation_key(expression, &scope)?,
+            None => Name::default(),
+        };
+        Ok(Prepared::Message { element, name, correlation_key, interrupting })
+    }
+
+    /// Closes everything that an element instance waits for.
+    pub fn unsubscribe(&mut self, owner: Key) -> Result<(), Failure> {
+        self.cancel_timers(owner)?;
+        self.close_subscriptions(owner)
+    }
+
+    /// An event has happened to an element instance. False if it can no longer take it.
+    pub fn trigger(
+        &mut self,
+        host_key: Key,
+        event: ElementIndex,
+        variables: &Document,
+    ) -> Result<bool, Failure> {
+        let Some((at, row)) = self.at(host_key)? else { return Ok(false) };
+        if row.phase != Phase::Activated || row.pending_event.is_some() {
+            return Ok(false);
+        }
+        if event == at.index {
+            self.steps.push_back(Step::Complete { key: host_key, variables: variables.clone() });
+            // Nothing else may happen to it before the step has run.
+            self.close(&at)?;
+            return Ok(true);
+        }
+        let pending = PendingEvent { element: event, variables: variables.clone() };
+        match &at.process.element(event).kind {
+            ElementKind::Boundary(boundary) if !boundary.interrupting => {
+                self.change_scope(at.scope_key, 1, 0)?;
+                self.steps.push_back(Step::Activate {
+                    process_instance_key: at.process_instance_key,
+                    element: event,
+                    scope_key: at.scope_key,
+                    trigger: Some(variables.clone()),
+                });
+            }
+            ElementKind::Boundary(_) => self.interrupt(&at, pending)?,
+            _ => {
+                self.tables.element_instances.update(&host_key, |row| row.pending_event = Some(pending))?;
+                self.close(&at)?;
+                self.steps.push_back(Step::Complete { key: host_key, variables: Document::empty() });
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends an activity by a boundary event.
+    pub fn interrupt(&mut self, at: &At, event: PendingEvent) -> Result<(), Failure> {
+        self.tables.element_instances.update(&at.key, |row| row.pending_event = Some(event))?;
+        self.close(at)?;
+        self.steps.push_back(Step::Terminate { key: at.key });
+        Ok(())
+    }
+
+    fn close(&mut self, at: &At) -> Result<(), Failure> {
+        self.unsubscribe(at.key)?;
+        self.tables.element_instances.update(&at.key, |row| row.subscribed = false)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! Evaluating expressions of a model against the variables of a scope.
+
+use std::cell::RefCell;
+
+use bpmn::graph::Text;
+use feel::{Environment, Expression, Value};
+use protocol::{Document, Key, Name};
+use state::StateError;
+
+use crate::entity::ErrorType;
+use crate::failure::Failure;
+use crate::work::Work;
+
+/// The variables an expression sees: some that are not stored, then those of a scope and upward.
+pub(crate) struct Scope<'a> {
+    pub scope_key: Key,
+    pub extra: Option<&'a Document>,
+}
+
+impl Scope<'_> {
+    /// The variables of a scope.
+    pub fn of(scope_key: Key) -> Self {
+        Self { scope_key, extra: None }
+    }
+}
+
+struct Lookup<'a, 'b> {
+    work: &'a Work<'b>,
+    scope: &'a Scope<'a>,
+    /// The interface of look-ups knows no errors, so one waits here.
+    error: RefCell<Option<StateError>>,
+}
+
+impl feel::Variables for Lookup<'_, '_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        let json = match self.scope.extra.and_then(|extra| extra.get(name)) {
+            Some(json) => json.clone(),
+            None if self.scope.scope_key == 0 => return None,
+            None => match self.work.visible_variable(self.scope.scope_key, name) {
+                Ok(json) => json?,
+                Err(error) => {
+                    self.error.borrow_mut().get_or_insert(error);
+                    return None;
+                }
+            },
+        };
+        Value::from_json(json.as_bytes().clone()).ok()
+    }
+}
+
+impl Work<'_> {
+    /// Evaluates an expression; a failure is an incident of this type.
+    pub fn evaluate(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<Value, Failure> {
+        Ok(self.evaluate_with_warnings(expression, scope, error_type)?.0)
+    }
+
+    fn evaluate_with_warnings(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<(Value, Vec<feel::Warning>), Failure> {
+        let lookup = Lookup { work: self, scope, error: RefCell::new(None) };
+        let environment =
+            Environment { now_ms: self.now_ms(), seed: self.meta.position, ..Environment::default() };
+        let result = expression.evaluate(&lookup, &environment);
+        if let Some(error) = lookup.error.into_inner() {
+            return Err(error.into());
+        }
+        match result {
+            Ok(evaluation) => Ok((evaluation.value, evaluation.warnings)),
+            Err(error) => {
+                let message =
+                    format!("failed to evaluate expression '{}': {}", expression.text(), error.message);
+                Err(Failure::incident(error_type, with_warnings(message, &error.warnings)))
+            }
+        }
+    }
+
+    fn mismatch(
+        expression: &Expression,
+        wanted: &str,
+        value: &Value,
+        warnings: &[feel::Warning],
+        error_type: ErrorType,
+    ) -> Failure {
+        let message = format!(
+            "Expected result of the expression '{}' to be {wanted}, but was '{}'.",
+            expression.text(),
+            value.type_name()
+        );
+        Failure::incident(error_type, with_warnings(message, warnings))
+    }
+
+    /// A boolean, or an incident.
+    pub fn evaluate_condition(&self, expression: &Expression, scope: &Scope) -> Result<bool, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        value.as_bool().ok_or_else(|| Self::mismatch(expression, "'BOOLEAN'", &value, &warnings, kind))
+    }
+
+    /// A text that is static or evaluates to a string.
+    pub fn evaluate_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let expression = match text {
+            Text::Static(text) => return Ok(Name::from(text)),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        value
+            .as_str()
+            .map(Name::from)
+            .ok_or_else(|| Self::mismatch(expression, "'STRING'", &value, &warnings, kind))
+    }
+
+    /// A number that is static text or evaluates to a number; fractions are cut off.
+    pub fn evaluate_integer(&self, text: &Text, scope: &Scope) -> Result<i64, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        match text {
+            Text::Static(text) => text.trim().parse().map_err(|_| {
+                Failure::incident(kind, format!("Expected '{text}' to be an integer, but it is none."))
+            }),
+            Text::Expression(expression) => {
+                let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+                match value.as_i64() {
+                    Some(number) => Ok(number),
+                    None if value.as_f64().is_some() => Err(Failure::incident(
+                        kind,
+                        format!(
+                            "Expected result of the expression '{}' to be an integer, but was a decimal.",
+                            expression.text()
+                        ),
+                    )),
+                    None => Err(Self::mismatch(expression, "'NUMBER'", &value, &warnings, kind)),
+                }
+            }
+        }
+    }
+
+    /// A correlation key: a string, or a number as its whole part.
+    pub fn evaluate_correlation_key(&self, expression: &Expression, scope: &Scope) -> Result<Name, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        if let Some(text) = value.as_str() {
+            return Ok(Name::from(text));
+        }
+        if let Some(number) = value.as_i64().or_else(|| value.as_f64().map(|number| number as i64)) {
+            return Ok(Name::from(number.to_string()));
+        }
+        let message = format!(
+            "Failed to extract the correlation key for '{}': The value must be either a string or a number, but was '{}'.",
+            expression.text(),
+            value.type_name()
+        );
+        Err(Failure::incident(kind, with_warnings(message, &warnings)))
+    }
+
+    /// The text of a timer: a string, or a temporal value in its ISO form.
+    pub fn evaluate_timer_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let expression = match text {
+            Text::Static(text) => return Ok(Name::from(text)),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        if let Some(text) = value.as_str() {
+            return Ok(Name::from(text));
+        }
+        if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
+            let json = self.to_json(&value);
+            return Ok(Name::from(json.as_str().trim_matches('"')));
+        }
+        Err(Self::mismatch(
+            expression,
+            "one of '[DURATION, PERIOD, DATE_TIME, STRING]'",
+            &value,
+            &warnings,
+            kind,
+        ))
+    }
+}
+
+fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> String {
+    if !warnings.is_empty() {
+        message.push_str(" The evaluation reported the following warnings:");
+        for warning in warnings {
+            message.push_str(&format!("\n[{}] {}", warning.kind, warning.message));
+        }
+    }
+    message
+}

@@ -1,0 +1,143 @@
+//! Process instances: their start and their end.
+
+use bpmn::graph::{ElementIndex, PROCESS};
+use protocol::{Document, InstanceCreated, Intent, Key, Name, Rejection};
+
+use crate::entity::{DefinitionState, ElementInstance, Instance, Phase};
+use crate::failure::Failure;
+use crate::step::Step;
+use crate::work::{At, Work};
+
+/// The answer to a creation.
+pub(crate) fn created(instance: &Instance, process_instance_key: Key) -> InstanceCreated {
+    InstanceCreated {
+        process_definition_key: instance.definition_key,
+        process_id: instance.process_id.clone(),
+        version: instance.version,
+        process_instance_key,
+        tenant_id: instance.tenant_id.clone(),
+        tags: instance.tags.clone(),
+        business_id: instance.business_id.clone(),
+    }
+}
+
+impl Work<'_> {
+    /// Starts a process instance, at its none start event or at one whose event has happened.
+    pub fn start_instance(
+        &mut self,
+        key: Key,
+        instance: Instance,
+        variables: Document,
+        start: Option<(ElementIndex, Document)>,
+    ) -> Result<(), Failure> {
+        let blamed = std::mem::replace(&mut self.current_instance, key);
+        let definition_key = instance.definition_key;
+        if !self.tables.running_instances.update(&definition_key, |count| *count += 1)? {
+            self.tables.running_instances.put(definition_key, 1);
+        }
+        self.tables.instances.insert(key, instance);
+        self.tables.element_instances.insert(key, ElementInstance::new(PROCESS, Phase::Activated, 0, key));
+        let Some((instance, process)) = self.instance(key)? else { return Ok(()) };
+        let at = At { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
+        self.record_element(&at, Intent::ElementActivating);
+        let owner = at.owner();
+        for (name, value) in variables.iter() {
+            self.set_local(key, &owner, name, value.clone())?;
+        }
+        self.record_element(&at, Intent::ElementActivated);
+        match start {
+            Some((element, trigger)) => self.start_child(&at, element, Some(trigger))?,
+            None => match at.process.none_start(PROCESS) {
+                Some(element) => self.start_child(&at, element, None)?,
+                None => return Err(Rejection::invalid_state("the process has no none start event").into()),
+            },
+        }
+        self.current_instance = blamed;
+        Ok(())
+    }
+
+    /// Decides on the first element inside a scope.
+    pub fn start_child(
+        &mut self,
+        at: &At,
+        element: ElementIndex,
+        trigger: Option<Document>,
+    ) -> Result<(), Failure> {
+        self.tables.element_instances.update(&at.key, |row| row.active_children += 1)?;
+        self.steps.push_back(Step::Activate {
+            process_instance_key: at.process_instance_key,
+            element,
+            scope_key: at.key,
+            trigger,
+        });
+        Ok(())
+    }
+
+    /// A new instance that nobody called.
+    pub fn root_instance(
+        &self,
+        key: Key,
+        definition_key: Key,
+        process_id: Name,
+        version: u32,
+        tenant_id: Name,
+    ) -> Instance {
+        Instance {
+            definition_key,
+            process_id,
+            version,
+            tenant_id,
+            root_key: key,
+            parent: None,
+            tags: Vec::new(),
+            business_id: None,
+            await_result: None,
+            started_by_key: None,
+            depth: 0,
+        }
+    }
+
+    /// What is left to do once the process element itself is gone.
+    pub fn end_instance(&mut self, at: &At, completed: bool) -> Result<(), Failure> {
+        let instance = &at.instance;
+        self.tables.instances.delete(&at.key);
+        self.forget_cached();
+        self.effects.ended_instances.push((at.key, completed));
+        self.count_down(instance.definition_key)?;
+        if let Some(correlation_key) = &instance.started_by_key {
+            let lock =
+                (instance.tenant_id.0.clone(), instance.process_id.0.clone(), correlation_key.0.clone());
+            self.tables.start_locks.delete(&lock);
+            self.steps.push_back(Step::StartFromBuffer {
+                tenant_id: instance.tenant_id.clone(),
+                process_id: instance.process_id.clone(),
+                correlation_key: correlation_key.clone(),
+            });
+        }
+        if !completed && let Some(wait) = &instance.await_result {
+            let reason = format!("Process instance '{}' was terminated before it completed", at.key);
+            self.effects.late_responses.push((wait.request_id, Err(Rejection::invalid_state(reason))));
+        }
+        if let Some(parent) = instance.parent
+            && let Some((caller, row)) = self.at(parent.element_instance_key)?
+            && row.phase == Phase::Terminating
+        {
+            self.finish_termination(&caller, &row)?;
+        }
+        Ok(())
+    }
+
+    fn count_down(&mut self, definition_key: Key) -> Result<(), Failure> {
+        let count = self.tables.running_instances.get(&definition_key)?.map_or(0, |count| *count);
+        if count > 1 {
+            self.tables.running_instances.put(definition_key, count - 1);
+            return Ok(());
+        }
+        self.tables.running_instances.delete(&definition_key);
+        let definition = self.tables.definitions.get(&definition_key)?;
+        if definition.is_some_and(|definition| definition.state == DefinitionState::Draining) {
+            self.remove_definition(definition_key)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,226 @@
+//! Jobs: creation, the queue, and how demand takes from it.
+
+use std::sync::Arc;
+
+use bpmn::graph::{Element, ElementKind};
+use protocol::{ActivatedJob, Demand, Document, Intent, JobKind, JobListenerEventType, Key, Name, Rejection};
+use state::StateError;
+
+use crate::counters::JobAction;
+use crate::effects::Delivery;
+use crate::entity::{ErrorType, Job, JobState};
+use crate::failure::Failure;
+use crate::work::{At, Work};
+
+/// Task headers of an element as a JSON object.
+pub(crate) fn headers(element: &Element) -> &str {
+    match &element.kind {
+        ElementKind::Job(definition) => &definition.headers_json,
+        _ => "{}",
+    }
+}
+
+impl Work<'_> {
+    /// Creates the job of an element instance.
+    pub fn create_job(&mut self, at: &At, job_type: Name, retries: i32) -> Result<(), Failure> {
+        let key = self.next_key();
+        let job = Job {
+            job_type,
+            element_instance_key: at.key,
+            process_instance_key: at.process_instance_key,
+            element: at.index,
+            retries,
+            state: JobState::Activatable,
+            worker: Name::default(),
+            due_ms: -1,
+            tenant_id: at.instance.tenant_id.clone(),
+            kind: JobKind::BpmnElement,
+            error_message: Name::default(),
+        };
+        self.counters.count_job(JobAction::Created);
+        self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1);
+        self.tables.element_instances.update(&at.key, |row| row.job_key = Some(key))?;
+        self.tables.job_queue.insert((job.job_type.0.clone(), job.tenant_id.0.clone(), key), ());
+        self.effects.queued_types.push(job.job_type.clone());
+        self.tables.jobs.insert(key, job);
+        Ok(())
+    }
+
+    /// Puts a job into the queue, from whatever state it is in.
+    pub fn enqueue(&mut self, key: Key, job: &mut Job) {
+        self.leave_state(key, job);
+        job.state = JobState::Activatable;
+        job.due_ms = -1;
+        self.tables.job_queue.put((job.job_type.0.clone(), job.tenant_id.0.clone(), key), ());
+        self.effects.queued_types.push(job.job_type.clone());
+    }
+
+    /// Removes the index row that belongs to the state of a job.
+    pub fn leave_state(&mut self, key: Key, job: &Job) {
+        match job.state {
+            JobState::Activatable => {
+                self.tables.job_queue.delete(&(job.job_type.0.clone(), job.tenant_id.0.clone(), key));
+            }
+            JobState::Activated | JobState::Backoff => self.tables.job_due.delete(&(job.due_ms, key)),
+            JobState::Failed | JobState::ErrorThrown => {}
+        }
+    }
+
+    /// Removes a job.
+    pub fn remove_job(&mut self, key: Key, job: &Job) {
+        self.leave_state(key, job);
+        self.tables.jobs.delete(&key);
+    }
+
+    /// Cancels the job of an element instance that is terminated.
+    pub fn cancel_job(&mut self, key: Key) -> Result<(), Failure> {
+        if let Some(job) = self.tables.jobs.get(&key)? {
+            self.remove_job(key, &job);
+            self.counters.count_job(JobAction::Canceled);
+            self.record_job(key, Intent::Canceled, &job, &Document::empty(), "", -1);
+        }
+        Ok(())
+    }
+
+    /// The job a command means, unless its instance is banned.
+    pub fn find_job(&mut self, key: Key, purpose: &str) -> Result<Job, Failure> {
+        let Some(job) = self.tables.jobs.get(&key)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to {purpose} job with key '{key}', but no such job was found"
+            ))
+            .into());
+        };
+        self.current_instance = job.process_instance_key;
+        if self.is_banned(job.process_instance_key)? {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to {purpose} job with key '{key}', but its process instance '{}' is banned",
+                job.process_instance_key
+            ))
+            .into());
+        }
+        Ok((*job).clone())
+    }
+
+    /// What is due on a job: the end of its time with a worker, or of its backoff.
+    pub fn trigger_job(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
+        let Some(job) = self.tables.jobs.get(&key)? else {
+            self.tables.job_due.delete(&(due_ms, key));
+            return Ok(());
+        };
+        self.current_instance = job.process_instance_key;
+        let mut job = (*job).clone();
+        let intent = match job.state {
+            JobState::Activated => {
+                self.counters.count_job(JobAction::TimedOut);
+                Intent::TimedOut
+            }
+            _ => Intent::RecurredAfterBackoff,
+        };
+        self.enqueue(key, &mut job);
+        self.record_job(key, intent, &job, &Document::empty(), "", -1);
+        self.tables.jobs.put(key, job);
+        Ok(())
+    }
+
+    /// Activates jobs for those who asked.
+    pub fn serve(&mut self, demand: &[Demand]) -> Result<(), StateError> {
+        for wanted in demand {
+            let mut jobs = Vec::new();
+            let mut bytes = 0;
+            for tenant in &wanted.tenant_ids {
+                let room = (wanted.max_jobs as usize).saturating_sub(jobs.len());
+                if room == 0 || bytes >= self.options.max_delivery_bytes {
+                    break;
+                }
+                let key = |last| (wanted.job_type.0.clone(), tenant.0.clone(), last);
+                for (_, _, job_key) in self.tables.job_queue.keys(key(0)..=key(Key::MAX), room)? {
+                    match self.activate_job(job_key, wanted, bytes)? {
+                        Activation::Done(job) => {
+                            bytes += job.variables.json_len();
+                            jobs.push(*job);
+                        }
+                        Activation::Skipped => {}
+                        Activation::Full => break,
+                    }
+                }
+            }
+            if jobs.is_empty() {
+                self.effects.unmet_subscribers.push(wanted.subscriber_id);
+            } else {
+                self.effects.deliveries.push(Delivery { subscriber_id: wanted.subscriber_id, jobs });
+            }
+        }
+        Ok(())
+    }
+
+    fn activate_job(&mut self, key: Key, wanted: &Demand, bytes: usize) -> Result<Activation, StateError> {
+        let Some(job) = self.tables.jobs.get(&key)? else { return Ok(Activation::Skipped) };
+        if self.is_banned(job.process_instance_key)? {
+            return Ok(Activation::Skipped);
+        }
+        let Some((instance, process)) = self.instance(job.process_instance_key)? else {
+            return Ok(Activation::Skipped);
+        };
+        let variables = self.visible_variables(job.element_instance_key, &wanted.fetch_variables)?;
+        let size = variables.json_len();
+        if size > self.options.max_delivery_bytes {
+            self.set_aside(key, &job, size)?;
+            return Ok(Activation::Skipped);
+        }
+        if bytes > 0 && bytes + size > self.options.max_delivery_bytes {
+            return Ok(Activation::Full);
+        }
+        let mut job = (*job).clone();
+        self.leave_state(key, &job);
+        job.state = JobState::Activated;
+        job.worker = wanted.worker.clone();
+        job.due_ms = self.now_ms().saturating_add(wanted.timeout_ms);
+        self.tables.job_due.insert((job.due_ms, key), ());
+        self.counters.count_job(JobAction::Activated);
+        self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms);
+        let element = process.element(job.element);
+        let activated = ActivatedJob {
+            key,
+            job_type: job.job_type.clone(),
+            process_instance_key: job.process_instance_key,
+            root_process_instance_key: instance.root_key,
+            process_id: instance.process_id.clone(),
+            process_definition_version: instance.version,
+            process_definition_key: instance.definition_key,
+            element_id: Name::from(&element.id),
+            element_instance_key: job.element_instance_key,
+            custom_headers_json: match &element.kind {
+                ElementKind::Job(definition) => Arc::clone(&definition.headers_json),
+                _ => Arc::from("{}"),
+            },
+            worker: job.worker.clone(),
+            retries: job.retries,
+            deadline_ms: job.due_ms,
+            variables,
+            tenant_id: job.tenant_id.clone(),
+            kind: job.kind,
+            listener_event_type: JobListenerEventType::Unspecified,
+            tags: instance.tags.clone(),
+        };
+        self.tables.jobs.put(key, job);
+        Ok(Activation::Done(Box::new(activated)))
+    }
+
+    /// A job whose variables no message could hold leaves the queue with an incident.
+    fn set_aside(&mut self, key: Key, job: &Job, size: usize) -> Result<(), StateError> {
+        self.leave_state(key, job);
+        self.tables.jobs.update(&key, |job| job.state = JobState::Failed)?;
+        let message = format!(
+            "The job with key '{key}' can not be activated, because with {size} bytes of variables it is larger than the \
+             configured maximum of {} bytes. Fetch fewer variables, or make them smaller, and resolve the incident.",
+            self.options.max_delivery_bytes
+        );
+        self.raise_for_job(key, job, ErrorType::MessageSizeExceeded, &message)
+    }
+}
+
+enum Activation {
+    Done(Box<ActivatedJob>),
+    Skipped,
+    Full,
+}

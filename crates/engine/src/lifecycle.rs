@@ -1,0 +1,340 @@
+//! The life of an element instance: activating, activated, completing, completed, or terminating, terminated.
+//!
+//! A scope counts its children from the moment they are decided on (a step may still wait), so it never ends early.
+//! Nothing here recurses: what follows from a move is a step.
+
+use std::sync::Arc;
+
+use bpmn::graph::{ElementIndex, ElementKind, FlowIndex};
+use protocol::{Document, Intent, Key};
+use state::StateError;
+
+use crate::element::{Leave, Next, behavior};
+use crate::entity::{ElementInstance, Phase};
+use crate::failure::Failure;
+use crate::step::Step;
+use crate::work::{At, Work};
+
+impl Work<'_> {
+    /// Runs one step. Whatever it speaks of may have ended since it was written: then nothing happens.
+    pub fn run_step(&mut self, step: Step) -> Result<(), Failure> {
+        if let Some(instance_key) = self.instance_of(&step)? {
+            self.current_instance = instance_key;
+            if self.is_banned(instance_key)? {
+                self.meta.pending_counter += 1;
+                self.tables.banned_steps.insert((instance_key, self.meta.pending_counter), step);
+                return Ok(());
+            }
+        }
+        match step {
+            Step::Activate { process_instance_key, element, scope_key, trigger } => {
+                self.activate(process_instance_key, element, scope_key, trigger)
+            }
+            Step::ResumeActivation { key, trigger } => match self.at(key)? {
+                Some((at, row)) if row.phase == Phase::Activating => self.proceed_activation(&at, trigger),
+                _ => Ok(()),
+            },
+            Step::Complete { key, variables } => match self.at(key)? {
+                Some((at, row)) if matches!(row.phase, Phase::Activated | Phase::Completing) => {
+                    self.complete(&at, variables, row.phase == Phase::Completing)
+                }
+                _ => Ok(()),
+            },
+            Step::Terminate { key } => self.terminate(key),
+            Step::TerminateChildren { scope_key, after } => self.terminate_children(scope_key, after),
+            Step::StartFromBuffer { tenant_id, process_id, correlation_key } => {
+                self.start_from_buffer(&tenant_id, &process_id, &correlation_key)
+            }
+            Step::MatchBuffered { subscription_key } => self.match_buffered(subscription_key),
+        }
+    }
+
+    fn instance_of(&self, step: &Step) -> Result<Option<Key>, StateError> {
+        let key = match step {
+            Step::Activate { process_instance_key, .. } => return Ok(Some(*process_instance_key)),
+            Step::ResumeActivation { key, .. } | Step::Complete { key, .. } | Step::Terminate { key } => *key,
+            Step::TerminateChildren { scope_key, .. } => *scope_key,
+            Step::StartFromBuffer { .. } => return Ok(None),
+            Step::MatchBuffered { subscription_key } => {
+                return Ok(self
+                    .tables
+                    .subscriptions
+                    .get(subscription_key)?
+                    .map(|row| row.process_instance_key));
+            }
+        };
+        Ok(self.tables.element_instances.get(&key)?.map(|row| row.process_instance_key))
+    }
+
+    fn activate(
+        &mut self,
+        process_instance_key: Key,
+        element: ElementIndex,
+        scope_key: Key,
+        trigger: Option<Document>,
+    ) -> Result<(), Failure> {
+        let Some(scope) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        if scope.phase == Phase::Terminating || scope.interrupted {
+            return self.change_scope(scope_key, -1, 0);
+        }
+        let key = self.next_key();
+        let Some((instance, process)) = self.instance(process_instance_key)? else { return Ok(()) };
+        let at = At { key, process_instance_key, scope_key, index: element, instance, process };
+        let row = ElementInstance::new(element, Phase::Activating, scope_key, process_instance_key);
+        self.tables.element_instances.insert(key, row);
+        self.tables.children.insert((scope_key, key), ());
+        self.record_element(&at, Intent::ElementActivating);
+        self.proceed_activation(&at, trigger)
+    }
+
+    fn proceed_activation(&mut self, at: &At, trigger: Option<Document>) -> Result<(), Failure> {
+        match self.try_activate(at, trigger.as_ref()) {
+            Ok(Next::Wait) => {
+                self.record_element(at, Intent::ElementActivated);
+                self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Activated)?;
+                Ok(())
+            }
+            Ok(Next::Complete) => {
+                self.record_element(at, Intent::ElementActivated);
+                self.complete(at, trigger.unwrap_or_default(), false)
+            }
+            Err(Failure::Incident { error_type, message }) => {
+                let resume = Step::ResumeActivation { key: at.key, trigger };
+                self.raise(at, error_type, &message, None, Some(resume))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn try_activate(&mut self, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+        self.apply_inputs(at)?;
+        let process = Arc::clone(&at.process);
+        behavior(&process.element(at.index).kind).activate(self, at, trigger)
+    }
+
+    /// Completes an element instance and leaves it.
+    fn complete(&mut self, at: &At, variables: Document, again: bool) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let behavior = behavior(&process.element(at.index).kind);
+        if !again {
+            self.record_element(at, Intent::ElementCompleting);
+        }
+        let leave = match behavior.complete(self, at, &variables) {
+            Ok(leave) => leave,
+            Err(Failure::Incident { error_type, message }) => {
+                self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
+                let resume = Step::Complete { key: at.key, variables };
+                return self.raise(at, error_type, &message, None, Some(resume));
+            }
+            Err(failure) => return Err(failure),
+        };
+        self.record_element(at, Intent::ElementCompleted);
+        self.remove(at)?;
+        behavior.completed(self, at)?;
+        if at.scope_key == 0 {
+            return self.end_instance(at, true);
+        }
+        let Some(scope) = self.tables.element_instances.get(&at.scope_key)? else { return Ok(()) };
+        let (mut children, mut tokens) = (-1, 0);
+        if scope.phase != Phase::Terminating && !scope.interrupted {
+            match leave {
+                Leave::All => {
+                    for &flow in &process.element(at.index).outgoing {
+                        self.take_flow(at, flow, None, &mut children, &mut tokens)?;
+                    }
+                }
+                Leave::Through(flow) => self.take_flow(at, flow, None, &mut children, &mut tokens)?,
+                Leave::ByEvent(flow, trigger) => {
+                    self.take_flow(at, flow, Some(trigger), &mut children, &mut tokens)?;
+                }
+            }
+        }
+        self.change_scope(at.scope_key, children, tokens)
+    }
+
+    fn take_flow(
+        &mut self,
+        at: &At,
+        flow: FlowIndex,
+        trigger: Option<Document>,
+        children: &mut i64,
+        tokens: &mut i64,
+    ) -> Result<(), Failure> {
+        self.record_flow(at, flow);
+        let target = at.process.flow(flow).target;
+        let element = at.process.element(target);
+        if matches!(element.kind, ElementKind::Parallel) && element.incoming.len() > 1 {
+            *tokens += 1;
+            if !self.join(at.scope_key, target, flow, &element.incoming)? {
+                return Ok(());
+            }
+            *tokens -= element.incoming.len() as i64;
+        }
+        *children += 1;
+        self.steps.push_back(Step::Activate {
+            process_instance_key: at.process_instance_key,
+            element: target,
+            scope_key: at.scope_key,
+            trigger,
+        });
+        Ok(())
+    }
+
+    /// Puts a token to a join. True if there is one for each incoming flow now; then they are taken away.
+    fn join(
+        &mut self,
+        scope_key: Key,
+        gateway: ElementIndex,
+        flow: FlowIndex,
+        incoming: &[FlowIndex],
+    ) -> Result<bool, StateError> {
+        let mut complete = true;
+        for &other in incoming.iter().filter(|&&other| other != flow) {
+            complete &= self.tables.join_tokens.contains(&(scope_key, gateway, other))?;
+        }
+        if !complete {
+            let key = (scope_key, gateway, flow);
+            let count = self.tables.join_tokens.get(&key)?.map_or(0, |count| *count);
+            self.tables.join_tokens.put(key, count + 1);
+            return Ok(false);
+        }
+        for &other in incoming.iter().filter(|&&other| other != flow) {
+            let key = (scope_key, gateway, other);
+            match self.tables.join_tokens.get(&key)?.map_or(0, |count| *count) {
+                0 | 1 => self.tables.join_tokens.delete(&key),
+                count => self.tables.join_tokens.put(key, count - 1),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Corrects the counts of a scope; one that has nothing left inside ends.
+    pub fn change_scope(&mut self, scope_key: Key, children: i64, tokens: i64) -> Result<(), Failure> {
+        let Some(scope) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        let active = u32::try_from(i64::from(scope.active_children) + children).unwrap_or_default();
+        let waiting = u32::try_from(i64::from(scope.waiting_tokens) + tokens).unwrap_or_default();
+        if active != scope.active_children || waiting != scope.waiting_tokens {
+            self.tables.element_instances.update(&scope_key, |row| {
+                row.active_children = active;
+                row.waiting_tokens = waiting;
+            })?;
+        }
+        if active > 0 || waiting > 0 {
+            return Ok(());
+        }
+        if scope.phase == Phase::Terminating {
+            return match self.at(scope_key)? {
+                Some((at, row)) => self.finish_termination(&at, &row),
+                None => Ok(()),
+            };
+        }
+        self.steps.push_back(Step::Complete { key: scope_key, variables: Document::empty() });
+        Ok(())
+    }
+
+    fn terminate(&mut self, key: Key) -> Result<(), Failure> {
+        let Some((at, row)) = self.at(key)? else { return Ok(()) };
+        if row.phase == Phase::Terminating {
+            return Ok(());
+        }
+        self.record_element(&at, Intent::ElementTerminating);
+        self.clear_incident(key)?;
+        if let Some(job_key) = row.job_key {
+            self.cancel_job(job_key)?;
+        }
+        if row.subscribed {
+            self.unsubscribe(key)?;
+        }
+        if row.waiting_tokens > 0 {
+            self.drop_tokens(key)?;
+        }
+        self.tables.element_instances.update(&key, |row| {
+            row.phase = Phase::Terminating;
+            row.waiting_tokens = 0;
+            row.subscribed = false;
+            row.job_key = None;
+        })?;
+        if row.active_children > 0 {
+            self.steps.push_back(Step::TerminateChildren { scope_key: key, after: 0 });
+            return Ok(());
+        }
+        if let Some(called) = row.called_instance_key
+            && self.tables.instances.contains(&called)?
+        {
+            self.steps.push_back(Step::Terminate { key: called });
+            return Ok(());
+        }
+        self.finish_termination(&at, &row)
+    }
+
+    fn terminate_children(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+        let limit = self.options.max_children_per_step;
+        let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
+        let last = children.last().map(|(_, child)| *child);
+        let more = children.len() == limit;
+        for (_, key) in children {
+            self.steps.push_back(Step::Terminate { key });
+        }
+        if let Some(after) = last.filter(|_| more) {
+            self.steps.push_back(Step::TerminateChildren { scope_key, after });
+        }
+        Ok(())
+    }
+
+    /// Terminates everything in a scope that goes on itself; it completes when all of it has ended.
+    pub fn interrupt_scope(&mut self, scope_key: Key) -> Result<(), Failure> {
+        self.drop_tokens(scope_key)?;
+        self.tables.element_instances.update(&scope_key, |row| {
+            row.interrupted = true;
+            row.waiting_tokens = 0;
+        })?;
+        self.steps.push_back(Step::TerminateChildren { scope_key, after: 0 });
+        Ok(())
+    }
+
+    fn drop_tokens(&mut self, scope_key: Key) -> Result<(), StateError> {
+        for key in self.tables.join_tokens.keys((scope_key, 0, 0)..(scope_key + 1, 0, 0), usize::MAX)? {
+            self.tables.join_tokens.delete(&key);
+        }
+        Ok(())
+    }
+
+    /// The last step of a termination: everything inside has ended.
+    pub fn finish_termination(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+        self.record_element(at, Intent::ElementTerminated);
+        self.remove(at)?;
+        if at.scope_key == 0 {
+            return self.end_instance(at, false);
+        }
+        let scope = self.tables.element_instances.get(&at.scope_key)?;
+        let goes_on = scope.is_some_and(|scope| scope.phase == Phase::Activated && !scope.interrupted);
+        match &row.pending_event {
+            Some(event) if goes_on => {
+                self.steps.push_back(Step::Activate {
+                    process_instance_key: at.process_instance_key,
+                    element: event.element,
+                    scope_key: at.scope_key,
+                    trigger: Some(event.variables.clone()),
+                });
+                Ok(())
+            }
+            _ => self.change_scope(at.scope_key, -1, 0),
+        }
+    }
+
+    /// Removes the rows of an element instance that has ended.
+    fn remove(&mut self, at: &At) -> Result<(), Failure> {
+        let Some(row) = self.tables.element_instances.get(&at.key)? else { return Ok(()) };
+        if row.subscribed {
+            self.unsubscribe(at.key)?;
+        }
+        if row.has_variables {
+            self.delete_variables(at.key)?;
+        }
+        self.tables.element_instances.delete(&at.key);
+        if at.scope_key != 0 {
+            self.tables.children.delete(&(at.scope_key, at.key));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Limits and switches of the engine. All but `records` must be equal on every replica.
+
+use protocol::{FIRST_PARTITION, PartitionId};
+
+/// Options of the engine.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The partition; part of every key.
+    pub partition_id: PartitionId,
+    /// Whether records are made.
+    pub records: bool,
+    /// Steps that one command may cause; the rest goes on in a later command.
+    pub max_steps_per_command: usize,
+    /// Items that one tick triggers.
+    pub max_due_per_tick: usize,
+    /// Elements of a scope that are terminated in one step.
+    pub max_children_per_step: usize,
+    /// Calls above each other.
+    pub max_call_depth: u32,
+    /// Bytes of the variables of the jobs of one delivery.
+    pub max_delivery_bytes: usize,
+    /// Characters of an incident's message.
+    pub max_error_message_chars: usize,
+    /// Characters of a message name, correlation key, job type and the like.
+    pub max_name_chars: usize,
+    /// How long what is due on a banned instance is put off, in milliseconds.
+    pub banned_retry_ms: i64,
+    /// Limits of models.
+    pub bpmn: bpmn::Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            partition_id: FIRST_PARTITION,
+            records: false,
+            max_steps_per_command: 100,
+            max_due_per_tick: 100,
+            max_children_per_step: 32,
+            max_call_depth: 1000,
+            max_delivery_bytes: 4 * 1024 * 1024,
+            max_error_message_chars: 10_000,
+            max_name_chars: 32_768,
+            banned_retry_ms: 60_000,
+            bpmn: bpmn::Limits::default(),
+        }
+    }
+}

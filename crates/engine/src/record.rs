@@ -1,0 +1,320 @@
+//! Making records. Each takes a position whether or not anybody wants to see it.
+
+use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
+use protocol::{
+    ErrorRecord, Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name,
+    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, Record, RecordValue, TimerRecord,
+    VariableRecord,
+};
+
+use crate::counters::ElementAction;
+use crate::entity::{Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
+use crate::work::{At, Work};
+
+impl Work<'_> {
+    /// Emits a record; its value is made only if somebody wants it.
+    pub fn emit<V: Into<RecordValue>>(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        value: impl FnOnce(&mut Self) -> V,
+    ) {
+        self.meta.position += 1;
+        if !self.options.records {
+            return;
+        }
+        let value = value(self).into();
+        self.effects.records.push(Record {
+            position: self.meta.position,
+            source_position: self.command_position,
+            key,
+            timestamp_ms: self.meta.now_ms,
+            partition_id: self.options.partition_id,
+            intent,
+            operation_reference: self.operation_reference,
+            value,
+        });
+    }
+
+    /// A step in the life of an element instance.
+    pub fn record_element(&mut self, at: &At, intent: Intent) {
+        let element_type = at.element().element_type;
+        match intent {
+            Intent::ElementActivated => self.counters.count_element(element_type, ElementAction::Activated),
+            Intent::ElementCompleted => self.counters.count_element(element_type, ElementAction::Completed),
+            Intent::ElementTerminated => self.counters.count_element(element_type, ElementAction::Terminated),
+            _ => {}
+        }
+        self.emit(at.key, intent, |_| {
+            let element = at.element();
+            let scope = (at.scope_key != 0).then_some(at.scope_key);
+            process_instance(
+                &at.instance,
+                at.process_instance_key,
+                &element.id,
+                scope,
+                element.element_type.as_str(),
+                element.event_type.as_str(),
+            )
+        });
+    }
+
+    /// A sequence flow was taken.
+    pub fn record_flow(&mut self, at: &At, flow: bpmn::graph::FlowIndex) {
+        let key = self.next_key();
+        self.emit(key, Intent::SequenceFlowTaken, |_| {
+            let id = &at.process.flow(flow).id;
+            let scope = Some(at.scope_key);
+            process_instance(&at.instance, at.process_instance_key, id, scope, "SEQUENCE_FLOW", "UNSPECIFIED")
+        });
+    }
+
+    pub fn record_variable(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        scope_key: Key,
+        at: &VariableOwner,
+        name: &Name,
+        value: &Json,
+    ) {
+        self.emit(key, intent, |work| {
+            let instance =
+                work.instance(at.process_instance_key).ok().flatten().map(|(instance, _)| instance);
+            VariableRecord {
+                name: name.clone(),
+                value: value.clone(),
+                scope_key,
+                process_instance_key: at.process_instance_key,
+                process_definition_key: instance.as_ref().map_or(0, |instance| instance.definition_key),
+                bpmn_process_id: instance
+                    .as_ref()
+                    .map(|instance| instance.process_id.clone())
+                    .unwrap_or_default(),
+                tenant_id: instance.as_ref().map(|instance| instance.tenant_id.clone()).unwrap_or_default(),
+                root_process_instance_key: instance.as_ref().map_or(at.process_instance_key, |i| i.root_key),
+            }
+        });
+    }
+
+    pub fn record_job(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        job: &Job,
+        variables: &Document,
+        error_code: &str,
+        timeout_ms: i64,
+    ) {
+        self.emit(key, intent, |work| {
+            let found = work.instance(job.process_instance_key).ok().flatten();
+            let (element_id, headers) =
+                found.as_ref().map_or((Name::default(), Name::from("{}")), |(_, process)| {
+                    let element = process.element(job.element);
+                    (Name::from(&element.id), Name::from(crate::job::headers(element)))
+                });
+            let instance = found.map(|(instance, _)| instance);
+            JobRecord {
+                job_type: job.job_type.clone(),
+                worker: job.worker.clone(),
+                retries: job.retries,
+                deadline_ms: if job.state == crate::entity::JobState::Activated { job.due_ms } else { -1 },
+                timeout_ms,
+                custom_headers: headers,
+                variables: variables.clone(),
+                retry_backoff_ms: 0,
+                recurring_time_ms: if job.state == crate::entity::JobState::Backoff {
+                    job.due_ms
+                } else {
+                    -1
+                },
+                error_message: job.error_message.clone(),
+                error_code: Name::from(error_code),
+                element_id,
+                element_instance_key: job.element_instance_key,
+                process_instance_key: job.process_instance_key,
+                bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
+                process_definition_version: instance.as_ref().map_or(0, |i| i.version),
+                process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
+                tenant_id: job.tenant_id.clone(),
+                job_kind: Name::from(job.kind.as_str()),
+                job_listener_event_type: Name::from("UNSPECIFIED"),
+                root_process_instance_key: instance.as_ref().map_or(job.process_instance_key, |i| i.root_key),
+                tags: instance.as_ref().map(|i| i.tags.clone()).unwrap_or_default(),
+            }
+        });
+    }
+
+    pub fn record_incident(&mut self, key: Key, intent: Intent, incident: &Incident) {
+        self.emit(key, intent, |work| {
+            let element = work
+                .tables
+                .element_instances
+                .get(&incident.element_instance_key)
+                .ok()
+                .flatten()
+                .map(|row| row.element);
+            let found = work.instance(incident.process_instance_key).ok().flatten();
+            let element_id = match (&found, element) {
+                (Some((_, process)), Some(element)) => Name::from(&process.element(element).id),
+                _ => Name::default(),
+            };
+            let instance = found.map(|(instance, _)| instance);
+            IncidentRecord {
+                error_type: Name::from(incident.error_type.as_str()),
+                error_message: incident.error_message.clone(),
+                bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
+                process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
+                process_instance_key: incident.process_instance_key,
+                element_id,
+                element_instance_key: incident.element_instance_key,
+                job_key: incident.job_key,
+                variable_scope_key: incident.element_instance_key,
+                tenant_id: instance.as_ref().map(|i| i.tenant_id.clone()).unwrap_or_default(),
+                root_process_instance_key: instance
+                    .as_ref()
+                    .map_or(incident.process_instance_key, |i| i.root_key),
+            }
+        });
+    }
+
+    pub fn record_timer(&mut self, key: Key, intent: Intent, timer: &Timer) {
+        self.emit(key, intent, |work| {
+            let process = work.definitions.process(work.tables, timer.definition_key).ok();
+            TimerRecord {
+                element_instance_key: timer.element_instance_key,
+                process_instance_key: timer.process_instance_key,
+                process_definition_key: timer.definition_key,
+                due_date_ms: timer.due_ms,
+                target_element_id: process
+                    .map(|p| Name::from(&p.element(timer.element).id))
+                    .unwrap_or_default(),
+                repetitions: timer.repetitions,
+                tenant_id: timer.tenant_id.clone(),
+            }
+        });
+    }
+
+    pub fn record_message(&mut self, key: Key, intent: Intent, message: &Message) {
+        self.emit(key, intent, |_| MessageRecord {
+            name: message.name.clone(),
+            correlation_key: message.correlation_key.clone(),
+            message_id: message.message_id.clone(),
+            time_to_live_ms: message.time_to_live_ms,
+            deadline_ms: message.deadline_ms,
+            variables: message.variables.clone(),
+            tenant_id: message.tenant_id.clone(),
+        });
+    }
+
+    /// A subscription as the message sees it and as the instance sees it: two records.
+    pub fn record_subscription(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        subscription: &Subscription,
+        message: Option<(Key, &Document)>,
+    ) {
+        let variables = message.map(|(_, variables)| variables.clone()).unwrap_or_default();
+        let message_key = message.map(|(key, _)| key);
+        self.emit(key, intent, |_| MessageSubscriptionRecord {
+            process_instance_key: subscription.process_instance_key,
+            element_instance_key: subscription.element_instance_key,
+            message_key,
+            message_name: subscription.message_name.clone(),
+            correlation_key: subscription.correlation_key.clone(),
+            bpmn_process_id: subscription.process_id.clone(),
+            interrupting: subscription.interrupting,
+            variables: variables.clone(),
+            tenant_id: subscription.tenant_id.clone(),
+            process_definition_key: subscription.definition_key,
+        });
+        self.emit(key, intent, |work| {
+            let process = work.definitions.process(work.tables, subscription.definition_key).ok();
+            ProcessMessageSubscriptionRecord {
+                process_instance_key: subscription.process_instance_key,
+                element_instance_key: subscription.element_instance_key,
+                message_key,
+                message_name: subscription.message_name.clone(),
+                correlation_key: subscription.correlation_key.clone(),
+                bpmn_process_id: subscription.process_id.clone(),
+                interrupting: subscription.interrupting,
+                variables: variables.clone(),
+                tenant_id: subscription.tenant_id.clone(),
+                element_id: process
+                    .map(|p| Name::from(&p.element(subscription.element).id))
+                    .unwrap_or_default(),
+                process_definition_key: subscription.definition_key,
+            }
+        });
+    }
+
+    pub fn record_start_subscription(
+        &mut self,
+        intent: Intent,
+        subscription: &StartSubscription,
+        tenant_id: &Name,
+        process_id: &Name,
+        message_name: &Name,
+        started: Option<(Key, Key, &Message)>,
+    ) {
+        self.emit(subscription.key, intent, |work| {
+            let process = work.definitions.process(work.tables, subscription.definition_key).ok();
+            MessageStartSubscriptionRecord {
+                process_definition_key: subscription.definition_key,
+                bpmn_process_id: process_id.clone(),
+                start_event_id: process
+                    .map(|p| Name::from(&p.element(subscription.element).id))
+                    .unwrap_or_default(),
+                message_name: message_name.clone(),
+                process_instance_key: started.map(|(instance_key, _, _)| instance_key),
+                message_key: started.map(|(_, message_key, _)| message_key),
+                correlation_key: started.map(|(_, _, m)| m.correlation_key.clone()).unwrap_or_default(),
+                variables: started.map(|(_, _, m)| m.variables.clone()).unwrap_or_default(),
+                tenant_id: tenant_id.clone(),
+            }
+        });
+    }
+
+    /// The engine failed on an instance.
+    pub fn record_error(&mut self, process_instance_key: Key, reason: &str) {
+        let key = self.next_key();
+        self.emit(key, Intent::Created, |work| ErrorRecord {
+            exception_message: Name::from(reason),
+            stacktrace: Name::default(),
+            error_event_position: work.command_position,
+            process_instance_key,
+        });
+    }
+}
+
+/// Whose variable it is.
+pub(crate) struct VariableOwner {
+    pub process_instance_key: Key,
+}
+
+fn process_instance(
+    instance: &Instance,
+    process_instance_key: Key,
+    element_id: &std::sync::Arc<str>,
+    flow_scope_key: Option<Key>,
+    element_type: &str,
+    event_type: &str,
+) -> ProcessInstanceRecord {
+    ProcessInstanceRecord {
+        bpmn_process_id: instance.process_id.clone(),
+        version: instance.version,
+        process_definition_key: instance.definition_key,
+        process_instance_key,
+        element_id: Name::from(element_id),
+        flow_scope_key,
+        bpmn_element_type: Name::from(element_type),
+        bpmn_event_type: Name::from(event_type),
+        parent_process_instance_key: instance.parent.map(|parent| parent.process_instance_key),
+        parent_element_instance_key: instance.parent.map(|parent| parent.element_instance_key),
+        root_process_instance_key: instance.root_key,
+        tenant_id: instance.tenant_id.clone(),
+        tags: instance.tags.clone(),
+        business_id: instance.business_id.clone(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Steps: what is left to do for a command. Steps are data, so a long run of them can go on in a later command.
+#![expect(missing_docs, reason = "fields are named by what they hold")]
+
+use minicbor::{Decode, Encode};
+use protocol::{Document, Key};
+
+/// One move of a process instance.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum Step {
+    /// Makes an instance of an element. Its scope counts it already.
+    #[n(0)]
+    Activate {
+        #[n(0)]
+        process_instance_key: Key,
+        #[n(1)]
+        element: u32,
+        #[n(2)]
+        scope_key: Key,
+        /// Set if an event has happened that this element is the catch event of.
+        #[n(3)]
+        trigger: Option<Document>,
+    },
+    /// Goes on with an activation that an incident stopped.
+    #[n(1)]
+    ResumeActivation {
+        #[n(0)]
+        key: Key,
+        #[n(1)]
+        trigger: Option<Document>,
+    },
+    /// Completes an element instance with what its work brought.
+    #[n(2)]
+    Complete {
+        #[n(0)]
+        key: Key,
+        #[n(1)]
+        variables: Document,
+    },
+    /// Terminates an element instance.
+    #[n(3)]
+    Terminate {
+        #[n(0)]
+        key: Key,
+    },
+    /// Terminates what is inside a scope, a slice at a time, from after this child on.
+    #[n(4)]
+    TerminateChildren {
+        #[n(0)]
+        scope_key: Key,
+        #[n(1)]
+        after: Key,
+    },
+    /// Starts an instance from a buffered message that waited for the one before to end.
+    #[n(5)]
+    StartFromBuffer {
+        #[n(0)]
+        tenant_id: protocol::Name,
+        #[n(1)]
+        process_id: protocol::Name,
+        #[n(2)]
+        correlation_key: protocol::Name,
+    },
+    /// Gives a buffered message to a subscription that has just been opened.
+    #[n(6)]
+    MatchBuffered {
+        #[n(0)]
+        subscription_key: Key,
+    },
+}

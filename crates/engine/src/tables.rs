@@ -1,0 +1,101 @@
+//! All state of a partition. The numbers are the tables' identity on disk: never reuse one.
+
+use std::sync::Arc;
+
+use protocol::Key;
+
+use crate::entity::{
+    Banned, Definition, ElementInstance, Incident, Instance, Job, Message, Meta, StartSubscription,
+    Subscription, Timer, VariableKey,
+};
+use crate::step::Step;
+
+type Text = Arc<str>;
+type Tenant = Arc<str>;
+type DueMs = i64;
+
+state::tables! {
+    /// The state of one partition.
+    pub struct Tables {
+        /// One row: counters and clock.
+        pub meta: Table<u8, Meta> = 1,
+        /// Process definitions.
+        pub definitions: Table<Key, Definition> = 2,
+        /// Definition by tenant, process ID and version.
+        pub definition_by_id: Table<(Tenant, Text, u32), Key> = 3,
+        /// Latest definition with a version tag.
+        pub definition_by_tag: Table<(Tenant, Text, Text), Key> = 4,
+        /// Definition by deployment and process ID.
+        pub definition_by_deployment: Table<(Key, Text), Key> = 5,
+        /// Highest version ever given to a process ID.
+        pub last_version: Table<(Tenant, Text), u32> = 6,
+        /// Instances that run, by definition.
+        pub running_instances: Table<Key, u64> = 7,
+        /// Process instances.
+        pub instances: Table<Key, Instance> = 8,
+        /// Element instances.
+        pub element_instances: Table<Key, ElementInstance> = 9,
+        /// Element instances by scope.
+        pub children: Table<(Key, Key), ()> = 10,
+        /// Variables by scope.
+        pub variables: Table<VariableKey, crate::entity::Variable> = 11,
+        /// Tokens that wait at a join: scope, gateway, flow.
+        pub join_tokens: Table<(Key, u32, u32), u32> = 12,
+        /// Jobs.
+        pub jobs: Table<Key, Job> = 13,
+        /// Queue of jobs: type, tenant, job.
+        pub job_queue: Table<(Text, Tenant, Key), ()> = 14,
+        /// Activated jobs by deadline, and failed ones by the end of their backoff.
+        pub job_due: Table<(DueMs, Key), ()> = 15,
+        /// Timers.
+        pub timers: Table<Key, Timer> = 16,
+        /// Timers by due date.
+        pub timer_due: Table<(DueMs, Key), ()> = 17,
+        /// Timers by element instance, or by definition for start events.
+        pub timer_by_owner: Table<(Key, Key), ()> = 18,
+        /// Buffered messages.
+        pub messages: Table<Key, Message> = 19,
+        /// Buffered messages by tenant, name and correlation key.
+        pub message_by_name: Table<(Tenant, Text, Text, Key), ()> = 20,
+        /// Buffered messages by tenant, name, correlation key and message ID.
+        pub message_by_id: Table<(Tenant, Text, Text, Text), Key> = 21,
+        /// Buffered messages by deadline.
+        pub message_due: Table<(DueMs, Key), ()> = 22,
+        /// Processes that a buffered message has been correlated to.
+        pub message_correlations: Table<(Key, Text), ()> = 23,
+        /// Message subscriptions.
+        pub subscriptions: Table<Key, Subscription> = 24,
+        /// Message subscriptions by tenant, message name and correlation key.
+        pub subscription_by_name: Table<(Tenant, Text, Text, Key), ()> = 25,
+        /// Message subscriptions by element instance.
+        pub subscription_by_owner: Table<(Key, Key), ()> = 26,
+        /// Message start events of latest versions: tenant, message name, process ID, element.
+        pub start_subscriptions: Table<(Tenant, Text, Text, u32), StartSubscription> = 27,
+        /// Instances started by a message with a correlation key: tenant, process ID, correlation key.
+        pub start_locks: Table<(Tenant, Text, Text), Key> = 28,
+        /// Incidents.
+        pub incidents: Table<Key, Incident> = 29,
+        /// Incident by element instance.
+        pub incident_by_owner: Table<Key, Key> = 30,
+        /// Steps left over for a later command.
+        pub pending_steps: Table<u64, Step> = 31,
+        /// Banned process instances.
+        pub banned: Table<Key, Banned> = 32,
+        /// Steps of banned process instances.
+        pub banned_steps: Table<(Key, u64), Step> = 33,
+        /// Positions that exporters have acknowledged.
+        pub exporters: Table<Text, u64> = 34,
+    }
+}
+
+/// Names of the tables that may hold rows when every instance has ended.
+pub const LASTING: &[&str] = &[
+    "meta",
+    "definitions",
+    "definition_by_id",
+    "definition_by_tag",
+    "definition_by_deployment",
+    "last_version",
+    "start_subscriptions",
+    "exporters",
+];

@@ -1,0 +1,166 @@
+//! Timers, and everything else that is due at some time.
+
+use bpmn::graph::{ElementIndex, TimerDefinition, TimerKind};
+use bpmn::timer::{Cycle, Interval, parse_date};
+use protocol::{Document, Intent, Key, Name};
+use state::StateError;
+
+use crate::entity::{ErrorType, Timer};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::tables::Tables;
+use crate::work::{At, Work};
+
+/// Repetitions of a cycle without end.
+const WITHOUT_END: i64 = -1;
+
+/// When a timer is due, and how it goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Schedule {
+    pub due_ms: i64,
+    pub cycle: Option<Name>,
+    pub repetitions: i64,
+}
+
+/// When the next thing is due.
+pub(crate) fn next_due(tables: &Tables) -> Result<Option<i64>, StateError> {
+    let dues = [
+        tables.timer_due.keys(.., 1)?.first().map(|(due, _)| *due),
+        tables.job_due.keys(.., 1)?.first().map(|(due, _)| *due),
+        tables.message_due.keys(.., 1)?.first().map(|(due, _)| *due),
+    ];
+    Ok(dues.into_iter().flatten().min())
+}
+
+impl Work<'_> {
+    /// Evaluates a timer definition.
+    pub fn schedule(&self, definition: &TimerDefinition, scope: &Scope) -> Result<Schedule, Failure> {
+        let text = self.evaluate_timer_text(&definition.text, scope)?;
+        let invalid = |reason: &dyn std::fmt::Display| {
+            Failure::incident(ErrorType::ExtractValueError, format!("Invalid timer '{text}': {reason}"))
+        };
+        let now = self.now_ms();
+        match definition.kind {
+            TimerKind::Date => {
+                let due_ms = parse_date(&text).map_err(|e| invalid(&e))?;
+                Ok(Schedule { due_ms, cycle: None, repetitions: 1 })
+            }
+            TimerKind::Duration => {
+                let due_ms = Interval::parse(&text).map_err(|e| invalid(&e))?.after(now);
+                Ok(Schedule { due_ms, cycle: None, repetitions: 1 })
+            }
+            TimerKind::Cycle => {
+                let cycle = Cycle::parse(&text).map_err(|e| invalid(&e))?;
+                let due_ms = cycle.first(now).ok_or_else(|| invalid(&"it is never due"))?;
+                let repetitions = cycle.repetitions.map_or(WITHOUT_END, i64::from);
+                Ok(Schedule { due_ms, cycle: Some(text), repetitions })
+            }
+        }
+    }
+
+    /// Starts a timer of an element instance.
+    pub fn start_timer(&mut self, at: &At, element: ElementIndex, schedule: Schedule) {
+        self.create_timer(
+            at.key,
+            Timer {
+                element_instance_key: Some(at.key),
+                process_instance_key: Some(at.process_instance_key),
+                definition_key: at.instance.definition_key,
+                element,
+                due_ms: schedule.due_ms,
+                cycle: schedule.cycle,
+                repetitions: schedule.repetitions,
+                tenant_id: at.instance.tenant_id.clone(),
+            },
+        );
+    }
+
+    /// Starts a timer; its owner is an element instance or, for start events, a definition.
+    pub fn create_timer(&mut self, owner: Key, timer: Timer) {
+        let key = self.next_key();
+        self.record_timer(key, Intent::Created, &timer);
+        self.tables.timer_due.insert((timer.due_ms, key), ());
+        self.tables.timer_by_owner.insert((owner, key), ());
+        self.tables.timers.insert(key, timer);
+    }
+
+    /// Cancels the timers of an owner.
+    pub fn cancel_timers(&mut self, owner: Key) -> Result<(), Failure> {
+        for (_, key) in self.tables.timer_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
+            if let Some(timer) = self.remove_timer(owner, key)? {
+                self.record_timer(key, Intent::Canceled, &timer);
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_timer(&mut self, owner: Key, key: Key) -> Result<Option<std::sync::Arc<Timer>>, StateError> {
+        let timer = self.tables.timers.get(&key)?;
+        if let Some(timer) = &timer {
+            self.tables.timer_due.delete(&(timer.due_ms, key));
+        }
+        self.tables.timer_by_owner.delete(&(owner, key));
+        self.tables.timers.delete(&key);
+        Ok(timer)
+    }
+
+    /// Triggers a timer that is due.
+    pub fn trigger_timer(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
+        let Some(timer) = self.tables.timers.get(&key)? else {
+            self.tables.timer_due.delete(&(due_ms, key));
+            return Ok(());
+        };
+        if let Some(instance_key) = timer.process_instance_key {
+            self.current_instance = instance_key;
+            if self.is_banned(instance_key)? {
+                return self.postpone_timer(key, &timer);
+            }
+        }
+        let owner = timer.element_instance_key.unwrap_or(timer.definition_key);
+        self.remove_timer(owner, key)?;
+        self.record_timer(key, Intent::Triggered, &timer);
+        self.repeat(owner, &timer)?;
+        match timer.element_instance_key {
+            Some(host) => {
+                self.trigger(host, timer.element, &Document::empty())?;
+                Ok(())
+            }
+            None => self.start_by_timer(&timer),
+        }
+    }
+
+    fn postpone_timer(&mut self, key: Key, timer: &Timer) -> Result<(), Failure> {
+        let due_ms = self.now_ms().saturating_add(self.options.banned_retry_ms);
+        self.tables.timer_due.delete(&(timer.due_ms, key));
+        self.tables.timer_due.put((due_ms, key), ());
+        self.tables.timers.update(&key, |timer| timer.due_ms = due_ms)?;
+        Ok(())
+    }
+
+    fn repeat(&mut self, owner: Key, timer: &Timer) -> Result<(), Failure> {
+        let Some(text) = &timer.cycle else { return Ok(()) };
+        let repetitions = match timer.repetitions {
+            WITHOUT_END => WITHOUT_END,
+            left if left > 1 => left - 1,
+            _ => return Ok(()),
+        };
+        let next = Cycle::parse(text).ok().and_then(|cycle| cycle.next(timer.due_ms, self.now_ms()));
+        if let Some(due_ms) = next {
+            self.create_timer(owner, Timer { due_ms, repetitions, ..timer.clone() });
+        }
+        Ok(())
+    }
+
+    fn start_by_timer(&mut self, timer: &Timer) -> Result<(), Failure> {
+        let Some(definition) = self.tables.definitions.get(&timer.definition_key)? else { return Ok(()) };
+        let key = self.next_key();
+        let instance = self.root_instance(
+            key,
+            timer.definition_key,
+            definition.process_id.clone(),
+            definition.version,
+            definition.tenant_id.clone(),
+        );
+        self.start_instance(key, instance, Document::empty(), Some((timer.element, Document::empty())))
+    }
+}

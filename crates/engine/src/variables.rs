@@ -1,0 +1,299 @@
+//! Variables: scopes, propagation, input and output mappings.
+
+use std::sync::Arc;
+
+use bpmn::graph::{Mapping, Text};
+use bytes::Bytes;
+use protocol::{Document, Intent, Json, Key, Name};
+use state::StateError;
+
+use crate::entity::{ErrorType, Variable};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::record::VariableOwner;
+use crate::work::{At, Work};
+
+/// Scopes above each other, at most; a guard, models nest far less.
+const MAX_SCOPES: usize = 10_000;
+/// Variables of one scope that are read at once.
+const MAX_VARIABLES: usize = usize::MAX;
+
+impl Work<'_> {
+    /// The value of a variable as a scope sees it, looking upward.
+    pub fn visible_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let name: Arc<str> = Arc::from(name);
+        let mut scope_key = scope_key;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(None) };
+            if row.has_variables
+                && let Some(variable) = self.tables.variables.get(&(scope_key, Arc::clone(&name)))?
+            {
+                return Ok(Some(variable.value.clone()));
+            }
+            if row.scope_key == 0 {
+                return Ok(None);
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(None)
+    }
+
+    /// All variables of exactly one scope.
+    pub fn local_variables(&self, scope_key: Key) -> Result<Vec<(Name, Json)>, StateError> {
+        let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+        Ok(rows.into_iter().map(|((_, name), variable)| (Name(name), variable.value.clone())).collect())
+    }
+
+    /// Variables that a scope sees: all, or those named.
+    pub fn visible_variables(&self, scope_key: Key, names: &[Name]) -> Result<Document, StateError> {
+        let mut document = Document::empty();
+        if !names.is_empty() {
+            for name in names {
+                if document.get(name).is_none()
+                    && let Some(value) = self.visible_variable(scope_key, name)?
+                {
+                    document.push_new(name.clone(), value);
+                }
+            }
+            return Ok(document);
+        }
+        let mut scope_key = scope_key;
+        let mut first = true;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };
+            if row.has_variables {
+                let rows = self.local_variables(scope_key)?;
+                if first {
+                    document = rows.into_iter().collect();
+                    first = false;
+                } else {
+                    for (name, value) in rows {
+                        if document.get(&name).is_none() {
+                            document.push_new(name, value);
+                        }
+                    }
+                }
+            }
+            if row.scope_key == 0 {
+                break;
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(document)
+    }
+
+    /// Sets a variable in exactly this scope.
+    pub fn set_local(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        name: &Name,
+        value: Json,
+    ) -> Result<(), StateError> {
+        let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        let key = (scope_key, name.0.clone());
+        if row.has_variables {
+            if let Some(old) = self.tables.variables.get(&key)? {
+                if old.value != value {
+                    let variable = Variable { key: old.key, value: value.clone() };
+                    self.tables.variables.put(key, variable);
+                    self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value);
+                }
+                return Ok(());
+            }
+        } else {
+            self.tables.element_instances.update(&scope_key, |row| row.has_variables = true)?;
+        }
+        let variable_key = self.next_key();
+        self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value);
+        self.tables.variables.insert(key, Variable { key: variable_key, value });
+        Ok(())
+    }
+
+    /// Sets variables where they exist on the way up from a scope, else at the top.
+    pub fn propagate(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        variables: &Document,
+    ) -> Result<(), StateError> {
+        for (name, value) in variables.iter() {
+            let target = self.owning_scope(scope_key, name)?;
+            self.set_local(target, owner, name, value.clone())?;
+        }
+        Ok(())
+    }
+
+    fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
+        let mut scope_key = scope_key;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };
+            if row.has_variables && self.tables.variables.contains(&(scope_key, name.0.clone()))? {
+                break;
+            }
+            if row.scope_key == 0 {
+                break;
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(scope_key)
+    }
+
+    /// Deletes the variables of a scope that ends.
+    pub fn delete_variables(&mut self, scope_key: Key) -> Result<(), StateError> {
+        for key in self.tables.variables.keys(scope_range(scope_key), MAX_VARIABLES)? {
+            self.tables.variables.delete(&key);
+        }
+        Ok(())
+    }
+
+    /// Applies the input mappings of an element: its targets become local variables.
+    pub fn apply_inputs(&mut self, at: &At) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let mappings = &process.element(at.index).inputs;
+        if mappings.is_empty() {
+            return Ok(());
+        }
+        let targets = self.evaluate_mappings(at, mappings, None)?;
+        let owner = at.owner();
+        for (name, value) in targets.iter() {
+            self.set_local(at.key, &owner, name, value.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Hands what an element brought to its scope: through its output mappings, or all of it.
+    pub fn apply_outputs(&mut self, at: &At, variables: &Document) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let mappings = &process.element(at.index).outputs;
+        let owner = at.owner();
+        if mappings.is_empty() {
+            self.propagate(at.key, &owner, variables)?;
+            return Ok(());
+        }
+        for (name, value) in variables.iter() {
+            self.set_local(at.key, &owner, name, value.clone())?;
+        }
+        let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
+        let targets = self.evaluate_mappings(at, mappings, Some(parent))?;
+        self.propagate(parent, &owner, &targets)?;
+        Ok(())
+    }
+
+    /// Evaluates mappings in order; later ones see earlier targets. A nested target is merged into what earlier
+    /// mappings made of it and, with `merge_into`, into the variable that this scope sees.
+    fn evaluate_mappings(
+        &mut self,
+        at: &At,
+        mappings: &[Mapping],
+        merge_into: Option<Key>,
+    ) -> Result<Document, Failure> {
+        let mut targets = Document::empty();
+        for mapping in mappings {
+            let value = match &mapping.source {
+                None => Json::null(),
+                Some(Text::Static(text)) => json_string(text),
+                Some(Text::Expression(expression)) => {
+                    let scope = Scope { scope_key: at.key, extra: Some(&targets) };
+                    let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
+                    self.to_json(&value)
+                }
+            };
+            let root = Name::from(&mapping.target[0]);
+            let value = if mapping.target.len() == 1 {
+                value
+            } else {
+                let base = match (targets.get(&root), merge_into) {
+                    (Some(value), _) => Some(value.clone()),
+                    (None, Some(scope_key)) => self.visible_variable(scope_key, &root)?,
+                    (None, None) => None,
+                };
+                merge_path(base, &mapping.target[1..], value)
+            };
+            targets.set(root, value);
+        }
+        Ok(targets)
+    }
+
+    /// The JSON of a FEEL value.
+    pub fn to_json(&self, value: &feel::Value) -> Json {
+        let mut bytes = Vec::new();
+        value.to_json(&mut bytes);
+        Json::from_valid(bytes)
+    }
+}
+
+impl At {
+    /// Whose variables it sets.
+    pub fn owner(&self) -> VariableOwner {
+        VariableOwner { process_instance_key: self.process_instance_key }
+    }
+}
+
+fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {
+    let empty: Arc<str> = Arc::from("");
+    (scope_key, Arc::clone(&empty))..(scope_key + 1, empty)
+}
+
+/// A JSON string.
+pub(crate) fn json_string(text: &str) -> Json {
+    Json::from_valid(format!("\"{}\"", escape(text)))
+}
+
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Puts a value at a path inside an object; what is not an object on the way is replaced by one.
+fn merge_path(base: Option<Json>, path: &[Arc<str>], value: Json) -> Json {
+    let parse = |json: Option<Json>| {
+        json.and_then(|json| Document::parse(Bytes::clone(json.as_bytes())).ok()).unwrap_or_default()
+    };
+    let mut levels = vec![parse(base)];
+    for name in &path[..path.len() - 1] {
+        let inner = levels.last().and_then(|level| level.get(name)).cloned();
+        levels.push(parse(inner));
+    }
+    let mut value = value;
+    for name in path.iter().rev() {
+        let mut level = levels.pop().unwrap_or_default();
+        level.set(Name::from(name), value);
+        value = Json::from_valid(level.to_json());
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(names: &[&str]) -> Vec<Arc<str>> {
+        names.iter().map(|name| Arc::from(*name)).collect()
+    }
+
+    #[test]
+    fn a_path_is_merged_into_what_is_there() {
+        let base = Json::from_valid(r#"{"a":{"b":1},"c":2}"#);
+        let merged = merge_path(Some(base), &path(&["a", "d"]), Json::from_valid("3"));
+        assert_eq!(merged.as_str(), r#"{"a":{"b":1,"d":3},"c":2}"#);
+        let made = merge_path(Some(Json::from_valid("7")), &path(&["x", "y"]), Json::null());
+        assert_eq!(made.as_str(), r#"{"x":{"y":null}}"#);
+    }
+
+    #[test]
+    fn text_becomes_a_json_string() {
+        assert_eq!(json_string("a\"b\\\n\u{1}").as_str(), r#""a\"b\\\n\u0001""#);
+    }
+}

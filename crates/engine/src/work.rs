@@ -1,0 +1,165 @@
+//! One command at work: its view of the state, its steps, its effects.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bpmn::Process;
+use bpmn::graph::{Element, ElementIndex};
+use protocol::{Command, Key, Name, Response, compose_key};
+use state::StateError;
+
+use crate::counters::Counters;
+use crate::definition::Definitions;
+use crate::effects::Effects;
+use crate::entity::{ElementInstance, Instance, Meta};
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::step::Step;
+use crate::tables::Tables;
+
+/// Everything a command may touch.
+pub(crate) struct Work<'a> {
+    pub tables: &'a mut Tables,
+    pub meta: &'a mut Meta,
+    pub definitions: &'a mut Definitions,
+    pub counters: &'a mut Counters,
+    pub options: &'a Options,
+    pub effects: &'a mut Effects,
+    pub steps: VecDeque<Step>,
+    /// Echoed in records.
+    pub operation_reference: Option<u64>,
+    /// Position of the command.
+    pub command_position: u64,
+    /// Whom a panic is blamed on; 0 for nobody.
+    pub current_instance: Key,
+    /// The instance last asked for.
+    cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
+}
+
+/// An element instance at work, with its place in the model.
+#[derive(Clone)]
+pub(crate) struct At {
+    pub key: Key,
+    pub process_instance_key: Key,
+    pub scope_key: Key,
+    pub index: ElementIndex,
+    pub instance: Arc<Instance>,
+    pub process: Arc<Process>,
+}
+
+impl At {
+    pub fn element(&self) -> &Element {
+        self.process.element(self.index)
+    }
+}
+
+impl<'a> Work<'a> {
+    pub fn new(
+        tables: &'a mut Tables,
+        meta: &'a mut Meta,
+        definitions: &'a mut Definitions,
+        counters: &'a mut Counters,
+        options: &'a Options,
+        effects: &'a mut Effects,
+    ) -> Self {
+        Self {
+            tables,
+            meta,
+            definitions,
+            counters,
+            options,
+            effects,
+            steps: VecDeque::new(),
+            operation_reference: None,
+            command_position: 0,
+            current_instance: 0,
+            cached: None,
+        }
+    }
+
+    /// Runs a command and the steps it causes, as far as one command may go.
+    pub fn run(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
+        self.counters.commands += 1;
+        self.meta.position += 1;
+        self.command_position = self.meta.position;
+        let response = self.execute(command)?;
+        self.run_steps()?;
+        Ok(response)
+    }
+
+    fn run_steps(&mut self) -> Result<(), Failure> {
+        let mut budget = self.options.max_steps_per_command;
+        while let Some(step) = self.steps.pop_front() {
+            if budget == 0 {
+                self.steps.push_front(step);
+                break;
+            }
+            budget -= 1;
+            self.counters.steps += 1;
+            self.run_step(step)?;
+        }
+        while let Some(step) = self.steps.pop_front() {
+            self.meta.pending_counter += 1;
+            self.tables.pending_steps.insert(self.meta.pending_counter, step);
+        }
+        Ok(())
+    }
+
+    /// The engine's clock, Unix milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.meta.now_ms
+    }
+
+    /// A key that nobody has had.
+    pub fn next_key(&mut self) -> Key {
+        self.meta.key_counter += 1;
+        compose_key(self.options.partition_id, self.meta.key_counter)
+    }
+
+    /// A process instance with its model.
+    pub fn instance(&mut self, key: Key) -> Result<Option<(Arc<Instance>, Arc<Process>)>, StateError> {
+        if let Some((cached, instance, process)) = &self.cached
+            && *cached == key
+        {
+            return Ok(Some((Arc::clone(instance), Arc::clone(process))));
+        }
+        let Some(instance) = self.tables.instances.get(&key)? else { return Ok(None) };
+        let process = self.definitions.process(self.tables, instance.definition_key)?;
+        self.cached = Some((key, Arc::clone(&instance), Arc::clone(&process)));
+        Ok(Some((instance, process)))
+    }
+
+    /// Forgets the cached instance after a change to its row.
+    pub fn forget_cached(&mut self) {
+        self.cached = None;
+    }
+
+    /// An element instance with its place in the model, if it lives.
+    pub fn at(&mut self, key: Key) -> Result<Option<(At, Arc<ElementInstance>)>, StateError> {
+        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
+        self.current_instance = row.process_instance_key;
+        let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
+        let at = At {
+            key,
+            process_instance_key: row.process_instance_key,
+            scope_key: row.scope_key,
+            index: row.element,
+            instance,
+            process,
+        };
+        Ok(Some((at, row)))
+    }
+
+    /// Whether the commands of a process instance are skipped.
+    pub fn is_banned(&self, process_instance_key: Key) -> Result<bool, StateError> {
+        self.tables.banned.contains(&process_instance_key)
+    }
+
+    /// Cuts a text for people to its limit.
+    pub fn cut_message(&self, text: &str) -> Name {
+        match text.char_indices().nth(self.options.max_error_message_chars) {
+            Some((end, _)) => Name::from(&text[..end]),
+            None => Name::from(text),
+        }
+    }
+}
