@@ -103,7 +103,7 @@ impl Compiler<'_> {
                 let unique = schema.get("uniqueItems").is_some();
                 format!("Kind::Array(Array {{ items: &{items}, min: {min}, max: {max}, unique: {unique} }})")
             }
-            Some("object") => self.object(&[schema.clone()], None),
+            Some("object") => self.object(std::slice::from_ref(schema), None),
             Some(other) => panic!("unknown type {other}"),
         }
     }

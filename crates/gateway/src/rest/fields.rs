@@ -113,11 +113,13 @@ impl<'a> Fields<'a> {
     /// A free object as variables. Large ones share the memory of `body`, the buffer that was validated.
     pub(crate) fn document(&self, name: &str, body: &Bytes) -> Result<Document, Failure> {
         let Some(raw) = self.raw(name) else { return Ok(Document::empty()) };
-        Document::parse(body.slice_ref(raw.as_bytes())).map_err(|error| match error {
-            DocumentError::Syntax(reason) => {
-                Failure::invalid(format!("{name}: request body is not valid JSON: {reason}"))
-            }
-            other => Failure::invalid(format!("{name}: {other}")),
+        Document::parse(body.slice_ref(raw.as_bytes())).map_err(|error| {
+            Failure::invalid(match error {
+                DocumentError::Syntax(reason) => {
+                    format!("request body is not valid JSON: {reason} of {name}")
+                }
+                other => format!("{name}: {other}"),
+            })
         })
     }
 }

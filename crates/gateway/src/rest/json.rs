@@ -261,27 +261,31 @@ impl<'a> Cursor<'a> {
     /// Skips an array or object by its brackets alone: whoever reads the skipped text checks it.
     pub(crate) fn skip_unchecked(&mut self) -> Result<(), SyntaxError> {
         let bytes = self.text.as_bytes();
-        let mut depth = 0usize;
+        let mut open = Brackets { depth: 0, objects: [0; Brackets::WORDS] };
         loop {
             match bytes.get(self.at) {
-                Some(b'"') => self.skip_string()?,
-                Some(b'{' | b'[') => {
-                    depth += 1;
-                    if depth > MAX_DEPTH {
+                Some(b'"') => {
+                    self.skip_string()?;
+                    continue;
+                }
+                Some(bracket @ (b'{' | b'[')) => {
+                    if !open.push(*bracket == b'{') {
                         return self.error("nested too deeply");
                     }
-                    self.at += 1;
                 }
-                Some(b'}' | b']') => {
-                    self.at += 1;
-                    depth -= 1;
-                    if depth == 0 {
+                Some(bracket @ (b'}' | b']')) => {
+                    if !open.pop(*bracket == b'}') {
+                        return self.error("mismatched bracket");
+                    }
+                    if open.depth == 0 {
+                        self.at += 1;
                         return Ok(());
                     }
                 }
-                Some(_) => self.at += 1,
+                Some(_) => {}
                 None => return self.error("unexpected end"),
             }
+            self.at += 1;
         }
     }
 
@@ -304,6 +308,33 @@ impl<'a> Cursor<'a> {
     /// Nothing but white space may follow.
     pub(crate) fn finish(&mut self) -> Result<(), SyntaxError> {
         if self.next_byte().is_some() { self.error("unexpected text after the value") } else { Ok(()) }
+    }
+}
+
+/// The kinds of the open brackets, one bit each.
+struct Brackets {
+    depth: usize,
+    objects: [u64; Self::WORDS],
+}
+
+impl Brackets {
+    const WORDS: usize = MAX_DEPTH.div_ceil(64);
+
+    /// Whether there was room.
+    fn push(&mut self, is_object: bool) -> bool {
+        if self.depth == MAX_DEPTH {
+            return false;
+        }
+        let (word, bit) = (&mut self.objects[self.depth / 64], 1 << (self.depth % 64));
+        *word = if is_object { *word | bit } else { *word & !bit };
+        self.depth += 1;
+        true
+    }
+
+    /// Whether it was of this kind.
+    fn pop(&mut self, is_object: bool) -> bool {
+        self.depth -= 1;
+        (self.objects[self.depth / 64] >> (self.depth % 64) & 1 == 1) == is_object
     }
 }
 

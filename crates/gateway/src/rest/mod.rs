@@ -19,6 +19,8 @@ mod problem;
 mod reply;
 mod route;
 mod server;
+#[cfg(test)]
+mod tests;
 mod validate;
 mod writer;
 
@@ -31,7 +33,7 @@ pub use server::serve;
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
 /// How long a connection may be idle, or may take to send the head of a request.
-pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long a body may take to arrive.
 pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a creation waits for its result when the request does not say.

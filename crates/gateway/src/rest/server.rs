@@ -108,11 +108,11 @@ async fn connection(stream: TcpStream, place: OwnedSemaphorePermit, gateway: Arc
         let gateway = Arc::clone(&gateway);
         async move { Ok::<_, Infallible>(gateway.answer(request).await) }
     });
+    // No `pipeline_flush`: with it, hyper keeps its answer to a malformed head to itself, and few clients pipeline.
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(idle_timeout)
-            .pipeline_flush(true)
             .max_buf_size(MAX_READ_BUFFER)
             .serve_connection(TokioIo::new(stream), service)
     );

@@ -253,7 +253,7 @@ impl<'a> Walk<'a> {
         if object.alternatives.iter().enumerate().any(fits) {
             return;
         }
-        if seen.alternatives.count_ones() == 1 {
+        if seen.alternatives.is_power_of_two() {
             let required = object.alternatives[seen.alternatives.trailing_zeros() as usize].required;
             for name in names(required & !seen.properties) {
                 self.path.push(Step::Name(name));

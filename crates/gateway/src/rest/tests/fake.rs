@@ -1,0 +1,207 @@
+//! A broker that answers every command with what it usually gets, unless told otherwise, and remembers what it saw.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use broker::api::{
+    Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo, SubmitError, Timing,
+    Topology,
+};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use protocol::{
+    ActivatedJob, Command, CreateInstance, DeployedProcess, DeploymentCreated, Document, InstanceCreated,
+    JobKind, JobListenerEventType, Name, Response,
+};
+
+pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
+pub(super) const INSTANCE_KEY: u64 = 2_251_799_813_685_250;
+pub(super) const LIMIT_BYTES: usize = 1024 * 1024;
+
+#[derive(Default)]
+pub(super) struct FakeBroker {
+    pub(super) commands: Mutex<Vec<Command>>,
+    pub(super) activations: Mutex<Vec<(JobRequest, Option<Duration>)>>,
+    pub(super) awaited: Mutex<Vec<(Vec<Name>, Duration)>>,
+    /// Taken in turn before the usual answers.
+    pub(super) scripted: Mutex<VecDeque<Result<Response, SubmitError>>>,
+    /// Whether activations find nothing and wait for ever.
+    pub(super) no_jobs: bool,
+    /// Whether there is no leader.
+    pub(super) is_down: bool,
+    /// Activations that are waiting.
+    pub(super) waiting: AtomicUsize,
+    /// Told whenever `waiting` changes.
+    pub(super) changed: tokio::sync::Notify,
+}
+
+impl FakeBroker {
+    /// What was submitted last.
+    pub(super) fn last(&self) -> Command {
+        self.commands.lock().unwrap().pop().expect("a command was submitted")
+    }
+
+    fn answer(&self, command: Command) -> Result<Answer, SubmitError> {
+        let usual = usual(&command);
+        self.commands.lock().unwrap().push(command);
+        let response = self.scripted.lock().unwrap().pop_front().unwrap_or(Ok(usual))?;
+        let timing = Timing { queued: Duration::from_micros(1), ..Timing::default() };
+        Ok(Answer { response, timing })
+    }
+
+    /// Waits until so many activations wait.
+    pub(super) async fn until_waiting(&self, count: usize) {
+        loop {
+            let changed = self.changed.notified();
+            if self.waiting.load(Ordering::SeqCst) == count {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+fn instance(command: &CreateInstance) -> InstanceCreated {
+    InstanceCreated {
+        process_definition_key: PROCESS_KEY,
+        process_id: "order".into(),
+        version: 3,
+        process_instance_key: INSTANCE_KEY,
+        tenant_id: command.tenant_id.clone(),
+        tags: command.tags.clone(),
+        business_id: command.business_id.clone(),
+    }
+}
+
+fn usual(command: &Command) -> Response {
+    match command {
+        Command::Deploy(deploy) => Response::Deployed(DeploymentCreated {
+            deployment_key: 7,
+            tenant_id: deploy.tenant_id.clone(),
+            processes: vec![DeployedProcess {
+                process_id: "order".into(),
+                version: 1,
+                process_definition_key: PROCESS_KEY,
+                resource_name: deploy.resources[0].name.clone(),
+                tenant_id: deploy.tenant_id.clone(),
+            }],
+        }),
+        Command::CreateInstance(create) => Response::InstanceCreated(instance(create)),
+        Command::PublishMessage(message) => {
+            Response::MessagePublished { message_key: 9, tenant_id: message.tenant_id.clone() }
+        }
+        Command::CorrelateMessage(message) => Response::MessageCorrelated {
+            message_key: 9,
+            process_instance_key: INSTANCE_KEY,
+            tenant_id: message.tenant_id.clone(),
+        },
+        Command::SetVariables(_) => Response::VariablesSet { key: 11 },
+        _ => Response::Done,
+    }
+}
+
+pub(super) fn job() -> ActivatedJob {
+    ActivatedJob {
+        key: 21,
+        job_type: "pay".into(),
+        process_instance_key: INSTANCE_KEY,
+        root_process_instance_key: INSTANCE_KEY,
+        process_id: "order".into(),
+        process_definition_version: 3,
+        process_definition_key: PROCESS_KEY,
+        element_id: "pay-task".into(),
+        element_instance_key: 22,
+        custom_headers_json: r#"{"h":"1"}"#.into(),
+        worker: "w".into(),
+        retries: 3,
+        deadline_ms: 1_900_000_000_000,
+        variables: Document::parse(bytes::Bytes::from_static(br#"{"a":{"b":[1.50]}}"#)).unwrap(),
+        tenant_id: Name::default_tenant(),
+        kind: JobKind::BpmnElement,
+        listener_event_type: JobListenerEventType::Unspecified,
+        tags: vec!["vip".into()],
+    }
+}
+
+impl Broker for FakeBroker {
+    fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        std::future::ready(self.answer(command)).boxed()
+    }
+
+    fn create_with_result(
+        &self,
+        command: CreateInstance,
+        fetch_variables: Vec<Name>,
+        timeout: Duration,
+    ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+        self.awaited.lock().unwrap().push((fetch_variables, timeout));
+        let instance = instance(&command);
+        let variables = command.variables.clone();
+        let answer = self
+            .answer(Command::CreateInstance(command))
+            .map(|answer| Answer { response: Response::InstanceCompleted { instance, variables }, ..answer });
+        std::future::ready(answer).boxed()
+    }
+
+    fn activate_jobs(
+        &self,
+        request: JobRequest,
+        wait: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
+        self.activations.lock().unwrap().push((request, wait));
+        if !self.no_jobs {
+            return std::future::ready(Ok(vec![job()])).boxed();
+        }
+        async move {
+            self.waiting.fetch_add(1, Ordering::SeqCst);
+            let _guard = Waiting(self);
+            self.changed.notify_waiters();
+            std::future::pending().await
+        }
+        .boxed()
+    }
+
+    fn stream_jobs(&self, _: JobRequest) -> Result<JobStream, SubmitError> {
+        Err(SubmitError::Unavailable("there is no streaming over REST".into()))
+    }
+
+    fn evaluate_expression(
+        &self,
+        expression: String,
+        _: Document,
+    ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
+        let warnings = if expression.contains('x') { vec!["no variable 'x'".to_owned()] } else { Vec::new() };
+        std::future::ready(Ok(ExpressionResult { result_json: r#"{"v":[1,null]}"#.into(), warnings })).boxed()
+    }
+
+    fn topology(&self) -> Topology {
+        let partition = |partition_id, leader| PartitionInfo { partition_id, leader, healthy: !self.is_down };
+        Topology {
+            cluster_id: "c-1".into(),
+            brokers: vec![BrokerInfo {
+                node_id: 0,
+                host: "localhost".into(),
+                port: 26500,
+                partitions: vec![partition(1, true), partition(2, false)],
+            }],
+            cluster_size: 1,
+            partitions_count: 2,
+            replication_factor: 1,
+        }
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        LIMIT_BYTES
+    }
+}
+
+struct Waiting<'a>(&'a FakeBroker);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        self.0.changed.notify_waiters();
+    }
+}

@@ -1,0 +1,45 @@
+//! Tests of the REST gateway against a broker that answers from a script.
+
+mod contract;
+mod fake;
+mod http;
+mod operations;
+mod random;
+
+use std::sync::Arc;
+
+use ::http::{Request, Response};
+use bytes::Bytes;
+use fake::FakeBroker;
+use http_body_util::Full;
+use tokio_util::sync::CancellationToken;
+
+use super::{Gateway, Options};
+
+/// A gateway in front of a fake.
+fn gateway(broker: &Arc<FakeBroker>) -> Gateway {
+    Gateway::new(Arc::<FakeBroker>::clone(broker), Options::default(), CancellationToken::new())
+}
+
+/// A request with a JSON body, or none if it is empty.
+fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+    let body = body.into();
+    let mut request = Request::builder().method(method).uri(path);
+    if !body.is_empty() {
+        request = request.header("content-type", "application/json");
+    }
+    request.body(Full::new(body)).unwrap()
+}
+
+/// Status and body.
+async fn text(response: Response<Full<Bytes>>) -> (u16, String) {
+    use http_body_util::BodyExt as _;
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// Runs a test's future.
+fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
