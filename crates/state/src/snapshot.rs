@@ -126,8 +126,18 @@ impl Store {
             Ok(metadata) if metadata.len() > 0 => {
                 Err(StateError::NotEmpty { path: path.display().to_string() })
             }
-            _ => build(path, |storage| Self::restore_into(storage, snapshot, options)),
+            _ => Self::replace_by_snapshot(path, snapshot, options),
         }
+    }
+
+    /// Puts a snapshot in the place of the database file `path`, in one step, and returns the snapshot's log index.
+    /// A store that still has the old file open goes on with the old content and must be opened anew.
+    pub fn replace_by_snapshot(
+        path: &Path,
+        snapshot: impl Read,
+        options: Options,
+    ) -> Result<u64, StateError> {
+        build(path, |storage| Self::restore_into(storage, snapshot, options))
     }
 
     /// Fills an empty storage from a snapshot and returns the snapshot's log index. After an error the storage is of

@@ -251,3 +251,21 @@ fn flipped_bytes_are_errors_or_harmless_never_panics() {
     }
     assert!(refused > 0);
 }
+
+#[test]
+fn verifying_finds_a_changed_page() {
+    let disk = Arc::new(Disk::new(Vec::new()));
+    let mut tables = open(&disk).unwrap();
+    fill(&mut tables, 0..400);
+    flush(&mut tables, 1).unwrap();
+    drop(tables);
+    let verify =
+        |bytes| Store::with_backend(Arc::new(Handle(Arc::new(Disk::new(bytes)))), options())?.verify();
+    let mut bytes = disk.copy();
+    verify(bytes.clone()).unwrap();
+    // Somewhere inside a row.
+    let row = bytes.windows(8).position(|part| part == 123u64.to_le_bytes()).unwrap();
+    bytes[row] ^= 1;
+    let error = verify(bytes).unwrap_err();
+    assert!(matches!(error, StateError::Damaged { .. }), "{error}");
+}

@@ -72,6 +72,28 @@ fn a_snapshot_is_the_last_flush() {
 }
 
 #[test]
+fn a_snapshot_takes_the_place_of_older_state_or_leaves_it_alone() {
+    let (source, tables) = filled(100, 10);
+    let (stream, hash) = (bytes(&source), tables.state_hash().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.redb");
+    let open = || Tables::open(&Store::open(&path, Options::default()).unwrap()).unwrap();
+    let mut older = open();
+    older.rows.insert(5, 5);
+    flush(&mut older, 3);
+
+    let cut = &stream[..stream.len() - 1];
+    assert!(Store::replace_by_snapshot(&path, cut, Options::default()).is_err());
+    drop(older);
+    let older = open();
+    assert_eq!(older.applied_index(), 3);
+    assert_eq!(Store::replace_by_snapshot(&path, stream.as_slice(), Options::default()).unwrap(), 17);
+    assert_eq!(older.rows.keys(.., 10).unwrap(), [5]);
+    drop(older);
+    assert_eq!(open().state_hash().unwrap(), hash);
+}
+
+#[test]
 fn an_empty_store_has_an_empty_snapshot() {
     let store = Store::in_memory(Options::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
