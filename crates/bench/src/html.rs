@@ -66,7 +66,11 @@ pub fn page(reports: &[Report]) -> String {
             name: format!("{name}{kind}"),
             points: report.series.iter().map(|row| (row.second, value(row))).collect(),
         };
-        vec![line("started", |row| row.created_per_second), line("ended", |row| row.completed_per_second)]
+        let mut lines = vec![line("started", |row| row.created_per_second)];
+        if report.completed > 0 {
+            lines.push(line("ended", |row| row.completed_per_second));
+        }
+        lines
     });
     section(&mut page, "Instances per second", linear("seconds", seconds), "per second", throughput);
     let over_time = lines(reports, |report, name| {

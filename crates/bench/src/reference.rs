@@ -21,8 +21,8 @@ use grpc::gateway_server::{Gateway, GatewayServer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
-use tokio_stream::{Empty, wrappers::TcpListenerStream};
-use tonic::{Request, Response, Status};
+use tokio_stream::Empty;
+use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
 /// The largest body that is read; payloads of the measurements stay far below.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -99,9 +99,8 @@ fn without_delay(listener: TcpListener) -> impl axum::serve::Listener<Addr = Soc
 /// Serves creations over gRPC until the listener fails.
 pub async fn serve_grpc(listener: TcpListener) -> Result<(), tonic::transport::Error> {
     tonic::transport::Server::builder()
-        .tcp_nodelay(true)
         .add_service(GatewayServer::new(Keys::default()))
-        .serve_with_incoming(TcpListenerStream::new(listener))
+        .serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true)))
         .await
 }
 

@@ -65,14 +65,6 @@ pub enum Error {
         /// What is wrong with the answer.
         reason: String,
     },
-    /// The operation does not exist in the protocol of this client.
-    #[error("{operation} is not available over {protocol}")]
-    Unsupported {
-        /// The operation asked for.
-        operation: &'static str,
-        /// `gRPC` or `REST`.
-        protocol: &'static str,
-    },
 }
 
 impl Error {
@@ -122,7 +114,6 @@ impl Error {
             Self::Problem { title, .. } => title.clone(),
             Self::Grpc { code, .. } => screaming(&format!("{code:?}")),
             Self::Decode { .. } => "UNREADABLE_ANSWER".to_owned(),
-            Self::Unsupported { .. } => "UNSUPPORTED".to_owned(),
         }
     }
 
