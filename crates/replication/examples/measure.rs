@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement may stop at the first surprise")]
 
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,11 @@ fn resident_mib() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
+fn directory_mib(dir: &std::path::Path) -> u64 {
+    let sizes = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
+    sizes.sum::<u64>() >> 20
+}
+
 fn sync_time(dir: &std::path::Path) -> Duration {
     use std::os::unix::fs::FileExt;
     let path = dir.join("sync-time");
@@ -72,10 +78,7 @@ fn document(bytes: usize) -> Bytes {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        text.push_str(&format!(
-            "{{\"id\":\"{seed:016x}\",\"amount\":{},\"status\":\"OPEN\"}},",
-            seed % 10_000
-        ));
+        write!(text, "{{\"id\":\"{seed:016x}\",\"amount\":{},\"status\":\"OPEN\"}},", seed % 10_000).unwrap();
     }
     text.truncate(bytes);
     Bytes::from(text)
@@ -144,6 +147,7 @@ async fn main() {
     sequential(&group, "200 B one at a time", 200, 10_000).await;
     sequential(&group, "32 KiB one at a time", 32 << 10, 2_000).await;
     sequential(&group, "64 KiB one at a time", 64 << 10, 2_000).await;
+    println!("log: {} MiB", directory_mib(dir.path()));
     group.purge(group.metrics().applied_index).await;
     sequential(&group, "200 B after a purge (recycled files)", 200, 10_000).await;
     windowed(&group, "200 B, 2 under way", 200, 10_000, 2).await;
@@ -169,7 +173,11 @@ async fn main() {
 
     let (began, cpu_before) = (Instant::now(), cpu());
     tokio::time::sleep(Duration::from_secs(5)).await;
-    println!("idle: {} ms CPU in {} s", (cpu() - cpu_before).as_millis(), began.elapsed().as_secs());
+    println!(
+        "idle: {} ms CPU in {} s",
+        cpu().saturating_sub(cpu_before).as_millis(),
+        began.elapsed().as_secs()
+    );
 
     for group in [group, second, busy] {
         group.shutdown().await;

@@ -491,8 +491,9 @@ impl Supervisor {
             self.shut_down(&raft).await;
             return Err(error);
         }
-        self.publish(&raft);
+        // In this order: whoever sees the new role can propose.
         inner.set(Slot::Running(raft.clone()));
+        self.publish(&raft);
         Ok(raft)
     }
 

@@ -20,7 +20,7 @@ mod record;
 mod types;
 
 pub use group::{Group, GroupMetrics, GroupOptions, Role, StartError};
-pub use log::{DiskFaults, LogError, LogOptions, LogStore};
+pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
 pub use machine::{ApplyError, SnapshotError, SnapshotSource, StateMachine};
 pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
 pub use types::{Payload, ProposeError};

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use minicbor::{Decode, Encode};
 use openraft::{BasicNode, CommittedLeaderId};
 use protobuf::reflect::MessageDescriptor;
+use protobuf::wire_format::WireType;
 use protobuf::{CodedInputStream, CodedOutputStream, ProtobufResult, UnknownFields};
 use raft_engine::MessageExt;
 
@@ -105,6 +106,10 @@ impl protobuf::Message for Record {
                 3 => self.node = input.read_uint64()?,
                 4 => self.kind = input.read_uint32()?,
                 5 => self.data = Bytes::from(input.read_bytes()?),
+                // Groups nest without limit, and protobuf 2 follows them by recursion (RUSTSEC-2024-0437).
+                _ if matches!(wire_type, WireType::WireTypeStartGroup | WireType::WireTypeEndGroup) => {
+                    return Err(protobuf::rt::unexpected_wire_type(wire_type));
+                }
                 _ => input.skip_field(wire_type)?,
             }
         }
@@ -310,6 +315,15 @@ mod tests {
         let fact = encode(&StoredMembershipFact::of(Some(&at), &membership));
         let read = decode::<StoredMembershipFact>(&fact).unwrap().into_stored();
         assert_eq!(read, StoredMembership::new(Some(at), membership));
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_skipped_but_groups_are_refused() {
+        let mut bytes = Record { index: 7, ..Record::default() }.write_to_bytes().unwrap();
+        bytes.extend([0x30, 1, 0x3a, 2, 9, 9]);
+        assert_eq!(Record::parse_from_bytes(&bytes).unwrap().index, 7);
+        bytes.extend(std::iter::repeat_n(0x33, 100_000));
+        assert!(Record::parse_from_bytes(&bytes).is_err());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Disks that fail: full, unable to sync, or torn by a crash.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
+
 mod common;
 
 use std::sync::Arc;
@@ -7,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Seen, log_files, open, payload, start};
 use replication::{DiskFaults, Group, LogOptions, LogStore, ProposeError, Role};
+use tokio::task::JoinHandle;
 
 fn faulty(dir: &std::path::Path) -> (LogStore, Arc<DiskFaults>) {
     let faults = Arc::new(DiskFaults::default());
@@ -101,17 +104,16 @@ async fn proposals_in_flight_when_the_disk_fails_are_all_answered() {
         })
         .collect();
     // Fail in the midst of the stream, several times, until every proposer has met a failure.
-    while !proposers.iter().all(tokio::task::JoinHandle::is_finished) {
+    let all_done = || proposers.iter().all(JoinHandle::is_finished);
+    while !all_done() {
         let applied = group.metrics().applied_index;
-        while group.metrics().applied_index < applied + 20 && !proposers.iter().all(|task| task.is_finished())
-        {
+        while group.metrics().applied_index < applied + 20 && !all_done() {
             tokio::task::yield_now().await;
         }
         faults.failing_sync.store(true, Ordering::SeqCst);
-        let mut role = group.role();
-        tokio::select! {
-            _ = role.wait_for(|role| *role == Role::Unavailable) => {}
-            () = async { while !proposers.iter().all(|task| task.is_finished()) { tokio::task::yield_now().await } } => {}
+        let role = group.role();
+        while *role.borrow() != Role::Unavailable && !all_done() {
+            tokio::task::yield_now().await;
         }
         faults.failing_sync.store(false, Ordering::SeqCst);
         led_again(&group).await;
@@ -226,6 +228,32 @@ async fn a_torn_tail_costs_no_more_than_the_torn_entry() {
             group.shutdown().await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_sync_that_fails_right_after_a_crash_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let seen = Seen::default();
+    let group = start(&open(dir.path()), 1, &seen).await;
+    for number in 0..10 {
+        group.propose(payload(format!("{number}"))).await.unwrap();
+    }
+    // The newest file still has the zeros that were allocated ahead.
+    let copy = freeze(dir.path());
+    group.shutdown().await;
+
+    let (log, faults) = faulty(copy.path());
+    let again = Seen::default();
+    let group = start(&log, 1, &again).await;
+    faults.failing_sync.store(true, Ordering::SeqCst);
+    group.propose(payload("lost")).await.unwrap_err();
+    faults.failing_sync.store(false, Ordering::SeqCst);
+    led_again(&group).await;
+    group.propose(payload("on")).await.unwrap();
+    let mut expected = seen.texts();
+    expected.push("on".to_owned());
+    assert_eq!(again.texts(), expected);
+    group.shutdown().await;
 }
 
 /// Where the content of a log file ends: it is allocated ahead, in zeros.

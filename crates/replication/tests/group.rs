@@ -1,5 +1,7 @@
 //! The life of a group on a healthy disk.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
+
 mod common;
 
 use std::sync::Arc;
@@ -107,6 +109,8 @@ async fn groups_share_a_store_and_do_not_mix() {
     for task in tasks {
         task.await.unwrap();
     }
+    let stats = log.stats();
+    assert!(stats.writes < stats.changes, "groups share syncs: {stats:?}");
     for (id, group, seen) in groups {
         assert_eq!(seen.texts().len(), 200);
         assert!(seen.texts().iter().all(|text| text.starts_with(&format!("{id}/"))));
@@ -154,8 +158,19 @@ async fn a_state_machine_that_fails_stops_its_group_alone() {
         assert!(matches!(after, Err(ProposeError::StateMachine(_))), "{after:?}");
         other.propose(payload("unharmed")).await.unwrap();
         group.shutdown().await;
-        other.shutdown().await;
         assert_eq!(seen.texts(), ["before"]);
+        drop(group);
+
+        // The entry is in the log: the group cannot start before its machine can take it.
+        let again = Seen::default();
+        let failed = Group::start(1, 1, &log, again.machine(), GroupOptions::default()).await;
+        assert!(matches!(failed.err(), Some(StartError::Raft(_))));
+        let again = Seen::default();
+        again.healed.store(true, Ordering::SeqCst);
+        let group = start(&log, 1, &again).await;
+        assert_eq!(again.texts(), ["before", poison]);
+        group.shutdown().await;
+        other.shutdown().await;
     }
 }
 

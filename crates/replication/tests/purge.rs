@@ -1,5 +1,7 @@
 //! Disk space: what is purged really goes.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
+
 mod common;
 
 use common::{Seen, open, payload, size_of, start};

@@ -47,6 +47,14 @@ struct Extent {
     synced: AtomicU64,
 }
 
+impl Extent {
+    /// The file was cut, which needs no sync to count: what is gone is not missed.
+    fn truncate(&self, offset: u64) {
+        self.written.store(offset, Ordering::SeqCst);
+        self.synced.fetch_min(offset, Ordering::SeqCst);
+    }
+}
+
 struct Shared {
     faults: Option<Arc<DiskFaults>>,
     /// Files opened by the running engine that were written to.
@@ -210,7 +218,9 @@ pub(crate) struct DiskHandle {
 impl Handle for DiskHandle {
     fn truncate(&self, offset: usize) -> io::Result<()> {
         self.shared.check()?;
-        self.inner.truncate(offset)
+        self.inner.truncate(offset)?;
+        self.extent.truncate(offset as u64);
+        Ok(())
     }
 
     fn file_size(&self) -> io::Result<usize> {
@@ -278,7 +288,7 @@ impl WriteExt for DiskWriter {
         self.shared.check()?;
         self.inner.truncate(offset)?;
         self.position = offset as u64;
-        self.extent.written.store(self.position, Ordering::SeqCst);
+        self.extent.truncate(self.position);
         Ok(())
     }
 

@@ -39,7 +39,8 @@ pub struct LogOptions {
     pub segment_bytes: u64,
     /// Purged log files are removed or recycled once the log is larger than this, in bytes.
     pub retained_bytes: u64,
-    /// Batches from this many bytes on are compressed with LZ4; 0 compresses none.
+    /// Batches from this many bytes on are compressed with LZ4; 0 compresses none. JSON shrinks to less than half for
+    /// about half a microsecond of CPU per KiB.
     pub compression_threshold_bytes: u64,
     /// Bytes of applied entries each group keeps in memory for followers that lag a little. Entries not yet applied
     /// are always kept.
@@ -55,7 +56,7 @@ impl Default for LogOptions {
         Self {
             segment_bytes: 8 << 20,
             retained_bytes: 32 << 20,
-            compression_threshold_bytes: 0,
+            compression_threshold_bytes: 8 << 10,
             cached_bytes_per_group: 1 << 20,
             min_free_bytes: 32 << 20,
             disk_faults: None,
@@ -78,6 +79,21 @@ impl LogOptions {
             ..Config::default()
         }
     }
+}
+
+/// What a log store has done since it was opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogStats {
+    /// Writes, each with one sync.
+    pub writes: u64,
+    /// Changes in them; more than one a write when groups shared a sync.
+    pub changes: u64,
+    /// Bytes written, after compression.
+    pub bytes: u64,
+    /// Time spent writing and syncing, in microseconds.
+    pub write_time_us: u64,
+    /// Size of the log's files now, in bytes, each counted in full.
+    pub disk_bytes: u64,
 }
 
 /// Why the log store could not be opened, read or written.
@@ -166,6 +182,11 @@ impl LogStore {
     /// The directory of the log.
     pub fn dir(&self) -> &Path {
         &self.inner.dir
+    }
+
+    /// What the store has done so far.
+    pub fn stats(&self) -> LogStats {
+        self.shared().stats()
     }
 
     /// Why the log cannot be written now, if it cannot.

@@ -3,15 +3,17 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use openraft::storage::LogFlushed;
 use raft_engine::{Command, Engine, LogBatch};
 use tokio::sync::{mpsc, oneshot};
 
 use super::disk::Disk;
-use super::{LogError, LogOptions};
+use super::{LogError, LogOptions, LogStats};
 use crate::record::Record;
 use crate::types::TypeConfig;
 
@@ -62,13 +64,35 @@ pub(crate) struct Shared {
     disk: Disk,
     /// Absent only while the store recovers.
     engine: RwLock<Option<LogEngine>>,
+    counters: Counters,
+}
+
+#[derive(Default)]
+struct Counters {
+    writes: AtomicU64,
+    changes: AtomicU64,
+    bytes: AtomicU64,
+    write_time_us: AtomicU64,
 }
 
 impl Shared {
     pub(crate) fn open(dir: &Path, options: LogOptions) -> Result<Self, LogError> {
         let disk = Disk::new(options.disk_faults.clone());
         let engine = open_engine(dir, &options, &disk)?;
-        Ok(Self { dir: dir.to_owned(), options, disk, engine: RwLock::new(Some(engine)) })
+        let engine = RwLock::new(Some(engine));
+        Ok(Self { dir: dir.to_owned(), options, disk, engine, counters: Counters::default() })
+    }
+
+    pub(crate) fn stats(&self) -> LogStats {
+        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        LogStats {
+            writes: read(&self.counters.writes),
+            changes: read(&self.counters.changes),
+            bytes: read(&self.counters.bytes),
+            write_time_us: read(&self.counters.write_time_us),
+            disk_bytes: engine.as_ref().map_or(0, |engine| engine.get_used_size() as u64),
+        }
     }
 
     pub(crate) fn failure(&self) -> Option<String> {
@@ -88,7 +112,7 @@ impl Shared {
     }
 
     /// Writes one batch and syncs it. On failure the disk refuses all changes until the store has recovered.
-    fn write(&self, batch: &mut LogBatch) -> Result<(), LogError> {
+    fn write(&self, batch: &mut LogBatch, changes: usize) -> Result<(), LogError> {
         if let Some(reason) = self.disk.failure() {
             return Err(LogError::Write(reason));
         }
@@ -96,10 +120,18 @@ impl Shared {
         let Some(engine) = engine.as_ref() else {
             return Err(LogError::Write("the store has not recovered".to_owned()));
         };
+        let began = Instant::now();
         // raft-engine panics on a few disk errors (syncing the directory); none may take the broker down.
         let reason = match catch_unwind(AssertUnwindSafe(|| engine.write(batch, true))) {
-            Ok(Ok(_)) => match self.disk.failure() {
-                None => return Ok(()),
+            Ok(Ok(bytes)) => match self.disk.failure() {
+                None => {
+                    self.counters.writes.fetch_add(1, Ordering::Relaxed);
+                    self.counters.changes.fetch_add(changes as u64, Ordering::Relaxed);
+                    self.counters.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                    let elapsed_us = began.elapsed().as_micros() as u64;
+                    self.counters.write_time_us.fetch_add(elapsed_us, Ordering::Relaxed);
+                    return Ok(());
+                }
                 Some(reason) => reason,
             },
             Ok(Err(error)) => error.to_string(),
@@ -229,7 +261,7 @@ impl Writer {
         if self.waiting.is_empty() {
             return;
         }
-        let result = self.shared.write(&mut self.batch);
+        let result = self.shared.write(&mut self.batch, self.waiting.len());
         if result.is_err() || self.batch.approximate_size() > GATHERED_BYTES {
             self.batch = LogBatch::default();
         }

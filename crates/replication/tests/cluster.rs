@@ -1,0 +1,260 @@
+//! Several voters: the same code, with a transport made of method calls.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use replication::{
+    ApplyError, Group, GroupOptions, LogOptions, LogStore, Payload, PeerError, PeerFuture, PeerRequest,
+    ProposeError, Role, SnapshotError, SnapshotSource, StateMachine, Transport,
+};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+type Entries = BTreeMap<u64, String>;
+
+/// What one replica holds. It outlives the replica as a disk would.
+#[derive(Clone)]
+struct Ledger {
+    /// Applied entries; a watch, so that a test can wait for them.
+    applied: watch::Sender<Entries>,
+    durable: Arc<Mutex<u64>>,
+    installed: Arc<Mutex<u32>>,
+}
+
+impl Ledger {
+    fn new() -> Self {
+        Self { applied: watch::channel(Entries::new()).0, durable: Arc::default(), installed: Arc::default() }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.applied.borrow().values().cloned().collect()
+    }
+
+    async fn reaches(&self, count: usize) {
+        self.applied.subscribe().wait_for(|entries| entries.len() >= count).await.unwrap();
+    }
+
+    fn flush(&self) -> u64 {
+        let last = self.applied.borrow().keys().next_back().copied().unwrap_or(0);
+        *self.durable.lock().unwrap() = last;
+        last
+    }
+}
+
+impl StateMachine for Ledger {
+    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
+        let text = String::from_utf8(payload.bytes.to_vec()).map_err(ApplyError::new)?;
+        let mut before = None;
+        self.applied.send_modify(|entries| before = entries.insert(index, text));
+        if before.is_some() && index <= self.durable_index() {
+            return Err(ApplyError::new(format!("entry {index} was applied twice")));
+        }
+        Ok(())
+    }
+
+    fn durable_index(&self) -> u64 {
+        *self.durable.lock().unwrap()
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn SnapshotSource>, SnapshotError> {
+        let index = self.durable_index();
+        Ok(Box::new(View { index, entries: self.applied.borrow().clone().split_off(&0) }))
+    }
+
+    fn install_snapshot(&mut self, index: u64, source: &Path) -> Result<(), SnapshotError> {
+        let text = std::fs::read_to_string(source).map_err(|error| SnapshotError::Failed(error.into()))?;
+        let entries = text.lines().map(|line| line.split_once(' ').unwrap());
+        self.applied
+            .send_replace(entries.map(|(index, text)| (index.parse().unwrap(), text.to_owned())).collect());
+        *self.durable.lock().unwrap() = index;
+        *self.installed.lock().unwrap() += 1;
+        Ok(())
+    }
+}
+
+struct View {
+    index: u64,
+    entries: Entries,
+}
+
+impl SnapshotSource for View {
+    fn index(&self) -> u64 {
+        self.index
+    }
+
+    fn write_to(self: Box<Self>, target: &Path) -> Result<(), SnapshotError> {
+        let lines: Vec<String> =
+            self.entries.range(..=self.index).map(|(index, text)| format!("{index} {text}")).collect();
+        std::fs::write(target, lines.join("\n")).map_err(|error| SnapshotError::Failed(error.into()))
+    }
+}
+
+/// Nodes that call each other's groups directly.
+#[derive(Default)]
+struct Wire {
+    nodes: Mutex<HashMap<u64, Group>>,
+}
+
+impl Transport for Wire {
+    fn call<'a>(&'a self, _: u64, node: u64, address: &'a str, request: PeerRequest) -> PeerFuture<'a> {
+        assert_eq!(address, format!("node-{node}"));
+        let target = self.nodes.lock().unwrap().get(&node).cloned();
+        Box::pin(async move {
+            match target {
+                Some(group) => group.answer(request).await,
+                None => Err(PeerError::Unreachable("unplugged".to_owned())),
+            }
+        })
+    }
+}
+
+struct Cluster {
+    wire: Arc<Wire>,
+    dirs: BTreeMap<u64, TempDir>,
+    ledgers: BTreeMap<u64, Ledger>,
+}
+
+impl Cluster {
+    async fn of_three() -> Self {
+        let dirs = [1, 2, 3].map(|node| (node, tempfile::tempdir().unwrap())).into();
+        let ledgers = [1, 2, 3].map(|node| (node, Ledger::new())).into();
+        let cluster = Self { wire: Arc::default(), dirs, ledgers };
+        for node in [1, 2, 3] {
+            cluster.plug(node).await;
+        }
+        cluster
+    }
+
+    async fn plug(&self, node: u64) {
+        let log = LogStore::open(self.dirs[&node].path(), LogOptions::default()).unwrap();
+        let options = GroupOptions {
+            voters: [1, 2, 3].map(|node| (node, format!("node-{node}"))).into(),
+            heartbeat_interval_ms: 20,
+            election_timeout_ms: 100,
+            transport: self.wire.clone(),
+            ..GroupOptions::default()
+        };
+        // Of what was applied, only what was flushed is there after a restart.
+        let ledger = self.ledgers[&node].clone();
+        let durable = ledger.durable_index();
+        ledger.applied.send_modify(|entries| entries.retain(|index, _| *index <= durable));
+        let group = Group::start(1, node, &log, ledger, options).await.unwrap();
+        self.wire.nodes.lock().unwrap().insert(node, group);
+    }
+
+    async fn unplug(&self, node: u64) {
+        let group = self.wire.nodes.lock().unwrap().remove(&node).unwrap();
+        group.shutdown().await;
+    }
+
+    fn groups(&self) -> Vec<(u64, Group)> {
+        self.wire.nodes.lock().unwrap().iter().map(|(node, group)| (*node, group.clone())).collect()
+    }
+
+    async fn leader(&self) -> (u64, Group) {
+        let waits = self.groups().into_iter().map(|(node, group)| {
+            Box::pin(async move {
+                let mut role = group.role();
+                role.wait_for(|role| matches!(role, Role::Leader { .. })).await.unwrap();
+                (node, group)
+            })
+        });
+        first(waits.collect()).await
+    }
+
+    /// Proposes at whoever leads, until it is acknowledged.
+    async fn propose(&self, text: &str) {
+        loop {
+            let (_, group) = self.leader().await;
+            match group.propose(Payload::new(Bytes::from(text.to_owned()))).await {
+                Ok(_) => return,
+                Err(ProposeError::NotLeader { .. }) => tokio::task::yield_now().await,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+
+    async fn stop(self) {
+        for (node, _) in self.groups() {
+            self.unplug(node).await;
+        }
+    }
+}
+
+/// The first of several futures to be ready.
+async fn first<F: Future + Unpin>(mut futures: Vec<F>) -> F::Output {
+    std::future::poll_fn(|context| {
+        for future in &mut futures {
+            if let std::task::Poll::Ready(output) = std::pin::Pin::new(future).poll(context) {
+                return std::task::Poll::Ready(output);
+            }
+        }
+        std::task::Poll::Pending
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_voters_agree_and_outlive_their_leader() {
+    let cluster = Cluster::of_three().await;
+    let mut expected = Vec::new();
+    for life in 0..3 {
+        for number in 0..20 {
+            let text = format!("{life}-{number}");
+            cluster.propose(&text).await;
+            expected.push(text);
+        }
+        let (leader, _) = cluster.leader().await;
+        cluster.unplug(leader).await;
+        let text = format!("{life}-without-{leader}");
+        cluster.propose(&text).await;
+        expected.push(text);
+        cluster.plug(leader).await;
+    }
+    for ledger in cluster.ledgers.values() {
+        ledger.reaches(expected.len()).await;
+        assert_eq!(ledger.texts(), expected);
+    }
+    let (leader, _) = cluster.leader().await;
+    let (follower, group) = cluster.groups().into_iter().find(|(node, _)| *node != leader).unwrap();
+    let refused = group.propose(Payload::new(Bytes::from_static(b"not here"))).await;
+    assert!(matches!(refused, Err(ProposeError::NotLeader { .. })), "{follower}: {refused:?}");
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_voter_that_missed_too_much_is_sent_a_snapshot() {
+    let cluster = Cluster::of_three().await;
+    cluster.propose("before").await;
+    let (leader, _) = cluster.leader().await;
+    let absent = [1, 2, 3].into_iter().find(|node| *node != leader).unwrap();
+    cluster.ledgers[&absent].reaches(1).await;
+    cluster.unplug(absent).await;
+    for number in 0..40 {
+        cluster.propose(&format!("{number}")).await;
+    }
+    for (node, group) in cluster.groups() {
+        cluster.ledgers[&node].reaches(41).await;
+        let durable = cluster.ledgers[&node].flush();
+        group.purge(durable).await;
+        assert_eq!(group.metrics().purged_index, durable);
+    }
+    cluster.plug(absent).await;
+    cluster.propose("after").await;
+    for ledger in cluster.ledgers.values() {
+        ledger.reaches(42).await;
+        assert_eq!(ledger.texts(), cluster.ledgers[&leader].texts());
+    }
+    assert_eq!(*cluster.ledgers[&absent].installed.lock().unwrap(), 1);
+    // It restarts from the snapshot it was sent.
+    cluster.unplug(absent).await;
+    cluster.plug(absent).await;
+    cluster.propose("last").await;
+    cluster.ledgers[&absent].reaches(43).await;
+    assert_eq!(*cluster.ledgers[&absent].installed.lock().unwrap(), 1);
+    cluster.stop().await;
+}
