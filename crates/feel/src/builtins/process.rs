@@ -1,0 +1,42 @@
+//! Functions that only processes have: timer cycles and parameters of ad-hoc tools.
+
+use super::{Builtin, Failure, Outcome, fixed, function};
+use crate::evaluate::Evaluator;
+use crate::value::Value;
+
+pub(super) const FUNCTIONS: &[Builtin] = &[
+    function("cycle", &[fixed(&["interval"]), fixed(&["repetitions", "interval"])], cycle),
+    function(
+        "fromAi",
+        &[
+            fixed(&["value"]),
+            fixed(&["value", "description"]),
+            fixed(&["value", "description", "type"]),
+            fixed(&["value", "description", "type", "schema"]),
+            fixed(&["value", "description", "type", "schema", "options"]),
+        ],
+        from_ai,
+    ),
+];
+
+/// The ISO 8601 repeating interval of a duration.
+fn cycle(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    let (repetitions, interval) = match arguments {
+        [interval] => (String::new(), interval),
+        [Value::Null, interval] => (String::new(), interval),
+        [Value::Number(count), interval] => (count.truncate_to_i64().to_string(), interval),
+        _ => return Err(Failure::Illegal),
+    };
+    match interval {
+        Value::Duration(_) | Value::Period(_) => {
+            let text = interval.to_text().unwrap_or_default();
+            Ok(format!("R{repetitions}/{text}").into())
+        }
+        _ => Err(Failure::Illegal),
+    }
+}
+
+/// The value itself; the rest describes the parameter to whoever reads the model.
+fn from_ai(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    Ok(arguments[0].clone())
+}

@@ -1,0 +1,145 @@
+//! Functions that take regular expressions.
+
+use super::{Failure, Outcome, message, text};
+use crate::evaluate::Evaluator;
+use crate::value::Value;
+use fancy_regex::{Captures, Regex, RegexBuilder};
+use std::cell::RefCell;
+
+/// Steps back that one match may take.
+const BACKTRACKS_MAX: usize = 1_000_000;
+/// Memory of one compiled pattern, in bytes.
+const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// Compiled patterns kept by each thread; the oldest goes first.
+const KEPT_PATTERNS_MAX: usize = 32;
+/// Longest pattern in bytes.
+const PATTERN_BYTES_MAX: usize = 16 << 10;
+
+thread_local! {
+    /// Compiling is slow and loops repeat patterns. What is kept never changes a result.
+    static KEPT: RefCell<Vec<(String, Regex)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn compile(pattern: &str, flags: &str) -> Result<Regex, Failure> {
+    if let Some(flag) = flags.chars().find(|flag| !"smix".contains(*flag)) {
+        return message(format!("Illegal regular expression flag '{flag}'"));
+    }
+    let source = if flags.is_empty() { pattern.to_owned() } else { format!("(?{flags}){pattern}") };
+    let kept = KEPT.with_borrow(|kept| kept.iter().find(|(key, _)| *key == source).map(|(_, regex)| regex.clone()));
+    if let Some(regex) = kept {
+        return Ok(regex);
+    }
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return message(format!("The pattern is longer than {PATTERN_BYTES_MAX} bytes"));
+    }
+    let regex = RegexBuilder::new(&source)
+        .backtrack_limit(BACKTRACKS_MAX)
+        .delegate_size_limit(COMPILED_BYTES_MAX)
+        .delegate_dfa_size_limit(COMPILED_BYTES_MAX)
+        .build()
+        .map_err(|error| Failure::Message(format!("Invalid pattern '{pattern}': {error}")))?;
+    KEPT.with_borrow_mut(|kept| {
+        if kept.len() == KEPT_PATTERNS_MAX {
+            kept.remove(0);
+        }
+        kept.push((source, regex.clone()));
+    });
+    Ok(regex)
+}
+
+fn refuse(error: fancy_regex::Error) -> Failure {
+    Failure::Message(format!("The pattern cannot be matched: {error}"))
+}
+
+fn flags(arguments: &[Value], index: usize) -> Result<&str, Failure> {
+    match arguments.get(index) {
+        None | Some(Value::Null) => Ok(""),
+        Some(flags) => text(flags),
+    }
+}
+
+/// Whether a part of the text matches.
+pub(super) fn matches(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
+    let regex = compile(pattern, flags(arguments, 2)?)?;
+    regex.is_match(input).map(Value::Bool).map_err(refuse)
+}
+
+pub(super) fn replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    let (input, pattern, replacement) = (text(&arguments[0])?, text(&arguments[1])?, text(&arguments[2])?);
+    let regex = compile(pattern, flags(arguments, 3)?)?;
+    let mut out = String::with_capacity(input.len());
+    let mut end = 0;
+    for captures in regex.captures_iter(input) {
+        let captures = captures.map_err(refuse)?;
+        let Some(whole) = captures.get(0) else { continue };
+        out.push_str(&input[end..whole.start()]);
+        expand(&captures, replacement, &mut out);
+        end = whole.end();
+        evaluator.spend(1 + (replacement.len() + whole.as_str().len()) / 8)?;
+    }
+    out.push_str(&input[end..]);
+    Ok(out.into())
+}
+
+/// Puts groups for `$n`; as many digits count as make a group that exists. A backslash makes the
+/// next character plain.
+fn expand(captures: &Captures<'_, str>, replacement: &str, out: &mut String) {
+    let mut rest = replacement;
+    while let Some(at) = rest.find(['$', '\\']) {
+        out.push_str(&rest[..at]);
+        let escaped = rest.as_bytes()[at] == b'\\';
+        rest = &rest[at + 1..];
+        if escaped {
+            let length = rest.chars().next().map_or(0, char::len_utf8);
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+            continue;
+        }
+        let mut group = None;
+        let mut length = 0;
+        for (index, digit) in rest.bytes().take(4).take_while(u8::is_ascii_digit).enumerate() {
+            let longer = group.unwrap_or(0) * 10 + usize::from(digit - b'0');
+            if index > 0 && longer >= captures.len() {
+                break;
+            }
+            group = Some(longer);
+            length = index + 1;
+        }
+        match group {
+            Some(group) => out.push_str(captures.get(group).map_or("", |found| found.as_str())),
+            None => out.push('$'),
+        }
+        rest = &rest[length..];
+    }
+    out.push_str(rest);
+}
+
+/// The parts between matches, empty ones too; an empty match at the start parts nothing.
+pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
+    let regex = compile(pattern, "")?;
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for found in regex.find_iter(input) {
+        let found = found.map_err(refuse)?;
+        if found.end() == 0 {
+            continue;
+        }
+        parts.push(Value::string(&input[start..found.start()]));
+        start = found.end();
+    }
+    parts.push(Value::string(&input[start..]));
+    Ok(evaluator.new_list(parts)?)
+}
+
+/// All matches.
+pub(super) fn extract(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
+    let regex = compile(pattern, "")?;
+    let mut parts = Vec::new();
+    for found in regex.find_iter(input) {
+        parts.push(Value::string(found.map_err(refuse)?.as_str()));
+    }
+    Ok(evaluator.new_list(parts)?)
+}

@@ -1,0 +1,95 @@
+//! What an evaluation is given from outside: variables, clock, seed, limits, dialect.
+
+use crate::temporal::{DateTime, Zone};
+use crate::value::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Where root variables come from. Asked only for those that are read, and once for each.
+pub trait Variables {
+    /// The value of a variable, or nothing if there is none of that name.
+    fn get(&self, name: &str) -> Option<Value>;
+}
+
+/// No variables at all.
+impl Variables for () {
+    fn get(&self, _name: &str) -> Option<Value> {
+        None
+    }
+}
+
+impl Variables for BTreeMap<String, Value> {
+    fn get(&self, name: &str) -> Option<Value> {
+        Self::get(self, name).cloned()
+    }
+}
+
+impl Variables for crate::value::Context {
+    fn get(&self, name: &str) -> Option<Value> {
+        Self::get(self, name)
+    }
+}
+
+impl<V: Variables + ?Sized> Variables for Arc<V> {
+    fn get(&self, name: &str) -> Option<Value> {
+        (**self).get(name)
+    }
+}
+
+/// Which reading of FEEL applies where the two differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Dialect {
+    /// As Camunda 8 executes it.
+    #[default]
+    Camunda,
+    /// By the letter of DMN 1.5.
+    Standard,
+}
+
+/// Bounds of one evaluation. They count work, not time, so every replica ends alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Steps: one for each node evaluated, item produced, or eight bytes of text produced.
+    pub fuel: u64,
+    /// Nesting of node evaluations, function calls included.
+    pub depth: u32,
+    /// Warnings kept; further ones are dropped.
+    pub warnings: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        // A million loop turns cost some four million steps; ten million take about a second at
+        // worst and bound the memory of results to some 300 MiB. 400 levels of the largest frames
+        // take about a third of the two MiB stack of a runtime thread.
+        Self { fuel: 10_000_000, depth: 400, warnings: 100 }
+    }
+}
+
+/// Everything that an evaluation may know of the world.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// The clock in milliseconds since 1970-01-01T00:00Z, read by `now()` and `today()`.
+    pub now_ms: i64,
+    /// The zone of `now()` and `today()`.
+    pub zone: Zone,
+    /// Where `random number()` and `uuid()` start from.
+    pub seed: u64,
+    /// Bounds.
+    pub limits: Limits,
+    /// The reading of FEEL.
+    pub dialect: Dialect,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self { now_ms: 0, zone: Zone::UTC, seed: 0, limits: Limits::default(), dialect: Dialect::default() }
+    }
+}
+
+impl Environment {
+    /// The clock as a date and time in the zone.
+    pub(crate) fn now(&self) -> Option<DateTime> {
+        DateTime::from_epoch_nanos(i128::from(self.now_ms) * 1_000_000, self.zone.clone())
+    }
+}

@@ -1,0 +1,232 @@
+//! Calls of built-in functions, of functions written in FEEL, and of the host's.
+
+use super::{Eval, Evaluator, Fatal, Frame};
+use crate::ast::{Arguments, Call, NodeId, Plan};
+use crate::builtins::{Builtin, Failure};
+use crate::diagnostics::WarningKind;
+use crate::expression::Program;
+use crate::value::{Closure, Function, Value};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+type Values = SmallVec<[Value; 4]>;
+
+impl Evaluator<'_> {
+    /// A function together with the names around it that it reads.
+    pub(super) fn make_function(
+        &mut self,
+        program: &Arc<Program>,
+        parameters: &[Arc<str>],
+        body: NodeId,
+        free: &[Arc<str>],
+        own_name: Option<Arc<str>>,
+    ) -> Value {
+        let captured =
+            free.iter().filter_map(|name| Some((name.clone(), self.find_bound(name)?))).collect();
+        let closure = Closure { program: program.clone(), body, captured, own_name };
+        Value::Function(Function::closure(parameters.to_vec(), closure))
+    }
+
+    pub(super) fn eval_call(&mut self, program: &Arc<Program>, call: &Call) -> Eval<Value> {
+        if let Some(name) = &call.variable
+            && let Some(Value::Function(function)) = self.find(program, name)
+        {
+            return self.call_function(program, &call.name, &function, &call.arguments);
+        }
+        match &call.builtin {
+            Some((builtin, plan)) => self.call_builtin(program, builtin, plan, &call.arguments),
+            None => Ok(self.no_function(&call.name, &call.arguments)),
+        }
+    }
+
+    /// `context.name(…)`
+    pub(super) fn call_method(
+        &mut self,
+        program: &Arc<Program>,
+        value: &Value,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Eval<Value> {
+        match value.as_context().and_then(|context| context.get(name)) {
+            Some(Value::Function(function)) => self.call_function(program, name, &function, arguments),
+            _ => Ok(self.no_function(name, arguments)),
+        }
+    }
+
+    /// `(function(x) …)(…)`
+    pub(super) fn call_value(
+        &mut self,
+        program: &Arc<Program>,
+        value: &Value,
+        arguments: &Arguments,
+    ) -> Eval<Value> {
+        match value {
+            Value::Function(function) => self.call_function(program, "", function, arguments),
+            other => Ok(self.null(WarningKind::InvalidType, || {
+                format!("Expected function but found '{}'", other.to_message_text())
+            })),
+        }
+    }
+
+    fn call_function(
+        &mut self,
+        program: &Arc<Program>,
+        name: &str,
+        function: &Function,
+        arguments: &Arguments,
+    ) -> Eval<Value> {
+        let parameters = function.parameters();
+        let mut values: Values = smallvec::smallvec![Value::Null; parameters.len()];
+        match arguments {
+            Arguments::Positional(nodes) => {
+                if nodes.len() != parameters.len() {
+                    return Ok(self.no_function(name, arguments));
+                }
+                for (value, node) in values.iter_mut().zip(nodes) {
+                    *value = self.eval(program, *node)?;
+                }
+            }
+            Arguments::Named(named) => {
+                for (argument, node) in named {
+                    let Some(place) = parameters.iter().position(|parameter| parameter == argument) else {
+                        return Ok(self.no_function(name, arguments));
+                    };
+                    values[place] = self.eval(program, *node)?;
+                }
+            }
+        }
+        self.invoke(function, &values)
+    }
+
+    /// Runs a function with one value for each parameter.
+    pub(crate) fn invoke(&mut self, function: &Function, arguments: &[Value]) -> Eval<Value> {
+        if let Some(native) = function.as_native() {
+            self.spend(1)?;
+            return match native.call(arguments, self.environment) {
+                Ok(value) => self.check_depth(value),
+                Err(message) => Ok(self.null(WarningKind::FunctionInvocationFailure, || message)),
+            };
+        }
+        let Some(closure) = function.as_closure() else { return Ok(Value::Null) };
+        // The body sees what it captured and its parameters, nothing of its caller.
+        let outer_base = std::mem::replace(&mut self.base, self.frames.len());
+        let place = self.base;
+        for (name, value) in &closure.captured {
+            self.frames.push(Frame::Binding(name.clone(), value.clone()));
+        }
+        if let Some(name) = &closure.own_name {
+            self.frames.push(Frame::Binding(name.clone(), Value::Function(function.clone())));
+        }
+        for (name, value) in function.parameters().iter().zip(arguments) {
+            self.frames.push(Frame::Binding(name.clone(), value.clone()));
+        }
+        let result = self.run_body(closure);
+        self.frames.truncate(place);
+        self.base = outer_base;
+        result
+    }
+
+    /// Another program has root variables of its own places, so those of the caller are set aside.
+    fn run_body(&mut self, closure: &Closure) -> Eval<Value> {
+        if self.program.as_ref().is_some_and(|program| Arc::ptr_eq(program, &closure.program)) {
+            return self.eval(&closure.program, closure.body);
+        }
+        let fresh = SmallVec::from_elem(None, closure.program.variables.len());
+        let slots = std::mem::replace(&mut self.slots, fresh);
+        let program = self.program.replace(closure.program.clone());
+        let result = self.eval(&closure.program, closure.body);
+        self.slots = slots;
+        self.program = program;
+        result
+    }
+
+    fn call_builtin(
+        &mut self,
+        program: &Arc<Program>,
+        builtin: &'static Builtin,
+        plan: &Plan,
+        arguments: &Arguments,
+    ) -> Eval<Value> {
+        let mut values = Values::new();
+        match (plan, arguments) {
+            (Plan::Direct(nodes), _) => {
+                for node in nodes {
+                    values.push(match node {
+                        Some(node) => self.eval(program, *node)?,
+                        None => Value::Null,
+                    });
+                }
+            }
+            (Plan::Variadic(leading), Arguments::Positional(nodes)) => {
+                for node in nodes {
+                    values.push(self.eval(program, *node)?);
+                }
+                // A single list is taken for the arguments themselves.
+                let is_list = *leading == 0 && matches!(values.as_slice(), [Value::List(_)]);
+                if !is_list {
+                    let collected = values.drain(*leading..).collect();
+                    let collected = self.new_list(collected)?;
+                    values.push(collected);
+                }
+            }
+            _ => return Ok(self.no_function(builtin.name, arguments)),
+        }
+        self.spend(values.iter().map(cost).sum())?;
+        match (builtin.call)(self, &values) {
+            Ok(value) => {
+                self.spend(cost(&value))?;
+                self.check_depth(value)
+            }
+            Err(Failure::Fatal(fatal)) => Err(fatal),
+            Err(failure) => Ok(self.refuse(builtin.name, failure, &values)),
+        }
+    }
+
+    fn refuse(&mut self, name: &str, failure: Failure, values: &[Value]) -> Value {
+        self.null(WarningKind::FunctionInvocationFailure, || {
+            let reason = match failure {
+                Failure::Message(message) => message,
+                _ => {
+                    let values: Vec<String> =
+                        values.iter().map(|value| format!("'{}'", value.to_message_text())).collect();
+                    format!("Illegal arguments: {}", values.join(", "))
+                }
+            };
+            format!("Failed to invoke function '{name}': {reason}")
+        })
+    }
+
+    fn no_function(&mut self, name: &str, arguments: &Arguments) -> Value {
+        self.null(WarningKind::NoFunctionFound, || match arguments {
+            Arguments::Positional(values) => {
+                format!("No function found with name '{name}' and {} parameters", values.len())
+            }
+            Arguments::Named(values) => {
+                let names: Vec<&str> = values.iter().map(|(name, _)| &**name).collect();
+                format!("No function found with name '{name}' and parameters: {}", names.join(","))
+            }
+        })
+    }
+}
+
+impl From<Fatal> for Failure {
+    fn from(fatal: Fatal) -> Self {
+        Self::Fatal(fatal)
+    }
+}
+
+/// What a value costs a function that goes over it or makes it.
+fn cost(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / 8,
+        Value::List(list) => match list.raw() {
+            Some(raw) => raw.len() / 8,
+            None => list.len(),
+        },
+        Value::Context(context) => match context.raw() {
+            Some(raw) => raw.len() / 8,
+            None => context.len(),
+        },
+        _ => 0,
+    }
+}

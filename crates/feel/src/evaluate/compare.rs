@@ -1,0 +1,67 @@
+//! Equality and order of values (DMN 1.5 §10.3.2.13 and tables 51 to 53).
+
+use crate::value::{Context, List, Value};
+use std::cmp::Ordering;
+
+/// Whether two values are equal; `None` if their types cannot be compared.
+/// Recursion is bounded by the depth of values.
+pub(crate) fn equals(left: &Value, right: &Value) -> Option<bool> {
+    Some(match (left, right) {
+        (Value::Null, Value::Null) => true,
+        (Value::Null, _) | (_, Value::Null) => false,
+        (Value::Bool(left), Value::Bool(right)) => left == right,
+        (Value::Number(left), Value::Number(right)) => left == right,
+        (Value::String(left), Value::String(right)) => left == right,
+        (Value::Date(left), Value::Date(right)) => left == right,
+        (Value::Time(left), Value::Time(right)) => left.compare(right)? == Ordering::Equal && left.offset_seconds() == right.offset_seconds(),
+        (Value::DateTime(left), Value::DateTime(right)) => {
+            left.compare(right)?;
+            left.is_same(right)
+        }
+        (Value::Duration(left), Value::Duration(right)) => left == right,
+        (Value::Period(left), Value::Period(right)) => left == right,
+        (Value::List(left), Value::List(right)) => equal_lists(left, right),
+        (Value::Context(left), Value::Context(right)) => equal_contexts(left, right),
+        (Value::Range(left), Value::Range(right)) => {
+            left.start_included == right.start_included
+                && left.end_included == right.end_included
+                && equals(&left.start, &right.start) == Some(true)
+                && equals(&left.end, &right.end) == Some(true)
+        }
+        _ => return None,
+    })
+}
+
+fn equal_lists(left: &List, right: &List) -> bool {
+    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equals(left, right) == Some(true))
+}
+
+fn equal_contexts(left: &Context, right: &Context) -> bool {
+    left.len() == right.len()
+        && left.iter().all(|(key, value)| {
+            right.get(key).is_some_and(|other| equals(value, &other) == Some(true))
+        })
+}
+
+/// How two values are ordered; `None` if their types have no order.
+pub(crate) fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => Some(left.cmp(right)),
+        (Value::String(left), Value::String(right)) => Some(order_texts(left, right)),
+        (Value::Date(left), Value::Date(right)) => Some(left.cmp(right)),
+        (Value::Time(left), Value::Time(right)) => left.compare(right),
+        (Value::DateTime(left), Value::DateTime(right)) => left.compare(right),
+        (Value::Duration(left), Value::Duration(right)) => Some(left.cmp(right)),
+        (Value::Period(left), Value::Period(right)) => Some(left.cmp(right)),
+        _ => None,
+    }
+}
+
+/// By UTF-16 code units; only characters beyond the basic plane differ from bytes.
+fn order_texts(left: &str, right: &str) -> Ordering {
+    if left.is_ascii() && right.is_ascii() {
+        left.cmp(right)
+    } else {
+        left.encode_utf16().cmp(right.encode_utf16())
+    }
+}

@@ -1,0 +1,231 @@
+//! `if`, `for`, `some`, `every`.
+
+use super::{Eval, Evaluator, Fatal, Frame};
+use crate::ast::{Iterator, NodeId, Source};
+use crate::diagnostics::WarningKind;
+use crate::expression::Program;
+use crate::temporal::Date;
+use crate::value::{List, Value};
+use std::sync::Arc;
+
+/// What an iterator runs over.
+#[derive(Clone)]
+enum Items {
+    List(List),
+    /// From the first to the last, up or down.
+    Numbers(i64, i64),
+    Dates(i64, i64),
+}
+
+impl Items {
+    fn len(&self) -> u64 {
+        match self {
+            Self::List(list) => list.len() as u64,
+            Self::Numbers(first, last) | Self::Dates(first, last) => first.abs_diff(*last).saturating_add(1),
+        }
+    }
+
+    fn get(&self, index: u64) -> Value {
+        let step = |first: i64, last: i64| {
+            if first <= last { first.saturating_add_unsigned(index) } else { first.saturating_sub_unsigned(index) }
+        };
+        match self {
+            Self::List(list) => list.get(index as usize).cloned().unwrap_or_default(),
+            Self::Numbers(first, last) => step(*first, *last).into(),
+            Self::Dates(first, last) => Date::from_epoch_days(step(*first, *last)).into(),
+        }
+    }
+}
+
+/// What to do with the names of one turn of a loop; false ends the loop.
+type Turn<'t, 'a> = &'t mut dyn FnMut(&mut Evaluator<'a>) -> Eval<bool>;
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn eval_if(
+        &mut self,
+        program: &Arc<Program>,
+        branches: &[(NodeId, NodeId)],
+        otherwise: NodeId,
+    ) -> Eval<Value> {
+        for (condition, result) in branches {
+            match self.eval(program, *condition)? {
+                Value::Bool(true) => return self.eval(program, *result),
+                Value::Bool(false) => {}
+                other => self.expect_boolean(&other),
+            }
+        }
+        self.eval(program, otherwise)
+    }
+
+    pub(super) fn eval_for(
+        &mut self,
+        program: &Arc<Program>,
+        iterators: &[Iterator],
+        body: NodeId,
+        partial: bool,
+    ) -> Eval<Value> {
+        let place = self.frames.len();
+        if !partial {
+            let mut results = Vec::new();
+            let complete = self.iterate(program, iterators, &mut |evaluator| {
+                results.push(evaluator.eval(program, body)?);
+                Ok(true)
+            });
+            self.frames.truncate(place);
+            return if complete? { self.new_list(results) } else { Ok(Value::Null) };
+        }
+        // The results so far are a list in the innermost frame but for the loop's names; it grows
+        // in place as long as the body does not keep it.
+        self.frames.push(Frame::Binding(Arc::from("partial"), Value::list(Vec::new())));
+        let complete = self.iterate(program, iterators, &mut |evaluator| {
+            let value = evaluator.eval(program, body)?;
+            if let Some(Frame::Binding(_, Value::List(list))) = evaluator.frames.get_mut(place) {
+                let shared = list.len();
+                list.push(value);
+                let depth = list.depth();
+                if depth > crate::VALUE_DEPTH_MAX {
+                    return Err(Fatal::new("a value is nested too deeply"));
+                }
+                // A copy may have been made.
+                evaluator.spend(shared / 64)?;
+            }
+            Ok(true)
+        });
+        let results = self.frames.drain(place..).next();
+        match (complete?, results) {
+            (true, Some(Frame::Binding(_, list))) => self.check_depth(list),
+            _ => Ok(Value::Null),
+        }
+    }
+
+    pub(super) fn eval_quantified(
+        &mut self,
+        program: &Arc<Program>,
+        every: bool,
+        iterators: &[Iterator],
+        condition: NodeId,
+    ) -> Eval<Value> {
+        let place = self.frames.len();
+        let mut unknown = false;
+        let mut decided = false;
+        let complete = self.iterate(program, iterators, &mut |evaluator| {
+            match evaluator.eval(program, condition)? {
+                Value::Bool(value) => decided = value != every,
+                other => {
+                    unknown = true;
+                    evaluator.expect_boolean(&other);
+                }
+            }
+            Ok(!decided)
+        });
+        self.frames.truncate(place);
+        Ok(match (complete?, decided, unknown) {
+            (false, ..) => Value::Null,
+            (true, true, _) => Value::Bool(!every),
+            (true, false, true) => Value::Null,
+            (true, false, false) => Value::Bool(every),
+        })
+    }
+
+    /// Runs through the combinations of all iterators, the first outermost; false if one of them
+    /// has nothing to run over.
+    fn iterate(&mut self, program: &Arc<Program>, iterators: &[Iterator], turn: Turn<'_, 'a>) -> Eval<bool> {
+        // Sources that read no name of the loop are computed once.
+        let mut known = Vec::with_capacity(iterators.len());
+        for iterator in iterators {
+            if iterator.dependent {
+                known.push(None);
+                continue;
+            }
+            let Some(items) = self.items(program, &iterator.source)? else { return Ok(false) };
+            known.push(Some(items));
+        }
+        let mut complete = true;
+        self.iterate_from(program, iterators, &known, &mut complete, turn)?;
+        Ok(complete)
+    }
+
+    /// Recurses over the iterators, whose number is bounded. False ends all.
+    fn iterate_from(
+        &mut self,
+        program: &Arc<Program>,
+        iterators: &[Iterator],
+        known: &[Option<Items>],
+        complete: &mut bool,
+        turn: Turn<'_, 'a>,
+    ) -> Eval<bool> {
+        let (Some((iterator, rest)), Some((items, known))) = (iterators.split_first(), known.split_first()) else {
+            return turn(self);
+        };
+        let items = match items {
+            Some(items) => items.clone(),
+            None => match self.items(program, &iterator.source)? {
+                Some(items) => items,
+                None => {
+                    *complete = false;
+                    return Ok(false);
+                }
+            },
+        };
+        let place = self.frames.len();
+        for index in 0..items.len() {
+            self.spend(1)?;
+            self.frames.truncate(place);
+            self.frames.push(Frame::Binding(iterator.name.clone(), items.get(index)));
+            if !self.iterate_from(program, rest, known, complete, turn)? {
+                return Ok(false);
+            }
+        }
+        self.frames.truncate(place);
+        Ok(true)
+    }
+
+    fn items(&mut self, program: &Arc<Program>, source: &Source) -> Eval<Option<Items>> {
+        match source {
+            Source::Range(first, last) => {
+                let first = self.eval(program, *first)?;
+                let last = self.eval(program, *last)?;
+                Ok(self.steps(&first, &last, [true, true]))
+            }
+            Source::Value(node) => match self.eval(program, *node)? {
+                Value::List(list) => Ok(Some(Items::List(list))),
+                Value::Range(range) => {
+                    Ok(self.steps(&range.start, &range.end, [range.start_included, range.end_included]))
+                }
+                other if self.is_standard() && !other.is_null() => Ok(Some(Items::List(List::new(vec![other])))),
+                other => {
+                    self.warn(WarningKind::InvalidType, || {
+                        format!("Expected list but found '{}'", other.to_message_text())
+                    });
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    fn steps(&mut self, first: &Value, last: &Value, included: [bool; 2]) -> Option<Items> {
+        let (mut from, mut to) = match (first, last) {
+            (Value::Number(first), Value::Number(last)) => (first.truncate_to_i64(), last.truncate_to_i64()),
+            (Value::Date(first), Value::Date(last)) => (first.epoch_days(), last.epoch_days()),
+            _ => {
+                self.warn(WarningKind::InvalidType, || {
+                    let (first, last) = (first.to_message_text(), last.to_message_text());
+                    format!("Expected numbers but found '{first}' and '{last}'")
+                });
+                return None;
+            }
+        };
+        let up = from <= to;
+        let excluded = included.iter().filter(|included| !**included).count() as u64;
+        if from.abs_diff(to) < excluded {
+            return Some(Items::List(List::new(Vec::new())));
+        }
+        if !included[0] {
+            from = if up { from + 1 } else { from - 1 };
+        }
+        if !included[1] {
+            to = if up { to - 1 } else { to + 1 };
+        }
+        Some(if matches!(first, Value::Date(_)) { Items::Dates(from, to) } else { Items::Numbers(from, to) })
+    }
+}

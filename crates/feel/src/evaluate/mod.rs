@@ -1,0 +1,377 @@
+//! Nodes to values. One evaluator serves one evaluation: it holds the names bound at the moment,
+//! the root variables read so far, the warnings, and what is left of the limits.
+
+mod calls;
+pub(crate) mod compare;
+mod control;
+mod filters;
+mod operators;
+mod paths;
+mod unary;
+
+use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
+use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
+use crate::environment::{Dialect, Environment, Variables};
+use crate::expression::Program;
+use crate::value::{Context, List, Range, VALUE_DEPTH_MAX, Value};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Ends an evaluation without a result.
+#[derive(Debug)]
+pub(crate) enum Fatal {
+    /// An `assert` did not hold.
+    Assertion(Box<str>),
+    /// Anything else.
+    Failure(Box<str>),
+}
+
+impl Fatal {
+    pub(crate) fn new(message: impl Into<Box<str>>) -> Self {
+        Self::Failure(message.into())
+    }
+}
+
+pub(crate) type Eval<T> = Result<T, Fatal>;
+
+/// Something that names can be found in.
+enum Frame {
+    Binding(Arc<str>, Value),
+    /// The item of a filter: its entries, and itself as `item`.
+    Item(Value),
+}
+
+/// A root variable: not asked for yet, or what was answered.
+type Slot = Option<Option<Value>>;
+
+/// One evaluation under way.
+pub(crate) struct Evaluator<'a> {
+    variables: &'a dyn Variables,
+    pub(crate) environment: &'a Environment,
+    input: Option<Value>,
+    frames: Vec<Frame>,
+    /// Where the frames of the current function begin; those below are its callers'.
+    base: usize,
+    /// Root variables of the program under way.
+    slots: SmallVec<[Slot; 4]>,
+    program: Option<Arc<Program>>,
+    warnings: Vec<Warning>,
+    fuel: u64,
+    depth: u32,
+    random: u64,
+}
+
+impl<'a> Evaluator<'a> {
+    pub(crate) fn new(
+        variables: &'a dyn Variables,
+        environment: &'a Environment,
+        input: Option<Value>,
+    ) -> Self {
+        Self {
+            variables,
+            environment,
+            input,
+            frames: Vec::new(),
+            base: 0,
+            slots: SmallVec::new(),
+            program: None,
+            warnings: Vec::new(),
+            fuel: environment.limits.fuel,
+            depth: 0,
+            random: environment.seed,
+        }
+    }
+
+    pub(crate) fn run(mut self, program: &Arc<Program>) -> Result<Evaluation, EvaluationError> {
+        self.slots.resize(program.variables.len(), None);
+        self.program = Some(program.clone());
+        match self.eval(program, program.root) {
+            Ok(value) => Ok(Evaluation { value, warnings: self.warnings }),
+            Err(fatal) => {
+                let message = match fatal {
+                    Fatal::Assertion(cause) => {
+                        self.warn(WarningKind::AssertFailure, || cause.to_string());
+                        format!("Assertion failure on evaluate the expression '{}': {cause}", program.text)
+                    }
+                    Fatal::Failure(cause) => {
+                        format!("failed to evaluate expression '{}': {cause}", program.text)
+                    }
+                };
+                Err(EvaluationError { message, warnings: self.warnings })
+            }
+        }
+    }
+
+    /// Records a warning; the message is only made while there is room.
+    pub(crate) fn warn(&mut self, kind: WarningKind, message: impl FnOnce() -> String) {
+        if self.warnings.len() < self.environment.limits.warnings {
+            self.warnings.push(Warning { kind, message: message() });
+        }
+    }
+
+    /// Null with a warning.
+    pub(crate) fn null(&mut self, kind: WarningKind, message: impl FnOnce() -> String) -> Value {
+        self.warn(kind, message);
+        Value::Null
+    }
+
+    pub(crate) fn is_standard(&self) -> bool {
+        self.environment.dialect == Dialect::Standard
+    }
+
+    /// Takes steps from the fuel.
+    pub(crate) fn spend(&mut self, steps: usize) -> Eval<()> {
+        match self.fuel.checked_sub(steps as u64) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => {
+                self.fuel = 0;
+                let limit = self.environment.limits.fuel;
+                Err(Fatal::new(format!("the evaluation takes more than {limit} steps")))
+            }
+        }
+    }
+
+    /// A number from the seed, each time another (`SplitMix64`).
+    pub(crate) fn next_random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A list, unless it would be nested too deeply.
+    pub(crate) fn new_list(&mut self, items: Vec<Value>) -> Eval<Value> {
+        let list = List::new(items);
+        self.check_depth(list.into())
+    }
+
+    /// A context, unless it would be nested too deeply.
+    pub(crate) fn new_context(&mut self, entries: Vec<(Arc<str>, Value)>) -> Eval<Value> {
+        self.check_depth(Context::new(entries).into())
+    }
+
+    pub(crate) fn check_depth(&mut self, value: Value) -> Eval<Value> {
+        if value.depth() > VALUE_DEPTH_MAX {
+            return Err(Fatal::new(format!("a value is nested deeper than {VALUE_DEPTH_MAX} levels")));
+        }
+        Ok(value)
+    }
+
+    /// The value of a node. Recursion comes through here and is bounded.
+    fn eval(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Value> {
+        self.spend(1)?;
+        match program.node(id) {
+            Node::Literal(value) => return Ok(value.clone()),
+            Node::Variable(name) => return Ok(self.read(program, name)),
+            Node::Input => return self.read_input(),
+            _ => {}
+        }
+        if self.depth >= self.environment.limits.depth {
+            let limit = self.environment.limits.depth;
+            return Err(Fatal::new(format!("the evaluation is nested deeper than {limit} levels")));
+        }
+        self.depth += 1;
+        let result = self.eval_composite(program, id);
+        self.depth -= 1;
+        result
+    }
+
+    /// Kept small: its frame is part of every level of recursion.
+    fn eval_composite(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Value> {
+        match program.node(id) {
+            Node::Arithmetic { first, rest } => self.eval_arithmetic(program, *first, rest),
+            Node::Compare { comparison, left, right } => self.eval_compare(program, *comparison, *left, *right),
+            Node::Postfix { base, steps } => self.eval_postfix(program, *base, steps),
+            Node::Logic { conjunction, operands } => self.eval_logic(program, *conjunction, operands),
+            Node::If { branches, otherwise } => self.eval_if(program, branches, *otherwise),
+            Node::Call(call) => self.eval_call(program, call),
+            Node::List(items) => self.eval_list(program, items),
+            Node::Context(entries) => self.eval_context(program, entries),
+            Node::For { iterators, body, partial } => self.eval_for(program, iterators, *body, *partial),
+            Node::Quantified { every, iterators, condition } => {
+                self.eval_quantified(program, *every, iterators, *condition)
+            }
+            Node::Negate(operand) => self.eval_negate(program, *operand),
+            Node::Between { value, low, high } => self.eval_between(program, [*value, *low, *high]),
+            Node::In { value, tests } => self.eval_in(program, *value, tests),
+            Node::InstanceOf { value, kind } => self.eval_instance_of(program, *value, kind),
+            Node::Range { .. } => self.eval_range(program, id),
+            Node::Function { parameters, body, free } => Ok(self.make_function(program, parameters, *body, free, None)),
+            Node::Tests { negated, tests } => self.eval_tests(program, *negated, tests),
+            Node::AnyInput => Ok(Value::Bool(true)),
+            Node::CompareInput { comparison, value } => self.eval_compare_input(program, *comparison, *value),
+            Node::TestExpression { expression, uses_input } => {
+                self.eval_test_expression(program, *expression, *uses_input)
+            }
+            Node::Literal(value) => Ok(value.clone()),
+            Node::Variable(name) => Ok(self.read(program, name)),
+            Node::Input => self.read_input(),
+        }
+    }
+
+    fn read_input(&mut self) -> Eval<Value> {
+        self.input.clone().ok_or_else(|| {
+            Fatal::new("No input value available. '?' can only be used inside an unary-test expression.")
+        })
+    }
+
+    fn read(&mut self, program: &Arc<Program>, name: &Name) -> Value {
+        if let Some(value) = self.find(program, name) {
+            return value;
+        }
+        let name: &str = match name {
+            Name::Global(slot) => &program.variables[*slot as usize],
+            Name::Local(name) | Name::Open(name, _) => name,
+        };
+        self.null(WarningKind::NoVariableFound, || format!("No variable found with name '{name}'"))
+    }
+
+    /// The value of a name, if there is one.
+    fn find(&mut self, program: &Arc<Program>, name: &Name) -> Option<Value> {
+        match name {
+            Name::Global(slot) => self.find_root(program, *slot),
+            Name::Local(name) => self.find_bound(name),
+            Name::Open(name, slot) => self.find_bound(name).or_else(|| self.find_root(program, *slot)),
+        }
+    }
+
+    fn find_bound(&self, name: &str) -> Option<Value> {
+        self.frames[self.base..].iter().rev().find_map(|frame| match frame {
+            Frame::Binding(bound, value) => (**bound == *name).then(|| value.clone()),
+            Frame::Item(item) => {
+                let entry = item.as_context().and_then(|context| context.get(name));
+                entry.or_else(|| (name == "item").then(|| item.clone()))
+            }
+        })
+    }
+
+    fn find_root(&mut self, program: &Arc<Program>, slot: u32) -> Option<Value> {
+        let variables = self.variables;
+        let slot = slot as usize;
+        self.slots[slot].get_or_insert_with(|| variables.get(&program.variables[slot])).clone()
+    }
+
+    fn eval_list(&mut self, program: &Arc<Program>, items: &[NodeId]) -> Eval<Value> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            values.push(self.eval(program, *item)?);
+        }
+        self.new_list(values)
+    }
+
+    fn eval_context(&mut self, program: &Arc<Program>, entries: &[(Arc<str>, NodeId)]) -> Eval<Value> {
+        let start = self.frames.len();
+        let mut values = Vec::with_capacity(entries.len());
+        for (key, node) in entries {
+            let value = match program.node(*node) {
+                Node::Function { parameters, body, free } => {
+                    self.make_function(program, parameters, *body, free, Some(key.clone()))
+                }
+                _ => self.eval(program, *node)?,
+            };
+            self.frames.push(Frame::Binding(key.clone(), value.clone()));
+            values.push((key.clone(), value));
+        }
+        self.frames.truncate(start);
+        self.new_context(values)
+    }
+
+    fn eval_range(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Value> {
+        let Some((range, bounds)) = self.range_of(program, id)? else { return Ok(Value::Null) };
+        let comparable = match bounds {
+            [true, true] => compare::order(&range.start, &range.end).is_some(),
+            [true, false] => compare::order(&range.start, &range.start).is_some(),
+            [false, _] => compare::order(&range.end, &range.end).is_some(),
+        };
+        if !comparable {
+            let text = Value::Range(Arc::new(range)).to_message_text();
+            return Ok(self.null(WarningKind::InvalidType, || format!("Invalid range definition '{text}'")));
+        }
+        self.check_depth(Value::Range(Arc::new(range)))
+    }
+
+    /// The ends of a range as they are, and which of them are stated.
+    fn range_of(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Option<(Range, [bool; 2])>> {
+        let Node::Range { start, start_included, end, end_included } = program.node(id) else {
+            return Ok(None);
+        };
+        let mut values = [Value::Null, Value::Null];
+        let mut stated = [false, false];
+        for ((value, stated), node) in values.iter_mut().zip(&mut stated).zip([*start, *end]) {
+            if !matches!(program.node(node), Node::AnyInput) {
+                *stated = true;
+                *value = self.eval(program, node)?;
+            }
+        }
+        let [start, end] = values;
+        Ok(Some((Range { start, start_included: *start_included, end, end_included: *end_included }, stated)))
+    }
+
+    fn eval_postfix(&mut self, program: &Arc<Program>, base: NodeId, steps: &[Step]) -> Eval<Value> {
+        let mut value = self.eval(program, base)?;
+        for step in steps {
+            self.spend(1)?;
+            value = match step {
+                Step::Path(name) => self.property(&value, name)?,
+                Step::Filter { condition, kind } => self.filter(program, value, *condition, *kind)?,
+                Step::Method { name, arguments } => self.call_method(program, &value, name, arguments)?,
+                Step::Invoke(arguments) => self.call_value(program, &value, arguments)?,
+            };
+        }
+        Ok(value)
+    }
+
+    fn eval_instance_of(&mut self, program: &Arc<Program>, value: NodeId, kind: &TypeName) -> Eval<Value> {
+        let value = self.eval(program, value)?;
+        Ok(Value::Bool(is_instance(&value, kind)))
+    }
+
+    fn eval_arithmetic(&mut self, program: &Arc<Program>, first: NodeId, rest: &[(Operator, NodeId)]) -> Eval<Value> {
+        let mut value = self.eval(program, first)?;
+        for (operator, operand) in rest {
+            let operand = self.eval(program, *operand)?;
+            value = self.arithmetic(*operator, value, operand)?;
+        }
+        Ok(value)
+    }
+}
+
+/// Recursion is bounded by the nesting of the type's text.
+fn is_instance(value: &Value, kind: &TypeName) -> bool {
+    match (kind, value) {
+        (TypeName::Any, value) => !value.is_null(),
+        (TypeName::Null, Value::Null)
+        | (TypeName::Number, Value::Number(_))
+        | (TypeName::Boolean, Value::Bool(_))
+        | (TypeName::String, Value::String(_))
+        | (TypeName::Date, Value::Date(_))
+        | (TypeName::Time, Value::Time(_))
+        | (TypeName::DateTime, Value::DateTime(_))
+        | (TypeName::Duration, Value::Duration(_))
+        | (TypeName::Period, Value::Period(_)) => true,
+        (TypeName::List(parameter), Value::List(list)) => match parameter {
+            None => true,
+            Some(parameter) => list.iter().all(|item| conforms(item, parameter)),
+        },
+        (TypeName::Context(entries), Value::Context(context)) => entries
+            .iter()
+            .all(|(key, kind)| context.get(key).is_some_and(|value| conforms(&value, kind))),
+        (TypeName::Range(parameter), Value::Range(range)) => match parameter {
+            None => true,
+            Some(parameter) => conforms(&range.start, parameter) && conforms(&range.end, parameter),
+        },
+        (TypeName::Function(count), Value::Function(function)) => {
+            count.is_none_or(|count| function.parameters().len() == count)
+        }
+        _ => false,
+    }
+}
+
+/// Inside of other types, null conforms to any type.
+fn conforms(value: &Value, kind: &TypeName) -> bool {
+    value.is_null() || is_instance(value, kind)
+}

@@ -1,0 +1,90 @@
+//! Unary tests: those of decision tables and those behind `in`.
+
+use super::{Eval, Evaluator, compare};
+use crate::ast::{Comparison, Node, NodeId};
+use crate::expression::Program;
+use crate::value::{Range, Value};
+use std::sync::Arc;
+
+impl Evaluator<'_> {
+    /// Any of the tests, perhaps negated; null if none holds and one cannot be decided.
+    pub(super) fn eval_tests(&mut self, program: &Arc<Program>, negated: bool, tests: &[NodeId]) -> Eval<Value> {
+        let mut unknown = false;
+        for test in tests {
+            match self.eval(program, *test)? {
+                Value::Bool(true) => return Ok(Value::Bool(!negated)),
+                Value::Bool(false) => {}
+                _ => unknown = true,
+            }
+        }
+        Ok(if unknown { Value::Null } else { Value::Bool(negated) })
+    }
+
+    pub(super) fn eval_in(&mut self, program: &Arc<Program>, value: NodeId, tests: &[NodeId]) -> Eval<Value> {
+        let value = self.eval(program, value)?;
+        let outer = self.input.replace(value);
+        let result = self.eval_tests(program, false, tests);
+        self.input = outer;
+        result
+    }
+
+    pub(super) fn eval_compare_input(
+        &mut self,
+        program: &Arc<Program>,
+        comparison: Comparison,
+        value: NodeId,
+    ) -> Eval<Value> {
+        let input = self.read_input()?;
+        let value = self.eval(program, value)?;
+        self.compare(comparison, &input, &value)
+    }
+
+    pub(super) fn eval_test_expression(
+        &mut self,
+        program: &Arc<Program>,
+        expression: NodeId,
+        uses_input: bool,
+    ) -> Eval<Value> {
+        if let Some((range, _)) = self.range_of(program, expression)? {
+            let input = self.read_input()?;
+            return Ok(self.in_range(&input, &range));
+        }
+        let result = self.eval(program, expression)?;
+        if uses_input {
+            return Ok(if matches!(result, Value::Bool(_)) { result } else { Value::Null });
+        }
+        let input = self.read_input()?;
+        let is_literal = matches!(program.node(expression), Node::Literal(_));
+        match &result {
+            Value::Bool(true) if !is_literal => Ok(result),
+            Value::Bool(false) if !is_literal && !matches!(input, Value::Bool(_)) => Ok(result),
+            Value::Range(range) => Ok(self.in_range(&input, range)),
+            Value::List(list) if self.equals(&input, &result)? != Some(true) => {
+                self.spend(list.len())?;
+                let mut found = false;
+                for item in list {
+                    found |= match item {
+                        Value::Range(range) if !matches!(input, Value::Range(_)) => range.contains(&input) == Some(true),
+                        item => self.equals(&input, item)? == Some(true),
+                    };
+                }
+                Ok(Value::Bool(found))
+            }
+            _ => self.compare(Comparison::Equal, &input, &result),
+        }
+    }
+
+    fn in_range(&mut self, input: &Value, range: &Range) -> Value {
+        let comparable = |end: &Value, stated: bool| !stated || compare::order(input, end).is_some();
+        let both = !range.start.is_null() && !range.end.is_null();
+        let half = range.start.is_null() != range.end.is_null() && !input.is_null();
+        if (both || half)
+            && comparable(&range.start, !range.start.is_null())
+            && comparable(&range.end, !range.end.is_null())
+            && let Some(contained) = range.contains(input)
+        {
+            return Value::Bool(contained);
+        }
+        self.outside_types(input, &range.start, &range.end)
+    }
+}

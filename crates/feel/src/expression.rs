@@ -1,0 +1,121 @@
+//! Compiled expressions: the way into the crate.
+
+use crate::ast::{Node, NodeId};
+use crate::diagnostics::{Evaluation, EvaluationError, ParseError};
+use crate::environment::{Environment, Variables};
+use crate::evaluate::Evaluator;
+use crate::parser;
+use crate::value::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// A compiled expression or unary test. Cheap to clone.
+#[derive(Clone)]
+pub struct Expression(Arc<Program>);
+
+/// What a text compiled to.
+pub(crate) struct Program {
+    pub(crate) text: Box<str>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) root: NodeId,
+    pub(crate) variables: Vec<Arc<str>>,
+}
+
+impl Program {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+}
+
+impl Expression {
+    /// Compiles a bare expression, without the `=` that attributes put in front.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        Self::compile(text, &[], false)
+    }
+
+    /// Compiles unary tests as input entries of decision tables have them.
+    pub fn parse_unary_tests(text: &str) -> Result<Self, ParseError> {
+        Self::compile(text, &[], true)
+    }
+
+    /// As [`Self::parse`]; the given names may stand in the text without back-ticks though they
+    /// hold spaces or signs.
+    pub fn parse_with_names(text: &str, names: &[&str]) -> Result<Self, ParseError> {
+        Self::compile(text, names, false)
+    }
+
+    /// As [`Self::parse_unary_tests`], with names as in [`Self::parse_with_names`].
+    pub fn parse_unary_tests_with_names(text: &str, names: &[&str]) -> Result<Self, ParseError> {
+        Self::compile(text, names, true)
+    }
+
+    fn compile(text: &str, names: &[&str], unary: bool) -> Result<Self, ParseError> {
+        let mut names: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
+        names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        let parsed = parser::parse(text, &names, unary)?;
+        Ok(Self(Arc::new(Program {
+            text: Box::from(text),
+            nodes: parsed.nodes,
+            root: parsed.root,
+            variables: parsed.variables,
+        })))
+    }
+
+    /// The text that was compiled.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The names of the root variables that the expression may read, in order of appearance.
+    pub fn variables(&self) -> &[Arc<str>] {
+        &self.0.variables
+    }
+
+    /// The value if the expression is a literal, such as a number or a string.
+    pub fn as_literal(&self) -> Option<&Value> {
+        if let Node::Literal(value) = self.0.node(self.0.root) { Some(value) } else { None }
+    }
+
+    /// Whether it reads no variable and calls no function other than those for temporal values.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.0.nodes.iter().all(|node| match node {
+            Node::Literal(_) | Node::Negate(_) => true,
+            Node::Call(call) => matches!(&*call.name, "date" | "time" | "date and time" | "duration"),
+            _ => false,
+        })
+    }
+
+    /// Computes the value.
+    pub fn evaluate(
+        &self,
+        variables: &dyn Variables,
+        environment: &Environment,
+    ) -> Result<Evaluation, EvaluationError> {
+        Evaluator::new(variables, environment, None).run(&self.0)
+    }
+
+    /// Tests an input value; the result is true, false, or null.
+    pub fn evaluate_unary(
+        &self,
+        input: &Value,
+        variables: &dyn Variables,
+        environment: &Environment,
+    ) -> Result<Evaluation, EvaluationError> {
+        Evaluator::new(variables, environment, Some(input.clone())).run(&self.0)
+    }
+}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Expression").field(&self.0.text).finish()
+    }
+}
+
+/// Two expressions are the same if their texts are.
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.text == other.0.text
+    }
+}
+
+impl Eq for Expression {}

@@ -1,0 +1,77 @@
+//! JSON text from values.
+
+use crate::temporal::{format_days_time, format_years_months};
+use crate::value::Value;
+
+/// Appends a value in the form in which it leaves to a variable. Recursion is bounded by the
+/// depth of values.
+pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Null | Value::Range(_) | Value::Function(_) => out.extend_from_slice(b"null"),
+        Value::Bool(true) => out.extend_from_slice(b"true"),
+        Value::Bool(false) => out.extend_from_slice(b"false"),
+        Value::Number(number) => number.write_json(out),
+        Value::String(text) => write_string(text, out),
+        Value::Date(date) => write_string(&date.to_string(), out),
+        Value::Time(time) => write_string(&time.to_short(), out),
+        Value::DateTime(value) => write_string(&value.to_short_iso(), out),
+        Value::Duration(duration) => write_string(&format_days_time(*duration), out),
+        Value::Period(months) => write_string(&format_years_months(*months), out),
+        Value::List(list) => {
+            if let Some(raw) = list.raw() {
+                return out.extend_from_slice(raw);
+            }
+            out.push(b'[');
+            for (index, item) in list.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Context(context) => {
+            if let Some(raw) = context.raw() {
+                return out.extend_from_slice(raw);
+            }
+            out.push(b'{');
+            for (index, (key, value)) in context.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write_string(key, out);
+                out.push(b':');
+                write(value, out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+/// Appends a string with quotes and escapes.
+pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    let mut start = 0;
+    for (index, byte) in text.bytes().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(&text.as_bytes()[start..index]);
+        start = index + 1;
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.push(HEX[usize::from(byte >> 4)]);
+                out.push(HEX[usize::from(byte & 15)]);
+            }
+        }
+    }
+    out.extend_from_slice(&text.as_bytes()[start..]);
+    out.push(b'"');
+}

@@ -1,0 +1,176 @@
+//! Numbers from text and to text.
+
+use super::{Number, PRECISION, Repr, SCALE_MAX, Wide};
+use std::fmt;
+
+impl Number {
+    /// Reads `-?digits[.digits][(e|E)[+-]digits]`, also `.5`; rounds to the precision, half-even.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let (negative, digits) = match bytes.first()? {
+            b'-' => (true, &bytes[1..]),
+            _ => (false, bytes),
+        };
+        if digits.len() <= 18 && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+            let value = digits.iter().fold(0i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+            return Some(Self(Repr::Int(if negative { -value } else { value })));
+        }
+        let mut reader = Reader::default();
+        let mut position = 0;
+        while let Some(&byte) = digits.get(position) {
+            match byte {
+                b'0'..=b'9' => reader.digit(byte - b'0'),
+                b'.' if !reader.fraction => reader.fraction = true,
+                b'e' | b'E' => break,
+                _ => return None,
+            }
+            position += 1;
+        }
+        if !reader.seen || digits.get(position.wrapping_sub(1)) == Some(&b'.') {
+            return None;
+        }
+        let exponent = match digits.get(position) {
+            None => 0,
+            Some(_) => exponent(&digits[position + 1..])?,
+        };
+        reader.finish(negative, exponent)
+    }
+
+    /// Reads a number of a JSON document. As the reference keeps those with a point or an exponent
+    /// as doubles, their trailing zeros are not kept: `2.50` is `2.5`, and `1e2` is `100.0`.
+    pub fn parse_json(text: &str) -> Option<Self> {
+        let number = Self::parse(text)?;
+        if !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
+            return Some(number);
+        }
+        let decimal = number.parts();
+        let mut coefficient = decimal.coefficient();
+        let mut scale = decimal.scale;
+        while scale > 1 && coefficient.is_multiple_of(10) {
+            coefficient /= 10;
+            scale -= 1;
+        }
+        if scale < 1 && Wide::from_u128(coefficient).digits() as i32 - scale < PRECISION as i32 {
+            coefficient *= 10u128.pow((1 - scale) as u32);
+            scale = 1;
+        }
+        Self::build(decimal.negative, coefficient, scale)
+    }
+
+    /// Appends the number as JSON: whole numbers exactly, others as the nearest double.
+    pub fn write_json(self, out: &mut Vec<u8>) {
+        use std::io::Write;
+        // Writing to a Vec cannot fail.
+        let _ = match self.0 {
+            Repr::Int(value) => write!(out, "{value}"),
+            Repr::Decimal(_) if self.is_whole() => {
+                write!(out, "{}", self.round(0, super::Rounding::Down).unwrap_or(self))
+            }
+            Repr::Decimal(decimal) if decimal.coefficient() < 10u128.pow(15) && decimal.scale < 20 => {
+                write!(out, "{}", self.without_trailing_zeros())
+            }
+            Repr::Decimal(_) => {
+                let double = self.to_f64();
+                if double.fract() == 0.0 { write!(out, "{double:.1}") } else { write!(out, "{double}") }
+            }
+        };
+    }
+
+    /// The same value with the smallest scale that is not negative.
+    pub fn without_trailing_zeros(self) -> Self {
+        let decimal = self.parts();
+        let mut coefficient = decimal.coefficient();
+        let mut scale = decimal.scale;
+        while scale > 0 && coefficient.is_multiple_of(10) {
+            coefficient /= 10;
+            scale -= 1;
+        }
+        Self::build(decimal.negative, coefficient, scale).unwrap_or(self)
+    }
+}
+
+/// Collects digits; those beyond the precision only decide the rounding.
+#[derive(Default)]
+struct Reader {
+    coefficient: u128,
+    scale: i32,
+    kept: u32,
+    seen: bool,
+    fraction: bool,
+    sticky: bool,
+}
+
+impl Reader {
+    fn digit(&mut self, digit: u8) {
+        self.seen = true;
+        // Two guard digits above the precision, all others are sticky.
+        if self.kept < PRECISION + 2 {
+            self.coefficient = self.coefficient * 10 + u128::from(digit);
+            self.kept += u32::from(self.coefficient != 0);
+            self.scale += i32::from(self.fraction);
+        } else {
+            self.sticky |= digit != 0;
+            self.scale -= i32::from(!self.fraction);
+        }
+    }
+
+    fn finish(self, negative: bool, exponent: i32) -> Option<Number> {
+        let scale = self.scale.checked_sub(exponent)?;
+        if self.coefficient == 0 {
+            return Number::build(false, 0, scale.clamp(0, SCALE_MAX));
+        }
+        let (coefficient, scale) = if self.sticky {
+            (Wide::from_u128(self.coefficient * 10 + 1), scale.checked_add(1)?)
+        } else {
+            (Wide::from_u128(self.coefficient), scale)
+        };
+        Number::settle(negative, coefficient, scale)
+    }
+}
+
+fn exponent(digits: &[u8]) -> Option<i32> {
+    let (negative, digits) = match digits.first()? {
+        b'-' => (true, &digits[1..]),
+        b'+' => (false, &digits[1..]),
+        _ => (false, digits),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = digits.iter().fold(0i32, |sum, digit| {
+        sum.saturating_mul(10).saturating_add(i32::from(digit - b'0')).min(1_000_000)
+    });
+    Some(if negative { -value } else { value })
+}
+
+/// Plain notation with the digits that the scale says, never an exponent.
+impl fmt::Display for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimal = match self.0 {
+            Repr::Int(value) => return write!(formatter, "{value}"),
+            Repr::Decimal(decimal) => decimal,
+        };
+        if decimal.negative {
+            formatter.write_str("-")?;
+        }
+        let digits = decimal.coefficient().to_string();
+        if decimal.scale <= 0 {
+            let zeros = if decimal.coefficient() == 0 { 0 } else { decimal.scale.unsigned_abs() };
+            formatter.write_str(&digits)?;
+            return formatter.write_str(&"0".repeat(zeros as usize));
+        }
+        let scale = decimal.scale as usize;
+        if digits.len() > scale {
+            let (whole, fraction) = digits.split_at(digits.len() - scale);
+            write!(formatter, "{whole}.{fraction}")
+        } else {
+            write!(formatter, "0.{}{digits}", "0".repeat(scale - digits.len()))
+        }
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}

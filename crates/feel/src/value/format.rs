@@ -1,0 +1,98 @@
+//! The text of a value: that of `string()`, and that of messages.
+
+use super::Value;
+use crate::temporal::{format_days_time, format_years_months};
+use std::fmt::{self, Write};
+
+/// Longest text of a value inside a message, in bytes.
+const MESSAGE_TEXT_MAX: usize = 1_000;
+
+impl Value {
+    /// The text that `string(value)` gives; a string is itself, null has none.
+    pub fn to_text(&self) -> Option<String> {
+        match self {
+            Self::Null => None,
+            Self::String(text) => Some(text.to_string()),
+            _ => {
+                let mut out = String::new();
+                // Writing to a String cannot fail.
+                let _ = write_text(self, &mut out);
+                Some(out)
+            }
+        }
+    }
+
+    /// The text for a message: strings are quoted, long texts cut.
+    pub(crate) fn to_message_text(&self) -> String {
+        let mut out = Limited { text: String::new() };
+        if write_text(self, &mut out).is_err() {
+            out.text.push('…');
+        }
+        out.text
+    }
+}
+
+/// Collects text up to the limit for messages, then fails and so ends the formatting.
+struct Limited {
+    text: String,
+}
+
+impl Write for Limited {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = MESSAGE_TEXT_MAX.saturating_sub(self.text.len());
+        if text.len() <= room {
+            self.text.push_str(text);
+            return Ok(());
+        }
+        self.text.push_str(&text[..text.floor_char_boundary(room)]);
+        Err(fmt::Error)
+    }
+}
+
+/// Recursion is bounded by the depth of values.
+fn write_text(value: &Value, out: &mut dyn Write) -> fmt::Result {
+    match value {
+        Value::Null => out.write_str("null"),
+        Value::Bool(value) => write!(out, "{value}"),
+        Value::Number(number) => write!(out, "{number}"),
+        Value::String(text) => {
+            out.write_str("\"")?;
+            out.write_str(text)?;
+            out.write_str("\"")
+        }
+        Value::Date(date) => write!(out, "{date}"),
+        Value::Time(time) => write!(out, "{time}"),
+        Value::DateTime(value) => write!(out, "{value}"),
+        Value::Duration(duration) => out.write_str(&format_days_time(*duration)),
+        Value::Period(months) => out.write_str(&format_years_months(*months)),
+        Value::List(list) => {
+            out.write_str("[")?;
+            for (index, item) in list.iter().enumerate() {
+                if index > 0 {
+                    out.write_str(", ")?;
+                }
+                write_text(item, out)?;
+            }
+            out.write_str("]")
+        }
+        Value::Context(context) => {
+            out.write_str("{")?;
+            for (index, (key, value)) in context.iter().enumerate() {
+                if index > 0 {
+                    out.write_str(", ")?;
+                }
+                write!(out, "{key}:")?;
+                write_text(value, out)?;
+            }
+            out.write_str("}")
+        }
+        Value::Range(range) => {
+            out.write_str(if range.start_included { "[" } else { "(" })?;
+            write_text(&range.start, out)?;
+            out.write_str("..")?;
+            write_text(&range.end, out)?;
+            out.write_str(if range.end_included { "]" } else { ")" })
+        }
+        Value::Function(function) => write!(out, "{function:?}"),
+    }
+}

@@ -1,0 +1,92 @@
+//! Lists.
+
+use super::Value;
+use crate::json;
+use bytes::Bytes;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A shared list of values, perhaps still raw JSON.
+#[derive(Clone)]
+pub struct List(Arc<Node>);
+
+struct Node {
+    raw: Option<Bytes>,
+    items: OnceLock<Vec<Value>>,
+    depth: u16,
+}
+
+impl List {
+    /// A list of values.
+    pub fn new(items: Vec<Value>) -> Self {
+        let depth = items.iter().map(Value::depth).max().unwrap_or(0).saturating_add(1);
+        Self(Arc::new(Node { raw: None, items: OnceLock::from(items), depth }))
+    }
+
+    pub(crate) fn from_raw(raw: Bytes) -> Self {
+        Self(Arc::new(Node { raw: Some(raw), items: OnceLock::new(), depth: 1 }))
+    }
+
+    /// The items; raw JSON is read one level deep, once.
+    pub fn items(&self) -> &[Value] {
+        self.0.items.get_or_init(|| self.0.raw.as_ref().map(json::read_items).unwrap_or_default())
+    }
+
+    /// Number of items.
+    pub fn len(&self) -> usize {
+        self.items().len()
+    }
+
+    /// Whether there is no item.
+    pub fn is_empty(&self) -> bool {
+        self.items().is_empty()
+    }
+
+    /// The items in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Value> {
+        self.items().iter()
+    }
+
+    /// The item at a position from 0.
+    pub fn get(&self, index: usize) -> Option<&Value> {
+        self.items().get(index)
+    }
+
+    /// Appends without copying if nobody else holds the list.
+    pub(crate) fn push(&mut self, value: Value) {
+        if let Some(node) = Arc::get_mut(&mut self.0)
+            && node.raw.is_none()
+            && let Some(items) = node.items.get_mut()
+        {
+            node.depth = node.depth.max(value.depth().saturating_add(1));
+            items.push(value);
+            return;
+        }
+        let mut items = self.items().to_vec();
+        items.push(value);
+        *self = Self::new(items);
+    }
+
+    pub(crate) fn raw(&self) -> Option<&Bytes> {
+        self.0.raw.as_ref()
+    }
+
+    pub(crate) fn depth(&self) -> u16 {
+        self.0.depth
+    }
+}
+
+impl fmt::Debug for List {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.items()).finish()
+    }
+}
+
+impl<'a> IntoIterator for &'a List {
+    type Item = &'a Value;
+    type IntoIter = std::slice::Iter<'a, Value>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

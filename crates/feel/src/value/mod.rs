@@ -1,0 +1,314 @@
+//! FEEL values. A value is at most 32 bytes; everything larger is shared, so cloning is cheap.
+//! JSON arrays and objects stay raw bytes until something reads into them.
+
+mod context;
+mod format;
+mod function;
+mod list;
+mod range;
+
+pub use context::Context;
+pub use function::{Function, NativeFunction};
+pub use list::List;
+pub use range::Range;
+
+pub(crate) use function::Closure;
+
+use crate::json::{self, JsonError};
+use crate::number::Number;
+use crate::temporal::{Date, DateTime, Time};
+use bytes::Bytes;
+use jiff::SignedDuration;
+use std::sync::Arc;
+
+/// Deepest nesting of values that an evaluation may build; it bounds every recursion over values.
+pub const VALUE_DEPTH_MAX: u16 = 500;
+
+/// A FEEL value.
+#[derive(Clone, Debug, Default)]
+pub enum Value {
+    /// `null`, also what most failing operations give.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A decimal number.
+    Number(Number),
+    /// A text.
+    String(Arc<str>),
+    /// A date.
+    Date(Date),
+    /// A time of day.
+    Time(Arc<Time>),
+    /// A date and time.
+    DateTime(Arc<DateTime>),
+    /// A days and time duration.
+    Duration(SignedDuration),
+    /// A years and months duration, in months.
+    Period(i64),
+    /// A list.
+    List(List),
+    /// A context.
+    Context(Context),
+    /// A range.
+    Range(Arc<Range>),
+    /// A function.
+    Function(Function),
+}
+
+impl Value {
+    /// Reads a JSON document. Objects and arrays are checked now and kept raw; bounded in depth
+    /// ([`json::DEPTH_MAX`]) and size ([`json::SIZE_MAX`]).
+    pub fn from_json(bytes: Bytes) -> Result<Self, JsonError> {
+        json::validate(&bytes)?;
+        Ok(Self::from_json_lazy(bytes))
+    }
+
+    /// Reads a JSON document that is known to be valid; what is not reads as null.
+    pub fn from_json_lazy(bytes: Bytes) -> Self {
+        json::read(bytes)
+    }
+
+    /// Appends the value as JSON, in the form in which it leaves to a variable. What came from
+    /// JSON and was not changed is copied byte for byte. Ranges and functions become null.
+    pub fn to_json(&self, out: &mut Vec<u8>) {
+        json::write(self, out);
+    }
+
+    /// The value as JSON text, see [`Self::to_json`].
+    pub fn to_json_string(&self) -> String {
+        let mut out = Vec::new();
+        self.to_json(&mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    /// The name of the type as error messages of the API have it.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "NULL",
+            Self::Bool(_) => "BOOLEAN",
+            Self::Number(_) => "NUMBER",
+            Self::String(_) => "STRING",
+            Self::Date(_) => "DATE",
+            Self::Time(_) => "TIME",
+            Self::DateTime(_) => "DATE_TIME",
+            Self::Duration(_) => "DURATION",
+            Self::Period(_) => "PERIOD",
+            Self::List(_) => "ARRAY",
+            Self::Context(_) => "OBJECT",
+            Self::Range(_) => "RANGE",
+            Self::Function(_) => "FUNCTION",
+        }
+    }
+
+    /// A text.
+    pub fn string(text: &str) -> Self {
+        Self::String(Arc::from(text))
+    }
+
+    /// A list of values.
+    pub fn list(items: Vec<Self>) -> Self {
+        Self::List(List::new(items))
+    }
+
+    /// A context; of entries with the same key the last value wins at the place of the first.
+    pub fn context<K: Into<Arc<str>>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
+        Self::Context(Context::new(entries.into_iter().map(|(key, value)| (key.into(), value)).collect()))
+    }
+
+    /// Whether the value is null.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The boolean.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Self::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The number.
+    pub fn as_number(&self) -> Option<Number> {
+        if let Self::Number(number) = self { Some(*number) } else { None }
+    }
+
+    /// The number, if it is an integer of 64 bits.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.as_number()?.as_i64()
+    }
+
+    /// The number as the nearest double.
+    pub fn as_f64(&self) -> Option<f64> {
+        self.as_number().map(Number::to_f64)
+    }
+
+    /// The list.
+    pub fn as_list(&self) -> Option<&List> {
+        if let Self::List(list) = self { Some(list) } else { None }
+    }
+
+    /// The context.
+    pub fn as_context(&self) -> Option<&Context> {
+        if let Self::Context(context) = self { Some(context) } else { None }
+    }
+
+    /// The function.
+    pub fn as_function(&self) -> Option<&Function> {
+        if let Self::Function(function) = self { Some(function) } else { None }
+    }
+
+    /// The days and time duration.
+    pub fn as_duration(&self) -> Option<SignedDuration> {
+        if let Self::Duration(duration) = self { Some(*duration) } else { None }
+    }
+
+    /// The years and months duration, in months.
+    pub fn as_months(&self) -> Option<i64> {
+        if let Self::Period(months) = self { Some(*months) } else { None }
+    }
+
+    /// The years and months duration as a calendar span, if it is within the range of those.
+    pub fn as_period(&self) -> Option<jiff::Span> {
+        let months = self.as_months()?;
+        jiff::Span::new().try_years(months / 12).ok()?.try_months(months % 12).ok()
+    }
+
+    /// The date, if its year is within -9999 to 9999.
+    pub fn as_date(&self) -> Option<jiff::civil::Date> {
+        if let Self::Date(date) = self { date.to_civil() } else { None }
+    }
+
+    /// The date and time, with or without a zone.
+    pub fn as_date_time(&self) -> Option<&DateTime> {
+        if let Self::DateTime(value) = self { Some(value) } else { None }
+    }
+
+    /// The moment of a date and time that has a zone or offset.
+    pub fn as_timestamp(&self) -> Option<jiff::Timestamp> {
+        self.as_date_time()?.to_timestamp()
+    }
+
+    /// The moment of a date and time with its zone or offset.
+    pub fn as_zoned(&self) -> Option<jiff::Zoned> {
+        self.as_date_time()?.to_zoned()
+    }
+
+    /// Levels of nesting; raw JSON counts as one because its depth has a bound of its own.
+    pub(crate) fn depth(&self) -> u16 {
+        match self {
+            Self::List(list) => list.depth(),
+            Self::Context(context) => context.depth(),
+            Self::Function(function) => function.depth(),
+            Self::Range(range) => range.depth(),
+            _ => 0,
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Number(value.into())
+    }
+}
+
+impl From<Number> for Value {
+    fn from(value: Number) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::string(value)
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::String(Arc::from(value))
+    }
+}
+
+impl From<Date> for Value {
+    fn from(value: Date) -> Self {
+        Self::Date(value)
+    }
+}
+
+impl From<Time> for Value {
+    fn from(value: Time) -> Self {
+        Self::Time(Arc::new(value))
+    }
+}
+
+impl From<DateTime> for Value {
+    fn from(value: DateTime) -> Self {
+        Self::DateTime(Arc::new(value))
+    }
+}
+
+impl From<List> for Value {
+    fn from(value: List) -> Self {
+        Self::List(value)
+    }
+}
+
+impl From<Context> for Value {
+    fn from(value: Context) -> Self {
+        Self::Context(value)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// Same value: numbers by value, temporal values of one kind with the same reading and zone,
+/// lists and contexts by content. Functions are never the same.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Range(left), Self::Range(right)) => left == right,
+            _ => crate::evaluate::compare::equals(self, other) == Some(true),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_small() {
+        assert!(size_of::<Value>() <= 32, "{}", size_of::<Value>());
+    }
+
+    #[test]
+    fn untouched_json_is_copied_byte_for_byte() {
+        let text = r#"{ "a" : [1, 2.50,  {"b":"\u00e9"}] }"#;
+        let value = Value::from_json(Bytes::from(text)).unwrap();
+        let inner = value.as_context().unwrap().get("a").unwrap();
+        assert_eq!(inner.as_list().unwrap().len(), 3);
+        assert_eq!(value.to_json_string(), text);
+        assert_eq!(inner.to_json_string(), r#"[1, 2.50,  {"b":"\u00e9"}]"#);
+    }
+
+    #[test]
+    fn type_names_are_those_of_the_interface() {
+        assert_eq!(Value::Period(3).type_name(), "PERIOD");
+        assert_eq!(Value::list(vec![]).type_name(), "ARRAY");
+    }
+}
