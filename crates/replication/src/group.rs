@@ -13,22 +13,18 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
-use std::time::Duration;
 
 use openraft::error::{Fatal, RaftError};
-use openraft::{BasicNode, Config, Raft, ServerState, SnapshotPolicy};
+use openraft::{Config, Raft, SnapshotPolicy};
 use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
-use crate::log::{GroupLog, LogError, LogHandle, LogStore, PAYLOAD_LIMIT_BYTES};
+use crate::log::{GroupLog, LogError, LogStore, PAYLOAD_LIMIT_BYTES};
 use crate::machine::{Machine, SnapshotData, StateMachine};
-use crate::peer::{NoPeers, PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse, Peers, Transport};
+use crate::peer::{NoPeers, PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse, Transport};
+use crate::supervisor::Supervisor;
 use crate::types::{LogId, Payload, Proposal, ProposeError, Settle, TypeConfig, fatal_text, raft_text};
 
-/// First pause before a failed log is tried again; doubles up to [`RETRY_PAUSE_MAX`].
-const RETRY_PAUSE_MIN: Duration = Duration::from_millis(50);
-/// Longest pause between tries to resume.
-const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
 /// Entries sent to a follower in one message at most.
 const ENTRIES_PER_MESSAGE: u64 = 64;
 /// Time a follower has to take in a snapshot, in milliseconds.
@@ -152,7 +148,7 @@ pub struct GroupMetrics {
     pub purged_index: u64,
 }
 
-enum Slot {
+pub(crate) enum Slot {
     Starting,
     Running(Raft<TypeConfig>),
     /// The log failed; the supervisor is trying to resume.
@@ -162,22 +158,22 @@ enum Slot {
     Stopped,
 }
 
-enum Order {
+pub(crate) enum Order {
     Purge(u64, oneshot::Sender<()>),
     Shutdown,
 }
 
-struct Inner {
-    group: u64,
+pub(crate) struct Inner {
+    pub(crate) group: u64,
     slot: RwLock<Slot>,
-    role: watch::Sender<Role>,
-    in_flight: Semaphore,
-    log: Arc<GroupLog>,
-    machine: Machine,
+    pub(crate) role: watch::Sender<Role>,
+    pub(crate) in_flight: Semaphore,
+    pub(crate) log: Arc<GroupLog>,
+    pub(crate) machine: Machine,
 }
 
 impl Inner {
-    fn set(&self, slot: Slot) {
+    pub(crate) fn set(&self, slot: Slot) {
         if !matches!(slot, Slot::Running(_)) {
             self.role
                 .send_if_modified(|role| std::mem::replace(role, Role::Unavailable) != Role::Unavailable);
@@ -401,267 +397,5 @@ fn position(durable: u64, log: &GroupLog) -> Result<Option<LogId>, StartError> {
     match log.log_id_at(durable)? {
         Some(id) => Ok(Some(id)),
         None => Err(StartError::StateAhead { durable, last: log.last().map(|id| id.index) }),
-    }
-}
-
-/// Why one life of openraft's core ended.
-enum End {
-    Shutdown,
-    Storage(String),
-    StateMachine(String),
-}
-
-struct Supervisor {
-    inner: Arc<Inner>,
-    node: u64,
-    config: Arc<Config>,
-    options: GroupOptions,
-    orders: mpsc::Receiver<Order>,
-}
-
-impl Supervisor {
-    fn run_thread(mut self, ready: oneshot::Sender<Result<(), StartError>>) {
-        let inner = self.inner.clone();
-        match tokio::runtime::Builder::new_current_thread().enable_time().build() {
-            Ok(runtime) => {
-                runtime.block_on(self.run(ready));
-                runtime.block_on(inner.machine.stop());
-            }
-            Err(error) => {
-                // The starter may have given up.
-                let _ = ready.send(Err(error.into()));
-            }
-        }
-        inner.in_flight.close();
-        inner.set(Slot::Stopped);
-    }
-
-    async fn run(&mut self, ready: oneshot::Sender<Result<(), StartError>>) {
-        let mut end = match self.start().await {
-            Ok(raft) => {
-                if ready.send(Ok(())).is_err() {
-                    return self.stop(&raft).await;
-                }
-                self.live(raft).await
-            }
-            Err(error) => {
-                // The starter may have given up.
-                let _ = ready.send(Err(error));
-                return;
-            }
-        };
-        loop {
-            end = match end {
-                End::Shutdown => return,
-                End::StateMachine(reason) => {
-                    self.break_off(reason).await;
-                    return;
-                }
-                End::Storage(reason) => {
-                    tracing::error!(
-                        group = self.inner.group,
-                        reason,
-                        "the log failed, the group waits for the disk"
-                    );
-                    self.inner.set(Slot::Recovering(reason));
-                    // The answer comes after what was committed has been applied; an error means there is nobody
-                    // left to apply it.
-                    let _ = self.inner.machine.durable_index().await;
-                    self.inner.log.abandon();
-                    match self.resume().await {
-                        Some(raft) => self.live(raft).await,
-                        None => return,
-                    }
-                }
-            };
-        }
-    }
-
-    /// Starts openraft's core, and waits until a sole voter leads and has applied its log.
-    async fn start(&self) -> Result<Raft<TypeConfig>, StartError> {
-        let inner = &self.inner;
-        let peers = Peers { group: inner.group, transport: self.options.transport.clone() };
-        let log = LogHandle::new(inner.log.clone(), self.node);
-        let pristine = inner.log.is_pristine();
-        let raft = Raft::new(self.node, self.config.clone(), peers, log, inner.machine.clone())
-            .await
-            .map_err(|fatal| StartError::Raft(fatal_text(&fatal)))?;
-        if let Err(error) = self.bring_up(&raft, pristine).await {
-            // The core would live on: it holds a sender of its own channel.
-            self.shut_down(&raft).await;
-            return Err(error);
-        }
-        // In this order: whoever sees the new role can propose.
-        inner.set(Slot::Running(raft.clone()));
-        self.publish(&raft);
-        Ok(raft)
-    }
-
-    async fn bring_up(&self, raft: &Raft<TypeConfig>, pristine: bool) -> Result<(), StartError> {
-        let failed = |text: String| StartError::Raft(text);
-        if pristine {
-            let mut voters: BTreeMap<u64, BasicNode> =
-                self.options.voters.iter().map(|(id, address)| (*id, BasicNode::new(address))).collect();
-            if voters.is_empty() {
-                voters.insert(self.node, BasicNode::default());
-            }
-            raft.initialize(voters).await.map_err(|error| failed(raft_text(&error)))?;
-        }
-        if self.inner.log.is_sole_voter(self.node) {
-            if raft.metrics().borrow().state != ServerState::Leader {
-                raft.trigger().elect().await.map_err(|fatal| failed(fatal_text(&fatal)))?;
-            }
-            let node = self.node;
-            let mut metrics = raft.metrics();
-            let led = metrics
-                .wait_for(|now| {
-                    now.running_state.is_err()
-                        || (now.state == ServerState::Leader
-                            && now.current_leader == Some(node)
-                            && now.last_applied.map(|id| id.index) >= now.last_log_index)
-                })
-                .await
-                .map_err(|_| failed("openraft stopped".to_owned()))?;
-            if let Err(fatal) = &led.running_state {
-                return Err(failed(fatal_text(fatal)));
-            }
-        }
-        Ok(())
-    }
-
-    /// Serves a running core until it ends.
-    async fn live(&mut self, raft: Raft<TypeConfig>) -> End {
-        // The core owns the sending side, so that the channel closes when the core ends. The other metrics change
-        // with every entry; nobody listens to them here.
-        let mut server = raft.server_metrics();
-        loop {
-            tokio::select! {
-                order = self.orders.recv() => match order {
-                    Some(Order::Purge(upto, reply)) => {
-                        self.purge(&raft, upto).await;
-                        // The asker may be gone.
-                        let _ = reply.send(());
-                    }
-                    Some(Order::Shutdown) | None => {
-                        self.stop(&raft).await;
-                        return End::Shutdown;
-                    }
-                },
-                changed = server.changed() => {
-                    if changed.is_err() {
-                        break;
-                    }
-                    self.publish(&raft);
-                }
-            }
-        }
-        if let Some(reason) = self.inner.machine.progress().failure() {
-            return End::StateMachine(reason.clone());
-        }
-        match &raft.metrics().borrow().running_state {
-            Err(fatal) => End::Storage(fatal_text(fatal)),
-            Ok(()) => End::Storage("openraft stopped".to_owned()),
-        }
-    }
-
-    fn publish(&self, raft: &Raft<TypeConfig>) {
-        let metrics = raft.server_metrics();
-        let now = metrics.borrow();
-        let term = now.vote.leader_id().term;
-        let role = if now.state == ServerState::Leader {
-            Role::Leader { term }
-        } else {
-            Role::Follower { term, leader: now.current_leader }
-        };
-        self.inner.role.send_if_modified(|known| std::mem::replace(known, role) != role);
-    }
-
-    /// Tells openraft that the state is safe up to what the machine says, which lets it purge the log that far.
-    async fn purge(&self, raft: &Raft<TypeConfig>, upto: u64) {
-        let Ok(durable) = self.inner.machine.durable_index().await else { return };
-        let upto = upto.min(durable).min(self.inner.machine.progress().applied_index());
-        if upto == 0 || self.inner.log.purged().is_some_and(|purged| purged.index >= upto) {
-            return;
-        }
-        let reached = |id: Option<LogId>| id.is_some_and(|id| id.index >= upto);
-        let mut metrics = raft.metrics();
-        if !reached(metrics.borrow().snapshot) && raft.trigger().snapshot().await.is_err() {
-            return;
-        }
-        // An error, here and below, means that the core stopped.
-        if metrics.wait_for(|now| now.running_state.is_err() || reached(now.snapshot)).await.is_err()
-            || raft.trigger().purge_log(upto).await.is_err()
-        {
-            return;
-        }
-        let _ = metrics.wait_for(|now| now.running_state.is_err() || reached(now.purged)).await;
-    }
-
-    async fn stop(&self, raft: &Raft<TypeConfig>) {
-        self.inner.set(Slot::Stopped);
-        self.shut_down(raft).await;
-    }
-
-    async fn shut_down(&self, raft: &Raft<TypeConfig>) {
-        if let Err(error) = raft.shutdown().await {
-            tracing::error!(group = self.inner.group, %error, "openraft did not stop in order");
-        }
-    }
-
-    /// Waits for the disk and starts the core anew; `None` when the group is to stop instead.
-    async fn resume(&mut self) -> Option<Raft<TypeConfig>> {
-        let mut pause = RETRY_PAUSE_MIN;
-        loop {
-            let reason = match self.try_resume().await {
-                Ok(raft) => {
-                    tracing::info!(group = self.inner.group, "the group goes on");
-                    return Some(raft);
-                }
-                Err(error) => error.to_string(),
-            };
-            if let Some(reason) = self.inner.machine.progress().failure() {
-                self.break_off(reason.clone()).await;
-                return None;
-            }
-            tracing::debug!(group = self.inner.group, reason, "the log still fails");
-            self.inner.set(Slot::Recovering(reason));
-            if self.pause(pause).await.is_err() {
-                return None;
-            }
-            pause = (pause * 2).min(RETRY_PAUSE_MAX);
-        }
-    }
-
-    async fn try_resume(&self) -> Result<Raft<TypeConfig>, StartError> {
-        self.inner.log.store().recover().await?;
-        self.inner.log.reload()?;
-        self.start().await
-    }
-
-    /// Waits, answering orders; an error means that the group is to stop.
-    async fn pause(&mut self, pause: Duration) -> Result<(), ()> {
-        let over = tokio::time::sleep(pause);
-        tokio::pin!(over);
-        loop {
-            tokio::select! {
-                () = &mut over => return Ok(()),
-                order = self.orders.recv() => match order {
-                    Some(Order::Purge(..)) => {}
-                    Some(Order::Shutdown) | None => return Err(()),
-                },
-            }
-        }
-    }
-
-    /// Ends a group whose state machine failed: answers until it is told to stop.
-    async fn break_off(&mut self, reason: String) {
-        tracing::error!(group = self.inner.group, reason, "the state machine failed, the group stops");
-        self.inner.set(Slot::Broken(reason));
-        self.inner.log.abandon();
-        while let Some(order) = self.orders.recv().await {
-            if matches!(order, Order::Shutdown) {
-                return;
-            }
-        }
     }
 }

@@ -7,7 +7,8 @@
 //! Consensus is openraft's. What lives here is what openraft leaves to its user:
 //! - `log`: the log store, over raft-engine, with one writer thread and one sync per group commit;
 //! - `machine`: the thread that applies committed entries;
-//! - `group`: the life of a group, including its resumption after a disk that failed or was full;
+//! - `group`: what callers hold; `supervisor`: the life of a group behind it, including its resumption after a disk
+//!   that failed or was full;
 //! - `peer`: the door through which a transport will come.
 //!
 //! This crate must not know what an entry means, where state is kept, or how bytes travel between brokers.
@@ -17,6 +18,7 @@ mod log;
 mod machine;
 mod peer;
 mod record;
+mod supervisor;
 mod types;
 
 pub use group::{Group, GroupMetrics, GroupOptions, Role, StartError};

@@ -76,7 +76,16 @@ async fn a_disk_that_cannot_sync_refuses_proposals_until_it_can() {
 #[tokio::test(flavor = "multi_thread")]
 async fn proposals_in_flight_when_the_disk_fails_are_all_answered() {
     let dir = tempfile::tempdir().unwrap();
-    let (log, faults) = faulty(dir.path());
+    let faults = Arc::new(DiskFaults::default());
+    // Small files, so that failures also hit their rotation, recycling and removal.
+    let options = LogOptions {
+        disk_faults: Some(faults.clone()),
+        min_free_bytes: 1,
+        segment_bytes: 64 << 10,
+        retained_bytes: 256 << 10,
+        ..LogOptions::default()
+    };
+    let log = LogStore::open(dir.path(), options).unwrap();
     let seen = Seen::default();
     let group = start(&log, 1, &seen).await;
     let proposers: Vec<_> = (0..8)
@@ -88,7 +97,7 @@ async fn proposals_in_flight_when_the_disk_fails_are_all_answered() {
                 let mut number = 0;
                 // Until the disk was seen to fail and to work again.
                 while refused == 0 || acknowledged.len() < 200 {
-                    let text = format!("{proposer}-{number}");
+                    let text = format!("{proposer}-{number:0>4000}");
                     number += 1;
                     match group.propose(payload(text.clone())).await {
                         Ok(_) => acknowledged.push(text),
@@ -105,18 +114,24 @@ async fn proposals_in_flight_when_the_disk_fails_are_all_answered() {
         .collect();
     // Fail in the midst of the stream, several times, until every proposer has met a failure.
     let all_done = || proposers.iter().all(JoinHandle::is_finished);
+    let mut rounds = 0;
     while !all_done() {
         let applied = group.metrics().applied_index;
         while group.metrics().applied_index < applied + 20 && !all_done() {
             tokio::task::yield_now().await;
         }
-        faults.failing_sync.store(true, Ordering::SeqCst);
+        seen.flush(group.metrics().applied_index);
+        let fault = if rounds % 2 == 0 { &faults.failing_sync } else { &faults.full };
+        rounds += 1;
+        fault.store(true, Ordering::SeqCst);
+        group.purge(applied).await;
         let role = group.role();
         while *role.borrow() != Role::Unavailable && !all_done() {
             tokio::task::yield_now().await;
         }
-        faults.failing_sync.store(false, Ordering::SeqCst);
+        fault.store(false, Ordering::SeqCst);
         led_again(&group).await;
+        group.purge(applied).await;
     }
     let applied = seen.texts();
     let mut unique = applied.clone();
@@ -131,8 +146,12 @@ async fn proposals_in_flight_when_the_disk_fails_are_all_answered() {
     group.shutdown().await;
     drop((group, log));
     let again = Seen::default();
+    again.flush(seen.durable.load(Ordering::SeqCst));
     let group = start(&open(dir.path()), 1, &again).await;
-    assert_eq!(again.texts(), applied);
+    let durable = seen.durable.load(Ordering::SeqCst);
+    let replayed: Vec<u64> = seen.indexes().into_iter().filter(|index| *index > durable).collect();
+    assert_eq!(again.indexes(), replayed);
+    assert!(applied.ends_with(&again.texts()));
     group.shutdown().await;
 }
 

@@ -164,7 +164,7 @@ impl LogStore {
     /// it, is cut off.
     pub fn open(dir: &Path, options: LogOptions) -> Result<Self, LogError> {
         let failed = |reason: String| LogError::Open { dir: dir.to_owned(), reason };
-        std::fs::create_dir_all(dir).map_err(|error| failed(error.to_string()))?;
+        create_durably(dir).map_err(|error| failed(error.to_string()))?;
         let shared = Arc::new(Shared::open(dir, options)?);
         let (requests, receiver) = mpsc::channel(WRITER_QUEUE);
         let writer = writer::spawn(shared.clone(), receiver).map_err(|error| failed(error.to_string()))?;
@@ -224,6 +224,18 @@ impl LogStore {
 
     fn shared(&self) -> &Shared {
         &self.inner.shared
+    }
+}
+
+/// Creates a directory, and makes its name outlive a power failure.
+fn create_durably(dir: &Path) -> std::io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(dir)?;
+    match dir.canonicalize()?.parent() {
+        Some(parent) => std::fs::File::open(parent)?.sync_all(),
+        None => Ok(()),
     }
 }
 
