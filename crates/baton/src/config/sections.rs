@@ -1,0 +1,238 @@
+//! The sections and their keys. What stands here is what `baton config` prints.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::schema::sections;
+use super::value::{Algorithm, Levels, ListenAddress, LogFormat, Overflow, Size, Text};
+
+const fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+const fn s(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// The longest time that makes sense anywhere.
+const DAY: Duration = s(86_400);
+
+sections! {
+    /// Where data lives, and how much room it leaves on the disk.
+    "data" data: Data {
+        /// Directory of the log, the state and the snapshots. Made when it is not there.
+        directory: PathBuf = PathBuf::from("data");
+        /// With less room than this on the disk, requests from clients are refused until there is more.
+        min_free_bytes: Size = Size::mib(1024);
+        /// With less room than this, a log that has failed does not resume.
+        min_free_log_bytes: Size = Size::mib(32);
+        /// How often the room is measured.
+        disk_check_interval: Duration = s(1), [ms(100), s(60)];
+    }
+
+    /// The REST API.
+    "rest" rest: Rest {
+        /// Where it listens.
+        listen: ListenAddress = ListenAddress::any(8080);
+        /// Connections open at a time; more wait to be accepted.
+        max_connections: usize = 4096, [1, 1_000_000];
+        /// How long a connection may stay without a request.
+        idle_timeout: Duration = s(120), [s(1), DAY];
+        /// How long a client may take to send the body of a request.
+        body_timeout: Duration = s(30), [ms(100), DAY];
+        /// How long a request waits for the end of an instance when it does not say.
+        await_timeout: Duration = s(10), [ms(1), DAY];
+        /// How long a request for jobs is held when it does not say.
+        long_poll_timeout: Duration = s(10), [ms(1), DAY];
+        /// Whether responses tell in a Server-Timing header how long each stage took.
+        server_timing: bool = false;
+    }
+
+    /// The gRPC API.
+    "grpc" grpc: Grpc {
+        /// Where it listens.
+        listen: ListenAddress = ListenAddress::any(26500);
+        /// Connections open at a time; more wait to be accepted.
+        max_connections: usize = 4096, [1, 1_000_000];
+        /// Calls open at a time on one connection, waiting polls and job streams included.
+        max_calls_per_connection: u32 = 4096, [1, 1_000_000];
+        /// How long a call waits for the end of an instance when it does not say.
+        await_timeout: Duration = s(15), [ms(1), DAY];
+        /// How long a call for jobs is held when it does not say.
+        long_poll_timeout: Duration = s(10), [ms(1), DAY];
+        /// After how much silence the server asks whether a client is still there.
+        keep_alive_interval: Duration = s(30), [s(1), DAY];
+        /// How long the client may take to answer that.
+        keep_alive_timeout: Duration = s(20), [ms(100), DAY];
+    }
+
+    /// Probes, metrics and operations. Not for the outside.
+    "management" management: ManagementPort {
+        /// Where it listens.
+        listen: ListenAddress = ListenAddress::any(9600);
+    }
+
+    /// How requests become entries of the log.
+    "partition" partition: Partition {
+        /// Commands in one entry of the log.
+        max_batch_commands: usize = 256, [1, 100_000];
+        /// Size of the variables and files of one entry, from which on it is closed.
+        max_batch_bytes: Size = Size::mib(1), [Size(4 << 10), Size::mib(32)];
+        /// Entries on their way into the log at a time. While they are, commands gather for the next.
+        max_batches_in_flight: usize = 2, [1, 256];
+    }
+
+    /// How many requests a partition has under way at a time. Completing and failing jobs is never refused before creating instances is.
+    "flow_control" flow_control: FlowControl {
+        /// How the limit moves: aimd, fixed, vegas or gradient.
+        algorithm: Algorithm = Algorithm::Aimd;
+        /// The limit at the start; with fixed, always.
+        initial_limit: usize = 100, [1, 10_000_000];
+        /// The limit at the least.
+        min_limit: usize = 1, [1, 10_000_000];
+        /// The limit at the most.
+        max_limit: usize = 1000, [1, 10_000_000];
+        /// What happens to requests over the limit: they wait, or they are refused at once (reject).
+        overflow: Overflow = Overflow::Wait;
+        /// With wait: how long one waits before it is refused.
+        max_wait: Duration = s(10), [ms(1), DAY];
+        /// With wait: requests that wait at a time; more are refused.
+        max_waiting: usize = 10_000, [0, 10_000_000];
+    }
+
+    /// The limit goes up by one while requests are fast and down by a factor when they are slow.
+    "flow_control.aimd" flow_control_aimd: Aimd {
+        /// What is slow.
+        request_timeout: Duration = ms(200), [ms(1), DAY];
+        /// The factor.
+        backoff_ratio: f64 = 0.9, [0.1, 0.999];
+    }
+
+    /// The limit follows an estimate of how many requests wait.
+    "flow_control.vegas" flow_control_vegas: Vegas {
+        /// Below so many, the limit goes up.
+        alpha: usize = 3, [0, 1_000_000];
+        /// Above so many, the limit goes down.
+        beta: usize = 6, [1, 1_000_000];
+    }
+
+    /// The limit follows the ratio of the shortest latency to the latest.
+    "flow_control.gradient" flow_control_gradient: Gradient {
+        /// How much slower than the shortest is still no reason to lower the limit.
+        rtt_tolerance: f64 = 2.0, [1.0, 100.0];
+    }
+
+    /// Handing out jobs.
+    "jobs" jobs: Jobs {
+        /// Jobs that are under way to one job stream; more are activated when the worker has taken some.
+        stream_buffer: usize = 64, [1, 10_000];
+        /// Workers whose demand goes into one entry of the log; the others take their turn in the next.
+        max_demand_per_batch: usize = 64, [1, 10_000];
+    }
+
+    /// The state between two flushes is in memory; a flush writes it to disk in the background.
+    "state" state: State {
+        /// How often it is flushed.
+        flush_interval: Duration = s(5), [ms(10), s(3600)];
+        /// It is flushed earlier when it has grown to this size.
+        flush_bytes: Size = Size::mib(32), [Size::mib(1), Size(64 << 30)];
+        /// Memory for pages of the file.
+        page_cache_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 40)];
+        /// Memory for values that are as on disk. 0 for none.
+        value_cache_bytes: Size = Size::mib(16), [Size(0), Size(1 << 40)];
+    }
+
+    /// The log of commands.
+    "log" log: Log {
+        /// Size of one of its files.
+        segment_bytes: Size = Size::mib(8), [Size::mib(1), Size(1 << 30)];
+        /// Files that are not needed any more are kept for reuse up to this size in all.
+        retained_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 40)];
+        /// Entries from this size on are compressed. 0 compresses none.
+        compression_threshold_bytes: Size = Size(0), [Size(0), Size(1 << 30)];
+        /// Memory for entries that are applied already, for replicas that lag a little.
+        cache_bytes: Size = Size::mib(1), [Size(0), Size(1 << 30)];
+    }
+
+    /// Handing on what happened. Records that an exporter has not taken yet wait in memory, then on disk.
+    "export" export: Export {
+        /// Memory for waiting records.
+        memory_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 36)];
+        /// Size of one file of waiting records.
+        spill_segment_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 30)];
+        /// Room on disk for waiting records. Beyond it, requests wait or are refused.
+        max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
+    }
+
+    /// Records as lines of JSON in files.
+    "export.ndjson" export_ndjson: ExportNdjson {
+        /// Whether they are written.
+        enabled: bool = false;
+        /// Directory of the files; relative to data.directory.
+        directory: PathBuf = PathBuf::from("records");
+        /// Size of one file; the next one is begun then.
+        max_file_bytes: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
+        /// How many files are kept. 0 keeps all.
+        max_files: u32 = 0;
+    }
+
+    /// What is refused for its size.
+    "limits" limits: Limits {
+        /// A request, a set of variables, a deployment.
+        max_message_bytes: Size = Size::mib(4), [Size(64 << 10), Size::mib(32)];
+        /// Time that the evaluation of an expression outside of any instance may take.
+        expression_timeout: Duration = s(5), [ms(1), s(60)];
+        /// Nesting of the elements of a BPMN file.
+        max_bpmn_depth: usize = 128, [16, 1000];
+        /// XML elements of a BPMN file, diagram included.
+        max_bpmn_xml_elements: usize = 200_000, [100, 10_000_000];
+        /// Flow nodes and sequence flows of one process.
+        max_bpmn_flow_elements: usize = 20_000, [10, 1_000_000];
+    }
+
+    /// What clients find in the topology.
+    "cluster" cluster: Cluster {
+        /// ID of the cluster.
+        id: Text = Text("baton".to_owned());
+        /// Host name of this broker for clients.
+        advertised_host: Text = Text("127.0.0.1".to_owned());
+    }
+
+    /// The clock that timers run by.
+    "clock" clock: Clock {
+        /// Whether clients may pin and move it. For tests only.
+        controlled: bool = false;
+    }
+
+    /// What is written to the standard error output.
+    "logging" logging: Logging {
+        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug.
+        level: Levels = Levels("info".to_owned());
+        /// One line for people (text) or one object per line (json).
+        format: LogFormat = LogFormat::Text;
+    }
+}
+
+impl Config {
+    /// Rules between keys: what is wrong, each naming its keys.
+    pub(crate) fn contradictions(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut at_most = |fine: bool, lower: &str, upper: &str| {
+            if !fine {
+                wrong.push(format!("'{lower}' is greater than '{upper}'"));
+            }
+        };
+        let flow = &self.flow_control;
+        let vegas = &self.flow_control_vegas;
+        at_most(
+            self.data.min_free_log_bytes <= self.data.min_free_bytes,
+            "data.min_free_log_bytes",
+            "data.min_free_bytes",
+        );
+        at_most(flow.min_limit <= flow.initial_limit, "flow_control.min_limit", "flow_control.initial_limit");
+        at_most(flow.initial_limit <= flow.max_limit, "flow_control.initial_limit", "flow_control.max_limit");
+        at_most(vegas.alpha <= vegas.beta, "flow_control.vegas.alpha", "flow_control.vegas.beta");
+        at_most(self.log.segment_bytes <= self.log.retained_bytes, "log.segment_bytes", "log.retained_bytes");
+        wrong
+    }
+}

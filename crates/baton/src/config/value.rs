@@ -1,0 +1,326 @@
+//! How settings are written: one text form per type, the same in the file, in variables and in flags.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gateway::management::Loggers;
+
+/// A value that has a text form.
+pub(crate) trait Setting: Sized {
+    /// What is expected, for people.
+    const EXPECTED: &'static str;
+
+    /// Reads the text form.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// Writes it.
+    fn show(&self) -> String;
+}
+
+macro_rules! plain {
+    ($($type:ty: $expected:literal;)*) => {
+        $(impl Setting for $type {
+            const EXPECTED: &'static str = $expected;
+            fn parse(text: &str) -> Option<Self> {
+                text.parse().ok()
+            }
+            fn show(&self) -> String {
+                self.to_string()
+            }
+        })*
+    };
+}
+plain! {
+    bool: "true or false";
+    u32: "a whole number";
+    u64: "a whole number";
+    usize: "a whole number";
+}
+
+impl Setting for f64 {
+    const EXPECTED: &'static str = "a number";
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|number: &Self| number.is_finite())
+    }
+
+    fn show(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl Setting for PathBuf {
+    const EXPECTED: &'static str = "a path";
+
+    fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| text.into())
+    }
+
+    fn show(&self) -> String {
+        self.display().to_string()
+    }
+}
+
+/// Units of time with their length in nanoseconds, the longest first.
+const TIMES: [(&str, u64); 6] = [
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1000),
+    ("ns", 1),
+];
+
+impl Setting for Duration {
+    const EXPECTED: &'static str = "a duration such as 200ms, 5s, 1.5m or 1h";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (number, unit) = with_unit(text)?;
+        let (_, nanos) =
+            TIMES.iter().find(|(name, _)| *name == unit || (unit.is_empty() && number == 0.0))?;
+        Self::try_from_secs_f64(number * (*nanos as f64 / 1e9)).ok()
+    }
+
+    fn show(&self) -> String {
+        let nanos = self.as_nanos();
+        let exact = TIMES.iter().find(|(_, length)| nanos != 0 && nanos.is_multiple_of(u128::from(*length)));
+        exact.map_or_else(
+            || "0s".to_owned(),
+            |(unit, length)| format!("{}{unit}", nanos / u128::from(*length)),
+        )
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(pub u64);
+
+impl Size {
+    /// So many mebibytes.
+    pub(crate) const fn mib(count: u64) -> Self {
+        Self(count << 20)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show())
+    }
+}
+
+/// Units of size. Decimal ones are read, but never written.
+const SIZES: [(&str, u64); 8] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("B", 1),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("KB", 1000),
+];
+
+impl Setting for Size {
+    const EXPECTED: &'static str = "a size such as 64KiB, 4MiB or 2GiB";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (number, unit) = with_unit(text)?;
+        let (_, bytes) = SIZES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit) || (unit.is_empty() && number == 0.0))?;
+        let bytes = number * *bytes as f64;
+        // 2^63: larger is no size, and would be cut.
+        (bytes.fract() == 0.0 && bytes < 9.3e18).then_some(Self(bytes as u64))
+    }
+
+    fn show(&self) -> String {
+        let exact = SIZES.iter().find(|(_, length)| self.0 != 0 && self.0.is_multiple_of(*length));
+        exact.map_or_else(|| "0B".to_owned(), |(unit, length)| format!("{}{unit}", self.0 / length))
+    }
+}
+
+fn with_unit(text: &str) -> Option<(f64, &str)> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
+    Some((number, unit.trim_start()))
+}
+
+/// Where a server listens: `host:port`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListenAddress(String);
+
+impl ListenAddress {
+    /// On every interface.
+    pub(crate) fn any(port: u16) -> Self {
+        Self(format!("0.0.0.0:{port}"))
+    }
+
+    /// The text, as `host:port`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for ListenAddress {
+    const EXPECTED: &'static str =
+        "an address such as 0.0.0.0:8080, localhost:8080 or [::1]:8080; port 0 takes a free one";
+
+    fn parse(text: &str) -> Option<Self> {
+        let (host, port) = text.rsplit_once(':')?;
+        port.parse::<u16>().ok()?;
+        let bracketed = host.starts_with('[') && host.ends_with(']');
+        let well_formed =
+            !host.is_empty() && !host.contains(['/', ' ']) && (bracketed || !host.contains(':'));
+        well_formed.then(|| Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// Which levels are logged, such as `info` or `info,broker=debug`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Levels(pub String);
+
+impl Setting for Levels {
+    const EXPECTED: &'static str =
+        "a level (off, error, warn, info, debug, trace) or a list such as info,broker=debug";
+
+    fn parse(text: &str) -> Option<Self> {
+        Loggers::new(text).is_ok().then(|| Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// Any text but none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(pub String);
+
+impl Setting for Text {
+    const EXPECTED: &'static str = "some text";
+
+    fn parse(text: &str) -> Option<Self> {
+        (!text.trim().is_empty()).then(|| Self(text.to_owned()))
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+macro_rules! words {
+    ($($(#[$meta:meta])* $type:ident: $expected:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal,)* })*) => {
+        $($(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$vmeta])* $variant,)*
+        }
+
+        impl Setting for $type {
+            const EXPECTED: &'static str = $expected;
+
+            fn parse(text: &str) -> Option<Self> {
+                match text.to_ascii_lowercase().as_str() {
+                    $($word => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            fn show(&self) -> String {
+                match self { $(Self::$variant => $word,)* }.to_owned()
+            }
+        })*
+    };
+}
+words! {
+    /// How the limit of flow control moves.
+    Algorithm: "aimd, fixed, vegas or gradient" {
+        /// Up by one while requests are fast, down by a factor when they are slow.
+        Aimd = "aimd",
+        /// Not at all.
+        Fixed = "fixed",
+        /// By the number of requests that seem to wait.
+        Vegas = "vegas",
+        /// By how latency changes.
+        Gradient = "gradient",
+    }
+    /// What happens to requests over the limit.
+    Overflow: "wait or reject" {
+        /// They wait for a place, bounded in number and time.
+        Wait = "wait",
+        /// They are refused at once.
+        Reject = "reject",
+    }
+    /// The shape of log lines.
+    LogFormat: "text or json" {
+        /// For people.
+        Text = "text",
+        /// For machines: one object per line.
+        Json = "json",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        for (text, shown) in [
+            ("200ms", "200ms"),
+            ("5s", "5s"),
+            ("1.5m", "90s"),
+            ("120s", "2m"),
+            ("1h", "1h"),
+            ("0", "0s"),
+            ("250us", "250us"),
+        ] {
+            assert_eq!(Duration::parse(text).map(|d| d.show()).as_deref(), Some(shown), "{text}");
+        }
+        for wrong in ["", "5", "s", "-1s", "1 day", "1e9s", "NaNs", "99999999999999999999h"] {
+            assert_eq!(Duration::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, bytes, shown) in [
+            ("64MiB", 64 << 20, "64MiB"),
+            ("1.5 KiB", 1536, "1536B"),
+            ("1MB", 1_000_000, "1000000B"),
+            ("0", 0, "0B"),
+            ("2gib", 2 << 30, "2GiB"),
+        ] {
+            assert_eq!(Size::parse(text), Some(Size(bytes)), "{text}");
+            assert_eq!(Size(bytes).show(), shown);
+        }
+        for wrong in ["", "5", "MiB", "-1MiB", "0.3B", "99999999TiB"] {
+            assert_eq!(Size::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn addresses() {
+        for right in ["0.0.0.0:8080", "localhost:0", "[::1]:26500"] {
+            assert!(ListenAddress::parse(right).is_some(), "{right}");
+        }
+        for wrong in ["", "8080", ":8080", "http://localhost:8080", "::1:80", "localhost:65536", "localhost:"]
+        {
+            assert!(ListenAddress::parse(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn words_are_read_in_any_case() {
+        assert_eq!(Algorithm::parse("AIMD"), Some(Algorithm::Aimd));
+        assert_eq!(Overflow::parse("drop"), None);
+        assert_eq!(f64::parse("nan"), None);
+        assert_eq!(Levels::parse("loud"), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! How a command fails: what, where, what to do, and an exit code that scripts can tell apart.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// The server refused, or something went wrong here.
+const REFUSED: u8 = 1;
+/// The command line or the configuration is wrong; also what clap exits with.
+const USAGE: u8 = 2;
+/// Nobody answers at the address.
+const UNREACHABLE: u8 = 3;
+
+/// A command that could not do what was asked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    message: String,
+    hint: Option<String>,
+    code: u8,
+}
+
+impl Failure {
+    /// Something went wrong.
+    pub(crate) fn new(message: impl Display) -> Self {
+        Self { message: message.to_string(), hint: None, code: REFUSED }
+    }
+
+    /// What the user wrote is wrong.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self { code: USAGE, ..Self::new(message) }
+    }
+
+    /// With what the user may do about it.
+    pub(crate) fn hint(self, hint: impl Display) -> Self {
+        Self { hint: Some(hint.to_string()), ..self }
+    }
+
+    /// A request that did not succeed; `action` is what was tried, such as `deploy order.bpmn`.
+    pub(crate) fn request(action: impl Display, error: &client::Error) -> Self {
+        use client::Error as E;
+        let failure = Self::new(format!("cannot {action}: {error}"));
+        match error {
+            E::Connect { .. } => Self { code: UNREACHABLE, ..failure }.hint(
+                "is a server running there? Start one with `baton start`, or name another with --rest-address or --grpc-address",
+            ),
+            E::Broken { .. } | E::Timeout { .. } => Self { code: UNREACHABLE, ..failure }
+                .hint("whether the request took effect is not known; look before you repeat it"),
+            E::Address { .. } => Self { code: USAGE, ..failure },
+            error if error.is_resource_exhausted() => failure.hint("the server is busy; try again later"),
+            _ => failure,
+        }
+    }
+
+    /// Tells it on the standard error output.
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("error: {}", self.message);
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {hint}");
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_can_tell_failures_apart() {
+        let address = "localhost:1".to_owned();
+        let connect = client::Error::Connect { address, reason: "refused".to_owned() };
+        let failure = Failure::request("deploy a.bpmn", &connect);
+        assert_eq!(failure.code, UNREACHABLE);
+        assert!(failure.message.starts_with("cannot deploy a.bpmn: "), "{failure:?}");
+        assert!(failure.hint.is_some());
+        let refused =
+            client::Error::Problem { status: 404, title: "NOT_FOUND".to_owned(), detail: "none".to_owned() };
+        assert_eq!(Failure::request("run p", &refused).code, REFUSED);
+        assert_eq!(Failure::usage("wrong").code, USAGE);
+    }
+}

@@ -1,0 +1,27 @@
+//! The log: lines on the standard error output, with levels that change while the server runs.
+
+use std::io::{self, IsTerminal};
+
+use gateway::management::Loggers;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::config::{Config, LogFormat};
+use crate::failure::Failure;
+
+/// Begins to log.
+pub(crate) fn begin(config: &Config) -> Result<Loggers, Failure> {
+    let (filter, loggers) = Loggers::new(&config.logging.level.0).map_err(Failure::usage)?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let lines = match config.logging.format {
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().boxed(),
+    };
+    tracing_subscriber::registry()
+        .with(filter)
+        .with(lines)
+        .try_init()
+        .map_err(|error| Failure::new(format!("cannot log: {error}")))?;
+    Ok(loggers)
+}

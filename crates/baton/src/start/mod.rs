@@ -1,0 +1,155 @@
+//! `baton start`: reads the configuration, puts the parts of the server together, and takes them apart again.
+//!
+//! The order matters: the management port answers first, so that probes see a start that takes long; the gateways accept clients only when the
+//! broker runs. At the end the gateways stop first, then the broker, then the management port. [`node`] is the only place that knows
+//! which broker it is.
+
+mod node;
+mod options;
+mod ready;
+mod signals;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use broker::api::Broker;
+use gateway::management::{Management, Metrics, Slot};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::Start;
+use crate::config::{self, Config};
+use crate::failure::Failure;
+use crate::logging;
+pub(crate) use ready::ReadyLine;
+
+/// How long threads that are busy may take once everything is stopped.
+const THREADS_GRACE: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure> {
+    let config = load(arguments)?;
+    let loggers = logging::begin(&config)?;
+    let metrics = Metrics::install().map_err(Failure::new)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("baton")
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
+    let slot = Slot::default();
+    let management =
+        Management { broker: slot.clone(), metrics, loggers, version: env!("CARGO_PKG_VERSION") };
+    let ended = runtime.block_on(serve(&config, management, slot, began));
+    runtime.shutdown_timeout(THREADS_GRACE);
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+fn load(arguments: &Start) -> Result<Config, Failure> {
+    let named = [
+        ("--data-dir", "data.directory", &arguments.data_dir),
+        ("--rest", "rest.listen", &arguments.rest),
+        ("--grpc", "grpc.listen", &arguments.grpc),
+        ("--management", "management.listen", &arguments.management),
+        ("--log-level", "logging.level", &arguments.log_level),
+        ("--log-format", "logging.format", &arguments.log_format),
+    ];
+    let general =
+        arguments.settings.iter().map(|(key, text)| (format!("--set {key}"), key.clone(), text.clone()));
+    let named = named.into_iter().filter_map(|(flag, key, text)| {
+        text.as_ref().map(|text| (flag.to_owned(), key.to_owned(), text.clone()))
+    });
+    config::load(arguments.config.as_deref(), std::env::vars_os(), general.chain(named).collect()).map_err(
+        |error| {
+            Failure::usage(format!("the configuration is wrong\n{error}"))
+                .hint("`baton config` prints every key with its default")
+        },
+    )
+}
+
+async fn serve(config: &Config, management: Management, slot: Slot, began: Instant) -> Result<(), Failure> {
+    let stop = signals::listen()?;
+    let rest = bind("rest", config.rest.listen.as_str()).await?;
+    let grpc = bind("grpc", config.grpc.listen.as_str()).await?;
+    let operations = bind("management", config.management.listen.as_str()).await?;
+    let ready = ReadyLine {
+        rest: address_of(&rest)?,
+        grpc: address_of(&grpc)?,
+        management: address_of(&operations)?,
+        data: config.data.directory.display().to_string(),
+        milliseconds: 0,
+    };
+
+    let management_stop = CancellationToken::new();
+    let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
+    let management =
+        tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
+    let node = tokio::select! {
+        node = node::Node::start(config, &ready.grpc) => node?,
+        () = stop.cancelled() => {
+            tracing::info!("stopped before the broker was started");
+            return Ok(());
+        }
+    };
+    slot.set(node.operations());
+
+    let gateways_stop = CancellationToken::new();
+    let gateways = start_gateways(config, rest, grpc, node.broker(), &gateways_stop);
+    let milliseconds = began.elapsed().as_millis();
+    println!("{}", ReadyLine { milliseconds, ..ready.clone() });
+    tracing::info!(
+        rest = ready.rest,
+        grpc = ready.grpc,
+        management = ready.management,
+        milliseconds,
+        "ready"
+    );
+
+    stop.cancelled().await;
+    tracing::info!("stopping: no new requests are taken");
+    gateways_stop.cancel();
+    for gateway in gateways {
+        gateway.await.map_err(|error| Failure::new(format!("a gateway failed: {error}")))??;
+    }
+    node.stop().await;
+    management_stop.cancel();
+    // These two only end; how is of no interest any more.
+    let _ = tokio::join!(management, upkeep);
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn start_gateways(
+    config: &Config,
+    rest: TcpListener,
+    grpc: TcpListener,
+    broker: Arc<dyn Broker>,
+    stop: &CancellationToken,
+) -> [JoinHandle<Result<(), Failure>>; 2] {
+    let serving = gateway::rest::serve(rest, Arc::clone(&broker), options::rest(config), stop.clone());
+    let rest = tokio::spawn(async {
+        serving.await.map_err(|error| Failure::new(format!("the REST gateway failed: {error}")))
+    });
+    let serving = gateway::grpc::serve(grpc, broker, options::grpc(config), stop.clone());
+    let grpc = tokio::spawn(async {
+        serving.await;
+        Ok(())
+    });
+    [rest, grpc]
+}
+
+async fn bind(section: &str, address: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let failure = Failure::new(format!("cannot listen on {address} ({section}.listen): {error}"));
+        match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                failure.hint(format!("another server has this port; choose one with --{section} HOST:PORT"))
+            }
+            _ => failure.hint(format!("choose another address with --{section} HOST:PORT")),
+        }
+    })
+}
+
+fn address_of(listener: &TcpListener) -> Result<String, Failure> {
+    listener.local_addr().map(|address| address.to_string()).map_err(Failure::new)
+}

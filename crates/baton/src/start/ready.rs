@@ -1,0 +1,61 @@
+//! The one line on the standard output that says the server is ready.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What it says. Addresses are `host:port`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadyLine {
+    pub(crate) rest: String,
+    pub(crate) grpc: String,
+    pub(crate) management: String,
+    /// Data directory.
+    pub(crate) data: String,
+    /// Since the program was started.
+    pub(crate) milliseconds: u128,
+}
+
+impl fmt::Display for ReadyLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rest, grpc, management, data, milliseconds } = self;
+        write!(
+            f,
+            "baton ready in {milliseconds} ms, rest={rest} grpc={grpc} management={management} data={data}"
+        )
+    }
+}
+
+impl FromStr for ReadyLine {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Self, String> {
+        let wrong = || format!("'{line}' does not say that it is ready");
+        let after = |name: &str| line.split_once(name).map(|(_, rest)| rest).ok_or_else(wrong);
+        let word = |name| after(name).map(|rest| rest.split(' ').next().unwrap_or(rest).to_owned());
+        Ok(Self {
+            rest: word(" rest=")?,
+            grpc: word(" grpc=")?,
+            management: word(" management=")?,
+            data: after(" data=")?.to_owned(),
+            milliseconds: word("ready in ")?.parse().map_err(|_| wrong())?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_can_be_read_back() {
+        let line = ReadyLine {
+            rest: "127.0.0.1:1".to_owned(),
+            grpc: "[::1]:2".to_owned(),
+            management: "0.0.0.0:3".to_owned(),
+            data: "/my data".to_owned(),
+            milliseconds: 12,
+        };
+        assert_eq!(line.to_string().parse(), Ok(line));
+        assert!("INFO starting".parse::<ReadyLine>().is_err());
+    }
+}

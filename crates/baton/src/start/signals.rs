@@ -1,0 +1,32 @@
+//! The signals that stop the server. A second one ends it at once, as a crash would: nothing acknowledged is lost.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::Failure;
+
+/// What a shell reports for a program that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
+/// A token that SIGTERM and SIGINT cancel.
+pub(super) fn listen() -> Result<CancellationToken, Failure> {
+    let on = |kind| signal(kind).map_err(|error| Failure::new(format!("cannot wait for signals: {error}")));
+    let (mut terminate, mut interrupt) = (on(SignalKind::terminate())?, on(SignalKind::interrupt())?);
+    let stop = CancellationToken::new();
+    let cancel = stop.clone();
+    tokio::spawn(async move {
+        either(&mut terminate, &mut interrupt).await;
+        cancel.cancel();
+        either(&mut terminate, &mut interrupt).await;
+        tracing::info!("told again to stop: ending at once");
+        std::process::exit(INTERRUPTED);
+    });
+    Ok(stop)
+}
+
+async fn either(first: &mut Signal, second: &mut Signal) {
+    tokio::select! {
+        _ = first.recv() => {}
+        _ = second.recv() => {}
+    }
+}

@@ -1,0 +1,170 @@
+//! The program as a user runs it.
+#![allow(clippy::unwrap_used)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+fn baton() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_")) {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    baton().args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Asserts how a command failed and returns what it said.
+fn failed(output: &Output, code: i32, mentions: &[&str]) {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    for mention in mentions {
+        assert!(said.contains(mention), "{said}\ndoes not mention {mention}");
+    }
+}
+
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    ready: String,
+    _data: tempfile::TempDir,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let free = "127.0.0.1:0";
+        let mut child = baton()
+            .arg("start")
+            .arg("--data-dir")
+            .arg(data.path())
+            .args(["--rest", free, "--grpc", free, "--management", free])
+            .args(arguments)
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut ready = String::new();
+        output.read_line(&mut ready).unwrap();
+        Self { child, output, ready, _data: data }
+    }
+
+    fn address(&self, name: &str) -> String {
+        let (_, after) = self.ready.split_once(&format!(" {name}=")).unwrap();
+        after.split_whitespace().next().unwrap().to_owned()
+    }
+
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.address("management")).unwrap();
+        write!(stream, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Sends a signal; returns the exit code, the rest of the output, and the log.
+    fn stop(mut self, signal: Signal) -> (Option<i32>, String, String) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let (mut rest, mut log) = (String::new(), String::new());
+        self.output.read_to_string(&mut rest).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (self.child.wait().unwrap().code(), rest, log)
+    }
+}
+
+#[test]
+fn a_server_says_once_that_it_is_ready_and_stops_when_told() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let server = Server::start(&[]);
+        assert!(server.ready.starts_with("baton ready in "), "{}", server.ready);
+        assert!(server.get("/actuator/health/liveness").starts_with("HTTP/1.0 200"));
+        let metrics = server.get("/actuator/prometheus");
+        assert!(metrics.contains("process_cpu_seconds_total"), "{metrics}");
+        TcpStream::connect(server.address("rest")).unwrap();
+        TcpStream::connect(server.address("grpc")).unwrap();
+        let (code, rest, log) = server.stop(signal);
+        assert_eq!((code, rest.as_str()), (Some(0), ""), "{log}");
+        assert!(log.contains("stopped"), "{log}");
+        assert!(!log.contains("WARN") && !log.contains("ERROR"), "{log}");
+    }
+}
+
+#[test]
+fn log_lines_can_be_objects() {
+    let (_, _, log) = Server::start(&["--log-format", "json"]).stop(Signal::TERM);
+    assert!(log.lines().count() >= 2, "{log}");
+    for line in log.lines() {
+        assert!(serde_json::from_str::<serde_json::Value>(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = run(&["start", "--rest", &address, "--grpc", "127.0.0.1:0", "--management", "127.0.0.1:0"]);
+    failed(&output, 1, &[&address, "rest.listen", "--rest HOST:PORT"]);
+    assert_eq!(text(&output.stdout), "");
+}
+
+#[test]
+fn a_wrong_configuration_stops_the_start_with_its_place() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "rest:\n  listen: 8080\nstat:\n  flush_bytes: 1MiB\n").unwrap();
+    let path = file.path().to_str().unwrap();
+    let place = format!("{path}:2:3: expected an address");
+    failed(
+        &run(&["start", "--config", path]),
+        2,
+        &[&place, "did you mean 'state.flush_bytes'?", "baton config"],
+    );
+    failed(&run(&["config", "--check", path]), 2, &[&place]);
+    failed(
+        &run(&["start", "--set", "clock.controlled=maybe"]),
+        2,
+        &["flag --set clock.controlled", "'maybe'"],
+    );
+    let output = baton().arg("start").env("BATON_REST_LISTENN", "x").output().unwrap();
+    failed(&output, 2, &["environment variable BATON_REST_LISTENN", "did you mean 'BATON_REST_LISTEN'?"]);
+    failed(&run(&["start", "--config", "/nowhere.yaml"]), 2, &["/nowhere.yaml: cannot be read"]);
+}
+
+#[test]
+fn the_printed_configuration_is_valid() {
+    let printed = run(&["config"]);
+    assert!(printed.status.success());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &printed.stdout).unwrap();
+    let checked = run(&["config", "--check", file.path().to_str().unwrap()]);
+    assert!(checked.status.success(), "{}", text(&checked.stderr));
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told() {
+    // Bound and dropped: nobody listens there now.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    for protocol in ["rest", "grpc"] {
+        let arguments =
+            ["status", "--protocol", protocol, "--rest-address", &address, "--grpc-address", &address];
+        failed(&run(&arguments), 3, &[&address, "hint: is a server running there?"]);
+    }
+    failed(&run(&["run", "p", "--variables", "[1]"]), 2, &["--variables is not a JSON object"]);
+    failed(&run(&["deploy", "/nowhere.bpmn"]), 2, &["cannot read /nowhere.bpmn"]);
+}
+
+#[test]
+fn completions_are_printed() {
+    for shell in ["bash", "zsh", "fish"] {
+        let output = run(&["completions", shell]);
+        assert!(output.status.success() && text(&output.stdout).contains("data-dir"), "{shell}");
+    }
+}
