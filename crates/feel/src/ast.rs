@@ -17,31 +17,83 @@ pub(crate) enum Node {
     Input,
     List(Box<[NodeId]>),
     Context(Box<[(Arc<str>, NodeId)]>),
-    Range { start: NodeId, start_included: bool, end: NodeId, end_included: bool },
+    Range {
+        start: NodeId,
+        start_included: bool,
+        end: NodeId,
+        end_included: bool,
+    },
     /// Operators of one precedence, left to right.
-    Arithmetic { first: NodeId, rest: Box<[(Operator, NodeId)]> },
+    Arithmetic {
+        first: NodeId,
+        rest: Box<[(Operator, NodeId)]>,
+    },
     Negate(NodeId),
-    Compare { comparison: Comparison, left: NodeId, right: NodeId },
-    Between { value: NodeId, low: NodeId, high: NodeId },
-    In { value: NodeId, tests: Box<[NodeId]> },
-    InstanceOf { value: NodeId, kind: TypeName },
+    Compare {
+        comparison: Comparison,
+        left: NodeId,
+        right: NodeId,
+    },
+    Between {
+        value: NodeId,
+        low: NodeId,
+        high: NodeId,
+    },
+    In {
+        value: NodeId,
+        tests: Box<[NodeId]>,
+    },
+    InstanceOf {
+        value: NodeId,
+        kind: TypeName,
+    },
     /// Conjunction or disjunction of all operands.
-    Logic { conjunction: bool, operands: Box<[NodeId]> },
+    Logic {
+        conjunction: bool,
+        operands: Box<[NodeId]>,
+    },
     /// `if … then …` steps of one ladder, and the last `else`.
-    If { branches: Box<[(NodeId, NodeId)]>, otherwise: NodeId },
-    For { iterators: Box<[Iterator]>, body: NodeId, partial: bool },
-    Quantified { every: bool, iterators: Box<[Iterator]>, condition: NodeId },
-    Postfix { base: NodeId, steps: Box<[Step]> },
-    Function { parameters: Box<[Arc<str>]>, body: NodeId, free: Box<[Arc<str>]> },
+    If {
+        branches: Box<[(NodeId, NodeId)]>,
+        otherwise: NodeId,
+    },
+    For {
+        iterators: Box<[Iterator]>,
+        body: NodeId,
+        partial: bool,
+    },
+    Quantified {
+        every: bool,
+        iterators: Box<[Iterator]>,
+        condition: NodeId,
+    },
+    Postfix {
+        base: NodeId,
+        steps: Box<[Step]>,
+    },
+    Function {
+        parameters: Box<[Arc<str>]>,
+        body: NodeId,
+        free: Box<[Arc<str>]>,
+    },
     Call(Box<Call>),
     /// Comma-separated unary tests, perhaps within `not(…)`.
-    Tests { negated: bool, tests: Box<[NodeId]> },
+    Tests {
+        negated: bool,
+        tests: Box<[NodeId]>,
+    },
     /// `-`
     AnyInput,
     /// `< value` and its like.
-    CompareInput { comparison: Comparison, value: NodeId },
+    CompareInput {
+        comparison: Comparison,
+        value: NodeId,
+    },
     /// An expression as a unary test.
-    TestExpression { expression: NodeId, uses_input: bool },
+    TestExpression {
+        expression: NodeId,
+        uses_input: bool,
+    },
 }
 
 /// Where the value of a name is to be found.

@@ -19,6 +19,8 @@ pub(crate) struct Program {
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: NodeId,
     pub(crate) variables: Vec<Arc<str>>,
+    /// Whether these are unary tests.
+    pub(crate) unary: bool,
 }
 
 impl Program {
@@ -58,6 +60,7 @@ impl Expression {
             nodes: parsed.nodes,
             root: parsed.root,
             variables: parsed.variables,
+            unary,
         })))
     }
 
@@ -85,7 +88,7 @@ impl Expression {
         })
     }
 
-    /// Computes the value.
+    /// Computes the value. Unary tests are given null as input then, with a warning.
     pub fn evaluate(
         &self,
         variables: &dyn Variables,

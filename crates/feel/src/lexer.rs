@@ -81,8 +81,8 @@ impl Lexer<'_> {
             let rest = self.rest();
             if rest.starts_with("//") {
                 self.position += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                match rest[2..].find("*/") {
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                match comment.find("*/") {
                     Some(length) => self.position += length + 4,
                     None => return false,
                 }
@@ -179,8 +179,10 @@ impl Lexer<'_> {
             self.position += 1;
             digits(self);
         }
-        let exponent = self.text.as_bytes().get(self.position).is_some_and(|byte| matches!(byte, b'e' | b'E'));
-        let sign = self.text.as_bytes().get(self.position + 1).is_some_and(|byte| matches!(byte, b'+' | b'-'));
+        let exponent =
+            self.text.as_bytes().get(self.position).is_some_and(|byte| matches!(byte, b'e' | b'E'));
+        let sign =
+            self.text.as_bytes().get(self.position + 1).is_some_and(|byte| matches!(byte, b'+' | b'-'));
         if exponent && self.digit_at(1 + usize::from(sign)) {
             self.position += 1 + usize::from(sign);
             digits(self);
@@ -269,7 +271,8 @@ mod tests {
 
     #[test]
     fn ranges_and_numbers() {
-        let texts: Vec<String> = kinds("[1..10] 1.5 .5 1e3 x1.y", &[]).into_iter().map(|(_, text)| text).collect();
+        let texts: Vec<String> =
+            kinds("[1..10] 1.5 .5 1e3 x1.y", &[]).into_iter().map(|(_, text)| text).collect();
         assert_eq!(texts, ["[", "1", "..", "10", "]", "1.5", ".5", "1e3", "x1", ".", "y", ""]);
     }
 

@@ -10,12 +10,14 @@ use std::process::ExitCode;
 
 /// Cases that state a value or an error, and how many of them must pass.
 const SCORED_FLOOR: usize = 1_909;
-/// Cases whose warnings are stated, and how many must be exactly those.
-const WARNINGS_FLOOR: usize = 61;
+/// Cases whose warnings are stated, and how many must have those.
+const WARNINGS_FLOOR: usize = 64;
 
 fn main() -> ExitCode {
     let Some(path) = cases_file() else {
-        println!("conformance: not run, the cases were not found (set FEEL_CASES to the path of feel-cases.json)");
+        println!(
+            "conformance: not run, the cases were not found (set FEEL_CASES to the path of feel-cases.json)"
+        );
         return ExitCode::SUCCESS;
     };
     let text = std::fs::read_to_string(&path).expect("the cases can be read");
@@ -49,8 +51,11 @@ impl Score {
             && !expected.is_empty()
         {
             self.with_warnings += 1;
-            let found: Vec<Json> = verdict.warnings.iter().map(|(kind, text)| serde_json::json!([kind, text])).collect();
-            if *expected == found {
+            let found: Vec<Json> =
+                verdict.warnings.iter().map(|(kind, text)| serde_json::json!([kind, text])).collect();
+            // In that order, but there may be others: the cases state those they are about.
+            let mut rest = found.iter();
+            if expected.iter().all(|warning| rest.any(|found| found == warning)) {
                 self.warnings_right += 1;
             } else {
                 println!("warnings {}: {} gives {found:?}, not {expected:?}", case["id"], case["expr"]);
@@ -60,7 +65,8 @@ impl Score {
             return;
         }
         self.scored += 1;
-        let family = self.families.entry(case["category"].as_str().unwrap_or_default().to_owned()).or_default();
+        let family =
+            self.families.entry(case["category"].as_str().unwrap_or_default().to_owned()).or_default();
         family.1 += 1;
         match verdict.failure {
             None => {
@@ -76,7 +82,7 @@ impl Score {
             println!("{family}: {passed} of {scored}");
         }
         println!(
-            "conformance: {} of {} scored cases pass ({total} in all); warnings are exact in {} of {}",
+            "conformance: {} of {} scored cases pass ({total} in all); warnings are right in {} of {}",
             self.passed, self.scored, self.warnings_right, self.with_warnings
         );
         if self.passed < SCORED_FLOOR || self.warnings_right < WARNINGS_FLOOR {
@@ -95,7 +101,11 @@ struct Verdict {
 impl Verdict {
     fn of(case: &Json) -> Self {
         let warnings_of = |evaluation: &Evaluation| {
-            evaluation.warnings.iter().map(|warning| (warning.kind.to_string(), warning.message.clone())).collect()
+            evaluation
+                .warnings
+                .iter()
+                .map(|warning| (warning.kind.to_string(), warning.message.clone()))
+                .collect()
         };
         let outcome = case["outcome"].as_str().unwrap_or_default();
         match (run(case), outcome) {
@@ -110,13 +120,15 @@ impl Verdict {
             }
             (Outcome::Error(message), "error") => {
                 let expected = case["message"].as_str().unwrap_or_default();
-                let failure = (!message.ends_with(expected)).then(|| format!("says '{message}', not '{expected}'"));
+                let failure =
+                    (!message.ends_with(expected)).then(|| format!("says '{message}', not '{expected}'"));
                 Self { failure, warnings: Vec::new() }
             }
             (Outcome::Refused, "parse_error") => Self { failure: None, warnings: Vec::new() },
-            (found, _) => {
-                Self { failure: Some(format!("gives {found:?}, which is no {outcome}")), warnings: Vec::new() }
-            }
+            (found, _) => Self {
+                failure: Some(format!("gives {found:?}, which is no {outcome}")),
+                warnings: Vec::new(),
+            },
         }
     }
 }
@@ -136,7 +148,8 @@ fn run(case: &Json) -> Outcome {
     let variables = value_of(&case["context"]);
     let variables = variables.as_context().expect("the context is an object");
     let environment = environment(case);
-    let result = if unary {
+    let missing = case["input_missing"] == true;
+    let result = if unary && !missing {
         expression.evaluate_unary(&value_of(&case["input"]), variables, &environment)
     } else {
         expression.evaluate(variables, &environment)
@@ -184,10 +197,12 @@ fn value_of(json: &Json) -> Value {
 fn same(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Number(found), Value::Number(expected)) => {
-            found == expected || (found.to_f64() - expected.to_f64()).abs() <= f64::EPSILON * expected.to_f64().abs()
+            found == expected
+                || (found.to_f64() - expected.to_f64()).abs() <= f64::EPSILON * expected.to_f64().abs()
         }
         (Value::List(found), Value::List(expected)) => {
-            found.len() == expected.len() && found.iter().zip(expected).all(|(found, expected)| same(found, expected))
+            found.len() == expected.len()
+                && found.iter().zip(expected).all(|(found, expected)| same(found, expected))
         }
         (Value::Context(found), Value::Context(expected)) => {
             found.len() == expected.len()

@@ -12,7 +12,11 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
         get_value,
     ),
     function("get entries", &[fixed(&["context"]), fixed(&["m"])], get_entries),
-    function("context put", &[fixed(&["context", "key", "value"]), fixed(&["context", "keys", "value"])], put),
+    function(
+        "context put",
+        &[fixed(&["context", "key", "value"]), fixed(&["context", "keys", "value"])],
+        put,
+    ),
     function("put", &[fixed(&["context", "key", "value"])], put),
     function("context merge", &[variadic(&["contexts"])], merge),
     function("put all", &[variadic(&["contexts"])], merge),
@@ -26,7 +30,9 @@ fn get_value(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         Value::List(keys) => {
             let mut value = arguments[0].clone();
             for key in keys {
-                let (Some(key), Some(inner)) = (key.as_str(), value.as_context()) else { return Ok(Value::Null) };
+                let (Some(key), Some(inner)) = (key.as_str(), value.as_context()) else {
+                    return Ok(Value::Null);
+                };
                 value = inner.get(key).unwrap_or_default();
             }
             Ok(value)

@@ -22,7 +22,11 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("date", &[fixed(&["from"]), fixed(&["year", "month", "day"])], date),
     function(
         "time",
-        &[fixed(&["from"]), fixed(&["hour", "minute", "second"]), fixed(&["hour", "minute", "second", "offset"])],
+        &[
+            fixed(&["from"]),
+            fixed(&["hour", "minute", "second"]),
+            fixed(&["hour", "minute", "second", "offset"]),
+        ],
         time,
     ),
     function(
@@ -88,7 +92,9 @@ fn context(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 
 fn date(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     match arguments {
-        [Value::String(text)] => or_message(Date::parse(text), || format!("Failed to parse date from '{text}'")),
+        [Value::String(text)] => {
+            or_message(Date::parse(text), || format!("Failed to parse date from '{text}'"))
+        }
         [Value::Date(date)] => Ok((*date).into()),
         [Value::DateTime(value)] => Ok(value.date().into()),
         [year, month, day] => {
@@ -103,7 +109,9 @@ fn date(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 
 fn time(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     match arguments {
-        [Value::String(text)] => or_message(Time::parse(text), || format!("Failed to parse time from '{text}'")),
+        [Value::String(text)] => {
+            or_message(Time::parse(text), || format!("Failed to parse time from '{text}'"))
+        }
         [Value::Time(_)] => Ok(arguments[0].clone()),
         [Value::DateTime(value)] => Ok(value.time_with_offset().into()),
         [Value::Date(_)] => Ok(Time::midnight(Zone::UTC).into()),
@@ -132,8 +140,9 @@ fn clock(hour: &Value, minute: &Value, second: &Value, zone: Zone) -> Result<Tim
         .minus(whole.into())
         .and_then(|fraction| fraction.times((NANOS_PER_SECOND as i64).into()))
         .map_or(0, Number::truncate_to_i64);
-    Time::new(hour, minute, whole, nanos as u32, zone)
-        .ok_or_else(|| Failure::Message(format!("Failed to create time from hour={hour}, minute={minute}, second={second}")))
+    Time::new(hour, minute, whole, nanos as u32, zone).ok_or_else(|| {
+        Failure::Message(format!("Failed to create time from hour={hour}, minute={minute}, second={second}"))
+    })
 }
 
 fn date_and_time(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
@@ -213,7 +222,8 @@ fn range(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     };
     let range = Range { start: end_of(start)?, start_included, end: end_of(end)?, end_included };
     let open = range.start.is_null() || range.end.is_null();
-    let ordered = crate::evaluate::compare::order(&range.start, &range.end).is_some_and(std::cmp::Ordering::is_le);
+    let ordered =
+        crate::evaluate::compare::order(&range.start, &range.end).is_some_and(std::cmp::Ordering::is_le);
     if (open && range.start.is_null() && range.end.is_null()) || !(open || ordered) {
         return Err(refuse());
     }

@@ -16,7 +16,12 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("any", &[variadic(&["list"])], any),
     function(
         "sublist",
-        &[fixed(&["list", "start position"]), fixed(&["list", "start position", "length"]), fixed(&["list", "start"]), fixed(&["list", "start", "length"])],
+        &[
+            fixed(&["list", "start position"]),
+            fixed(&["list", "start position", "length"]),
+            fixed(&["list", "start"]),
+            fixed(&["list", "start", "length"]),
+        ],
         sublist,
     ),
     function("append", &[variadic(&["list", "items"])], append),
@@ -93,7 +98,11 @@ fn sublist(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     }
     let from = place(items.len(), start).filter(|from| *from <= items.len());
     let Some(from) = from else {
-        return if evaluator.is_standard() { message("start position is outside of the list") } else { Ok(evaluator.new_list(Vec::new())?) };
+        return if evaluator.is_standard() {
+            message("start position is outside of the list")
+        } else {
+            Ok(evaluator.new_list(Vec::new())?)
+        };
     };
     let rest = &items.items()[from..];
     let length = match arguments.get(2) {

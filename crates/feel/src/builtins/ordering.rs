@@ -99,7 +99,11 @@ fn stddev(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     match numbers.len() {
         0 => return Ok(Value::Null),
         1 if evaluator.is_standard() => return Err(Failure::Illegal),
-        1 => return Err(Failure::Fatal(Fatal::new("the standard deviation of a single number is not defined"))),
+        1 => {
+            return Err(Failure::Fatal(Fatal::new(
+                "the standard deviation of a single number is not defined",
+            )));
+        }
         _ => {}
     }
     let deviation = || {

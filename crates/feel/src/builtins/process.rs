@@ -22,8 +22,7 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
 /// The ISO 8601 repeating interval of a duration.
 fn cycle(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (repetitions, interval) = match arguments {
-        [interval] => (String::new(), interval),
-        [Value::Null, interval] => (String::new(), interval),
+        [interval] | [Value::Null, interval] => (String::new(), interval),
         [Value::Number(count), interval] => (count.truncate_to_i64().to_string(), interval),
         _ => return Err(Failure::Illegal),
     };

@@ -24,11 +24,15 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("overlaps before", TWO_RANGES, |_, arguments| relate_ranges(arguments, overlaps_before)),
     function("overlaps after", TWO_RANGES, |_, arguments| relate_ranges(arguments, overlaps_after)),
     function("finishes", POINT_OR_RANGE_IN_RANGE, |_, arguments| relate_second(arguments, finishes)),
-    function("finished by", RANGE_AND_POINT_OR_RANGE, |_, arguments| relate_second(&swapped(arguments), finishes)),
+    function("finished by", RANGE_AND_POINT_OR_RANGE, |_, arguments| {
+        relate_second(&swapped(arguments), finishes)
+    }),
     function("includes", RANGE_AND_POINT_OR_RANGE, |_, arguments| relate_second(&swapped(arguments), during)),
     function("during", POINT_OR_RANGE_IN_RANGE, |_, arguments| relate_second(arguments, during)),
     function("starts", POINT_OR_RANGE_IN_RANGE, |_, arguments| relate_second(arguments, starts)),
-    function("started by", RANGE_AND_POINT_OR_RANGE, |_, arguments| relate_second(&swapped(arguments), starts)),
+    function("started by", RANGE_AND_POINT_OR_RANGE, |_, arguments| {
+        relate_second(&swapped(arguments), starts)
+    }),
     function(
         "coincides",
         &[fixed(&["point1", "point2"]), fixed(&["range1", "range2"])],
@@ -135,13 +139,7 @@ fn overlaps_before(left: &Span<'_>, right: &Span<'_>) -> Option<bool> {
 }
 
 fn overlaps_after(left: &Span<'_>, right: &Span<'_>) -> Option<bool> {
-    let begins_within = !begins_before(left, right)?;
-    let ends_after = match compare::order(left.end, right.end)? {
-        Ordering::Greater => true,
-        Ordering::Equal => left.end_included && !right.end_included,
-        Ordering::Less => false,
-    };
-    Some(begins_within && overlaps(left, right)? && ends_after)
+    Some(begins_before(right, left)? && overlaps(left, right)? && ends_within(right, left)?)
 }
 
 fn during(left: &Span<'_>, right: &Span<'_>) -> Option<bool> {

@@ -25,7 +25,8 @@ fn compile(pattern: &str, flags: &str) -> Result<Regex, Failure> {
         return message(format!("Illegal regular expression flag '{flag}'"));
     }
     let source = if flags.is_empty() { pattern.to_owned() } else { format!("(?{flags}){pattern}") };
-    let kept = KEPT.with_borrow(|kept| kept.iter().find(|(key, _)| *key == source).map(|(_, regex)| regex.clone()));
+    let kept =
+        KEPT.with_borrow(|kept| kept.iter().find(|(key, _)| *key == source).map(|(_, regex)| regex.clone()));
     if let Some(regex) = kept {
         return Ok(regex);
     }

@@ -21,7 +21,11 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("contains", &[fixed(&["string", "match"])], contains),
     function("starts with", &[fixed(&["string", "match"])], starts_with),
     function("ends with", &[fixed(&["string", "match"])], ends_with),
-    function("matches", &[fixed(&["input", "pattern"]), fixed(&["input", "pattern", "flags"])], regex::matches),
+    function(
+        "matches",
+        &[fixed(&["input", "pattern"]), fixed(&["input", "pattern", "flags"])],
+        regex::matches,
+    ),
     function(
         "replace",
         &[fixed(&["input", "pattern", "replacement"]), fixed(&["input", "pattern", "replacement", "flags"])],
@@ -48,12 +52,14 @@ fn substring(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         Some(length) => Some(integer(length)?),
     };
     if source.is_ascii() {
-        let (from, to) = cut(source.len(), start, length).ok_or_else(|| out_of_range(evaluator, source, start))?;
+        let (from, to) =
+            cut(source.len(), start, length).ok_or_else(|| out_of_range(evaluator, source, start))?;
         return Ok(Value::string(&source[from..to]));
     }
     if evaluator.is_standard() {
         let characters: Vec<char> = source.chars().collect();
-        let (from, to) = cut(characters.len(), start, length).ok_or_else(|| out_of_range(evaluator, source, start))?;
+        let (from, to) =
+            cut(characters.len(), start, length).ok_or_else(|| out_of_range(evaluator, source, start))?;
         return Ok(characters[from..to].iter().collect::<String>().into());
     }
     let units: Vec<u16> = source.encode_utf16().collect();
@@ -83,8 +89,7 @@ fn out_of_range(evaluator: &Evaluator<'_>, source: &str, start: i64) -> Failure 
 
 fn string_length(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let source = text(&arguments[0])?;
-    let length =
-        if evaluator.is_standard() { source.chars().count() } else { source.encode_utf16().count() };
+    let length = if evaluator.is_standard() { source.chars().count() } else { source.encode_utf16().count() };
     Ok((length as i64).into())
 }
 
@@ -142,7 +147,10 @@ fn to_base64(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let source = text(&arguments[0])?.as_bytes();
     let mut out = String::with_capacity(source.len().div_ceil(3) * 4);
     for chunk in source.chunks(3) {
-        let bits = chunk.iter().enumerate().fold(0u32, |bits, (index, byte)| bits | u32::from(*byte) << (16 - 8 * index));
+        let bits = chunk
+            .iter()
+            .enumerate()
+            .fold(0u32, |bits, (index, byte)| bits | u32::from(*byte) << (16 - 8 * index));
         for index in 0..4 {
             out.push(if index <= chunk.len() {
                 char::from(ALPHABET[(bits >> (18 - 6 * index)) as usize & 63])

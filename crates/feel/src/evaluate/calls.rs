@@ -21,8 +21,7 @@ impl Evaluator<'_> {
         free: &[Arc<str>],
         own_name: Option<Arc<str>>,
     ) -> Value {
-        let captured =
-            free.iter().filter_map(|name| Some((name.clone(), self.find_bound(name)?))).collect();
+        let captured = free.iter().filter_map(|name| Some((name.clone(), self.find_bound(name)?))).collect();
         let closure = Closure { program: program.clone(), body, captured, own_name };
         Value::Function(Function::closure(parameters.to_vec(), closure))
     }
@@ -184,13 +183,12 @@ impl Evaluator<'_> {
 
     fn refuse(&mut self, name: &str, failure: Failure, values: &[Value]) -> Value {
         self.null(WarningKind::FunctionInvocationFailure, || {
-            let reason = match failure {
-                Failure::Message(message) => message,
-                _ => {
-                    let values: Vec<String> =
-                        values.iter().map(|value| format!("'{}'", value.to_message_text())).collect();
-                    format!("Illegal arguments: {}", values.join(", "))
-                }
+            let reason = if let Failure::Message(message) = failure {
+                message
+            } else {
+                let values: Vec<String> =
+                    values.iter().map(|value| format!("'{}'", value.to_message_text())).collect();
+                format!("Illegal arguments: {}", values.join(", "))
             };
             format!("Failed to invoke function '{name}': {reason}")
         })

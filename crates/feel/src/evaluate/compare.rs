@@ -13,7 +13,9 @@ pub(crate) fn equals(left: &Value, right: &Value) -> Option<bool> {
         (Value::Number(left), Value::Number(right)) => left == right,
         (Value::String(left), Value::String(right)) => left == right,
         (Value::Date(left), Value::Date(right)) => left == right,
-        (Value::Time(left), Value::Time(right)) => left.compare(right)? == Ordering::Equal && left.offset_seconds() == right.offset_seconds(),
+        (Value::Time(left), Value::Time(right)) => {
+            left.compare(right)? == Ordering::Equal && left.offset_seconds() == right.offset_seconds()
+        }
         (Value::DateTime(left), Value::DateTime(right)) => {
             left.compare(right)?;
             left.is_same(right)
@@ -38,9 +40,9 @@ fn equal_lists(left: &List, right: &List) -> bool {
 
 fn equal_contexts(left: &Context, right: &Context) -> bool {
     left.len() == right.len()
-        && left.iter().all(|(key, value)| {
-            right.get(key).is_some_and(|other| equals(value, &other) == Some(true))
-        })
+        && left
+            .iter()
+            .all(|(key, value)| right.get(key).is_some_and(|other| equals(value, &other) == Some(true)))
 }
 
 /// How two values are ordered; `None` if their types have no order.

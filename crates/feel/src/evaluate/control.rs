@@ -27,7 +27,11 @@ impl Items {
 
     fn get(&self, index: u64) -> Value {
         let step = |first: i64, last: i64| {
-            if first <= last { first.saturating_add_unsigned(index) } else { first.saturating_sub_unsigned(index) }
+            if first <= last {
+                first.saturating_add_unsigned(index)
+            } else {
+                first.saturating_sub_unsigned(index)
+            }
         };
         match self {
             Self::List(list) => list.get(index as usize).cloned().unwrap_or_default(),
@@ -120,10 +124,9 @@ impl<'a> Evaluator<'a> {
         });
         self.frames.truncate(place);
         Ok(match (complete?, decided, unknown) {
-            (false, ..) => Value::Null,
             (true, true, _) => Value::Bool(!every),
-            (true, false, true) => Value::Null,
             (true, false, false) => Value::Bool(every),
+            _ => Value::Null,
         })
     }
 
@@ -154,18 +157,20 @@ impl<'a> Evaluator<'a> {
         complete: &mut bool,
         turn: Turn<'_, 'a>,
     ) -> Eval<bool> {
-        let (Some((iterator, rest)), Some((items, known))) = (iterators.split_first(), known.split_first()) else {
+        let (Some((iterator, rest)), Some((items, known))) = (iterators.split_first(), known.split_first())
+        else {
             return turn(self);
         };
         let items = match items {
             Some(items) => items.clone(),
-            None => match self.items(program, &iterator.source)? {
-                Some(items) => items,
-                None => {
+            None => {
+                if let Some(items) = self.items(program, &iterator.source)? {
+                    items
+                } else {
                     *complete = false;
                     return Ok(false);
                 }
-            },
+            }
         };
         let place = self.frames.len();
         for index in 0..items.len() {
@@ -192,7 +197,9 @@ impl<'a> Evaluator<'a> {
                 Value::Range(range) => {
                     Ok(self.steps(&range.start, &range.end, [range.start_included, range.end_included]))
                 }
-                other if self.is_standard() && !other.is_null() => Ok(Some(Items::List(List::new(vec![other])))),
+                other if self.is_standard() && !other.is_null() => {
+                    Ok(Some(Items::List(List::new(vec![other]))))
+                }
                 other => {
                     self.warn(WarningKind::InvalidType, || {
                         format!("Expected list but found '{}'", other.to_message_text())

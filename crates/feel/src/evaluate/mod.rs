@@ -121,16 +121,13 @@ impl<'a> Evaluator<'a> {
 
     /// Takes steps from the fuel.
     pub(crate) fn spend(&mut self, steps: usize) -> Eval<()> {
-        match self.fuel.checked_sub(steps as u64) {
-            Some(left) => {
-                self.fuel = left;
-                Ok(())
-            }
-            None => {
-                self.fuel = 0;
-                let limit = self.environment.limits.fuel;
-                Err(Fatal::new(format!("the evaluation takes more than {limit} steps")))
-            }
+        if let Some(left) = self.fuel.checked_sub(steps as u64) {
+            self.fuel = left;
+            Ok(())
+        } else {
+            self.fuel = 0;
+            let limit = self.environment.limits.fuel;
+            Err(Fatal::new(format!("the evaluation takes more than {limit} steps")))
         }
     }
 
@@ -184,7 +181,9 @@ impl<'a> Evaluator<'a> {
     fn eval_composite(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Value> {
         match program.node(id) {
             Node::Arithmetic { first, rest } => self.eval_arithmetic(program, *first, rest),
-            Node::Compare { comparison, left, right } => self.eval_compare(program, *comparison, *left, *right),
+            Node::Compare { comparison, left, right } => {
+                self.eval_compare(program, *comparison, *left, *right)
+            }
             Node::Postfix { base, steps } => self.eval_postfix(program, *base, steps),
             Node::Logic { conjunction, operands } => self.eval_logic(program, *conjunction, operands),
             Node::If { branches, otherwise } => self.eval_if(program, branches, *otherwise),
@@ -200,7 +199,9 @@ impl<'a> Evaluator<'a> {
             Node::In { value, tests } => self.eval_in(program, *value, tests),
             Node::InstanceOf { value, kind } => self.eval_instance_of(program, *value, kind),
             Node::Range { .. } => self.eval_range(program, id),
-            Node::Function { parameters, body, free } => Ok(self.make_function(program, parameters, *body, free, None)),
+            Node::Function { parameters, body, free } => {
+                Ok(self.make_function(program, parameters, *body, free, None))
+            }
             Node::Tests { negated, tests } => self.eval_tests(program, *negated, tests),
             Node::AnyInput => Ok(Value::Bool(true)),
             Node::CompareInput { comparison, value } => self.eval_compare_input(program, *comparison, *value),
@@ -214,9 +215,13 @@ impl<'a> Evaluator<'a> {
     }
 
     fn read_input(&mut self) -> Eval<Value> {
-        self.input.clone().ok_or_else(|| {
-            Fatal::new("No input value available. '?' can only be used inside an unary-test expression.")
-        })
+        if let Some(input) = &self.input {
+            return Ok(input.clone());
+        }
+        if self.program.as_ref().is_some_and(|program| program.unary) {
+            return Ok(self.null(WarningKind::NoVariableFound, || "No input value found.".to_owned()));
+        }
+        Err(Fatal::new("No input value available. '?' can only be used inside an unary-test expression."))
     }
 
     fn read(&mut self, program: &Arc<Program>, name: &Name) -> Value {
@@ -330,7 +335,12 @@ impl<'a> Evaluator<'a> {
         Ok(Value::Bool(is_instance(&value, kind)))
     }
 
-    fn eval_arithmetic(&mut self, program: &Arc<Program>, first: NodeId, rest: &[(Operator, NodeId)]) -> Eval<Value> {
+    fn eval_arithmetic(
+        &mut self,
+        program: &Arc<Program>,
+        first: NodeId,
+        rest: &[(Operator, NodeId)],
+    ) -> Eval<Value> {
         let mut value = self.eval(program, first)?;
         for (operator, operand) in rest {
             let operand = self.eval(program, *operand)?;
@@ -357,9 +367,9 @@ fn is_instance(value: &Value, kind: &TypeName) -> bool {
             None => true,
             Some(parameter) => list.iter().all(|item| conforms(item, parameter)),
         },
-        (TypeName::Context(entries), Value::Context(context)) => entries
-            .iter()
-            .all(|(key, kind)| context.get(key).is_some_and(|value| conforms(&value, kind))),
+        (TypeName::Context(entries), Value::Context(context)) => {
+            entries.iter().all(|(key, kind)| context.get(key).is_some_and(|value| conforms(&value, kind)))
+        }
         (TypeName::Range(parameter), Value::Range(range)) => match parameter {
             None => true,
             Some(parameter) => conforms(&range.start, parameter) && conforms(&range.end, parameter),

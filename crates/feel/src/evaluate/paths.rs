@@ -78,7 +78,10 @@ impl Evaluator<'_> {
         self.null(WarningKind::NoPropertyFound, || {
             let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
             let text = value.to_message_text();
-            format!("No property found with name '{name}' of value '{text}'. Available properties: {}", names.join(", "))
+            format!(
+                "No property found with name '{name}' of value '{text}'. Available properties: {}",
+                names.join(", ")
+            )
         })
     }
 }

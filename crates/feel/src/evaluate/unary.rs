@@ -8,7 +8,12 @@ use std::sync::Arc;
 
 impl Evaluator<'_> {
     /// Any of the tests, perhaps negated; null if none holds and one cannot be decided.
-    pub(super) fn eval_tests(&mut self, program: &Arc<Program>, negated: bool, tests: &[NodeId]) -> Eval<Value> {
+    pub(super) fn eval_tests(
+        &mut self,
+        program: &Arc<Program>,
+        negated: bool,
+        tests: &[NodeId],
+    ) -> Eval<Value> {
         let mut unknown = false;
         for test in tests {
             match self.eval(program, *test)? {
@@ -64,7 +69,9 @@ impl Evaluator<'_> {
                 let mut found = false;
                 for item in list {
                     found |= match item {
-                        Value::Range(range) if !matches!(input, Value::Range(_)) => range.contains(&input) == Some(true),
+                        Value::Range(range) if !matches!(input, Value::Range(_)) => {
+                            range.contains(&input) == Some(true)
+                        }
                         item => self.equals(&input, item)? == Some(true),
                     };
                 }

@@ -174,7 +174,11 @@ fn check_string(scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
         while let Some(at) = memchr::memchr(b'\\', rest) {
             let length = match rest.get(at + 1) {
                 Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-                Some(b'u') if rest.len() >= at + 6 && rest[at + 2..at + 6].iter().all(u8::is_ascii_hexdigit) => 6,
+                Some(b'u')
+                    if rest.len() >= at + 6 && rest[at + 2..at + 6].iter().all(u8::is_ascii_hexdigit) =>
+                {
+                    6
+                }
                 _ => return Err(error()),
             };
             rest = &rest[at + length..];
@@ -199,7 +203,8 @@ fn is_number(text: &[u8]) -> bool {
         rest = &fraction[count..];
     }
     if let Some(exponent) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) {
-        let unsigned = exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
+        let unsigned =
+            exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
         let count = digits(unsigned);
         return count > 0 && count == unsigned.len();
     }
@@ -216,8 +221,30 @@ mod tests {
             assert_eq!(validate(good.as_bytes()), Ok(()), "{good}");
         }
         for bad in [
-            "", "01", "1.", ".5", "+1", "[1,]", "[,]", "{", "}", "[}", r#"{"a"}"#, r#"{"a":}"#, r#"{a:1}"#, r#""\x""#,
-            "\"\n\"", "tru", "1 2", "[1 2]", r#"{"a":1,}"#, "nan", "\"abc", r#""\u12""#, "1e", "-",
+            "",
+            "01",
+            "1.",
+            ".5",
+            "+1",
+            "[1,]",
+            "[,]",
+            "{",
+            "}",
+            "[}",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r"{a:1}",
+            r#""\x""#,
+            "\"\n\"",
+            "tru",
+            "1 2",
+            "[1 2]",
+            r#"{"a":1,}"#,
+            "nan",
+            "\"abc",
+            r#""\u12""#,
+            "1e",
+            "-",
         ] {
             assert!(validate(bad.as_bytes()).is_err(), "{bad}");
         }

@@ -55,9 +55,7 @@ impl Number {
 
     fn parts(self) -> Decimal {
         match self.0 {
-            Repr::Int(value) => {
-                Decimal { high: 0, low: value.unsigned_abs(), scale: 0, negative: value < 0 }
-            }
+            Repr::Int(value) => Decimal { high: 0, low: value.unsigned_abs(), scale: 0, negative: value < 0 },
             Repr::Decimal(decimal) => decimal,
         }
     }
@@ -254,6 +252,7 @@ impl Number {
     }
 
     /// The number with its sign changed.
+    #[must_use]
     pub fn negated(self) -> Self {
         match self.0 {
             Repr::Int(value) => match value.checked_neg() {
@@ -267,6 +266,7 @@ impl Number {
     }
 
     /// The magnitude.
+    #[must_use]
     pub fn magnitude(self) -> Self {
         if self.is_negative() { self.negated() } else { self }
     }
@@ -342,7 +342,7 @@ fn whole(decimal: Decimal) -> Option<u128> {
         return coefficient.checked_mul(factor);
     }
     let factor = 10u128.checked_pow(decimal.scale as u32)?;
-    (coefficient % factor == 0).then_some(coefficient / factor)
+    coefficient.is_multiple_of(factor).then_some(coefficient / factor)
 }
 
 /// Both numbers as integers at the larger scale, if they fit into 128 bits.
@@ -428,9 +428,8 @@ fn compare_magnitudes(left: Decimal, right: Decimal) -> Ordering {
     match place(left).cmp(&place(right)) {
         Ordering::Equal => {
             let scale = left.scale.max(right.scale);
-            let bring = |decimal: Decimal| {
-                Wide::scaled(decimal.coefficient(), (scale - decimal.scale) as u32)
-            };
+            let bring =
+                |decimal: Decimal| Wide::scaled(decimal.coefficient(), (scale - decimal.scale) as u32);
             bring(left).compare(bring(right))
         }
         unequal => unequal,

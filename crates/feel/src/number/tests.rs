@@ -30,12 +30,21 @@ fn arithmetic_keeps_the_scale_like_big_decimal() {
 
 #[test]
 fn sums_of_very_different_size_round_once() {
-    check(number("1e40").plus(number("1")).map(Number::without_trailing_zeros), &format!("1{}", "0".repeat(40)));
+    check(
+        number("1e40").plus(number("1")).map(Number::without_trailing_zeros),
+        &format!("1{}", "0".repeat(40)),
+    );
     let nines = "9".repeat(34);
     // Half a unit and a hair above: must round up, not to even.
     check(number("1e33").plus(number("0.5")), &format!("1{}", "0".repeat(33)));
-    check(number("1e33").plus(number("0.50000000000000000000000000000001")), &format!("1{}1", "0".repeat(32)));
-    check(number("1e33").plus(number("0.5")).and_then(|sum| sum.plus(number("1e-60"))), &format!("1{}", "0".repeat(33)));
+    check(
+        number("1e33").plus(number("0.50000000000000000000000000000001")),
+        &format!("1{}1", "0".repeat(32)),
+    );
+    check(
+        number("1e33").plus(number("0.5")).and_then(|sum| sum.plus(number("1e-60"))),
+        &format!("1{}", "0".repeat(33)),
+    );
     check(number(&nines).plus(number("1")), &format!("1{}", "0".repeat(34)));
     check(number("1e100").minus(number("1e-100")), &format!("1{}", "0".repeat(100)));
 }

@@ -77,6 +77,7 @@ impl Number {
     }
 
     /// The same value with the smallest scale that is not negative.
+    #[must_use]
     pub fn without_trailing_zeros(self) -> Self {
         let decimal = self.parts();
         let mut coefficient = decimal.coefficient();

@@ -55,10 +55,7 @@ impl Wide {
     /// Multiplies by a number below 2^64; the caller knows that the result fits.
     const fn times_small(self, factor: u64) -> Self {
         let low = Self::product(self.low, factor as u128);
-        Self {
-            high: self.high.wrapping_mul(factor as u128).wrapping_add(low.high),
-            low: low.low,
-        }
+        Self { high: self.high.wrapping_mul(factor as u128).wrapping_add(low.high), low: low.low }
     }
 
     /// `value × 10^exponent`; the caller knows that the result has at most 77 digits.
@@ -76,19 +73,13 @@ impl Wide {
 
     pub(super) const fn plus(self, other: Self) -> Self {
         let (low, carry) = self.low.overflowing_add(other.low);
-        Self {
-            high: self.high.wrapping_add(other.high).wrapping_add(carry as u128),
-            low,
-        }
+        Self { high: self.high.wrapping_add(other.high).wrapping_add(carry as u128), low }
     }
 
     /// `self - other`, the caller knows that `other <= self`.
     pub(super) const fn minus(self, other: Self) -> Self {
         let (low, borrow) = self.low.overflowing_sub(other.low);
-        Self {
-            high: self.high.wrapping_sub(other.high).wrapping_sub(borrow as u128),
-            low,
-        }
+        Self { high: self.high.wrapping_sub(other.high).wrapping_sub(borrow as u128), low }
     }
 
     pub(super) fn compare(self, other: Self) -> std::cmp::Ordering {
@@ -125,10 +116,7 @@ impl Wide {
             remainder = current % divisor;
         }
         (
-            Self {
-                high: (quotient[0] << 64) | quotient[1],
-                low: (quotient[2] << 64) | quotient[3],
-            },
+            Self { high: (quotient[0] << 64) | quotient[1], low: (quotient[2] << 64) | quotient[3] },
             remainder as u64,
         )
     }

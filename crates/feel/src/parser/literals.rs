@@ -53,7 +53,8 @@ pub(super) fn string(source: &str) -> Arc<str> {
 
 /// Reads `uXXXX`, two of them as a surrogate pair, or `UXXXXXX`; gives the length in bytes.
 fn unicode(text: &str) -> Option<(char, usize)> {
-    let unit = |text: &str| -> Option<u32> { u32::from_str_radix(text.strip_prefix('u')?.get(..4)?, 16).ok() };
+    let unit =
+        |text: &str| -> Option<u32> { u32::from_str_radix(text.strip_prefix('u')?.get(..4)?, 16).ok() };
     if let Some(long) = text.strip_prefix('U') {
         let code = u32::from_str_radix(long.get(..6)?, 16).ok()?;
         return Some((char::from_u32(code)?, 7));

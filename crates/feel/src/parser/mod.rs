@@ -259,20 +259,18 @@ impl<'a> Parser<'a> {
     /// The name that a quoted token stands for.
     fn quoted_name(&self, token: Token) -> Arc<str> {
         let source = self.source(token);
-        match source.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
-            Some(name) => Arc::from(name),
-            None => {
-                let words: Vec<&str> = source.split(is_space).filter(|word| !word.is_empty()).collect();
-                Arc::from(words.join(" "))
-            }
+        if let Some(name) = source.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+            Arc::from(name)
+        } else {
+            let words: Vec<&str> = source.split(is_space).filter(|word| !word.is_empty()).collect();
+            Arc::from(words.join(" "))
         }
     }
 }
 
 /// Words that cannot be names.
-const RESERVED: [&str; 12] = [
-    "null", "true", "false", "function", "in", "return", "then", "else", "satisfies", "and", "or", "if",
-];
+const RESERVED: [&str; 12] =
+    ["null", "true", "false", "function", "in", "return", "then", "else", "satisfies", "and", "or", "if"];
 
 fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)

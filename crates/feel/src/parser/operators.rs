@@ -166,7 +166,9 @@ impl Parser<'_> {
                 && parser.kind() == TokenKind::DotDot
             {
                 let range = parser.range_from(expression, false)?;
-                return Ok(vec![parser.add(Node::TestExpression { expression: range, uses_input }, &[range])?]);
+                return Ok(vec![
+                    parser.add(Node::TestExpression { expression: range, uses_input }, &[range])?,
+                ]);
             }
             let mut tests = vec![first];
             while parser.take(TokenKind::Comma) {

@@ -296,7 +296,7 @@ impl Parser<'_> {
     /// At the `..` of a range.
     pub(super) fn range_from(&mut self, start: NodeId, start_included: bool) -> Parse<NodeId> {
         self.expect(TokenKind::DotDot, "'..'")?;
-        let end = self.nested(|parser| parser.binary_without_filter())?;
+        let end = self.nested(super::Parser::binary_without_filter)?;
         let end_included = match self.kind() {
             TokenKind::RightBracket => true,
             TokenKind::RightParenthesis | TokenKind::LeftBracket => false,

@@ -34,7 +34,13 @@ impl DateTime {
 
     /// Local times that a region skips move forward, those that it repeats take the first pass
     /// unless the text says which.
-    fn in_region(date: Date, nanos: u64, named: &NamedZone, zone: &Zone, preferred: Option<i32>) -> Option<Self> {
+    fn in_region(
+        date: Date,
+        nanos: u64,
+        named: &NamedZone,
+        zone: &Zone,
+        preferred: Option<i32>,
+    ) -> Option<Self> {
         let civil = lookup_date(date)?.to_datetime(civil_time(nanos)?);
         let (offset, skip) = match named.rules().to_ambiguous_timestamp(civil).offset() {
             AmbiguousOffset::Unambiguous { offset } => (offset.seconds(), 0),
@@ -108,7 +114,8 @@ impl DateTime {
 
     /// Nanoseconds since 1970-01-01T00:00Z; a local one counts as UTC.
     pub fn epoch_nanos(&self) -> i128 {
-        let seconds = i128::from(self.date.epoch_days()) * i128::from(SECONDS_PER_DAY) - i128::from(self.offset);
+        let seconds =
+            i128::from(self.date.epoch_days()) * i128::from(SECONDS_PER_DAY) - i128::from(self.offset);
         seconds * i128::from(NANOS_PER_SECOND) + i128::from(self.nanos)
     }
 
@@ -250,10 +257,18 @@ mod tests {
 
     #[test]
     fn text_round_trips() {
-        for text in ["2024-02-29T10:00:00", "2024-02-29T10:00:00.5Z", "12024-01-01T00:00:00-03:30", "2024-07-01T10:00:00@Europe/Berlin"] {
+        for text in [
+            "2024-02-29T10:00:00",
+            "2024-02-29T10:00:00.5Z",
+            "12024-01-01T00:00:00-03:30",
+            "2024-07-01T10:00:00@Europe/Berlin",
+        ] {
             assert_eq!(parse(text).to_string(), text);
         }
-        assert_eq!(parse("2024-07-01T10:00:00@Europe/Berlin").to_iso(), "2024-07-01T10:00:00+02:00[Europe/Berlin]");
+        assert_eq!(
+            parse("2024-07-01T10:00:00@Europe/Berlin").to_iso(),
+            "2024-07-01T10:00:00+02:00[Europe/Berlin]"
+        );
         assert_eq!(parse("2030-01-01T00:00:00Z").to_short_iso(), "2030-01-01T00:00Z");
         assert_eq!(parse("2024-07-01").to_string(), "2024-07-01T00:00:00");
         assert!(DateTime::parse("2024-07-01 10:00:00").is_none());
@@ -261,20 +276,32 @@ mod tests {
 
     #[test]
     fn daylight_saving_gaps_and_folds() {
-        assert_eq!(parse("2024-03-31T02:30:00@Europe/Berlin").to_iso(), "2024-03-31T03:30:00+02:00[Europe/Berlin]");
-        assert_eq!(parse("2024-10-27T02:30:00@Europe/Berlin").to_iso(), "2024-10-27T02:30:00+02:00[Europe/Berlin]");
+        assert_eq!(
+            parse("2024-03-31T02:30:00@Europe/Berlin").to_iso(),
+            "2024-03-31T03:30:00+02:00[Europe/Berlin]"
+        );
+        assert_eq!(
+            parse("2024-10-27T02:30:00@Europe/Berlin").to_iso(),
+            "2024-10-27T02:30:00+02:00[Europe/Berlin]"
+        );
         assert_eq!(
             parse("2024-10-27T02:30:00+01:00[Europe/Berlin]").to_iso(),
             "2024-10-27T02:30:00+01:00[Europe/Berlin]"
         );
         let before = parse("2024-03-30T12:00:00@Europe/Berlin");
-        assert_eq!(before.plus_nanos(86_400 * 1_000_000_000).unwrap().to_string(), "2024-03-31T13:00:00@Europe/Berlin");
+        assert_eq!(
+            before.plus_nanos(86_400 * 1_000_000_000).unwrap().to_string(),
+            "2024-03-31T13:00:00@Europe/Berlin"
+        );
         assert_eq!(before.plus_months(1).unwrap().to_string(), "2024-04-30T12:00:00@Europe/Berlin");
     }
 
     #[test]
     fn far_years_follow_the_cycle() {
-        assert_eq!(parse("99999-07-01T10:00:00@Europe/Berlin").to_iso(), "99999-07-01T10:00:00+02:00[Europe/Berlin]");
+        assert_eq!(
+            parse("99999-07-01T10:00:00@Europe/Berlin").to_iso(),
+            "99999-07-01T10:00:00+02:00[Europe/Berlin]"
+        );
         assert!(parse("999999999-12-31T23:00:00").plus_nanos(i128::from(i64::MAX)).is_none());
     }
 }

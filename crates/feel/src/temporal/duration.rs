@@ -12,8 +12,8 @@ const COMPONENT_DIGITS_MAX: usize = 18;
 pub(crate) fn parse_years_months(text: &str) -> Option<i64> {
     let (sign, rest) = sign(text);
     let rest = rest.strip_prefix('P')?;
-    let (years, rest) = component(rest, 'Y')?;
-    let (months, rest) = component(rest, 'M')?;
+    let (years, rest) = component(rest, 'Y');
+    let (months, rest) = component(rest, 'M');
     if !rest.is_empty() || (years.is_none() && months.is_none()) {
         return None;
     }
@@ -24,12 +24,12 @@ pub(crate) fn parse_years_months(text: &str) -> Option<i64> {
 pub(crate) fn parse_days_time(text: &str) -> Option<SignedDuration> {
     let (sign, rest) = sign(text);
     let rest = rest.strip_prefix('P')?;
-    let (days, rest) = component(rest, 'D')?;
+    let (days, rest) = component(rest, 'D');
     let mut seconds = days.unwrap_or(0).checked_mul(86_400)?;
     let mut nanos = 0i64;
     if let Some(rest) = rest.strip_prefix('T') {
-        let (hours, rest) = component(rest, 'H')?;
-        let (minutes, rest) = component(rest, 'M')?;
+        let (hours, rest) = component(rest, 'H');
+        let (minutes, rest) = component(rest, 'M');
         seconds = seconds.checked_add(hours.unwrap_or(0).checked_mul(3600)?)?;
         seconds = seconds.checked_add(minutes.unwrap_or(0).checked_mul(60)?)?;
         if rest.is_empty() {
@@ -63,14 +63,14 @@ fn sign(text: &str) -> (i64, &str) {
 }
 
 /// Reads `-?n<unit>` if it is there; gives the rest either way.
-fn component(text: &str, unit: char) -> Option<(Option<i64>, &str)> {
+fn component(text: &str, unit: char) -> (Option<i64>, &str) {
     let (sign, unsigned) = sign(text);
     let Some((value, rest)) = digits(unsigned, 1, COMPONENT_DIGITS_MAX) else {
-        return Some((None, text));
+        return (None, text);
     };
     match rest.strip_prefix(unit) {
-        Some(rest) => Some((Some(sign * value as i64), rest)),
-        None => Some((None, text)),
+        Some(rest) => (Some(sign * value as i64), rest),
+        None => (None, text),
     }
 }
 
@@ -138,7 +138,7 @@ fn write_clock(text: &mut String, seconds: u64, duration: SignedDuration) {
     if seconds / 3600 != 0 {
         let _ = write!(text, "{}H", seconds / 3600);
     }
-    if seconds / 60 % 60 != 0 {
+    if !(seconds / 60).is_multiple_of(60) {
         let _ = write!(text, "{}M", seconds / 60 % 60);
     }
     if !seconds.is_multiple_of(60) || nanos != 0 {
@@ -172,7 +172,11 @@ mod tests {
     #[test]
     fn years_and_months_texts() {
         let check = |text: &str, expected: &str| {
-            assert_eq!(parse_years_months(text).map(format_years_months).as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                parse_years_months(text).map(format_years_months).as_deref(),
+                Some(expected),
+                "{text}"
+            );
         };
         check("P1Y14M", "P2Y2M");
         check("-P1Y2M", "-P1Y2M");

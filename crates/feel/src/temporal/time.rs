@@ -195,7 +195,9 @@ mod tests {
             assert_eq!(Time::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Time::parse("T10:30").unwrap().to_string(), "10:30:00");
-        for bad in ["10", "24:00:00", "10:60", "10:30Z", "10:30:00@Nowhere/Land", "10:30:00+19:00", "10:30:00."] {
+        for bad in
+            ["10", "24:00:00", "10:60", "10:30Z", "10:30:00@Nowhere/Land", "10:30:00+19:00", "10:30:00."]
+        {
             assert!(Time::parse(bad).is_none(), "{bad}");
         }
     }

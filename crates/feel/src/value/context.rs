@@ -158,6 +158,15 @@ fn without_duplicates(mut list: Vec<(Arc<str>, Value)>, order: &[u32]) -> Vec<(A
     list
 }
 
+impl<'a> IntoIterator for &'a Context {
+    type Item = &'a (Arc<str>, Value);
+    type IntoIter = std::slice::Iter<'a, (Arc<str>, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl fmt::Debug for Context {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_map().entries(self.iter().map(|(key, value)| (key, value))).finish()
@@ -169,7 +178,9 @@ mod tests {
     use super::*;
 
     fn entries(count: usize, distinct: usize) -> Vec<(Arc<str>, Value)> {
-        (0..count).map(|index| (Arc::from(format!("k{}", index % distinct)), Value::from(index as i64))).collect()
+        (0..count)
+            .map(|index| (Arc::from(format!("k{}", index % distinct)), Value::from(index as i64)))
+            .collect()
     }
 
     #[test]
@@ -193,7 +204,10 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(context.get("a").unwrap().as_i64(), Some(1));
             assert!(context.get("missing").is_none());
-            assert_eq!(context.get("b").unwrap().as_context().unwrap().get("c").unwrap().as_bool(), Some(true));
+            assert_eq!(
+                context.get("b").unwrap().as_context().unwrap().get("c").unwrap().as_bool(),
+                Some(true)
+            );
         }
     }
 }
