@@ -21,11 +21,23 @@ pub fn bpmn(data: &[u8]) {
     }
 }
 
-/// A FEEL expression: parsing it ends with an expression or with an error that lies inside the text.
+/// A FEEL expression: parsing ends with an expression or with an error that lies inside the text, and what parses can
+/// be evaluated within its limits and leaves as JSON.
 pub fn feel(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Err(error) = feel::Expression::parse(text) {
-        assert!(error.position <= text.len(), "the position of an error lies inside the text");
+    let expression = match feel::Expression::parse(text) {
+        Ok(expression) => expression,
+        Err(error) => {
+            assert!(error.position <= text.len(), "the position of an error lies inside the text");
+            return;
+        }
+    };
+    let limits = feel::Limits { fuel: 100_000, ..feel::Limits::default() };
+    let environment = feel::Environment { now_ms: 1_700_000_000_000, limits, ..feel::Environment::default() };
+    if let Ok(evaluation) = expression.evaluate(&(), &environment) {
+        let mut written = Vec::new();
+        evaluation.value.to_json(&mut written);
+        assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "a result is valid JSON");
     }
 }
 
