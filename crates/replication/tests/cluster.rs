@@ -97,6 +97,7 @@ impl SnapshotSource for View {
 #[derive(Default)]
 struct Wire {
     nodes: Mutex<HashMap<u64, Group>>,
+    logs: Mutex<HashMap<u64, LogStore>>,
 }
 
 impl Transport for Wire {
@@ -144,11 +145,15 @@ impl Cluster {
         ledger.applied.send_modify(|entries| entries.retain(|index, _| *index <= durable));
         let group = Group::start(1, node, &log, ledger, options).await.unwrap();
         self.wire.nodes.lock().unwrap().insert(node, group);
+        self.wire.logs.lock().unwrap().insert(node, log);
     }
 
     async fn unplug(&self, node: u64) {
         let group = self.wire.nodes.lock().unwrap().remove(&node).unwrap();
         group.shutdown().await;
+        // Requests from other nodes may still hold the group.
+        let log = self.wire.logs.lock().unwrap().remove(&node).unwrap();
+        log.close().await;
     }
 
     fn groups(&self) -> Vec<(u64, Group)> {

@@ -240,5 +240,16 @@ async fn a_store_can_be_opened_again_when_its_last_user_is_gone() {
     let log = open(dir.path());
     assert!(LogStore::open(dir.path(), LogOptions::default()).is_err(), "the directory is locked");
     drop(log);
-    open(dir.path());
+    let log = open(dir.path());
+    let seen = Seen::default();
+    let group = start(&log, 1, &seen).await;
+    group.propose(payload("kept")).await.unwrap();
+    log.close().await;
+    let lost = group.propose(payload("lost")).await;
+    assert!(matches!(lost, Err(ProposeError::Storage(_))), "{lost:?}");
+    let again = open(dir.path());
+    let other = start(&again, 1, &Seen::default()).await;
+    other.propose(payload("on")).await.unwrap();
+    group.shutdown().await;
+    other.shutdown().await;
 }

@@ -144,8 +144,8 @@ pub enum LogError {
     Closed,
 }
 
-/// The log of all groups of a broker, in one directory. Cheap to clone; the files are closed, and the directory can
-/// be opened again, when the last clone and the last group on it are gone.
+/// The log of all groups of a broker, in one directory. Cheap to clone. The files are closed by
+/// [`LogStore::close`], or when the last clone and the last handle of a group on it are gone.
 #[derive(Clone)]
 pub struct LogStore {
     inner: Arc<Inner>,
@@ -192,6 +192,16 @@ impl LogStore {
     /// Why the log cannot be written now, if it cannot.
     pub fn failure(&self) -> Option<String> {
         self.shared().failure()
+    }
+
+    /// Closes the files, whoever still holds the store; the directory can be opened again when this returns. Groups
+    /// should have been shut down: whatever they still try fails.
+    pub async fn close(&self) {
+        let (reply, closed) = oneshot::channel();
+        if self.send(Request::Close(reply)).await.is_ok() {
+            // An error means that somebody else closed it first.
+            let _ = closed.await;
+        }
     }
 
     /// The log of one group. A second claim on a group that is running is refused.

@@ -53,6 +53,7 @@ pub(crate) enum Request {
     /// Removes the files that hold only compacted entries.
     Purge,
     Recover(oneshot::Sender<Result<(), LogError>>),
+    Close(oneshot::Sender<()>),
 }
 
 pub(crate) type LogEngine = Engine<Disk>;
@@ -96,7 +97,8 @@ impl Shared {
     }
 
     pub(crate) fn failure(&self) -> Option<String> {
-        self.disk.failure()
+        let closed = || self.engine.read().unwrap_or_else(PoisonError::into_inner).is_none();
+        self.disk.failure().or_else(|| closed().then(|| "the store is closed or recovering".to_owned()))
     }
 
     /// Reads with the engine, if there is one now.
@@ -107,7 +109,7 @@ impl Shared {
     ) -> Result<T, LogError> {
         let failed = |reason: String| LogError::Read { group, reason };
         let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
-        let engine = engine.as_ref().ok_or_else(|| failed("the store is recovering".to_owned()))?;
+        let engine = engine.as_ref().ok_or_else(|| failed("the store is closed or recovering".to_owned()))?;
         read(engine).map_err(|error| failed(error.to_string()))
     }
 
@@ -152,8 +154,17 @@ impl Shared {
         }
     }
 
+    /// Closes the files, as far as they are open.
+    fn close(&self) {
+        let engine = self.engine.write().unwrap_or_else(PoisonError::into_inner).take();
+        // Closing tidies up the files, which a failed disk refuses.
+        if catch_unwind(AssertUnwindSafe(|| drop(engine))).is_err() {
+            tracing::warn!(dir = %self.dir.display(), "the log engine panicked when it was closed");
+        }
+    }
+
     fn recover(&self) -> Result<(), LogError> {
-        let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
+        let slot = self.engine.read().unwrap_or_else(PoisonError::into_inner);
         if slot.is_some() && self.disk.failure().is_none() {
             return Ok(());
         }
@@ -162,17 +173,14 @@ impl Shared {
         if free_bytes < self.options.min_free_bytes {
             return Err(LogError::Full { free_bytes, needed_bytes: self.options.min_free_bytes });
         }
-        let old = slot.take();
-        // Closing the old engine tidies up its files, which the failed disk refuses.
-        if catch_unwind(AssertUnwindSafe(|| drop(old))).is_err() {
-            tracing::warn!("the failed log engine panicked when it was closed");
-        }
+        drop(slot);
+        self.close();
         self.disk.repair().map_err(failed)?;
         let engine = open_engine(&self.dir, &self.options, &self.disk)?;
         if let Some(reason) = self.disk.failure() {
             return Err(LogError::Write(reason));
         }
-        *slot = Some(engine);
+        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Some(engine);
         tracing::info!(dir = %self.dir.display(), "the log is writable again");
         Ok(())
     }
@@ -220,6 +228,7 @@ impl Writer {
         while let Some(first) = requests.blocking_recv() {
             let mut next = Some(first);
             let mut recoveries = Vec::new();
+            let mut closing = None;
             while let Some(request) = next.take() {
                 match request {
                     Request::Change(change, done) => self.add(change, done),
@@ -227,6 +236,10 @@ impl Writer {
                     Request::Purge => drop(purges.try_send(())),
                     Request::Recover(reply) => {
                         recoveries.push(reply);
+                        break;
+                    }
+                    Request::Close(reply) => {
+                        closing = Some(reply);
                         break;
                     }
                 }
@@ -238,6 +251,11 @@ impl Writer {
             for reply in recoveries {
                 // The asker may be gone.
                 let _ = reply.send(self.shared.recover());
+            }
+            if let Some(reply) = closing {
+                self.shared.close();
+                let _ = reply.send(());
+                return;
             }
         }
     }
