@@ -28,8 +28,11 @@ pub trait Broker: Send + Sync + 'static {
 
     /// Activates up to `max_jobs` jobs; with `wait`, the answer is held back until there is at least one or the time
     /// is over (then it is empty). Dropping the future gives up the demand; jobs already activated are yielded.
-    fn activate_jobs(&self, request: JobRequest, wait: Option<Duration>)
-    -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>>;
+    fn activate_jobs(
+        &self,
+        request: JobRequest,
+        wait: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>>;
 
     /// Opens a stream of jobs. Jobs are activated for it only as far as its buffer has room. Dropping it ends the
     /// demand; jobs in its buffer are yielded. `max_jobs` of the request is ignored.

@@ -1,5 +1,24 @@
 //! A partition at work: ingress with flow control, batched proposals, leader services, responses and records.
 //!
-//! Gateways see the broker through [`api::Broker`] only.
+//! Gateways see the broker through [`api::Broker`] only. A command enters at [`Node::submit`](api::Broker::submit),
+//! passes flow control (`flow_control`), waits in the ingress until the proposer (`proposer`) takes it into a batch,
+//! is committed by `replication`, applied on the partition's thread (`machine`), and answered from there.
 
+mod answers;
 pub mod api;
+mod clock;
+mod demand;
+mod disk;
+mod expression;
+mod flow_control;
+mod flusher;
+mod jobs;
+mod machine;
+mod metric_definitions;
+mod node;
+mod options;
+mod proposer;
+
+pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
+pub use node::{Health, Node, PartitionStatus, StartError};
+pub use options::{DiskOptions, IngressOptions, JobOptions, Options, StateOptions};

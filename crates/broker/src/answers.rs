@@ -1,0 +1,63 @@
+//! Requests that wait for an answer.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use engine::Outcome;
+use protocol::Command;
+use tokio::sync::oneshot;
+
+use crate::api::{Answer, SubmitError};
+use crate::flow_control::Permit;
+
+/// A command on its way into the log.
+pub(crate) struct Request {
+    pub command: Command,
+    pub waiter: Waiter,
+}
+
+/// Who waits for the answer to a command.
+pub(crate) struct Waiter {
+    pub reply: oneshot::Sender<Result<Answer, SubmitError>>,
+    pub arrived: Instant,
+    /// Held until the answer is there.
+    pub _permit: Permit,
+}
+
+/// Requests that wait for the end of a process instance.
+pub(crate) struct LateAnswers {
+    next: AtomicU64,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Outcome>>>,
+}
+
+impl LateAnswers {
+    pub fn new() -> Self {
+        // Numbers of an earlier life of this broker may still stand in its state.
+        let start = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as u64);
+        Self { next: AtomicU64::new(start), waiting: Mutex::default() }
+    }
+
+    /// A new number, and where its answer will come.
+    pub fn register(&self) -> (u64, oneshot::Receiver<Outcome>) {
+        let (sender, receiver) = oneshot::channel();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(number, sender);
+        (number, receiver)
+    }
+
+    /// Nobody waits any more.
+    pub fn forget(&self, number: u64) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+    }
+
+    /// The answer, for whoever still waits.
+    pub fn answer(&self, number: u64, outcome: Outcome) {
+        let waiter = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        if let Some(waiter) = waiter {
+            // Who stopped waiting in this moment does not need it.
+            let _ = waiter.send(outcome);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The state machine that replication drives: the engine, its flushes, and handing out what it asks for.
+//!
+//! Everything here runs on the partition's own thread, between one committed batch and the next.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use engine::{Counters, Effects, Engine};
+use protocol::Batch;
+use replication::{ApplyError, Payload, StateMachine};
+use tokio::sync::watch;
+
+use crate::answers::{LateAnswers, Waiter};
+use crate::api::{Answer, SubmitError, Timing};
+use crate::clock::Due;
+use crate::demand::DemandRegistry;
+use crate::flusher::Flusher;
+use crate::metric_definitions::Metrics;
+use crate::options::StateOptions;
+
+/// The overlay may grow to this many times the flush size before applying waits for the disk.
+const OVERLAY_FACTOR: usize = 4;
+/// How often a failed flush is tried again.
+const RETRY_FLUSH: Duration = Duration::from_secs(1);
+
+/// A batch on the node that proposed it.
+pub(crate) struct Proposed {
+    pub batch: Batch,
+    pub proposed_at: Instant,
+    /// Waiters of the first commands of the batch; taken when it is applied, or when it failed.
+    pub waiters: Mutex<Vec<Waiter>>,
+}
+
+impl Proposed {
+    pub fn take_waiters(&self) -> Vec<Waiter> {
+        std::mem::take(&mut *self.waiters.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What the partition's thread shares with the rest of the broker.
+pub(crate) struct Shared {
+    pub demand: Arc<DemandRegistry>,
+    pub late: LateAnswers,
+    pub due: Due,
+    pub metrics: Metrics,
+    /// Log index up to which everything is on disk.
+    pub durable: watch::Sender<u64>,
+    /// Set to flush at the next batch, whatever the time.
+    pub flush_now: AtomicBool,
+    /// Whether there is something to flush, or to take over from a flush.
+    pub unflushed: AtomicBool,
+    /// Position of the last record.
+    pub position: AtomicU64,
+    /// What the engine has counted.
+    pub counters: Mutex<Counters>,
+    /// Why the last flush failed, if it did.
+    pub flush_failure: Mutex<Option<String>>,
+}
+
+/// The engine as replication sees it.
+pub(crate) struct Machine {
+    engine: Engine,
+    shared: Arc<Shared>,
+    flusher: Flusher,
+    options: StateOptions,
+    durable: u64,
+    flushing: bool,
+    dirty: bool,
+    last_flush: Instant,
+    retry_at: Option<Instant>,
+    counted: Instant,
+}
+
+impl Machine {
+    pub fn new(engine: Engine, shared: Arc<Shared>, flusher: Flusher, options: StateOptions) -> Self {
+        let durable = engine.tables().applied_index();
+        let now = Instant::now();
+        Self {
+            engine,
+            shared,
+            flusher,
+            options,
+            durable,
+            flushing: false,
+            dirty: false,
+            last_flush: now,
+            retry_at: None,
+            counted: now,
+        }
+    }
+
+    fn dispatch(&mut self, proposed: Option<&Proposed>, effects: Effects, started: Instant) {
+        let applied = Instant::now();
+        if let Some(proposed) = proposed {
+            let commit = started.saturating_duration_since(proposed.proposed_at);
+            let apply = applied.saturating_duration_since(started);
+            self.shared.metrics.batch(proposed.batch.commands.len(), commit, apply);
+            for (waiter, outcome) in proposed.take_waiters().into_iter().zip(effects.responses) {
+                let queued = proposed.proposed_at.saturating_duration_since(waiter.arrived);
+                let answer = match outcome {
+                    Some(Ok(response)) => Ok(Answer { response, timing: Timing { queued, commit, apply } }),
+                    Some(Err(rejection)) => {
+                        self.shared.metrics.rejected(rejection.kind);
+                        Err(SubmitError::Rejected(rejection))
+                    }
+                    None => Ok(Answer {
+                        response: protocol::Response::Done,
+                        timing: Timing { queued, commit, apply },
+                    }),
+                };
+                // Who went away does not need it.
+                let _ = waiter.reply.send(answer);
+            }
+        }
+        for (number, outcome) in effects.late_responses {
+            self.shared.late.answer(number, outcome);
+        }
+        self.shared.demand.deliver(&effects.queued_types, effects.deliveries, &effects.unmet_subscribers);
+        let due = &self.shared.due;
+        due.update(
+            effects.next_due_ms,
+            self.engine.now_ms(),
+            self.engine.clock_is_pinned(),
+            effects.has_pending_steps,
+        );
+        for (key, reason) in effects.banned {
+            tracing::error!(
+                process_instance_key = key,
+                reason,
+                "the engine failed; the process instance is banned"
+            );
+        }
+    }
+
+    /// Takes over a finished flush, and begins the next one when it is time.
+    fn flush(&mut self, index: u64) -> Result<(), ApplyError> {
+        if self.flushing {
+            let full = self.engine.tables().overlay_bytes() > self.options.flush_bytes * OVERLAY_FACTOR;
+            let outcome = if full { self.flusher.wait() } else { self.flusher.poll() };
+            if let Some(outcome) = outcome {
+                self.flush_ended(outcome)?;
+            }
+        }
+        if self.retry_at.is_some_and(|at| Instant::now() >= at)
+            && let Some(flush) = self.engine.tables().retry_flush()
+        {
+            self.retry_at = None;
+            self.flushing = self.flusher.begin(flush);
+        }
+        let now = self.shared.flush_now.swap(false, Ordering::AcqRel);
+        if !self.flushing && self.retry_at.is_none() {
+            let due = self.dirty && self.last_flush.elapsed() >= self.options.flush_interval;
+            if due || now || self.engine.tables().overlay_bytes() >= self.options.flush_bytes {
+                let flush = self.engine.freeze(index).map_err(ApplyError::new)?;
+                self.dirty = false;
+                self.last_flush = Instant::now();
+                self.flushing = self.flusher.begin(flush);
+            }
+        }
+        if now
+            && self.flushing
+            && let Some(outcome) = self.flusher.wait()
+        {
+            self.flush_ended(outcome)?;
+        }
+        self.shared
+            .unflushed
+            .store(self.dirty || self.flushing || self.retry_at.is_some(), Ordering::Release);
+        Ok(())
+    }
+
+    fn flush_ended(&mut self, outcome: crate::flusher::Outcome) -> Result<(), ApplyError> {
+        self.flushing = false;
+        let mut failure = self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match outcome {
+            Ok(flushed) => {
+                *failure = None;
+                self.durable = flushed.applied_index();
+                let retired = self.engine.flushed(flushed).map_err(ApplyError::new)?;
+                self.flusher.retire(retired);
+                self.shared.durable.send_replace(self.durable);
+            }
+            Err(error) => {
+                if failure.is_none() {
+                    tracing::error!(%error, "state cannot be flushed; it is kept in memory and tried again");
+                }
+                *failure = Some(error.to_string());
+                self.retry_at = Some(Instant::now() + RETRY_FLUSH);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl StateMachine for Machine {
+    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
+        let started = Instant::now();
+        let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
+        let mut effects = Effects::default();
+        if let Some(proposed) = proposed {
+            self.engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
+            self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
+        } else {
+            let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
+            self.engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
+            self.dirty = true;
+        }
+        self.dispatch(proposed, effects, started);
+        self.shared.position.store(self.engine.position(), Ordering::Release);
+        if started.duration_since(self.counted) >= Duration::from_millis(500) {
+            self.counted = started;
+            self.shared
+                .counters
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone_from(self.engine.counters());
+        }
+        self.flush(index)
+    }
+
+    fn durable_index(&self) -> u64 {
+        self.durable
+    }
+}

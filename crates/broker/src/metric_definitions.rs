@@ -1,0 +1,145 @@
+//! Metrics of a partition, under the names that dashboards know. Handles are made once.
+
+use std::time::Duration;
+
+use bpmn::graph::ElementType;
+use engine::{Counters, ElementAction, JobAction};
+use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use protocol::RejectionType;
+
+use crate::flow_control::FlowControlStatus;
+
+const PARTITION: (&str, &str) = ("partition", "1");
+
+/// Element types that are counted.
+const ELEMENT_TYPES: &[ElementType] = &[
+    ElementType::Process,
+    ElementType::SubProcess,
+    ElementType::StartEvent,
+    ElementType::IntermediateCatchEvent,
+    ElementType::IntermediateThrowEvent,
+    ElementType::BoundaryEvent,
+    ElementType::EndEvent,
+    ElementType::ServiceTask,
+    ElementType::ReceiveTask,
+    ElementType::UserTask,
+    ElementType::ManualTask,
+    ElementType::Task,
+    ElementType::ExclusiveGateway,
+    ElementType::InclusiveGateway,
+    ElementType::ParallelGateway,
+    ElementType::EventBasedGateway,
+    ElementType::CallActivity,
+    ElementType::BusinessRuleTask,
+    ElementType::ScriptTask,
+    ElementType::SendTask,
+];
+
+/// Handles of the metrics that are touched per batch.
+pub(crate) struct Metrics {
+    commit_latency: Histogram,
+    apply_latency: Histogram,
+    batch_commands: Histogram,
+    batches: Counter,
+    rejections: [Counter; 6],
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let rejection = |kind: RejectionType| counter!("baton_rejected_commands_total", "partition" => "1", "type" => kind.as_str());
+        Self {
+            commit_latency: histogram!("zeebe_log_appender_commit_latency_seconds", &[PARTITION]),
+            apply_latency: histogram!(
+                "zeebe_stream_processor_batch_processing_duration_seconds",
+                &[PARTITION]
+            ),
+            batch_commands: histogram!("zeebe_stream_processor_batch_processing_commands", &[PARTITION]),
+            batches: counter!("baton_log_entries_total", &[PARTITION]),
+            rejections: [
+                rejection(RejectionType::InvalidArgument),
+                rejection(RejectionType::NotFound),
+                rejection(RejectionType::AlreadyExists),
+                rejection(RejectionType::InvalidState),
+                rejection(RejectionType::ProcessingError),
+                rejection(RejectionType::ExceededBatchRecordSize),
+            ],
+        }
+    }
+
+    /// A batch was applied.
+    pub fn batch(&self, commands: usize, commit: Duration, apply: Duration) {
+        self.batches.increment(1);
+        self.batch_commands.record(commands as f64);
+        self.commit_latency.record(commit);
+        self.apply_latency.record(apply);
+    }
+
+    /// A command was rejected.
+    pub fn rejected(&self, kind: RejectionType) {
+        self.rejections[kind as usize].increment(1);
+    }
+}
+
+/// Figures that are read when somebody looks.
+pub(crate) struct Figures<'a> {
+    pub counters: &'a Counters,
+    pub flow_control: FlowControlStatus,
+    pub streams: usize,
+    pub pushed: u64,
+    pub push_failed: u64,
+    pub position: u64,
+    pub committed_index: u64,
+    pub appended_index: u64,
+    pub durable_index: u64,
+    pub healthy: bool,
+}
+
+fn partition_gauge(name: &'static str) -> Gauge {
+    gauge!(name, &[PARTITION])
+}
+
+fn partition_counter(name: &'static str, value: u64) {
+    counter!(name, &[PARTITION]).absolute(value);
+}
+
+/// Publishes figures.
+pub(crate) fn publish(figures: &Figures) {
+    let counters = figures.counters;
+    for &element_type in ELEMENT_TYPES {
+        for (action, name) in [
+            (ElementAction::Activated, "activated"),
+            (ElementAction::Completed, "completed"),
+            (ElementAction::Terminated, "terminated"),
+        ] {
+            let count = counters.element(element_type, action);
+            if count > 0 {
+                let labels = [PARTITION, ("action", name), ("type", element_type.as_str())];
+                counter!("zeebe_element_instance_events_total", &labels).absolute(count);
+            }
+        }
+    }
+    for (action, name) in JobAction::ALL {
+        let labels = [PARTITION, ("action", name), ("job_kind", "BPMN_ELEMENT")];
+        counter!("zeebe_job_events_total", &labels).absolute(counters.jobs[action as usize]);
+    }
+    for (name, count) in [("created", counters.incidents_created), ("resolved", counters.incidents_resolved)]
+    {
+        counter!("zeebe_incident_events_total", &[PARTITION, ("action", name)]).absolute(count);
+    }
+    partition_counter("zeebe_banned_instances_total", counters.banned_instances);
+    partition_counter("baton_engine_commands_total", counters.commands);
+    partition_counter("baton_engine_steps_total", counters.steps);
+    partition_counter("zeebe_broker_jobs_pushed_count_total", figures.pushed);
+    partition_counter("zeebe_broker_jobs_push_fail_count_total", figures.push_failed);
+    partition_gauge("zeebe_broker_open_job_stream_count").set(figures.streams as f64);
+    let flow = &figures.flow_control;
+    partition_gauge("zeebe_backpressure_requests_limit").set(flow.limit as f64);
+    partition_gauge("zeebe_backpressure_inflight_requests_count").set(flow.in_flight as f64);
+    partition_gauge("baton_flow_control_waiting").set(flow.waiting as f64);
+    partition_counter("zeebe_dropped_request_count_total", flow.rejected);
+    partition_gauge("zeebe_stream_processor_last_processed_position").set(figures.position as f64);
+    partition_gauge("zeebe_log_appender_last_committed_position").set(figures.committed_index as f64);
+    partition_gauge("zeebe_log_appender_last_appended_position").set(figures.appended_index as f64);
+    partition_gauge("baton_state_durable_index").set(figures.durable_index as f64);
+    partition_gauge("zeebe_health").set(f64::from(u8::from(figures.healthy)));
+}

@@ -1,0 +1,135 @@
+//! Options of a broker. Their documented defaults are printed by the binary.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::flow_control::FlowControlOptions;
+
+/// Options of a broker.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Directory of everything durable.
+    pub data_dir: PathBuf,
+    /// Number of this broker, from 0.
+    pub node_id: u32,
+    /// ID of the cluster.
+    pub cluster_id: String,
+    /// Host name for clients, shown in the topology.
+    pub advertised_host: String,
+    /// gRPC port for clients, shown in the topology.
+    pub advertised_port: u16,
+    /// Largest message or document, in bytes.
+    pub max_message_bytes: usize,
+    /// Whether clients may pin the clock.
+    pub controlled_clock: bool,
+    /// Time that a stand-alone expression may take.
+    pub expression_timeout: Duration,
+    /// Limits of models.
+    pub bpmn: bpmn::Limits,
+    /// From commands to log entries.
+    pub ingress: IngressOptions,
+    /// How much is taken on.
+    pub flow_control: FlowControlOptions,
+    /// Job delivery.
+    pub jobs: JobOptions,
+    /// State and its flushes.
+    pub state: StateOptions,
+    /// Disk watermarks.
+    pub disk: DiskOptions,
+    /// The log.
+    pub log: replication::LogOptions,
+}
+
+impl Options {
+    /// Defaults for a data directory.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            node_id: 0,
+            cluster_id: "baton".to_owned(),
+            advertised_host: "127.0.0.1".to_owned(),
+            advertised_port: 26500,
+            max_message_bytes: 4 * 1024 * 1024,
+            controlled_clock: false,
+            expression_timeout: Duration::from_secs(5),
+            bpmn: bpmn::Limits::default(),
+            ingress: IngressOptions::default(),
+            flow_control: FlowControlOptions::default(),
+            jobs: JobOptions::default(),
+            state: StateOptions::default(),
+            disk: DiskOptions::default(),
+            log: replication::LogOptions::default(),
+        }
+    }
+}
+
+/// From commands to log entries.
+#[derive(Debug, Clone)]
+pub struct IngressOptions {
+    /// Commands of one log entry.
+    pub max_batch_commands: usize,
+    /// Bytes of the variables and resources of one log entry, above which it is closed.
+    pub max_batch_bytes: usize,
+    /// Log entries under way at once.
+    pub max_batches_in_flight: usize,
+}
+
+impl Default for IngressOptions {
+    fn default() -> Self {
+        Self { max_batch_commands: 256, max_batch_bytes: 1024 * 1024, max_batches_in_flight: 2 }
+    }
+}
+
+/// Job delivery.
+#[derive(Debug, Clone)]
+pub struct JobOptions {
+    /// Jobs that wait in the buffer of one stream; demand never exceeds it.
+    pub stream_buffer: usize,
+    /// Subscribers whose demand goes into one log entry.
+    pub max_demand_per_batch: usize,
+}
+
+impl Default for JobOptions {
+    fn default() -> Self {
+        Self { stream_buffer: 64, max_demand_per_batch: 64 }
+    }
+}
+
+/// State and its flushes.
+#[derive(Debug, Clone)]
+pub struct StateOptions {
+    /// Time after which changes are flushed to disk.
+    pub flush_interval: Duration,
+    /// Bytes of changes after which they are flushed to disk.
+    pub flush_bytes: usize,
+    /// Bytes of the cache of disk pages.
+    pub page_cache_bytes: usize,
+    /// Bytes of the cache of decoded values.
+    pub value_cache_bytes: u64,
+}
+
+impl Default for StateOptions {
+    fn default() -> Self {
+        Self {
+            flush_interval: Duration::from_secs(5),
+            flush_bytes: 32 * 1024 * 1024,
+            page_cache_bytes: 16 * 1024 * 1024,
+            value_cache_bytes: 16 * 1024 * 1024,
+        }
+    }
+}
+
+/// Disk watermarks.
+#[derive(Debug, Clone)]
+pub struct DiskOptions {
+    /// Commands are refused while less than this is free, in bytes.
+    pub min_free_bytes: u64,
+    /// How often to look.
+    pub check_interval: Duration,
+}
+
+impl Default for DiskOptions {
+    fn default() -> Self {
+        Self { min_free_bytes: 1024 * 1024 * 1024, check_interval: Duration::from_secs(1) }
+    }
+}

@@ -1,0 +1,196 @@
+//! The proposer: takes waiting commands, and what the leader itself has to say, into log entries.
+//!
+//! It proposes at once when idle, and gathers commands while entries are under way.
+
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::stream::{FuturesUnordered, StreamExt};
+use protocol::{Batch, Command, ENGINE_VERSION};
+use replication::{Group, Payload, ProposeError};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::answers::Request;
+use crate::api::SubmitError;
+use crate::clock::now_ms;
+use crate::machine::{Proposed, Shared};
+use crate::options::IngressOptions;
+
+/// Pause after an entry failed, before the leader's own commands are tried again.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+/// The leader looks after its business at least this often.
+const LONGEST_SLEEP: Duration = Duration::from_hours(1);
+
+pub(crate) struct Proposer {
+    pub group: Group,
+    pub shared: Arc<Shared>,
+    pub requests: mpsc::Receiver<Request>,
+    pub options: IngressOptions,
+    pub flush_interval: Duration,
+    pub shutdown: CancellationToken,
+    pub last_proposed: Instant,
+}
+
+type Proposal = Pin<Box<dyn Future<Output = (Arc<Proposed>, Result<u64, ProposeError>)> + Send>>;
+
+impl Proposer {
+    /// Runs until shutdown; what waits by then is still proposed.
+    pub async fn run(mut self) {
+        let mut in_flight: FuturesUnordered<Proposal> = FuturesUnordered::new();
+        let mut waiting: Vec<Request> = Vec::new();
+        let mut paused_until: Option<Instant> = None;
+        let mut open = true;
+        let shared = Arc::clone(&self.shared);
+        loop {
+            let room = in_flight.len() < self.options.max_batches_in_flight;
+            // A second entry is worth its sync only if it carries a fair share of commands.
+            let ready =
+                room && (in_flight.is_empty() || waiting.len() * 4 >= self.options.max_batch_commands);
+            if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
+                paused_until = None;
+                if let Some(proposal) = self.propose(&mut waiting, in_flight.is_empty()) {
+                    in_flight.push(proposal);
+                    continue;
+                }
+            }
+            if !open && waiting.is_empty() && in_flight.is_empty() {
+                return;
+            }
+            let free = self.options.max_batch_commands.saturating_sub(waiting.len());
+            let idle = in_flight.is_empty();
+            tokio::select! {
+                biased;
+                Some((proposed, result)) = in_flight.next(), if !idle => {
+                    if let Err(error) = result {
+                        self.failed(&proposed, &error);
+                        paused_until = Some(Instant::now() + PAUSE_AFTER_FAILURE);
+                    }
+                }
+                count = self.requests.recv_many(&mut waiting, free), if open && free > 0 => {
+                    open = count > 0;
+                }
+                () = leader_work(&shared, self.flush_interval, paused_until), if idle && open => {}
+                () = self.shutdown.cancelled(), if open => {
+                    self.requests.close();
+                    while let Ok(request) = self.requests.try_recv() {
+                        waiting.push(request);
+                    }
+                    open = false;
+                }
+            }
+        }
+    }
+
+    /// Makes the next entry, if there is anything to put into it.
+    fn propose(&mut self, waiting: &mut Vec<Request>, idle: bool) -> Option<Proposal> {
+        let mut commands = Vec::with_capacity(waiting.len() + 2);
+        let mut waiters = Vec::with_capacity(waiting.len());
+        let mut bytes = 0;
+        let mut taken = 0;
+        for request in waiting.iter() {
+            bytes += command_bytes(&request.command);
+            if taken > 0 && bytes > self.options.max_batch_bytes {
+                break;
+            }
+            taken += 1;
+            if taken == self.options.max_batch_commands {
+                break;
+            }
+        }
+        for request in waiting.drain(..taken) {
+            commands.push(request.command);
+            waiters.push(request.waiter);
+        }
+        if self.shared.due.wait().is_some_and(|wait| wait.is_zero()) && idle {
+            commands.push(Command::Tick);
+        }
+        if self.shared.due.has_pending_steps() && idle {
+            commands.push(Command::Continue);
+        }
+        let job_keys = self.shared.demand.take_yielded();
+        if !job_keys.is_empty() {
+            commands.push(Command::YieldJobs { job_keys });
+        }
+        // An entry without commands lets the machine begin a flush, or take one over, when nothing else does.
+        let look_after_flush = idle
+            && self.shared.unflushed.load(Ordering::Acquire)
+            && self.last_proposed.elapsed() >= self.flush_interval;
+        if commands.is_empty() && !self.shared.demand.is_wanted() && !look_after_flush {
+            return None;
+        }
+        self.last_proposed = Instant::now();
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: now_ms(),
+            commands,
+            demand: self.shared.demand.attach(),
+        };
+        let bytes = Bytes::from(batch.encode());
+        let proposed =
+            Arc::new(Proposed { batch, proposed_at: Instant::now(), waiters: Mutex::new(waiters) });
+        let group = self.group.clone();
+        Some(Box::pin(async move {
+            let payload = Payload { bytes, decoded: Some(Arc::clone(&proposed) as _) };
+            let result = group.propose(payload).await;
+            (proposed, result)
+        }))
+    }
+
+    /// Tells everybody who waits that an entry did not get through.
+    fn failed(&self, proposed: &Proposed, error: &ProposeError) {
+        self.shared.demand.return_demand(&proposed.batch.demand);
+        let keys = proposed.batch.commands.iter().filter_map(|command| match command {
+            Command::YieldJobs { job_keys } => Some(job_keys),
+            _ => None,
+        });
+        self.shared.demand.give_back(keys.flatten().copied());
+        let error = match error {
+            ProposeError::TooLarge { .. } => SubmitError::ResourceExhausted(error.to_string()),
+            _ => SubmitError::Unavailable(format!(
+                "Expected to handle the command on partition 1, but {error}"
+            )),
+        };
+        for waiter in proposed.take_waiters() {
+            // Who went away does not need it.
+            let _ = waiter.reply.send(Err(error.clone()));
+        }
+    }
+}
+
+/// Resolves when the leader has something to say, or it is time to look after the flush.
+async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Option<Instant>) {
+    if let Some(until) = paused_until {
+        tokio::time::sleep_until(until.into()).await;
+        return;
+    }
+    let due = shared.due.wait().map_or(Duration::MAX, |due| due.max(Duration::from_millis(1)));
+    let unflushed = shared.unflushed.load(Ordering::Acquire);
+    let housekeeping = if unflushed { flush_interval } else { Duration::MAX };
+    let sleep = due.min(housekeeping).min(LONGEST_SLEEP);
+    tokio::select! {
+        () = shared.demand.changed() => {}
+        () = shared.due.changed() => {}
+        () = tokio::time::sleep(sleep) => {}
+    }
+}
+
+/// About how many bytes a command takes in the log.
+fn command_bytes(command: &Command) -> usize {
+    const HEAD: usize = 64;
+    HEAD + match command {
+        Command::Deploy(deploy) => deploy.resources.iter().map(|resource| resource.content.len()).sum(),
+        Command::CreateInstance(create) => create.variables.json_len(),
+        Command::CompleteJob(complete) => complete.variables.json_len(),
+        Command::FailJob(fail) => fail.variables.json_len(),
+        Command::ThrowError(throw) => throw.variables.json_len(),
+        Command::PublishMessage(publish) => publish.variables.json_len(),
+        Command::CorrelateMessage(correlate) => correlate.variables.json_len(),
+        Command::SetVariables(set) => set.variables.json_len(),
+        _ => 0,
+    }
+}
