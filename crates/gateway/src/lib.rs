@@ -1,4 +1,5 @@
-//! What clients speak to: the REST API, the gRPC API and the management port, each in front of a broker seen through a trait.
+//! What clients speak to: the REST API, the gRPC API and the management port, each in front of a broker seen
+//! through a trait.
 
 pub mod grpc;
 pub mod management;

@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn every_operation_is_found_at_its_path() {
         for spec in &OPERATIONS {
-            let path = spec.path.replace('{', "").replace('}', "");
+            let path = spec.path.replace(['{', '}'], "");
             let Route::Operation(operation, parameters) = route(spec.method, &path) else {
                 panic!("{} {path} leads nowhere", spec.method);
             };

@@ -184,9 +184,8 @@ fn alternatives(schema: &Schema) -> usize {
     }
 }
 
+/// The detail of problem details that have all their members.
 fn problem(status: u16, text: &str) -> String {
-    let schema = OPERATIONS.iter().find(|o| o.id == "createProcessInstance").unwrap();
-    assert!(schema.responses.iter().any(|(s, _)| *s == 400));
     let problem: Value = serde_json::from_str(text).unwrap_or_else(|_| panic!("no problem details: {text}"));
     let members: Vec<_> = problem.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(members, ["detail", "instance", "status", "title", "type"]);
