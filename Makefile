@@ -1,0 +1,104 @@
+# `make help` lists what there is. Needed: Rust (rustup fetches the pinned version), a JDK with Maven, Node.js with npm, Python 3.
+# Everything else is installed on first use, through cargo, mvn, npm and pip.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+# Where tests write. The demo and the benchmarks want a real disk, since every request waits for it.
+SCRATCH ?= $(TARGET)/scratch
+
+##@ Start here
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: demo
+demo: release ## Run 150 orders per second through a server of its own, over gRPC and over REST, and compare
+	@mkdir -p $(SCRATCH)
+	$(TARGET)/release/baton demo --scratch $(SCRATCH) $(ARGS)
+
+.PHONY: test
+test: fmt-check lint deny unit clients fuzz ## Everything that must be green before a change is merged
+
+.PHONY: run
+run: release ## Start a server with its data in ./data
+	$(TARGET)/release/baton start $(ARGS)
+
+##@ Parts of `make test`
+
+.PHONY: fmt-check
+fmt-check: ## Check the formatting
+	$(CARGO) fmt --all --check
+
+.PHONY: lint
+lint: ## Lint everything, warnings denied
+	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+
+.PHONY: deny
+deny: ## Check licences, sources and versions of the dependencies
+	scripts/cargo-deny $(TARGET)/tools
+
+.PHONY: unit
+unit: ## Unit, property, replay, random-process and crash tests
+	$(CARGO) test --locked --workspace $(ARGS)
+
+# The server that the unit tests have built: debug assertions and overflow checks are on.
+.PHONY: clients
+clients: ## End-to-end tests with the official Java, Node and Python clients; SUITES="java node" picks some
+	$(CARGO) test --locked --workspace --no-run --quiet
+	python3 tests/clients/run.py --baton $(TARGET)/debug/baton $(SUITES)
+
+FUZZ_SECONDS ?= 5
+.PHONY: fuzz
+fuzz: ## Random mutations of BPMN, FEEL and JSON input, FUZZ_SECONDS each (5)
+	@export CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz; \
+	cd fuzz; \
+	for target in bpmn feel json; do \
+		$(CARGO) run --locked --release --quiet -- $$target $(FUZZ_SECONDS) $(SEED); \
+	done
+
+##@ Longer and wider
+
+ROUNDS ?= 100
+.PHONY: crash
+crash: ## Kill a loaded release server ROUNDS times (100), restart it and look for what is lost; SEED=N repeats a run
+	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test crash -- --nocapture
+
+CASES ?= 5000
+.PHONY: random
+random: ## Property and random-process tests with CASES cases each (5000); SEED=N repeats a run
+	PROPTEST_CASES=$(CASES) RANDOM_CASES=$(CASES) RANDOM_SEED=$(SEED) $(CARGO) test --locked --workspace --release
+
+.PHONY: bench
+bench: ## Take all measurements of docs/performance.md; ARGS="--quick" and the like go to the suite
+	@mkdir -p $(SCRATCH)
+	$(CARGO) build --locked --release -p baton -p bench
+	$(TARGET)/release/bench-suite --server $(TARGET)/release/baton --scratch $(SCRATCH) $(ARGS)
+
+.PHONY: microbench
+microbench: ## Benchmarks of single crates (criterion)
+	$(CARGO) bench --locked --workspace $(ARGS)
+
+##@ Everyday
+
+.PHONY: release
+release: ## Build the optimized program
+	$(CARGO) build --locked --release -p baton
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+.PHONY: doc
+doc: ## Build the API documentation of all crates
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
+
+.PHONY: clean
+clean: ## Remove what was built
+	$(CARGO) clean
