@@ -161,6 +161,60 @@ fn a_server_that_is_not_there_is_told() {
     failed(&run(&["deploy", "/nowhere.bpmn"]), 2, &["cannot read /nowhere.bpmn"]);
 }
 
+const STRAIGHT_BPMN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
+  <process id="straight" isExecutable="true">
+    <startEvent id="start"/>
+    <sequenceFlow id="flow" sourceRef="start" targetRef="end"/>
+    <endEvent id="end"/>
+  </process>
+</definitions>"#;
+
+#[test]
+fn a_process_is_deployed_and_run_from_the_command_line() {
+    let server = Server::start(&[]);
+    let (rest, grpc) = (server.address("rest"), server.address("grpc"));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("straight.bpmn");
+    std::fs::write(&file, STRAIGHT_BPMN).unwrap();
+    let file = file.to_str().unwrap();
+    for protocol in ["rest", "grpc"] {
+        let to = ["--protocol", protocol, "--rest-address", &rest, "--grpc-address", &grpc, "--json"];
+        let json = |arguments: &[&str]| {
+            let output = run(&[arguments, &to].concat());
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+        };
+        let status = json(&["status"]);
+        assert_eq!(status["brokers"][0]["partitions"][0]["role"], "leader", "{status}");
+        let deployed = json(&["deploy", file]);
+        assert_eq!(deployed["deployed"][0]["id"], "straight", "{deployed}");
+        let ended = json(&["run", "straight", "--await", "--variables", "{\"a\": 1}"]);
+        assert_eq!(ended["variables"], serde_json::json!({ "a": 1 }), "{ended}");
+        let unknown = run(&[&["run", "unknown"], &to[..]].concat());
+        failed(
+            &unknown,
+            1,
+            &["unknown", "NOT_FOUND", "hint: deploy it first"]
+                .map(|m| if protocol == "grpc" && m == "NOT_FOUND" { "NotFound" } else { m }),
+        );
+    }
+    let (code, _, log) = server.stop(Signal::TERM);
+    assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+}
+
+#[test]
+fn the_demonstration_compares_both_protocols() {
+    let output = run(&["demo", "--rate", "20", "--duration", "1s", "--warm-up", "0s", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let reports: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (report, title) in reports.as_array().unwrap().iter().zip(["gRPC", "REST"]) {
+        assert_eq!(report["title"], title);
+        assert!(report["completed"].as_u64().unwrap() > 0, "{report}");
+    }
+    assert_eq!(reports.as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn completions_are_printed() {
     for shell in ["bash", "zsh", "fish"] {

@@ -21,13 +21,20 @@ const READY_MAX: Duration = Duration::from_secs(30);
 const LOG_LINES: usize = 20;
 
 pub(crate) async fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
+    tokio::select! {
+        ended = demonstrate(arguments) => ended,
+        _ = tokio::signal::ctrl_c() => Err(Failure::new("interrupted")),
+    }
+}
+
+async fn demonstrate(arguments: &Demo) -> Result<ExitCode, Failure> {
     let scratch = match &arguments.scratch {
         Some(parent) => tempfile::tempdir_in(parent),
         None => tempfile::tempdir(),
     }
     .map_err(|error| Failure::new(format!("cannot make a scratch directory: {error}")))?;
     eprintln!("starting a server in {}", scratch.path().display());
-    let (server, ready) = start(scratch.path()).await?;
+    let (mut server, ready) = start(scratch.path()).await?;
     eprintln!("ready after {} ms; {} orders per second, three workers", ready.milliseconds, arguments.rate);
     let mut reports = Vec::with_capacity(2);
     for protocol in [Protocol::Grpc, Protocol::Rest] {
@@ -40,7 +47,8 @@ pub(crate) async fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
             }
         }
     }
-    drop(server);
+    // Its directory goes next; how it ends is of no interest.
+    let _ = server.kill().await;
     if let Some(path) = &arguments.html {
         std::fs::write(path, ::bench::page(&reports))
             .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;

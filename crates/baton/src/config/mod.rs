@@ -19,7 +19,7 @@ pub use sections::Config;
 pub use source::ConfigError;
 use source::{Entries, Entry, Origin, Problem, did_you_mean};
 pub use text::default_file;
-pub use value::LogFormat;
+pub use value::{Algorithm, LogFormat, Overflow};
 
 /// Variables of the same prefix that are not settings of the server: addresses that clients use, and the file itself.
 const OTHER_VARIABLES: [&str; 4] =

@@ -149,7 +149,7 @@ sections! {
         /// Files that are not needed any more are kept for reuse up to this size in all.
         retained_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 40)];
         /// Entries from this size on are compressed. 0 compresses none.
-        compression_threshold_bytes: Size = Size(0), [Size(0), Size(1 << 30)];
+        compression_threshold_bytes: Size = Size(8 << 10), [Size(0), Size(1 << 30)];
         /// Memory for entries that are applied already, for replicas that lag a little.
         cache_bytes: Size = Size::mib(1), [Size(0), Size(1 << 30)];
     }

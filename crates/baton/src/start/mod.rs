@@ -80,12 +80,13 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         milliseconds: 0,
     };
 
+    let grpc_port = grpc.local_addr().map_err(Failure::new)?.port();
     let management_stop = CancellationToken::new();
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
     let management =
         tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
     let node = tokio::select! {
-        node = node::Node::start(config, &ready.grpc) => node?,
+        node = node::Node::start(config, grpc_port) => node?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());

@@ -2,27 +2,41 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use broker::api::{Answer, Broker, ExpressionResult, JobRequest, JobStream, SubmitError, Topology};
+use broker::StartError;
+use broker::api::Broker;
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
     Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
 };
-use protocol::{ActivatedJob, Command, CreateInstance, Document, Name};
+use protocol::{FIRST_PARTITION, PartitionId};
+use serde_json::{Value, json};
 
+use super::options;
 use crate::config::Config;
 use crate::failure::Failure;
 
 /// A running broker.
-pub(super) struct Node(Arc<Absent>);
+#[derive(Clone)]
+pub(super) struct Node(Arc<broker::Node>);
 
-// A broker that is there takes time to start and to stop.
-#[allow(clippy::unused_async)]
 impl Node {
-    /// Starts it; `grpc_address` is what clients find in the topology.
-    pub(super) async fn start(config: &Config, _grpc_address: &str) -> Result<Self, Failure> {
-        Ok(Self(Arc::new(Absent { max_message_bytes: config.limits.max_message_bytes.0 as usize })))
+    /// Starts it; `grpc_port` is what clients find in the topology.
+    pub(super) async fn start(config: &Config, grpc_port: u16) -> Result<Self, Failure> {
+        // Boxed: it holds everything that is opened on the way.
+        match Box::pin(broker::Node::start(options::broker(config, grpc_port))).await {
+            Ok(node) => Ok(Self(node)),
+            Err(error) => {
+                let failure = Failure::new(format!("cannot start the broker: {error}"));
+                Err(match error {
+                    StartError::DataDir { .. } => {
+                        failure.hint("choose a directory that can be written with --data-dir")
+                    }
+                    _ => failure,
+                })
+            }
+        }
     }
 
     /// What the gateways talk to.
@@ -32,87 +46,57 @@ impl Node {
 
     /// What the management port talks to.
     pub(super) fn operations(&self) -> Arc<dyn Operations> {
-        self.0.clone()
+        Arc::new(self.clone())
     }
 
     /// Stops it: what was acknowledged is on disk when this returns.
-    pub(super) async fn stop(self) {}
-}
-
-/// Stands where the broker will: refuses everything.
-struct Absent {
-    max_message_bytes: usize,
-}
-
-fn absent<T: Send + 'static>() -> BoxFuture<'static, Result<T, SubmitError>> {
-    ready(Err(SubmitError::Unavailable("There is no partition here".to_owned()))).boxed()
-}
-
-impl Broker for Absent {
-    fn submit(&self, _: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        absent()
-    }
-
-    fn create_with_result(
-        &self,
-        _: CreateInstance,
-        _: Vec<Name>,
-        _: Duration,
-    ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        absent()
-    }
-
-    fn activate_jobs(
-        &self,
-        _: JobRequest,
-        _: Option<Duration>,
-    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
-        absent()
-    }
-
-    fn stream_jobs(&self, _: JobRequest) -> Result<JobStream, SubmitError> {
-        Err(SubmitError::Unavailable("There is no partition here".to_owned()))
-    }
-
-    fn evaluate_expression(
-        &self,
-        _: String,
-        _: Document,
-    ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
-        absent()
-    }
-
-    fn topology(&self) -> Topology {
-        Topology {
-            cluster_id: String::new(),
-            brokers: vec![],
-            cluster_size: 1,
-            partitions_count: 1,
-            replication_factor: 1,
-        }
-    }
-
-    fn max_message_bytes(&self) -> usize {
-        self.max_message_bytes
+    pub(super) async fn stop(self) {
+        self.0.shutdown().await;
     }
 }
 
-impl Operations for Absent {
+impl Operations for Node {
     fn health(&self) -> Vec<Component> {
-        let name = "partition-1".to_owned();
-        vec![Component { name, state: ComponentState::Unhealthy, detail: "not there".to_owned() }]
+        let health = self.0.health();
+        let component = |name: &str, state: Result<(), String>| Component {
+            name: name.to_owned(),
+            state: if state.is_ok() { ComponentState::Healthy } else { ComponentState::Unhealthy },
+            detail: state.err().unwrap_or_default(),
+        };
+        vec![
+            component("partition-1", health.partition),
+            component("disk", health.disk),
+            component("state", health.flush),
+        ]
     }
 
-    fn flow_control(&self) -> serde_json::Value {
-        serde_json::json!({})
+    fn flow_control(&self) -> Value {
+        json!({ FIRST_PARTITION.to_string(): self.0.flow_control().status() })
     }
 
-    fn set_flow_control(&self, _: serde_json::Value) -> Result<serde_json::Value, OperationError> {
-        Err(OperationError::Failed("There is no partition here".to_owned()))
+    fn set_flow_control(&self, change: Value) -> Result<Value, OperationError> {
+        let invalid = || OperationError::Invalid("Expected {\"limit\": N} with N above 0".to_owned());
+        let members = change.as_object().ok_or_else(invalid)?;
+        let limit = members.get("limit").and_then(Value::as_u64).filter(|limit| *limit > 0);
+        let limit = limit.filter(|_| members.len() == 1).ok_or_else(invalid)?;
+        self.0.flow_control().set_limit(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(self.flow_control())
     }
 
-    fn partitions(&self) -> BTreeMap<u16, PartitionStatus> {
-        BTreeMap::new()
+    fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus> {
+        let partition = self.0.partition();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let status = PartitionStatus {
+            role: if partition.leader { "LEADER" } else { "FOLLOWER" },
+            processed_position: partition.position,
+            snapshot_id: Some(partition.durable_index.to_string()),
+            stream_processor_phase: "PROCESSING",
+            exporter_phase: "CLOSED",
+            exported_position: 0,
+            health: if self.0.health().partition.is_ok() { "HEALTHY" } else { "UNHEALTHY" },
+            clock_ms: now.as_millis() as i64,
+        };
+        BTreeMap::from([(FIRST_PARTITION, status)])
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
@@ -120,7 +104,7 @@ impl Operations for Absent {
     }
 
     fn pause_exporting(&self, _: bool) -> BoxFuture<'_, Result<(), OperationError>> {
-        ready(Err(OperationError::Failed("There is no partition here".to_owned()))).boxed()
+        ready(Err(OperationError::Failed("There are no exporters".to_owned()))).boxed()
     }
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {

@@ -1,6 +1,8 @@
 //! Settings as the parts of the server take them.
 
-use crate::config::Config;
+use broker::{Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions};
+
+use crate::config::{self, Config};
 
 /// How long requests under way may take once the gateways stop. Shorter than orchestrators wait before they kill.
 const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
@@ -30,5 +32,96 @@ pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
         keep_alive_interval: grpc.keep_alive_interval,
         keep_alive_timeout: grpc.keep_alive_timeout,
         shutdown_grace: STOP_GRACE,
+    }
+}
+
+/// Of the broker; `grpc_port` is what clients find in the topology.
+pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
+    let defaults = broker::Options::new(&config.data.directory);
+    let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
+    broker::Options {
+        cluster_id: cluster.id.0.clone(),
+        advertised_host: cluster.advertised_host.0.clone(),
+        advertised_port: grpc_port,
+        max_message_bytes: limits.max_message_bytes.0 as usize,
+        controlled_clock: config.clock.controlled,
+        expression_timeout: limits.expression_timeout,
+        bpmn: bpmn::Limits {
+            max_bytes: limits.max_message_bytes.0 as usize,
+            max_depth: limits.max_bpmn_depth,
+            max_xml_elements: limits.max_bpmn_xml_elements,
+            max_flow_elements: limits.max_bpmn_flow_elements,
+            ..defaults.bpmn.clone()
+        },
+        ingress: IngressOptions {
+            max_batch_commands: partition.max_batch_commands,
+            max_batch_bytes: partition.max_batch_bytes.0 as usize,
+            max_batches_in_flight: partition.max_batches_in_flight,
+        },
+        flow_control: flow_control(config),
+        jobs: JobOptions {
+            stream_buffer: jobs.stream_buffer,
+            max_demand_per_batch: jobs.max_demand_per_batch,
+        },
+        state: StateOptions {
+            flush_interval: state.flush_interval,
+            flush_bytes: state.flush_bytes.0 as usize,
+            page_cache_bytes: state.page_cache_bytes.0 as usize,
+            value_cache_bytes: state.value_cache_bytes.0,
+        },
+        disk: DiskOptions { min_free_bytes: data.min_free_bytes.0, check_interval: data.disk_check_interval },
+        log: replication::LogOptions {
+            segment_bytes: log.segment_bytes.0,
+            retained_bytes: log.retained_bytes.0,
+            compression_threshold_bytes: log.compression_threshold_bytes.0,
+            cached_bytes_per_group: log.cache_bytes.0 as usize,
+            min_free_bytes: data.min_free_log_bytes.0,
+            ..defaults.log.clone()
+        },
+        ..defaults
+    }
+}
+
+fn flow_control(config: &Config) -> FlowControlOptions {
+    let flow = &config.flow_control;
+    FlowControlOptions {
+        algorithm: match flow.algorithm {
+            config::Algorithm::Aimd => Algorithm::Aimd {
+                request_timeout: config.flow_control_aimd.request_timeout,
+                backoff_ratio: config.flow_control_aimd.backoff_ratio,
+            },
+            config::Algorithm::Fixed => Algorithm::Fixed,
+            config::Algorithm::Vegas => Algorithm::Vegas {
+                alpha: config.flow_control_vegas.alpha,
+                beta: config.flow_control_vegas.beta,
+            },
+            config::Algorithm::Gradient => {
+                Algorithm::Gradient { rtt_tolerance: config.flow_control_gradient.rtt_tolerance }
+            }
+        },
+        initial_limit: flow.initial_limit,
+        min_limit: flow.min_limit,
+        max_limit: flow.max_limit,
+        overflow: match flow.overflow {
+            config::Overflow::Wait => broker::Overflow::Wait,
+            config::Overflow::Reject => broker::Overflow::Reject,
+        },
+        max_wait: flow.max_wait,
+        max_waiting: flow.max_waiting,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_broker() {
+        let (ours, theirs) = (broker(&Config::default(), 26500), broker::Options::new("data"));
+        let (ours, theirs) = (format!("{ours:#?}"), format!("{theirs:#?}"));
+        for (ours, theirs) in ours.lines().zip(theirs.lines()) {
+            assert_eq!(ours, theirs);
+        }
+        assert_eq!(ours.len(), theirs.len());
     }
 }
