@@ -10,7 +10,7 @@ use state::minicbor_value;
 use crate::step::Step;
 
 /// What the partition itself remembers.
-#[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Encode, Decode)]
 pub struct Meta {
     /// Counter of the last key given out.
     #[n(0)]
@@ -18,7 +18,7 @@ pub struct Meta {
     /// Position of the last command or record.
     #[n(1)]
     pub position: u64,
-    /// Time of the last batch, Unix milliseconds; never goes back.
+    /// The engine's clock: that of the log, or the instant it is pinned to. Unix milliseconds.
     #[n(2)]
     pub now_ms: i64,
     /// Set while the clock is pinned.
@@ -27,6 +27,9 @@ pub struct Meta {
     /// Number of the last step left over for a later command.
     #[n(4)]
     pub pending_counter: u64,
+    /// Time of the last batch, Unix milliseconds; never goes back.
+    #[n(5)]
+    pub wall_ms: i64,
 }
 minicbor_value!(Meta);
 

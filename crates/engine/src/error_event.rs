@@ -19,6 +19,10 @@ impl Work<'_> {
         let mut key = thrower;
         for _ in 0..MAX_LEVELS {
             let Some((at, row)) = self.at(key)? else { break };
+            // Something else ends it already; the error comes too late for everybody above.
+            if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() {
+                return Ok(false);
+            }
             if row.phase == Phase::Activated || key == thrower {
                 for &event in &at.element().boundary_events {
                     let ElementKind::Boundary(boundary) = &at.process.element(event).kind else { continue };

@@ -92,28 +92,30 @@ impl Work<'_> {
         Ok(Prepared::Message { element, name, correlation_key, interrupting })
     }
 
-    /// Closes everything that an element instance waits for.
-    pub fn unsubscribe(&mut self, owner: Key) -> Result<(), Failure> {
-        self.cancel_timers(owner)?;
-        self.close_subscriptions(owner)
+    /// Whether an element instance can take an event. One that waits for people in the midst of its completion still
+    /// takes those at its boundary.
+    pub fn accepts(&mut self, host_key: Key, event: ElementIndex) -> Result<bool, Failure> {
+        let Some((_, row)) = self.at(host_key)? else { return Ok(false) };
+        let in_time = match row.phase {
+            Phase::Activated => true,
+            Phase::Completing => event != row.element,
+            Phase::Activating | Phase::Terminating => false,
+        };
+        Ok(in_time && row.pending_event.is_none())
     }
 
-    /// An event has happened to an element instance. False if it can no longer take it.
+    /// An event has happened to an element instance that accepts it.
     pub fn trigger(
         &mut self,
         host_key: Key,
         event: ElementIndex,
         variables: &Document,
-    ) -> Result<bool, Failure> {
-        let Some((at, row)) = self.at(host_key)? else { return Ok(false) };
-        if row.phase != Phase::Activated || row.pending_event.is_some() {
-            return Ok(false);
-        }
+    ) -> Result<(), Failure> {
+        let Some((at, _)) = self.at(host_key)? else { return Ok(()) };
         if event == at.index {
             self.steps.push_back(Step::Complete { key: host_key, variables: variables.clone() });
             // Nothing else may happen to it before the step has run.
-            self.close(&at)?;
-            return Ok(true);
+            return self.close(&at);
         }
         let pending = PendingEvent { element: event, variables: variables.clone() };
         match &at.process.element(event).kind {
@@ -133,7 +135,7 @@ impl Work<'_> {
                 self.steps.push_back(Step::Complete { key: host_key, variables: Document::empty() });
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Ends an activity by a boundary event.
@@ -144,9 +146,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn close(&mut self, at: &At) -> Result<(), Failure> {
-        self.unsubscribe(at.key)?;
+    /// Closes everything that an element instance waits for.
+    pub fn close(&mut self, at: &At) -> Result<(), Failure> {
+        if !self.tables.element_instances.get(&at.key)?.is_some_and(|row| row.subscribed) {
+            return Ok(());
+        }
         self.tables.element_instances.update(&at.key, |row| row.subscribed = false)?;
-        Ok(())
+        self.cancel_timers(at.key)?;
+        self.close_subscriptions(at.key)
     }
 }

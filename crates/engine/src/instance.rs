@@ -118,11 +118,8 @@ impl Work<'_> {
             let reason = format!("Process instance '{}' was terminated before it completed", at.key);
             self.effects.late_responses.push((wait.request_id, Err(Rejection::invalid_state(reason))));
         }
-        if let Some(parent) = instance.parent
-            && let Some((caller, row)) = self.at(parent.element_instance_key)?
-            && row.phase == Phase::Terminating
-        {
-            self.finish_termination(&caller, &row)?;
+        if let Some(parent) = instance.parent {
+            self.steps.push_back(Step::FinishTermination { key: parent.element_instance_key });
         }
         Ok(())
     }

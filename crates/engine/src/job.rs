@@ -10,6 +10,8 @@ use crate::counters::JobAction;
 use crate::effects::Delivery;
 use crate::entity::{ErrorType, Job, JobState};
 use crate::failure::Failure;
+use crate::options::FaultPoint;
+use crate::tables::Tables;
 use crate::work::{At, Work};
 
 /// Task headers of an element as a JSON object.
@@ -18,6 +20,12 @@ pub(crate) fn headers(element: &Element) -> &str {
         ElementKind::Job(definition) => &definition.headers_json,
         _ => "{}",
     }
+}
+
+/// Whether jobs of a type wait in the queue.
+pub(crate) fn is_queued(tables: &Tables, job_type: &Name) -> Result<bool, StateError> {
+    let from = (job_type.0.clone(), Arc::from(""), 0);
+    Ok(tables.job_queue.keys(from.., 1)?.first().is_some_and(|(found, _, _)| *found == job_type.0))
 }
 
 impl Work<'_> {
@@ -122,39 +130,45 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Activates jobs for those who asked.
-    pub fn serve(&mut self, demand: &[Demand]) -> Result<(), StateError> {
-        for wanted in demand {
-            let mut jobs = Vec::new();
-            let mut bytes = 0;
-            for tenant in &wanted.tenant_ids {
+    /// Activates jobs for one who asked, the oldest first.
+    pub fn serve(&mut self, wanted: &Demand) -> Result<(), StateError> {
+        let mut jobs = Vec::new();
+        let mut bytes = 0;
+        'tenants: for tenant in &wanted.tenant_ids {
+            let key = |last| (wanted.job_type.0.clone(), tenant.0.clone(), last);
+            let mut from = 0;
+            loop {
                 let room = (wanted.max_jobs as usize).saturating_sub(jobs.len());
                 if room == 0 || bytes >= self.options.max_delivery_bytes {
-                    break;
+                    break 'tenants;
                 }
-                let key = |last| (wanted.job_type.0.clone(), tenant.0.clone(), last);
-                for (_, _, job_key) in self.tables.job_queue.keys(key(0)..=key(Key::MAX), room)? {
+                let queued = self.tables.job_queue.keys(key(from)..=key(Key::MAX), room)?;
+                let Some(&(_, _, last)) = queued.last() else { break };
+                for (_, _, job_key) in queued {
                     match self.activate_job(job_key, wanted, bytes)? {
                         Activation::Done(job) => {
                             bytes += job.variables.json_len();
                             jobs.push(*job);
                         }
                         Activation::Skipped => {}
-                        Activation::Full => break,
+                        Activation::Full => break 'tenants,
                     }
                 }
+                // Jobs may have been passed over, so there may be room left.
+                from = last + 1;
             }
-            if jobs.is_empty() {
-                self.effects.unmet_subscribers.push(wanted.subscriber_id);
-            } else {
-                self.effects.deliveries.push(Delivery { subscriber_id: wanted.subscriber_id, jobs });
-            }
+        }
+        if jobs.is_empty() {
+            self.effects.unmet_subscribers.push(wanted.subscriber_id);
+        } else {
+            self.effects.deliveries.push(Delivery { subscriber_id: wanted.subscriber_id, jobs });
         }
         Ok(())
     }
 
     fn activate_job(&mut self, key: Key, wanted: &Demand, bytes: usize) -> Result<Activation, StateError> {
         let Some(job) = self.tables.jobs.get(&key)? else { return Ok(Activation::Skipped) };
+        self.current_instance = job.process_instance_key;
         if self.is_banned(job.process_instance_key)? {
             return Ok(Activation::Skipped);
         }
@@ -179,6 +193,7 @@ impl Work<'_> {
         self.counters.count_job(JobAction::Activated);
         self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms);
         let element = process.element(job.element);
+        self.fault_point(FaultPoint::Deliver, &element.id);
         let activated = ActivatedJob {
             key,
             job_type: job.job_type.clone(),

@@ -1,7 +1,7 @@
 //! The deterministic engine: committed batches of commands in, state and effects out.
 //!
-//! A batch enters at [`Engine::apply`]. Each command runs in a transaction on the tables (`command/`, one file each);
-//! it leaves [`step::Step`]s, which move element instances through their life (`lifecycle.rs`, with the behaviour of
+//! A batch enters at [`Engine::apply`]. Each command runs in a transaction on the tables (`transaction.rs`; the commands
+//! are in `command/`, one file each); it leaves [`step::Step`]s, which move element instances through their life (`lifecycle.rs`, with the behaviour of
 //! each kind of element in `element/`). What a batch asks of the world is in [`Effects`].
 //!
 //! The engine never sees a clock, a socket, a file of its own or randomness: the same batches give the same state, the
@@ -27,24 +27,21 @@ mod record;
 pub mod step;
 mod tables;
 mod timer;
+mod transaction;
 mod variables;
 mod work;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use protocol::{Batch, Command, ENGINE_VERSION, Key, PartitionId, Rejection, RejectionType};
+use protocol::{Batch, Command, ENGINE_VERSION, PartitionId};
 use state::{Flush, Flushed, Retired, StateError, Store};
 
 pub use counters::{Counters, ElementAction, JobAction};
 pub use effects::{Delivery, Effects, Outcome};
 pub use failure::ApplyError;
-pub use options::Options;
+pub use options::{FaultPoint, Options};
 pub use tables::{LASTING, Tables};
 
 use definition::Definitions;
-use entity::{Banned, Meta};
-use failure::Failure;
-use work::Work;
+use entity::Meta;
 
 /// The only row of the `meta` table.
 const META: u8 = 0;
@@ -62,7 +59,7 @@ impl Engine {
     /// Opens the state of a partition as of its last flush.
     pub fn open(store: &Store, options: Options) -> Result<Self, StateError> {
         let tables = Tables::open(store)?;
-        let meta = tables.meta.get(&META)?.map(|meta| (*meta).clone()).unwrap_or_default();
+        let meta = tables.meta.get(&META)?.map(|meta| *meta).unwrap_or_default();
         Ok(Self { tables, meta, definitions: Definitions::default(), counters: Counters::default(), options })
     }
 
@@ -71,125 +68,42 @@ impl Engine {
         if batch.engine_version > ENGINE_VERSION {
             return Err(ApplyError::UnknownVersion(batch.engine_version));
         }
-        let wall_ms = batch.timestamp_ms.max(self.meta.now_ms);
-        self.meta.now_ms = self.meta.pinned_ms.unwrap_or(wall_ms);
+        self.meta.wall_ms = self.meta.wall_ms.max(batch.timestamp_ms);
+        self.meta.now_ms = self.meta.pinned_ms.unwrap_or(self.meta.wall_ms);
         for command in &batch.commands {
-            let outcome = self.run(command, effects)?;
-            effects.responses.push(outcome);
+            self.meta.position += 1;
+            let response = match command {
+                Command::Tick => self.tick(effects)?,
+                Command::Continue => self.go_on(effects)?,
+                command => self.run(command, effects)?,
+            };
+            effects.responses.push(response);
         }
-        self.serve_demand(batch, effects)?;
-        self.finish(effects)?;
-        Ok(())
-    }
-
-    /// Runs one command in a transaction of its own.
-    fn run(&mut self, command: &Command, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
-        let mark = effects.mark();
-        self.tables.begin();
-        let mut work = Work::new(
-            &mut self.tables,
-            &mut self.meta,
-            &mut self.definitions,
-            &mut self.counters,
-            &self.options,
-            effects,
-        );
-        let result = catch_unwind(AssertUnwindSafe(|| work.run(command)));
-        let instance_key = work.current_instance;
-        match result {
-            Ok(Ok(response)) => {
-                self.tables.commit();
-                self.definitions.settle();
-                Ok(response.map(Ok))
-            }
-            Ok(Err(Failure::State(error))) => {
-                self.tables.rollback();
-                Err(error.into())
-            }
-            Ok(Err(failure)) => {
-                self.undo(effects, mark);
-                Ok(Some(Err(failure.into_rejection())))
-            }
-            Err(panic) => {
-                self.undo(effects, mark);
-                self.ban(instance_key, &panic_text(&*panic), effects)?;
-                let reason = format!(
-                    "Expected to process the command, but the engine failed{}. Nothing was changed.",
-                    if instance_key == 0 {
-                        String::new()
-                    } else {
-                        format!(" and process instance '{instance_key}' was banned")
-                    }
-                );
-                Ok(Some(Err(Rejection::new(RejectionType::ProcessingError, reason))))
-            }
+        for demand in &batch.demand {
+            self.serve(demand, effects)?;
         }
-    }
-
-    fn undo(&mut self, effects: &mut Effects, mark: effects::Mark) {
-        self.tables.rollback();
-        self.definitions.forget_new();
-        effects.truncate(mark);
-    }
-
-    /// Skips all further commands of an instance that the engine failed on.
-    fn ban(&mut self, instance_key: Key, reason: &str, effects: &mut Effects) -> Result<(), ApplyError> {
-        if instance_key == 0 {
-            effects.banned.push((0, reason.to_owned()));
-            return Ok(());
-        }
-        self.tables.begin();
-        let banned = Banned { reason: reason.into(), since_ms: self.meta.now_ms };
-        self.tables.banned.put(instance_key, banned);
-        let mut work = Work::new(
-            &mut self.tables,
-            &mut self.meta,
-            &mut self.definitions,
-            &mut self.counters,
-            &self.options,
-            effects,
-        );
-        work.record_error(instance_key, reason);
-        self.tables.commit();
-        self.counters.banned_instances += 1;
-        effects.banned.push((instance_key, reason.to_owned()));
-        Ok(())
-    }
-
-    fn serve_demand(&mut self, batch: &Batch, effects: &mut Effects) -> Result<(), ApplyError> {
-        if batch.demand.is_empty() {
-            return Ok(());
-        }
-        self.tables.begin();
-        let mut work = Work::new(
-            &mut self.tables,
-            &mut self.meta,
-            &mut self.definitions,
-            &mut self.counters,
-            &self.options,
-            effects,
-        );
-        let result = work.serve(&batch.demand);
-        match result {
-            Ok(()) => {
-                self.tables.commit();
-                Ok(())
-            }
-            Err(error) => {
-                self.tables.rollback();
-                Err(error.into())
-            }
-        }
+        self.finish(effects)
     }
 
     fn finish(&mut self, effects: &mut Effects) -> Result<(), ApplyError> {
         self.tables.begin();
-        self.tables.meta.put(META, self.meta.clone());
+        self.tables.meta.put(META, self.meta);
         self.tables.commit();
         effects.next_due_ms = timer::next_due(&self.tables)?;
         effects.has_pending_steps = !self.tables.pending_steps.is_empty()?;
         effects.queued_types.sort_unstable();
         effects.queued_types.dedup();
+        let tables = &self.tables;
+        let mut failed = None;
+        effects.queued_types.retain(|job_type| {
+            job::is_queued(tables, job_type).unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                false
+            })
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
         Ok(())
     }
 
@@ -237,12 +151,4 @@ impl Engine {
     pub fn flushed(&mut self, outcome: Flushed) -> Result<Retired, StateError> {
         self.tables.flushed(outcome)
     }
-}
-
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(ToString::to_string)
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "unknown failure".to_owned())
 }

@@ -12,6 +12,7 @@ use state::StateError;
 use crate::element::{Leave, Next, behavior};
 use crate::entity::{ElementInstance, Phase};
 use crate::failure::Failure;
+use crate::options::FaultPoint;
 use crate::step::Step;
 use crate::work::{At, Work};
 
@@ -40,6 +41,10 @@ impl Work<'_> {
                 }
                 _ => Ok(()),
             },
+            Step::FinishTermination { key } => match self.at(key)? {
+                Some((at, row)) if row.phase == Phase::Terminating => self.finish_termination(&at, &row),
+                _ => Ok(()),
+            },
             Step::Terminate { key } => self.terminate(key),
             Step::TerminateChildren { scope_key, after } => self.terminate_children(scope_key, after),
             Step::StartFromBuffer { tenant_id, process_id, correlation_key } => {
@@ -52,7 +57,10 @@ impl Work<'_> {
     fn instance_of(&self, step: &Step) -> Result<Option<Key>, StateError> {
         let key = match step {
             Step::Activate { process_instance_key, .. } => return Ok(Some(*process_instance_key)),
-            Step::ResumeActivation { key, .. } | Step::Complete { key, .. } | Step::Terminate { key } => *key,
+            Step::ResumeActivation { key, .. }
+            | Step::Complete { key, .. }
+            | Step::Terminate { key }
+            | Step::FinishTermination { key } => *key,
             Step::TerminateChildren { scope_key, .. } => *scope_key,
             Step::StartFromBuffer { .. } => return Ok(None),
             Step::MatchBuffered { subscription_key } => {
@@ -94,9 +102,9 @@ impl Work<'_> {
                 self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Activated)?;
                 Ok(())
             }
-            Ok(Next::Complete) => {
+            Ok(Next::Complete(variables)) => {
                 self.record_element(at, Intent::ElementActivated);
-                self.complete(at, trigger.unwrap_or_default(), false)
+                self.complete(at, variables, false)
             }
             Err(Failure::Incident { error_type, message }) => {
                 let resume = Step::ResumeActivation { key: at.key, trigger };
@@ -109,7 +117,9 @@ impl Work<'_> {
     fn try_activate(&mut self, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
         self.apply_inputs(at)?;
         let process = Arc::clone(&at.process);
-        behavior(&process.element(at.index).kind).activate(self, at, trigger)
+        let element = process.element(at.index);
+        self.fault_point(FaultPoint::Activate, &element.id);
+        behavior(&element.kind).activate(self, at, trigger)
     }
 
     /// Completes an element instance and leaves it.
@@ -119,6 +129,7 @@ impl Work<'_> {
         if !again {
             self.record_element(at, Intent::ElementCompleting);
         }
+        self.fault_point(FaultPoint::Complete, &at.element().id);
         let leave = match behavior.complete(self, at, &variables) {
             Ok(leave) => leave,
             Err(Failure::Incident { error_type, message }) => {
@@ -128,6 +139,7 @@ impl Work<'_> {
             }
             Err(failure) => return Err(failure),
         };
+        self.close(at)?;
         self.record_element(at, Intent::ElementCompleted);
         self.remove(at)?;
         behavior.completed(self, at)?;
@@ -223,10 +235,8 @@ impl Work<'_> {
             return Ok(());
         }
         if scope.phase == Phase::Terminating {
-            return match self.at(scope_key)? {
-                Some((at, row)) => self.finish_termination(&at, &row),
-                None => Ok(()),
-            };
+            self.steps.push_back(Step::FinishTermination { key: scope_key });
+            return Ok(());
         }
         self.steps.push_back(Step::Complete { key: scope_key, variables: Document::empty() });
         Ok(())
@@ -242,16 +252,13 @@ impl Work<'_> {
         if let Some(job_key) = row.job_key {
             self.cancel_job(job_key)?;
         }
-        if row.subscribed {
-            self.unsubscribe(key)?;
-        }
+        self.close(&at)?;
         if row.waiting_tokens > 0 {
             self.drop_tokens(key)?;
         }
         self.tables.element_instances.update(&key, |row| {
             row.phase = Phase::Terminating;
             row.waiting_tokens = 0;
-            row.subscribed = false;
             row.job_key = None;
         })?;
         if row.active_children > 0 {
@@ -261,6 +268,7 @@ impl Work<'_> {
         if let Some(called) = row.called_instance_key
             && self.tables.instances.contains(&called)?
         {
+            self.lift_ban(called)?;
             self.steps.push_back(Step::Terminate { key: called });
             return Ok(());
         }
@@ -325,9 +333,6 @@ impl Work<'_> {
     /// Removes the rows of an element instance that has ended.
     fn remove(&mut self, at: &At) -> Result<(), Failure> {
         let Some(row) = self.tables.element_instances.get(&at.key)? else { return Ok(()) };
-        if row.subscribed {
-            self.unsubscribe(at.key)?;
-        }
         if row.has_variables {
             self.delete_variables(at.key)?;
         }

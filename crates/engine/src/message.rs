@@ -119,9 +119,14 @@ impl Work<'_> {
         subscription_key: Key,
         subscription: &Subscription,
     ) -> Result<bool, Failure> {
+        let host = subscription.element_instance_key;
+        if !self.accepts(host, subscription.element)? {
+            return Ok(false);
+        }
         let brought = Some((message_key, &message.variables));
         self.record_subscription(subscription_key, Intent::Correlated, subscription, brought);
-        self.trigger(subscription.element_instance_key, subscription.element, &message.variables)
+        self.trigger(host, subscription.element, &message.variables)?;
+        Ok(true)
     }
 
     /// Opens a subscription. A message that waits for it already comes in a step of its own.

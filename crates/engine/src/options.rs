@@ -1,6 +1,18 @@
 //! Limits and switches of the engine. All but `records` must be equal on every replica.
 
-use protocol::{FIRST_PARTITION, PartitionId};
+use protocol::{FIRST_PARTITION, Name, PartitionId};
+
+/// Where a test can make the engine fail.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultPoint {
+    /// An element is activated.
+    Activate,
+    /// An element is completed.
+    Complete,
+    /// A job of an element is handed to a worker.
+    Deliver,
+}
 
 /// Options of the engine.
 #[derive(Debug, Clone)]
@@ -27,6 +39,9 @@ pub struct Options {
     pub banned_retry_ms: i64,
     /// Limits of models.
     pub bpmn: bpmn::Limits,
+    /// A panic to raise at an element of this ID. For tests.
+    #[doc(hidden)]
+    pub fault: Option<(FaultPoint, Name)>,
 }
 
 impl Default for Options {
@@ -43,6 +58,7 @@ impl Default for Options {
             max_name_chars: 32_768,
             banned_retry_ms: 60_000,
             bpmn: bpmn::Limits::default(),
+            fault: None,
         }
     }
 }

@@ -66,4 +66,10 @@ pub enum Step {
         #[n(0)]
         subscription_key: Key,
     },
+    /// Ends a termination: nothing is left inside.
+    #[n(7)]
+    FinishTermination {
+        #[n(0)]
+        key: Key,
+    },
 }

@@ -122,7 +122,9 @@ impl Work<'_> {
         self.repeat(owner, &timer)?;
         match timer.element_instance_key {
             Some(host) => {
-                self.trigger(host, timer.element, &Document::empty())?;
+                if self.accepts(host, timer.element)? {
+                    self.trigger(host, timer.element, &Document::empty())?;
+                }
                 Ok(())
             }
             None => self.start_by_timer(&timer),

@@ -154,7 +154,9 @@ impl Work<'_> {
         if mappings.is_empty() {
             return Ok(());
         }
-        let targets = self.evaluate_mappings(at, mappings, None)?;
+        // Seen from outside, so that a second try after an incident does not read the targets of the first.
+        let outside = if at.scope_key == 0 { at.key } else { at.scope_key };
+        let targets = self.evaluate_mappings(outside, mappings, None)?;
         let owner = at.owner();
         for (name, value) in targets.iter() {
             self.set_local(at.key, &owner, name, value.clone())?;
@@ -175,7 +177,7 @@ impl Work<'_> {
             self.set_local(at.key, &owner, name, value.clone())?;
         }
         let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
-        let targets = self.evaluate_mappings(at, mappings, Some(parent))?;
+        let targets = self.evaluate_mappings(at.key, mappings, Some(parent))?;
         self.propagate(parent, &owner, &targets)?;
         Ok(())
     }
@@ -184,7 +186,7 @@ impl Work<'_> {
     /// mappings made of it and, with `merge_into`, into the variable that this scope sees.
     fn evaluate_mappings(
         &mut self,
-        at: &At,
+        scope_key: Key,
         mappings: &[Mapping],
         merge_into: Option<Key>,
     ) -> Result<Document, Failure> {
@@ -194,7 +196,7 @@ impl Work<'_> {
                 None => Json::null(),
                 Some(Text::Static(text)) => json_string(text),
                 Some(Text::Expression(expression)) => {
-                    let scope = Scope { scope_key: at.key, extra: Some(&targets) };
+                    let scope = Scope { scope_key, extra: Some(&targets) };
                     let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
                     self.to_json(&value)
                 }
@@ -205,7 +207,7 @@ impl Work<'_> {
             } else {
                 let base = match (targets.get(&root), merge_into) {
                     (Some(value), _) => Some(value.clone()),
-                    (None, Some(scope_key)) => self.visible_variable(scope_key, &root)?,
+                    (None, Some(target)) => self.visible_variable(target, &root)?,
                     (None, None) => None,
                 };
                 merge_path(base, &mapping.target[1..], value)

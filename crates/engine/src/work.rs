@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex};
-use protocol::{Command, Key, Name, Response, compose_key};
+use protocol::{Key, Name, compose_key};
 use state::StateError;
 
 use crate::counters::Counters;
@@ -13,7 +13,7 @@ use crate::definition::Definitions;
 use crate::effects::Effects;
 use crate::entity::{ElementInstance, Instance, Meta};
 use crate::failure::Failure;
-use crate::options::Options;
+use crate::options::{FaultPoint, Options};
 use crate::step::Step;
 use crate::tables::Tables;
 
@@ -62,6 +62,7 @@ impl<'a> Work<'a> {
         options: &'a Options,
         effects: &'a mut Effects,
     ) -> Self {
+        let command_position = meta.position;
         Self {
             tables,
             meta,
@@ -71,38 +72,39 @@ impl<'a> Work<'a> {
             effects,
             steps: VecDeque::new(),
             operation_reference: None,
-            command_position: 0,
+            command_position,
             current_instance: 0,
             cached: None,
         }
     }
 
-    /// Runs a command and the steps it causes, as far as one command may go.
-    pub fn run(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
-        self.counters.commands += 1;
-        self.meta.position += 1;
-        self.command_position = self.meta.position;
-        let response = self.execute(command)?;
-        self.run_steps()?;
-        Ok(response)
-    }
-
-    fn run_steps(&mut self) -> Result<(), Failure> {
-        let mut budget = self.options.max_steps_per_command;
-        while let Some(step) = self.steps.pop_front() {
-            if budget == 0 {
-                self.steps.push_front(step);
-                break;
-            }
-            budget -= 1;
+    /// Runs the steps caused so far and those they cause, so many at most. Gives what is left of the budget.
+    pub fn run_steps(&mut self, budget: usize) -> Result<usize, Failure> {
+        let mut left = budget;
+        while left > 0
+            && let Some(step) = self.steps.pop_front()
+        {
+            left -= 1;
             self.counters.steps += 1;
             self.run_step(step)?;
         }
+        self.leave_steps();
+        Ok(left)
+    }
+
+    /// Leaves all further steps to later commands.
+    pub fn leave_steps(&mut self) {
         while let Some(step) = self.steps.pop_front() {
             self.meta.pending_counter += 1;
             self.tables.pending_steps.insert(self.meta.pending_counter, step);
         }
-        Ok(())
+    }
+
+    /// Fails here if a test asks for it.
+    pub fn fault_point(&self, point: FaultPoint, element_id: &str) {
+        if let Some((wanted, id)) = &self.options.fault {
+            assert!(*wanted != point || **id != *element_id, "a fault of the test at '{element_id}'");
+        }
     }
 
     /// The engine's clock, Unix milliseconds.

@@ -11,7 +11,10 @@ impl Work<'_> {
                 self.meta.pinned_ms = Some(*timestamp_ms);
                 self.meta.now_ms = *timestamp_ms;
             }
-            Clock::Reset => self.meta.pinned_ms = None,
+            Clock::Reset => {
+                self.meta.pinned_ms = None;
+                self.meta.now_ms = self.meta.wall_ms;
+            }
         }
         Response::Done
     }

@@ -1,4 +1,5 @@
-//! Commands that the leader writes by itself: time has passed, steps are left over, jobs come back, exports advance.
+//! Commands that the leader writes by itself: jobs come back, exports advance. Time passing and steps left over are in
+//! `transaction.rs`.
 
 use protocol::{Document, Intent, Key, Name, Rejection, Response};
 
@@ -8,33 +9,6 @@ use crate::failure::Failure;
 use crate::work::Work;
 
 impl Work<'_> {
-    /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
-    pub(super) fn tick(&mut self) -> Result<Response, Failure> {
-        let now = self.now_ms();
-        let limit = self.options.max_due_per_tick;
-        for (due_ms, key) in self.tables.timer_due.keys(..=(now, Key::MAX), limit)? {
-            self.trigger_timer(due_ms, key)?;
-        }
-        for (due_ms, key) in self.tables.job_due.keys(..=(now, Key::MAX), limit)? {
-            self.trigger_job(due_ms, key)?;
-        }
-        for (due_ms, key) in self.tables.message_due.keys(..=(now, Key::MAX), limit)? {
-            self.expire_message(due_ms, key)?;
-        }
-        self.current_instance = 0;
-        Ok(Response::Done)
-    }
-
-    /// Takes up steps that earlier commands left over, the oldest first.
-    pub(super) fn continue_steps(&mut self) -> Result<Response, Failure> {
-        let limit = self.options.max_steps_per_command;
-        for (number, step) in self.tables.pending_steps.scan(.., limit)? {
-            self.tables.pending_steps.delete(&number);
-            self.steps.push_back((*step).clone());
-        }
-        Ok(Response::Done)
-    }
-
     /// Puts jobs back into the queue that never reached their worker.
     pub(super) fn yield_jobs(&mut self, keys: &[Key]) -> Result<Response, Failure> {
         for &key in keys {
@@ -74,7 +48,7 @@ impl Work<'_> {
     }
 
     /// Takes back a ban, if there is one, and queues the steps that were skipped meanwhile.
-    pub(super) fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
+    pub(crate) fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
         if !self.is_banned(key)? {
             return Ok(());
         }

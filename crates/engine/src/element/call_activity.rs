@@ -13,7 +13,9 @@ pub(super) struct CallActivity;
 
 impl Behavior for CallActivity {
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        let ElementKind::Call(call) = &at.element().kind else { return Ok(Next::Complete) };
+        let ElementKind::Call(call) = &at.element().kind else {
+            return Ok(Next::Complete(Document::empty()));
+        };
         let process_id = work.evaluate_text(&call.process_id, &Scope::of(at.key))?;
         let definition_key = find_called(work, at, call, &process_id)?;
         if at.instance.depth + 1 >= work.options.max_call_depth {

@@ -1,5 +1,6 @@
 //! Intermediate catch events and boundary events.
 
+use bpmn::graph::{ElementKind, Trigger};
 use protocol::Document;
 
 use super::{Behavior, Next};
@@ -10,8 +11,16 @@ pub(super) struct CatchEvent;
 
 impl Behavior for CatchEvent {
     fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
-        if trigger.is_some() {
-            return Ok(Next::Complete);
+        if let Some(variables) = trigger {
+            if !matches!(&at.element().kind, ElementKind::Boundary(boundary) if matches!(boundary.trigger, Trigger::Error(_)))
+            {
+                return Ok(Next::Complete(variables.clone()));
+            }
+            // What an error brings stays with its catch event unless output mappings take it further.
+            for (name, value) in variables.iter() {
+                work.set_local(at.key, &at.owner(), name, value.clone())?;
+            }
+            return Ok(Next::Complete(Document::empty()));
         }
         work.subscribe(at, &[at.index])?;
         Ok(Next::Wait)

@@ -13,7 +13,9 @@ pub(super) struct EndEvent;
 
 impl Behavior for EndEvent {
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        let ElementKind::EndEvent(End::Error(code)) = &at.element().kind else { return Ok(Next::Complete) };
+        let ElementKind::EndEvent(End::Error(code)) = &at.element().kind else {
+            return Ok(Next::Complete(Document::empty()));
+        };
         let code = work.evaluate_text(code, &Scope::of(at.key))?;
         if work.throw_error(at.key, &code, &Document::empty())? {
             return Ok(Next::Wait);

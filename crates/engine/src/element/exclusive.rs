@@ -13,7 +13,7 @@ pub(super) struct Exclusive;
 
 impl Behavior for Exclusive {
     fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        Ok(Next::Complete)
+        Ok(Next::Complete(Document::empty()))
     }
 
     fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {

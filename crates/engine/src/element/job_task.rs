@@ -13,7 +13,9 @@ pub(super) struct JobTask;
 
 impl Behavior for JobTask {
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        let ElementKind::Job(definition) = &at.element().kind else { return Ok(Next::Complete) };
+        let ElementKind::Job(definition) = &at.element().kind else {
+            return Ok(Next::Complete(Document::empty()));
+        };
         let scope = Scope::of(at.key);
         let job_type = work.evaluate_text(&definition.job_type, &scope)?;
         let retries = work.evaluate_integer(&definition.retries, &scope)?;

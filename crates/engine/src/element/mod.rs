@@ -25,8 +25,8 @@ use crate::work::{At, Work};
 pub(crate) enum Next {
     /// The element waits.
     Wait,
-    /// It is done already.
-    Complete,
+    /// It is done already, and its work brought this.
+    Complete(Document),
 }
 
 /// How a completed element is left.

@@ -11,6 +11,6 @@ pub(super) struct PassThrough;
 
 impl Behavior for PassThrough {
     fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        Ok(Next::Complete)
+        Ok(Next::Complete(Document::empty()))
     }
 }

@@ -9,7 +9,7 @@ use crate::work::{At, Work};
 pub(super) struct StartEvent;
 
 impl Behavior for StartEvent {
-    fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        Ok(Next::Complete)
+    fn activate(&self, _work: &mut Work, _at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+        Ok(Next::Complete(trigger.cloned().unwrap_or_default()))
     }
 }

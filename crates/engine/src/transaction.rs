@@ -1,0 +1,243 @@
+//! Transactions: a command, a timer that is due or a step left over either happens as a whole or leaves nothing.
+//!
+//! A panic inside one is caught here. The process instance at work is banned: its steps are set aside and its commands
+//! refused until somebody releases or cancels it; everybody else goes on.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use protocol::{Command, Demand, Key, Rejection, RejectionType, Response};
+
+use crate::Engine;
+use crate::effects::{Effects, Outcome};
+use crate::entity::Banned;
+use crate::failure::{ApplyError, Failure};
+use crate::work::Work;
+
+/// How often demand is served again after a job that the engine failed on.
+const MAX_SERVE_ATTEMPTS: usize = 8;
+
+/// How a transaction ended.
+enum Attempt<T> {
+    Done(T),
+    Refused(Failure),
+    /// The engine failed on this instance (0: on none).
+    Panicked {
+        instance_key: Key,
+        reason: String,
+    },
+}
+
+/// Something that is due.
+#[derive(Debug, Clone, Copy)]
+enum Due {
+    Timer(i64, Key),
+    Job(i64, Key),
+    Message(i64, Key),
+}
+
+impl Engine {
+    /// Runs one command.
+    pub(crate) fn run(
+        &mut self,
+        command: &Command,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        let budget = self.options.max_steps_per_command;
+        let attempt = self.attempt(effects, |work| {
+            let response = work.execute(command)?;
+            work.run_steps(budget)?;
+            Ok(response)
+        })?;
+        match attempt {
+            Attempt::Done(response) => Ok(response.map(Ok)),
+            Attempt::Refused(failure) => Ok(Some(Err(failure.into_rejection()))),
+            Attempt::Panicked { instance_key, reason } => {
+                let banned = self.ban(instance_key, &reason, effects)?;
+                let reason = format!(
+                    "Expected to process the command, but the engine failed{}. Nothing was changed.",
+                    if banned {
+                        format!(" and process instance '{instance_key}' was banned")
+                    } else {
+                        String::new()
+                    }
+                );
+                Ok(Some(Err(Rejection::new(RejectionType::ProcessingError, reason))))
+            }
+        }
+    }
+
+    /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
+    pub(crate) fn tick(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
+        let (now, limit) = (self.meta.now_ms, self.options.max_due_per_tick);
+        let end = ..=(now, Key::MAX);
+        let timers = self.tables.timer_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Timer(ms, key));
+        let jobs = self.tables.job_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Job(ms, key));
+        let messages =
+            self.tables.message_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Message(ms, key));
+        let mut budget = self.options.max_steps_per_command;
+        for due in timers.chain(jobs).chain(messages) {
+            let attempt = self.attempt(effects, |work| {
+                match due {
+                    Due::Timer(due_ms, key) => work.trigger_timer(due_ms, key)?,
+                    Due::Job(due_ms, key) => work.trigger_job(due_ms, key)?,
+                    Due::Message(due_ms, key) => work.expire_message(due_ms, key)?,
+                }
+                work.run_steps(budget)
+            })?;
+            match self.settle(attempt, effects)? {
+                Ok(left) => budget = left,
+                // It must not stay due, or every tick would fail on it.
+                Err(_) => self.put_off(due)?,
+            }
+        }
+        Ok(Some(Ok(Response::Done)))
+    }
+
+    /// Takes up steps that earlier commands left over, the oldest first, each in a transaction of its own.
+    pub(crate) fn go_on(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
+        for _ in 0..self.options.max_steps_per_command {
+            let Some((number, step)) = self.tables.pending_steps.first(..)? else { break };
+            let attempt = self.attempt(effects, |work| {
+                work.tables.pending_steps.delete(&number);
+                work.counters.steps += 1;
+                work.run_step((*step).clone())?;
+                work.leave_steps();
+                Ok(())
+            })?;
+            if let Err(instance_key) = self.settle(attempt, effects)? {
+                self.tables.begin();
+                self.tables.pending_steps.delete(&number);
+                if instance_key != 0 {
+                    self.tables.banned_steps.insert((instance_key, number), (*step).clone());
+                }
+                self.tables.commit();
+            }
+        }
+        Ok(Some(Ok(Response::Done)))
+    }
+
+    /// Activates jobs for one who asked.
+    pub(crate) fn serve(&mut self, demand: &Demand, effects: &mut Effects) -> Result<(), ApplyError> {
+        for _ in 0..MAX_SERVE_ATTEMPTS {
+            let attempt = self.attempt(effects, |work| Ok(work.serve(demand)?))?;
+            match self.settle(attempt, effects)? {
+                Ok(()) => return Ok(()),
+                // The job of a banned instance is passed over.
+                Err(instance_key) if instance_key != 0 => {}
+                Err(_) => break,
+            }
+        }
+        effects.unmet_subscribers.push(demand.subscriber_id);
+        Ok(())
+    }
+
+    /// Runs something that either happens as a whole or leaves nothing.
+    fn attempt<T>(
+        &mut self,
+        effects: &mut Effects,
+        run: impl FnOnce(&mut Work) -> Result<T, Failure>,
+    ) -> Result<Attempt<T>, ApplyError> {
+        let (mark, before) = (effects.mark(), self.meta);
+        self.tables.begin();
+        let mut work = Work::new(
+            &mut self.tables,
+            &mut self.meta,
+            &mut self.definitions,
+            &mut self.counters,
+            &self.options,
+            effects,
+        );
+        let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
+        let instance_key = work.current_instance;
+        let attempt = match result {
+            Ok(Ok(done)) => {
+                self.tables.commit();
+                self.definitions.settle();
+                return Ok(Attempt::Done(done));
+            }
+            Ok(Err(Failure::State(error))) => {
+                self.tables.rollback();
+                return Err(error.into());
+            }
+            Ok(Err(failure)) => Attempt::Refused(failure),
+            Err(panic) => Attempt::Panicked { instance_key, reason: panic_text(&*panic) },
+        };
+        self.tables.rollback();
+        self.definitions.forget_new();
+        effects.truncate(mark);
+        self.meta = before;
+        Ok(attempt)
+    }
+
+    /// What the engine does by itself cannot be refused: a failure is one of the engine. Gives the banned instance, or 0.
+    fn settle<T>(
+        &mut self,
+        attempt: Attempt<T>,
+        effects: &mut Effects,
+    ) -> Result<Result<T, Key>, ApplyError> {
+        let (instance_key, reason) = match attempt {
+            Attempt::Done(done) => return Ok(Ok(done)),
+            Attempt::Refused(failure) => (0, failure.into_rejection().reason),
+            Attempt::Panicked { instance_key, reason } => (instance_key, reason),
+        };
+        let banned = self.ban(instance_key, &reason, effects)?;
+        Ok(Err(if banned { instance_key } else { 0 }))
+    }
+
+    /// Sets an instance aside that the engine failed on. False if there is none: it was about to be created.
+    fn ban(&mut self, instance_key: Key, reason: &str, effects: &mut Effects) -> Result<bool, ApplyError> {
+        let exists = self.tables.instances.contains(&instance_key)?;
+        let instance_key = if exists { instance_key } else { 0 };
+        self.tables.begin();
+        if exists {
+            let banned = Banned { reason: reason.into(), since_ms: self.meta.now_ms };
+            self.tables.banned.put(instance_key, banned);
+            self.counters.banned_instances += 1;
+        }
+        let mut work = Work::new(
+            &mut self.tables,
+            &mut self.meta,
+            &mut self.definitions,
+            &mut self.counters,
+            &self.options,
+            effects,
+        );
+        work.record_error(instance_key, reason);
+        self.tables.commit();
+        effects.banned.push((instance_key, reason.to_owned()));
+        Ok(exists)
+    }
+
+    /// Puts off what is due.
+    fn put_off(&mut self, due: Due) -> Result<(), ApplyError> {
+        let later = self.meta.now_ms.saturating_add(self.options.banned_retry_ms);
+        self.tables.begin();
+        match due {
+            Due::Timer(due_ms, key) => {
+                self.tables.timer_due.delete(&(due_ms, key));
+                self.tables.timer_due.put((later, key), ());
+                self.tables.timers.update(&key, |timer| timer.due_ms = later)?;
+            }
+            Due::Job(due_ms, key) => {
+                self.tables.job_due.delete(&(due_ms, key));
+                self.tables.job_due.put((later, key), ());
+                self.tables.jobs.update(&key, |job| job.due_ms = later)?;
+            }
+            Due::Message(due_ms, key) => {
+                self.tables.message_due.delete(&(due_ms, key));
+                self.tables.message_due.put((later, key), ());
+            }
+        }
+        self.tables.commit();
+        Ok(())
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown failure".to_owned())
+}

@@ -1,0 +1,327 @@
+//! `check(model, script, expected transcript)`.
+//!
+//! A script is one command a line. `#1` is the first process instance that started, a job, incident or element instance
+//! is named by its element (the last one of it; `task@1` is the first). Durations are like `10s`, `500ms`, `2m`, `1h`,
+//! `1d`.
+//!
+//! ```text
+//! deploy FILE …              delete PROCESS v=1
+//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [JSON]
+//! cancel #1                  unban #1
+//! activate TYPE [max=1] [timeout=10s] [fetch=a,b]
+//! complete JOB [JSON]        throw JOB CODE [message=text] [JSON]
+//! fail JOB [retries=2] [backoff=10s] [message=text] [JSON]
+//! update JOB [retries=2] [timeout=10s]    yield JOB …
+//! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
+//! resolve ELEMENT            set ELEMENT|#1 [local] JSON
+//! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
+//! show jobs incidents …      hide flows …
+//! ```
+
+use engine::Options;
+use expect_test::Expect;
+use protocol::{
+    AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DefinitionRef,
+    DeleteResource, Deploy, Document, FailJob, Key, Name, PublishMessage, RejectionType, Resource,
+    SetVariables, ThrowError, UpdateJob,
+};
+
+use super::Harness;
+use super::harness::{START_MS, document};
+use super::model::{assert_valid, bpmn};
+use super::transcript::{KINDS, Transcript};
+
+/// Deploys a model, runs a script and compares what happened.
+pub fn check(model: &str, script: &str, expected: Expect) {
+    assert_valid(model);
+    let script = format!("deploy test\n{script}");
+    check_with(&[("test", model)], Options::default(), &script, expected);
+}
+
+/// The same with several files, which the script deploys, and other options.
+pub fn check_with(files: &[(&str, &str)], options: Options, script: &str, expected: Expect) {
+    let mut run = Run {
+        files: files.iter().map(|(name, text)| ((*name).to_owned(), bpmn(text))).collect(),
+        harness: Harness::with_options(options),
+        transcript: Transcript::hiding(&["definitions"]),
+        seen: 0,
+    };
+    for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        run.line(line);
+    }
+    let leftovers = run.harness.leftovers();
+    if !leftovers.is_empty() {
+        let rows: Vec<String> = leftovers.iter().map(|(name, rows)| format!("{name} {rows}")).collect();
+        run.transcript.text.push_str(&format!("left: {}\n", rows.join(", ")));
+    }
+    expected.assert_eq(&run.transcript.text);
+    for seed in 1..=3 {
+        run.harness.verify_replay(seed);
+    }
+}
+
+struct Run {
+    files: Vec<(String, String)>,
+    harness: Harness,
+    transcript: Transcript,
+    seen: usize,
+}
+
+/// A line of the script: words, `key=value` options, and JSON at the end.
+struct Line<'a> {
+    words: Vec<&'a str>,
+    options: Vec<(&'a str, &'a str)>,
+    json: Option<Document>,
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a str) -> Self {
+        let (head, json) = match line.find('{') {
+            Some(at) => (&line[..at], Some(document(&line[at..]))),
+            None => (line, None),
+        };
+        let (options, words) = head.split_whitespace().partition::<Vec<_>, _>(|word| word.contains('='));
+        let options = options.into_iter().filter_map(|word| word.split_once('=')).collect();
+        Self { words, options, json }
+    }
+
+    fn word(&self, at: usize) -> &'a str {
+        self.words.get(at).unwrap_or_else(|| panic!("a word is missing: {:?}", self.words))
+    }
+
+    fn option(&self, name: &str) -> Option<&'a str> {
+        self.options.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    fn names(&self, name: &str) -> Vec<Name> {
+        self.option(name).map(|text| text.split(',').map(Name::from).collect()).unwrap_or_default()
+    }
+
+    fn duration(&self, name: &str) -> Option<i64> {
+        self.option(name).map(duration)
+    }
+
+    fn text(&self, name: &str) -> Name {
+        Name::from(self.option(name).unwrap_or_default().replace('_', " "))
+    }
+
+    fn variables(&self) -> Document {
+        self.json.clone().unwrap_or_default()
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.option(name).map(|text| text.parse().unwrap_or_else(|_| panic!("not a number: {text}")))
+    }
+}
+
+fn duration(text: &str) -> i64 {
+    let digits = text.find(|c: char| c.is_alphabetic()).expect("a unit");
+    let number: i64 = text[..digits].parse().expect("a number");
+    number
+        * match &text[digits..] {
+            "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            "d" => 86_400_000,
+            unit => panic!("no such unit: {unit}"),
+        }
+}
+
+impl Run {
+    fn line(&mut self, text: &str) {
+        let line = Line::parse(text);
+        match line.word(0) {
+            "show" => {
+                let wanted = &line.words[1..];
+                self.transcript.hidden =
+                    KINDS.iter().copied().filter(|kind| !wanted.contains(kind)).collect();
+                return;
+            }
+            "hide" => {
+                for kind in &line.words[1..] {
+                    self.transcript.hidden.extend(KINDS.iter().find(|known| *known == kind));
+                }
+                return;
+            }
+            // Nothing of interest follows from it in most scripts.
+            "deploy" if self.seen == 0 && self.transcript.hidden.contains(&"definitions") => {}
+            _ => self.transcript.command(text),
+        }
+        match line.word(0) {
+            "activate" => {
+                let mut demand = self.harness.demand(line.word(1), line.number("max").unwrap_or(1));
+                demand.fetch_variables = line.names("fetch");
+                demand.timeout_ms = line.duration("timeout").unwrap_or(demand.timeout_ms);
+                let jobs = self.harness.activate_with(demand);
+                self.catch_up();
+                for job in &jobs {
+                    self.transcript.activated(job);
+                }
+                if jobs.is_empty() {
+                    self.transcript.line("< no job");
+                }
+            }
+            "advance" => {
+                self.harness.advance(duration(line.word(1)));
+                self.catch_up();
+            }
+            "reopen" => self.harness.flush_and_reopen(),
+            "go" => {
+                self.harness.go_on();
+                self.catch_up();
+            }
+            "only" => {
+                let line = Line { words: line.words[1..].to_vec(), ..line };
+                let command = self.command(&line);
+                let response = self.harness.apply(vec![command], vec![]).responses[0].clone();
+                self.catch_up();
+                self.transcript.answer(response.as_ref());
+            }
+            _ => {
+                let command = self.command(&line);
+                let before = self.harness.content();
+                let outcome = self.harness.command(command);
+                self.catch_up();
+                self.transcript.answer(outcome.as_ref());
+                if let Some(Err(rejection)) = outcome
+                    && rejection.kind != RejectionType::ProcessingError
+                {
+                    assert!(before == self.harness.content(), "a refused command changed the state: {text}");
+                }
+            }
+        }
+    }
+
+    fn catch_up(&mut self) {
+        for effects in &self.harness.history()[self.seen..] {
+            self.transcript.effects(effects);
+        }
+        self.seen = self.harness.history().len();
+    }
+
+    fn command(&self, line: &Line) -> Command {
+        match line.word(0) {
+            "deploy" => Command::Deploy(Deploy {
+                resources: line.words[1..].iter().map(|name| self.file(name)).collect(),
+                tenant_id: Name::default_tenant(),
+            }),
+            "delete" => Command::DeleteResource(DeleteResource {
+                resource_key: self.definition(line.word(1), line.number("v").expect("a version")),
+                operation_reference: None,
+            }),
+            "create" => create(line),
+            "cancel" => Command::CancelInstance {
+                process_instance_key: self.instance(line.word(1)),
+                operation_reference: None,
+            },
+            "unban" => Command::Unban { process_instance_key: self.instance(line.word(1)) },
+            "publish" => Command::PublishMessage(PublishMessage {
+                name: Name::from(line.word(1)),
+                correlation_key: Name::from(line.word(2).trim_start_matches('-')),
+                time_to_live_ms: line.duration("ttl").unwrap_or(0),
+                message_id: line.text("id"),
+                variables: line.variables(),
+                tenant_id: Name::default_tenant(),
+            }),
+            "correlate" => Command::CorrelateMessage(CorrelateMessage {
+                name: Name::from(line.word(1)),
+                correlation_key: Name::from(line.word(2).trim_start_matches('-')),
+                variables: line.variables(),
+                tenant_id: Name::default_tenant(),
+            }),
+            "resolve" => Command::ResolveIncident {
+                incident_key: self.transcript.incidents.get(line.word(1)).copied().unwrap_or(1),
+                operation_reference: None,
+            },
+            "set" => Command::SetVariables(SetVariables {
+                element_instance_key: match line.word(1) {
+                    instance if instance.starts_with('#') => self.instance(instance),
+                    element => nth(&self.transcript.element_instances, element),
+                },
+                variables: line.variables(),
+                local: line.words.get(2) == Some(&"local"),
+                operation_reference: None,
+            }),
+            "tick" => Command::Tick,
+            "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
+            "unpin" => Command::Clock(Clock::Reset),
+            _ => self.job_command(line),
+        }
+    }
+
+    fn job_command(&self, line: &Line) -> Command {
+        let job_key = nth(&self.transcript.jobs, line.word(1));
+        match line.word(0) {
+            "complete" => Command::CompleteJob(CompleteJob { job_key, variables: line.variables() }),
+            "fail" => Command::FailJob(FailJob {
+                job_key,
+                retries: line.number("retries").unwrap_or(0),
+                retry_backoff_ms: line.duration("backoff").unwrap_or(0),
+                error_message: line.text("message"),
+                variables: line.variables(),
+            }),
+            "throw" => Command::ThrowError(ThrowError {
+                job_key,
+                error_code: Name::from(line.word(2)),
+                error_message: line.text("message"),
+                variables: line.variables(),
+            }),
+            "update" => Command::UpdateJob(UpdateJob {
+                job_key,
+                retries: line.number("retries"),
+                timeout_ms: line.duration("timeout"),
+                operation_reference: None,
+            }),
+            "yield" => Command::YieldJobs {
+                job_keys: line.words[1..].iter().map(|job| nth(&self.transcript.jobs, job)).collect(),
+            },
+            other => panic!("no such command: {other}"),
+        }
+    }
+
+    /// A file of the test; one that the test does not know has its name as content.
+    fn file(&self, name: &str) -> Resource {
+        match self.files.iter().find(|(known, _)| known == name) {
+            Some((_, xml)) => {
+                // Versions of a file share its name: `order@2` is deployed as `order.bpmn`.
+                let name = name.split('@').next().unwrap_or(name);
+                Resource { name: Name::from(format!("{name}.bpmn")), content: xml.clone().into_bytes() }
+            }
+            None => Resource { name: Name::from(name), content: name.as_bytes().to_vec() },
+        }
+    }
+
+    fn instance(&self, name: &str) -> Key {
+        let number: usize = name.trim_start_matches('#').parse().expect("#1");
+        self.transcript.instances.get(number - 1).copied().unwrap_or(1)
+    }
+
+    fn definition(&self, process_id: &str, version: u32) -> Key {
+        self.transcript.definitions.get(&(process_id.to_owned(), version)).copied().unwrap_or(1)
+    }
+}
+
+fn create(line: &Line) -> Command {
+    Command::CreateInstance(CreateInstance {
+        definition: DefinitionRef::Id { id: Name::from(line.word(1)), version: line.number("v") },
+        tenant_id: Name::default_tenant(),
+        variables: line.variables(),
+        await_result: line
+            .number("await")
+            .map(|request_id| AwaitResult { request_id, fetch_variables: line.names("fetch") }),
+        tags: line.names("tags"),
+        business_id: None,
+        operation_reference: None,
+    })
+}
+
+/// The key under a name: the last one, or `name@n` the nth. Key 1 if there is none.
+fn nth(keys: &std::collections::HashMap<String, Vec<Key>>, name: &str) -> Key {
+    let (name, number) = match name.split_once('@') {
+        Some((name, number)) => (name, number.parse::<usize>().expect("a number")),
+        None => (name, usize::MAX),
+    };
+    let Some(keys) = keys.get(name) else { return 1 };
+    keys.get(number.min(keys.len()).saturating_sub(1)).copied().unwrap_or(1)
+}

@@ -1,0 +1,298 @@
+//! An engine over a store in memory, with everything that happened to it, and the proof that it can be repeated.
+
+use bytes::Bytes;
+use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome};
+use protocol::{
+    ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Name, Record, Resource,
+};
+use state::Store;
+
+use super::Random;
+use super::model::bpmn;
+
+/// Where the clock of every test starts: 2026-01-01T00:00:00Z.
+pub const START_MS: i64 = 1_767_225_600_000;
+/// More `Continue` commands than any test needs.
+const MAX_CONTINUES: usize = 20_000;
+
+/// The engine under test.
+pub struct Harness {
+    options: Options,
+    store: Store,
+    engine: Option<Engine>,
+    pub now_ms: i64,
+    log: Vec<Batch>,
+    history: Vec<Effects>,
+    next_subscriber: u64,
+}
+
+impl Harness {
+    pub fn new() -> Self {
+        Self::with_options(Options::default())
+    }
+
+    pub fn with_options(options: Options) -> Self {
+        let options = Options { records: true, ..options };
+        let store = store();
+        let engine = Engine::open(&store, options.clone()).unwrap();
+        Self {
+            options,
+            store,
+            engine: Some(engine),
+            now_ms: START_MS,
+            log: Vec::new(),
+            history: Vec::new(),
+            next_subscriber: 0,
+        }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        self.engine.as_ref().expect("open but while reopening")
+    }
+
+    /// Applies one batch, as it comes out of the log, and nothing after it.
+    pub fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) -> &Effects {
+        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let batch = Batch::decode(&batch.encode()).unwrap();
+        let mut effects = Effects::default();
+        self.engine.as_mut().expect("open").apply(&batch, &mut effects).unwrap();
+        assert_eq!(effects.responses.len(), batch.commands.len(), "one response for each command");
+        self.log.push(batch);
+        self.history.push(effects);
+        self.history.last().expect("just pushed")
+    }
+
+    /// Runs one command and everything that follows from it.
+    pub fn command(&mut self, command: Command) -> Option<Outcome> {
+        let effects = self.apply(vec![command], vec![]);
+        let response = effects.responses[0].clone();
+        if effects.has_pending_steps {
+            self.go_on();
+        }
+        response
+    }
+
+    /// Continues until no steps are left over.
+    pub fn go_on(&mut self) {
+        for _ in 0..MAX_CONTINUES {
+            if !self.apply(vec![Command::Continue], vec![]).has_pending_steps {
+                return;
+            }
+        }
+        panic!("steps without end");
+    }
+
+    pub fn deploy(&mut self, files: &[(&str, &str)]) -> Outcome {
+        let resources = files
+            .iter()
+            .map(|(name, text)| Resource { name: Name::from(*name), content: bpmn(text).into_bytes() })
+            .collect();
+        self.command(Command::Deploy(Deploy { resources, tenant_id: Name::default_tenant() }))
+            .expect("an answer")
+    }
+
+    /// Takes jobs of a type for a worker.
+    pub fn activate(&mut self, job_type: &str, max_jobs: u32) -> Vec<ActivatedJob> {
+        let demand = self.demand(job_type, max_jobs);
+        self.activate_with(demand)
+    }
+
+    pub fn activate_with(&mut self, demand: Demand) -> Vec<ActivatedJob> {
+        let effects = self.apply(vec![], vec![demand]);
+        jobs_of(&effects.deliveries)
+    }
+
+    /// What a worker asks for that gives a job back after ten minutes.
+    pub fn demand(&mut self, job_type: &str, max_jobs: u32) -> Demand {
+        self.next_subscriber += 1;
+        Demand {
+            subscriber_id: self.next_subscriber,
+            job_type: Name::from(job_type),
+            tenant_ids: vec![Name::default_tenant()],
+            worker: Name::from("worker"),
+            timeout_ms: 600_000,
+            max_jobs,
+            fetch_variables: vec![],
+        }
+    }
+
+    /// Lets time pass, and triggers what is due meanwhile.
+    pub fn advance(&mut self, by_ms: i64) {
+        self.now_ms += by_ms;
+        for _ in 0..MAX_CONTINUES {
+            self.command(Command::Tick);
+            let due = self.history.last().and_then(|effects| effects.next_due_ms);
+            if due.is_none_or(|due| due > self.engine().now_ms()) {
+                return;
+            }
+        }
+        panic!("something stays due for ever");
+    }
+
+    /// When something is due next.
+    pub fn next_due_ms(&self) -> Option<i64> {
+        self.history.last().and_then(|effects| effects.next_due_ms)
+    }
+
+    /// Effects of all batches so far.
+    pub fn history(&self) -> &[Effects] {
+        &self.history
+    }
+
+    pub fn log(&self) -> &[Batch] {
+        &self.log
+    }
+
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        self.history.iter().flat_map(|effects| &effects.records)
+    }
+
+    /// Rows of tables that hold none when every instance has ended.
+    pub fn leftovers(&self) -> Vec<(&'static str, u64)> {
+        let counts = self.engine().tables().row_counts().into_iter();
+        counts.filter(|(name, rows)| *rows > 0 && !LASTING.contains(name)).collect()
+    }
+
+    /// Whether nothing runs and nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.leftovers().is_empty()
+    }
+
+    /// All content but the counters of the partition: what a refused command leaves as it was.
+    pub fn content(&self) -> Content {
+        content(self.engine().tables())
+    }
+
+    pub fn state_hash(&self) -> u64 {
+        self.engine().tables().state_hash().unwrap()
+    }
+
+    /// Flushes everything to the store and opens it anew, as a restart does.
+    pub fn flush_and_reopen(&mut self) {
+        let index = self.log.len() as u64;
+        let mut engine = self.engine.take().expect("open");
+        let flush = engine.freeze(index).unwrap();
+        engine.flushed(flush.run().unwrap()).unwrap();
+        drop(engine);
+        self.engine = Some(Engine::open(&self.store, self.options.clone()).unwrap());
+    }
+
+    /// Applies the log to other engines and compares: one that does the same, and one that makes no records, is
+    /// flushed at odd moments and crashes.
+    pub fn verify_replay(&self, seed: u64) {
+        let wanted = self.state_hash();
+        let again = replay(&self.log, self.options.clone(), &self.history);
+        assert_eq!(again, wanted, "the same log gave another state");
+        let disturbed = replay_disturbed(&self.log, self.options.clone(), &self.history, seed);
+        assert_eq!(disturbed, wanted, "flushes and restarts changed the state");
+    }
+}
+
+/// Hashes of all tables but the counters, by the number of the table.
+pub type Content = Vec<Option<(u32, u64)>>;
+
+macro_rules! hashes {
+    ($tables:expr, $($table:ident),* $(,)?) => {
+        vec![$($tables.$table.state_hash().unwrap()),*]
+    };
+}
+
+fn content(tables: &engine::Tables) -> Content {
+    hashes!(
+        tables,
+        definitions,
+        definition_by_id,
+        definition_by_tag,
+        definition_by_deployment,
+        last_version,
+        running_instances,
+        instances,
+        element_instances,
+        children,
+        variables,
+        join_tokens,
+        jobs,
+        job_queue,
+        job_due,
+        timers,
+        timer_due,
+        timer_by_owner,
+        messages,
+        message_by_name,
+        message_by_id,
+        message_due,
+        message_correlations,
+        subscriptions,
+        subscription_by_name,
+        subscription_by_owner,
+        start_subscriptions,
+        start_locks,
+        incidents,
+        incident_by_owner,
+        pending_steps,
+        banned,
+        banned_steps,
+        exporters,
+    )
+}
+
+pub fn store() -> Store {
+    Store::in_memory(state::Options::default()).unwrap()
+}
+
+pub fn jobs_of(deliveries: &[Delivery]) -> Vec<ActivatedJob> {
+    deliveries.iter().flat_map(|delivery| delivery.jobs.clone()).collect()
+}
+
+/// Variables from the text of a JSON object.
+pub fn document(json: &str) -> Document {
+    Document::parse(Bytes::copy_from_slice(json.as_bytes())).unwrap_or_else(|e| panic!("{e}: {json}"))
+}
+
+fn replay(log: &[Batch], options: Options, history: &[Effects]) -> u64 {
+    let store = store();
+    let mut engine = Engine::open(&store, options).unwrap();
+    for (batch, wanted) in log.iter().zip(history) {
+        let mut effects = Effects::default();
+        engine.apply(batch, &mut effects).unwrap();
+        assert_eq!(effects, *wanted, "the same batch had other effects: {batch:?}");
+    }
+    engine.tables().state_hash().unwrap()
+}
+
+fn replay_disturbed(log: &[Batch], options: Options, history: &[Effects], seed: u64) -> u64 {
+    let mut random = Random::new(seed);
+    let store = store();
+    let options = Options { records: false, ..options };
+    let mut engine = Engine::open(&store, options.clone()).unwrap();
+    let mut applied = 0;
+    let mut flush = None;
+    let mut crashes = 3;
+    while applied < log.len() {
+        let mut effects = Effects::default();
+        engine.apply(&log[applied], &mut effects).unwrap();
+        assert_eq!(effects.responses, history[applied].responses);
+        assert_eq!(effects.deliveries, history[applied].deliveries);
+        assert_eq!(effects.next_due_ms, history[applied].next_due_ms);
+        assert!(effects.records.is_empty());
+        applied += 1;
+        match random.below(8) {
+            0 if flush.is_none() => flush = Some(engine.freeze(applied as u64).unwrap()),
+            1 | 2 => {
+                if let Some(flush) = flush.take() {
+                    engine.flushed(flush.run().unwrap()).unwrap();
+                }
+            }
+            3 if crashes > 0 => {
+                crashes -= 1;
+                // What was not flushed is lost, a flush that has not begun as well.
+                flush = None;
+                drop(engine);
+                engine = Engine::open(&store, options.clone()).unwrap();
+                applied = engine.tables().applied_index() as usize;
+            }
+            _ => {}
+        }
+    }
+    engine.tables().state_hash().unwrap()
+}

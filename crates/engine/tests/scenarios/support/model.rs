@@ -1,0 +1,330 @@
+//! Models for tests, written as lines of text and turned into BPMN.
+//!
+//! ```text
+//! process order
+//! start s
+//! job charge type=charge retries=2 in:amount="=price * 2" out:paid==amount
+//! sub inner {
+//!   start s2 → …
+//! }
+//! boundary late on=charge timer=PT1M interrupting=false
+//! s -> charge -> e
+//! gateway -> a if x > 1
+//! gateway -> b default
+//! ```
+//!
+//! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
+//! flow is `source_target`. Flows appear in the document in the order of their lines.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use bpmn::Limits;
+
+/// The BPMN file of one or more processes.
+pub fn bpmn(text: &str) -> String {
+    Writer::default().write(text)
+}
+
+/// Checks that a text describes a deployable model.
+pub fn assert_valid(text: &str) {
+    let xml = bpmn(text);
+    if let Err(problems) = bpmn::parse(xml.as_bytes(), &Limits::default()) {
+        panic!("the model is not valid: {problems}\n{text}\n{xml}");
+    }
+}
+
+struct Element {
+    kind: String,
+    id: String,
+    attributes: Vec<(String, String)>,
+}
+
+impl Element {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+#[derive(Default)]
+struct Scope {
+    nodes: String,
+    flows: String,
+    taken: HashMap<String, usize>,
+    defaults: HashMap<String, String>,
+    close: &'static str,
+}
+
+#[derive(Default)]
+struct Writer {
+    shared: String,
+    shared_count: usize,
+    done: String,
+    scopes: Vec<Scope>,
+}
+
+impl Writer {
+    fn write(mut self, text: &str) -> String {
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            self.line(line);
+        }
+        while !self.scopes.is_empty() {
+            self.close();
+        }
+        format!(
+            r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="test">{}{}</bpmn:definitions>"#,
+            self.shared, self.done
+        )
+    }
+
+    fn line(&mut self, line: &str) {
+        if line == "}" {
+            return self.close();
+        }
+        if line.contains(" -> ") {
+            return self.flows(line);
+        }
+        let opens = line.ends_with('{');
+        let words = words(line.trim_end_matches('{'));
+        let kind = words[0].clone();
+        let id = words.get(1).unwrap_or_else(|| panic!("no ID: {line}")).clone();
+        let attributes = words[2..]
+            .iter()
+            .map(|word| {
+                let (key, value) = word.split_once('=').unwrap_or((word, "true"));
+                (key.to_owned(), value.to_owned())
+            })
+            .collect();
+        let element = Element { kind, id, attributes };
+        match element.kind.as_str() {
+            "process" => {
+                while !self.scopes.is_empty() {
+                    self.close();
+                }
+                let tag = element.get("tag").map_or(String::new(), |tag| {
+                    format!(r#"<bpmn:extensionElements><zeebe:versionTag value="{tag}"/></bpmn:extensionElements>"#)
+                });
+                let nodes = format!(r#"<bpmn:process id="{}" isExecutable="true">{tag}"#, element.id);
+                self.scopes.push(Scope { nodes, close: "</bpmn:process>", ..Scope::default() });
+            }
+            "sub" => {
+                assert!(opens, "a sub-process has braces: {line}");
+                let nodes = format!(r#"<bpmn:subProcess id="{}">{}"#, element.id, extensions(&element, ""));
+                self.scopes.push(Scope { nodes, close: "</bpmn:subProcess>", ..Scope::default() });
+            }
+            _ => {
+                let xml = self.node(&element);
+                self.scope().nodes.push_str(&xml);
+            }
+        }
+    }
+
+    fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("the text starts with a process")
+    }
+
+    fn close(&mut self) {
+        let mut scope = self.scopes.pop().expect("a scope to close");
+        for (gateway, flow) in &scope.defaults {
+            let id = format!(r#" id="{gateway}""#);
+            scope.nodes = scope.nodes.replacen(&id, &format!(r#"{id} default="{flow}""#), 1);
+        }
+        let xml = format!("{}{}{}", scope.nodes, scope.flows, scope.close);
+        match self.scopes.last_mut() {
+            Some(outer) => outer.nodes.push_str(&xml),
+            None => self.done.push_str(&xml),
+        }
+    }
+
+    fn flows(&mut self, line: &str) {
+        let (chain, condition) = match line.split_once(" if ") {
+            Some((chain, condition)) => (chain, Some(condition)),
+            None => (line, None),
+        };
+        let (chain, is_default) = match chain.strip_suffix(" default") {
+            Some(chain) => (chain, true),
+            None => (chain, false),
+        };
+        let ids: Vec<&str> = chain.split(" -> ").map(str::trim).collect();
+        for pair in ids.windows(2) {
+            let scope = self.scope();
+            let mut id = format!("{}_{}", pair[0], pair[1]);
+            let count = scope.taken.entry(id.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                let _ = write!(id, "_{count}");
+            }
+            let condition = condition.map_or(String::new(), |text| {
+                format!("<bpmn:conditionExpression>={}</bpmn:conditionExpression>", escape(text))
+            });
+            let _ = write!(
+                scope.flows,
+                r#"<bpmn:sequenceFlow id="{id}" sourceRef="{}" targetRef="{}">{condition}</bpmn:sequenceFlow>"#,
+                pair[0], pair[1]
+            );
+            if is_default {
+                scope.defaults.insert(pair[0].to_owned(), id);
+            }
+        }
+    }
+
+    fn node(&mut self, e: &Element) -> String {
+        let id = &e.id;
+        let (tag, extra, inner) = match e.kind.as_str() {
+            "start" => ("startEvent", String::new(), self.event(e)),
+            "end" => ("endEvent", String::new(), self.event(e)),
+            "catch" => ("intermediateCatchEvent", String::new(), self.event(e)),
+            "throw" => ("intermediateThrowEvent", String::new(), String::new()),
+            "boundary" => {
+                let interrupting = e.get("interrupting").unwrap_or("true");
+                let on = e.get("on").expect("a boundary event has a host");
+                let extra = format!(r#" attachedToRef="{on}" cancelActivity="{interrupting}""#);
+                ("boundaryEvent", extra, self.event(e))
+            }
+            "task" => ("task", String::new(), String::new()),
+            "xor" => ("exclusiveGateway", String::new(), String::new()),
+            "and" => ("parallelGateway", String::new(), String::new()),
+            "events" => ("eventBasedGateway", String::new(), String::new()),
+            "receive" => {
+                let message = self.message(e);
+                ("receiveTask", format!(r#" messageRef="{message}""#), String::new())
+            }
+            "job" => {
+                let task_type = escape(e.get("type").unwrap_or(id));
+                let retries = e.get("retries").unwrap_or("3");
+                let headers: String = e
+                    .attributes
+                    .iter()
+                    .filter_map(|(key, value)| Some((key.strip_prefix("header:")?, value)))
+                    .map(|(key, value)| format!(r#"<zeebe:header key="{key}" value="{}"/>"#, escape(value)))
+                    .collect();
+                let headers = if headers.is_empty() {
+                    headers
+                } else {
+                    format!("<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
+                };
+                let definition = format!(
+                    r#"<zeebe:taskDefinition type="{task_type}" retries="{}"/>{headers}"#,
+                    escape(retries)
+                );
+                return format!(
+                    r#"<bpmn:serviceTask id="{id}">{}</bpmn:serviceTask>"#,
+                    extensions(e, &definition)
+                );
+            }
+            "script" => {
+                let definition = format!(
+                    r#"<zeebe:script expression="={}" resultVariable="{}"/>"#,
+                    escape(e.get("expr").expect("a script has an expression")),
+                    e.get("result").expect("a script has a result")
+                );
+                return format!(
+                    r#"<bpmn:scriptTask id="{id}">{}</bpmn:scriptTask>"#,
+                    extensions(e, &definition)
+                );
+            }
+            "call" => {
+                let mut definition = format!(
+                    r#"<zeebe:calledElement processId="{}""#,
+                    escape(e.get("process").expect("a process"))
+                );
+                for (key, attribute) in [
+                    ("up", "propagateAllChildVariables"),
+                    ("down", "propagateAllParentVariables"),
+                    ("binding", "bindingType"),
+                    ("tag", "versionTag"),
+                ] {
+                    if let Some(value) = e.get(key) {
+                        let _ = write!(definition, r#" {attribute}="{value}""#);
+                    }
+                }
+                definition.push_str("/>");
+                return format!(
+                    r#"<bpmn:callActivity id="{id}">{}</bpmn:callActivity>"#,
+                    extensions(e, &definition)
+                );
+            }
+            other => panic!("no such kind of element: {other}"),
+        };
+        format!(r#"<bpmn:{tag} id="{id}"{extra}>{}{inner}</bpmn:{tag}>"#, extensions(e, ""))
+    }
+
+    fn event(&mut self, e: &Element) -> String {
+        for (key, tag) in [("timer", "timeDuration"), ("date", "timeDate"), ("cycle", "timeCycle")] {
+            if let Some(value) = e.get(key) {
+                return format!(
+                    "<bpmn:timerEventDefinition><bpmn:{tag}>{}</bpmn:{tag}></bpmn:timerEventDefinition>",
+                    escape(value)
+                );
+            }
+        }
+        if e.get("message").is_some() {
+            let message = self.message(e);
+            return format!(r#"<bpmn:messageEventDefinition messageRef="{message}"/>"#);
+        }
+        match e.get("error") {
+            Some("*") => "<bpmn:errorEventDefinition/>".to_owned(),
+            Some(code) => {
+                let error =
+                    self.share(|id| format!(r#"<bpmn:error id="{id}" errorCode="{}"/>"#, escape(code)));
+                format!(r#"<bpmn:errorEventDefinition errorRef="{error}"/>"#)
+            }
+            None if e.get("terminate").is_some() => "<bpmn:terminateEventDefinition/>".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    fn message(&mut self, e: &Element) -> String {
+        let name = escape(e.get("message").expect("a message"));
+        let key = e.get("key").map_or(String::new(), |key| {
+            format!(
+                r#"<bpmn:extensionElements><zeebe:subscription correlationKey="={}"/></bpmn:extensionElements>"#,
+                escape(key)
+            )
+        });
+        self.share(|id| format!(r#"<bpmn:message id="{id}" name="{name}">{key}</bpmn:message>"#))
+    }
+
+    fn share(&mut self, make: impl FnOnce(&str) -> String) -> String {
+        self.shared_count += 1;
+        let id = format!("shared-{}", self.shared_count);
+        self.shared.push_str(&make(&id));
+        id
+    }
+}
+
+fn extensions(e: &Element, more: &str) -> String {
+    let mappings: String = e
+        .attributes
+        .iter()
+        .filter_map(|(key, value)| {
+            let (direction, target) = key.split_once(':').filter(|(d, _)| matches!(*d, "in" | "out"))?;
+            Some(format!(r#"<zeebe:{direction}put source="{}" target="{target}"/>"#, escape(value)))
+        })
+        .collect();
+    let mappings =
+        if mappings.is_empty() { mappings } else { format!("<zeebe:ioMapping>{mappings}</zeebe:ioMapping>") };
+    if mappings.is_empty() && more.is_empty() {
+        return String::new();
+    }
+    format!("<bpmn:extensionElements>{more}{mappings}</bpmn:extensionElements>")
+}
+
+/// Splits at blanks outside double quotes; the quotes go away.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            c if c.is_whitespace() && !quoted => words.push(String::new()),
+            c => words.last_mut().expect("one at least").push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&quot;")
+}

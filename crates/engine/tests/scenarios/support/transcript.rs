@@ -1,0 +1,275 @@
+//! What happened, as short lines of text. Keys are shown by what they are keys of.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use engine::{Effects, Outcome};
+use protocol::{ActivatedJob, DEFAULT_TENANT, Intent, Key, Record, RecordValue, Response, TimerRecord};
+
+use super::harness::START_MS;
+
+/// Kinds of line, for the `show` command of a script.
+pub const KINDS: &[&str] = &[
+    "elements",
+    "flows",
+    "jobs",
+    "variables",
+    "incidents",
+    "timers",
+    "messages",
+    "subscriptions",
+    "definitions",
+    "errors",
+];
+
+/// Turns records and answers into text and remembers whose key is whose.
+#[derive(Default)]
+pub struct Transcript {
+    pub text: String,
+    pub hidden: Vec<&'static str>,
+    /// Element instance to element ID.
+    elements: HashMap<Key, String>,
+    /// Process instances in the order of their start.
+    pub instances: Vec<Key>,
+    /// Element ID to jobs, in the order of their creation.
+    pub jobs: HashMap<String, Vec<Key>>,
+    /// Element ID to incident, the last one.
+    pub incidents: HashMap<String, Key>,
+    /// Element ID to instances, in the order of their activation.
+    pub element_instances: HashMap<String, Vec<Key>>,
+    /// Process ID and version to definition.
+    pub definitions: HashMap<(String, u32), Key>,
+    /// The element instance that the last line is about, to go on with the same line.
+    line_of: Option<Key>,
+}
+
+impl Transcript {
+    pub fn hiding(kinds: &[&'static str]) -> Self {
+        Self { hidden: kinds.to_vec(), ..Self::default() }
+    }
+
+    /// The text of a line of the script.
+    pub fn command(&mut self, line: &str) {
+        self.line_of = None;
+        let _ = writeln!(self.text, "> {line}");
+    }
+
+    pub fn line(&mut self, text: &str) {
+        self.line_of = None;
+        let _ = writeln!(self.text, "  {text}");
+    }
+
+    pub fn answer(&mut self, outcome: Option<&Outcome>) {
+        match outcome {
+            None | Some(Ok(Response::Done | Response::VariablesSet { .. })) => {}
+            Some(Ok(response)) => {
+                let text = match response {
+                    Response::Deployed(deployed) => {
+                        let names =
+                            deployed.processes.iter().map(|p| format!(" {} v{}", p.process_id, p.version));
+                        format!("= deployed{}", names.collect::<String>())
+                    }
+                    Response::InstanceCreated(created) => {
+                        format!("= created {} v{}", created.process_id, created.version)
+                    }
+                    Response::InstanceCompleted { instance, variables } => {
+                        format!("= completed {} {}", instance.process_id, variables.to_json())
+                    }
+                    Response::MessagePublished { .. } => return,
+                    Response::MessageCorrelated { process_instance_key, .. } => {
+                        format!("= correlated to {}", self.instance_name(*process_instance_key))
+                    }
+                    Response::Done | Response::VariablesSet { .. } => return,
+                };
+                self.line(&text);
+            }
+            Some(Err(rejection)) => {
+                let reason = self.without_keys(&rejection.reason);
+                self.line(&format!("= rejected {}: {reason}", rejection.kind));
+            }
+        }
+    }
+
+    pub fn effects(&mut self, effects: &Effects) {
+        for record in &effects.records {
+            self.record(record);
+        }
+        for (request_id, outcome) in &effects.late_responses {
+            self.line(&format!("late answer to request {request_id}:"));
+            self.answer(Some(outcome));
+        }
+        for (key, reason) in &effects.banned {
+            let name = if *key == 0 { "nobody".to_owned() } else { self.instance_name(*key) };
+            self.line(&format!("banned {name}: {reason}"));
+        }
+    }
+
+    pub fn activated(&mut self, job: &ActivatedJob) {
+        let element = self.element_name(job.element_instance_key, job.process_instance_key);
+        let deadline = job.deadline_ms - START_MS;
+        let headers = match &*job.custom_headers_json {
+            "{}" => String::new(),
+            headers => format!(" headers {headers}"),
+        };
+        self.line(&format!(
+            "< job {element} retries {} deadline {deadline} variables {}{headers}",
+            job.retries,
+            job.variables.to_json()
+        ));
+    }
+
+    /// `#n` of an instance, by the order of their start.
+    pub fn instance_name(&self, key: Key) -> String {
+        match self.instances.iter().position(|&known| known == key) {
+            Some(at) => format!("#{}", at + 1),
+            None => "#?".to_owned(),
+        }
+    }
+
+    fn element_name(&self, key: Key, instance_key: Key) -> String {
+        let id = self.elements.get(&key).map_or("?", String::as_str);
+        let number = self.instances.iter().position(|&known| known == instance_key).unwrap_or(0);
+        if number == 0 { id.to_owned() } else { format!("#{}.{id}", number + 1) }
+    }
+
+    /// Keys are numbers of sixteen digits and more.
+    fn without_keys(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut digits = String::new();
+        for c in text.chars().chain(['\0']) {
+            if c.is_ascii_digit() {
+                digits.push(c);
+                continue;
+            }
+            out.push_str(if digits.len() < 16 { &digits } else { "<key>" });
+            digits.clear();
+            if c != '\0' {
+                out.push(if c == '\n' { '|' } else { c });
+            }
+        }
+        out
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.learn(record);
+        let intent = record.intent.as_str().to_lowercase().replace("element_", "").replace('_', " ");
+        let (kind, text) = match &record.value {
+            RecordValue::ProcessInstance(value) => {
+                if record.intent == Intent::SequenceFlowTaken {
+                    ("flows", format!("-- {}", value.element_id))
+                } else {
+                    if self.hidden.contains(&"elements") {
+                        return;
+                    }
+                    if self.line_of == Some(record.key) {
+                        self.text.pop();
+                        let _ = writeln!(self.text, ", {intent}");
+                    } else {
+                        let name = self.element_name(record.key, value.process_instance_key);
+                        self.line(&format!("{name} {intent}"));
+                        self.line_of = Some(record.key);
+                    }
+                    return;
+                }
+            }
+            RecordValue::Job(job) => {
+                let name = self.element_name(job.element_instance_key, job.process_instance_key);
+                let mut text = format!("job {name} {intent}");
+                match record.intent {
+                    Intent::Created => {
+                        let _ = write!(text, " type {} retries {}", job.job_type, job.retries);
+                    }
+                    Intent::Failed | Intent::RetriesUpdated | Intent::Updated => {
+                        let _ = write!(text, " retries {}", job.retries);
+                    }
+                    _ => {}
+                }
+                if job.recurring_time_ms >= 0 {
+                    let _ = write!(text, " again at {}", job.recurring_time_ms - START_MS);
+                }
+                ("jobs", text)
+            }
+            RecordValue::Variable(variable) => {
+                let scope = self.element_name(variable.scope_key, variable.process_instance_key);
+                ("variables", format!("{scope}.{} = {} {intent}", variable.name, variable.value.as_str()))
+            }
+            RecordValue::Incident(incident) => {
+                let name = self.element_name(incident.element_instance_key, incident.process_instance_key);
+                let mut text = format!("incident {name} {} {intent}", incident.error_type);
+                if record.intent == Intent::Created {
+                    let _ = write!(text, ": {}", self.without_keys(&incident.error_message));
+                }
+                ("incidents", text)
+            }
+            RecordValue::Timer(timer) => ("timers", timer_line(timer, &intent)),
+            RecordValue::Message(message) => {
+                ("messages", format!("message {}/{} {intent}", message.name, message.correlation_key))
+            }
+            RecordValue::ProcessMessageSubscription(it) => {
+                let host = self.element_name(it.element_instance_key, it.process_instance_key);
+                let text = format!(
+                    "subscription {host}/{} {}/{} {intent}",
+                    it.element_id, it.message_name, it.correlation_key
+                );
+                ("subscriptions", text)
+            }
+            RecordValue::MessageStartEventSubscription(it) => {
+                let text = format!(
+                    "start subscription {}/{} {} {intent}",
+                    it.bpmn_process_id, it.start_event_id, it.message_name
+                );
+                ("subscriptions", text)
+            }
+            RecordValue::Process(it) => {
+                ("definitions", format!("process {} v{} {intent}", it.bpmn_process_id, it.version))
+            }
+            RecordValue::ResourceDeletion(_) => ("definitions", format!("resource {intent}")),
+            RecordValue::Error(it) => (
+                "errors",
+                format!("error in {}: {}", self.instance_name(it.process_instance_key), it.exception_message),
+            ),
+            // The same as its counterpart at the process, or told by the answer already.
+            RecordValue::MessageSubscription(_)
+            | RecordValue::Deployment(_)
+            | RecordValue::ProcessInstanceCreation(_) => return,
+        };
+        if !self.hidden.contains(&kind) {
+            self.line(&text);
+        }
+    }
+
+    fn learn(&mut self, record: &Record) {
+        let created = record.intent == Intent::Created;
+        match &record.value {
+            RecordValue::ProcessInstance(value) if record.intent == Intent::ElementActivating => {
+                assert_eq!(&*value.tenant_id, DEFAULT_TENANT);
+                self.elements.insert(record.key, value.element_id.to_string());
+                self.element_instances.entry(value.element_id.to_string()).or_default().push(record.key);
+                if record.key == value.process_instance_key {
+                    self.instances.push(record.key);
+                }
+            }
+            RecordValue::Job(job) if created => {
+                self.jobs.entry(job.element_id.to_string()).or_default().push(record.key);
+            }
+            RecordValue::Incident(incident) if created => {
+                self.incidents.insert(incident.element_id.to_string(), record.key);
+            }
+            RecordValue::Process(process) if created => {
+                self.definitions.insert((process.bpmn_process_id.to_string(), process.version), record.key);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn timer_line(timer: &TimerRecord, intent: &str) -> String {
+    let mut text = format!("timer {} {intent}", timer.target_element_id);
+    if intent == "created" {
+        let _ = write!(text, " due {}", timer.due_date_ms - START_MS);
+        if timer.repetitions != 1 {
+            let _ = write!(text, " repetitions {}", timer.repetitions);
+        }
+    }
+    text
+}
