@@ -45,7 +45,7 @@ fn get_entries(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let source = context(&arguments[0])?;
     let (key_name, value_name): (Arc<str>, Arc<str>) = (Arc::from("key"), Arc::from("value"));
     let mut entries = Vec::with_capacity(source.len());
-    for (key, value) in source.iter() {
+    for (key, value) in source {
         let entry = vec![(key_name.clone(), Value::String(key.clone())), (value_name.clone(), value.clone())];
         entries.push(evaluator.new_context(entry)?);
     }

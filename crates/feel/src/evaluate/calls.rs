@@ -9,6 +9,9 @@ use crate::value::{Closure, Function, Value};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// What a call counts in levels of depth: it takes about as much of the stack as so many nodes.
+const CALL_LEVELS: u32 = 3;
+
 type Values = SmallVec<[Value; 4]>;
 
 impl Evaluator<'_> {
@@ -107,6 +110,7 @@ impl Evaluator<'_> {
             };
         }
         let Some(closure) = function.as_closure() else { return Ok(Value::Null) };
+        self.enter(CALL_LEVELS)?;
         // The body sees what it captured and its parameters, nothing of its caller.
         let outer_base = std::mem::replace(&mut self.base, self.frames.len());
         let place = self.base;
@@ -122,17 +126,18 @@ impl Evaluator<'_> {
         let result = self.run_body(closure);
         self.frames.truncate(place);
         self.base = outer_base;
+        self.depth -= CALL_LEVELS;
         result
     }
 
     /// Another program has root variables of its own places, so those of the caller are set aside.
     fn run_body(&mut self, closure: &Closure) -> Eval<Value> {
-        if self.program.as_ref().is_some_and(|program| Arc::ptr_eq(program, &closure.program)) {
+        if std::ptr::eq(self.program, Arc::as_ptr(&closure.program)) {
             return self.eval(&closure.program, closure.body);
         }
         let fresh = SmallVec::from_elem(None, closure.program.variables.len());
         let slots = std::mem::replace(&mut self.slots, fresh);
-        let program = self.program.replace(closure.program.clone());
+        let program = std::mem::replace(&mut self.program, Arc::as_ptr(&closure.program));
         let result = self.eval(&closure.program, closure.body);
         self.slots = slots;
         self.program = program;

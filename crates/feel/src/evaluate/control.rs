@@ -175,8 +175,10 @@ impl<'a> Evaluator<'a> {
         let place = self.frames.len();
         for index in 0..items.len() {
             self.spend(1)?;
-            self.frames.truncate(place);
-            self.frames.push(Frame::Binding(iterator.name.clone(), items.get(index)));
+            match self.frames.get_mut(place) {
+                Some(Frame::Binding(_, value)) => *value = items.get(index),
+                _ => self.frames.push(Frame::Binding(iterator.name.clone(), items.get(index))),
+            }
             if !self.iterate_from(program, rest, known, complete, turn)? {
                 return Ok(false);
             }

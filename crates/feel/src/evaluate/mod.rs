@@ -54,7 +54,8 @@ pub(crate) struct Evaluator<'a> {
     base: usize,
     /// Root variables of the program under way.
     slots: SmallVec<[Slot; 4]>,
-    program: Option<Arc<Program>>,
+    /// The program that the slots belong to, to tell it from others.
+    program: *const Program,
     warnings: Vec<Warning>,
     fuel: u64,
     depth: u32,
@@ -74,7 +75,7 @@ impl<'a> Evaluator<'a> {
             frames: Vec::new(),
             base: 0,
             slots: SmallVec::new(),
-            program: None,
+            program: std::ptr::null(),
             warnings: Vec::new(),
             fuel: environment.limits.fuel,
             depth: 0,
@@ -83,8 +84,8 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn run(mut self, program: &Arc<Program>) -> Result<Evaluation, EvaluationError> {
-        self.slots.resize(program.variables.len(), None);
-        self.program = Some(program.clone());
+        self.slots.resize_with(program.variables.len(), Slot::default);
+        self.program = Arc::as_ptr(program);
         match self.eval(program, program.root) {
             Ok(value) => Ok(Evaluation { value, warnings: self.warnings }),
             Err(fatal) => {
@@ -164,17 +165,24 @@ impl<'a> Evaluator<'a> {
         match program.node(id) {
             Node::Literal(value) => return Ok(value.clone()),
             Node::Variable(name) => return Ok(self.read(program, name)),
-            Node::Input => return self.read_input(),
+            Node::Input => return self.read_input(program),
             _ => {}
         }
-        if self.depth >= self.environment.limits.depth {
-            let limit = self.environment.limits.depth;
-            return Err(Fatal::new(format!("the evaluation is nested deeper than {limit} levels")));
-        }
-        self.depth += 1;
+        self.enter(1)?;
         let result = self.eval_composite(program, id);
         self.depth -= 1;
         result
+    }
+
+    /// Goes down some levels of recursion; the caller takes them from the depth again.
+    fn enter(&mut self, levels: u32) -> Eval<()> {
+        self.depth += levels;
+        let limit = self.environment.limits.depth;
+        if self.depth > limit {
+            self.depth -= levels;
+            return Err(Fatal::new(format!("the evaluation is nested deeper than {limit} levels")));
+        }
+        Ok(())
     }
 
     /// Kept small: its frame is part of every level of recursion.
@@ -210,15 +218,15 @@ impl<'a> Evaluator<'a> {
             }
             Node::Literal(value) => Ok(value.clone()),
             Node::Variable(name) => Ok(self.read(program, name)),
-            Node::Input => self.read_input(),
+            Node::Input => self.read_input(program),
         }
     }
 
-    fn read_input(&mut self) -> Eval<Value> {
+    fn read_input(&mut self, program: &Program) -> Eval<Value> {
         if let Some(input) = &self.input {
             return Ok(input.clone());
         }
-        if self.program.as_ref().is_some_and(|program| program.unary) {
+        if program.unary {
             return Ok(self.null(WarningKind::NoVariableFound, || "No input value found.".to_owned()));
         }
         Err(Fatal::new("No input value available. '?' can only be used inside an unary-test expression."))

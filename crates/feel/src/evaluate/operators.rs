@@ -96,6 +96,9 @@ impl Evaluator<'_> {
     ) -> Eval<Value> {
         let left = self.eval(program, left)?;
         let right = self.eval(program, right)?;
+        if let (Value::Number(left), Value::Number(right)) = (&left, &right) {
+            return Ok(Value::Bool(holds(comparison, left.cmp(right))));
+        }
         self.compare(comparison, &left, &right)
     }
 

@@ -39,7 +39,7 @@ impl Evaluator<'_> {
         comparison: Comparison,
         value: NodeId,
     ) -> Eval<Value> {
-        let input = self.read_input()?;
+        let input = self.read_input(program)?;
         let value = self.eval(program, value)?;
         self.compare(comparison, &input, &value)
     }
@@ -51,14 +51,14 @@ impl Evaluator<'_> {
         uses_input: bool,
     ) -> Eval<Value> {
         if let Some((range, _)) = self.range_of(program, expression)? {
-            let input = self.read_input()?;
+            let input = self.read_input(program)?;
             return Ok(self.in_range(&input, &range));
         }
         let result = self.eval(program, expression)?;
         if uses_input {
             return Ok(if matches!(result, Value::Bool(_)) { result } else { Value::Null });
         }
-        let input = self.read_input()?;
+        let input = self.read_input(program)?;
         let is_literal = matches!(program.node(expression), Node::Literal(_));
         match &result {
             Value::Bool(true) if !is_literal => Ok(result),

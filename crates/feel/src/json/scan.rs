@@ -2,6 +2,9 @@
 
 use super::{DEPTH_MAX, JsonError};
 
+/// Bytes of a string that are looked at one by one.
+const SHORT_STRING: usize = 24;
+
 /// A position in JSON text.
 pub(super) struct Scanner<'a> {
     pub(super) bytes: &'a [u8],
@@ -36,6 +39,18 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let start = self.position;
+        // Most strings are short: look at a few bytes before calling for help.
+        let near = &self.bytes[start..self.bytes.len().min(start + SHORT_STRING)];
+        for (length, byte) in near.iter().enumerate() {
+            match byte {
+                b'"' => {
+                    self.position = start + length + 1;
+                    return Some((&near[..length], false));
+                }
+                b'\\' => break,
+                _ => {}
+            }
+        }
         let mut escaped = false;
         loop {
             let offset = memchr::memchr2(b'"', b'\\', self.bytes.get(self.position..)?)?;

@@ -62,6 +62,9 @@ impl Number {
 
     /// Rounds a wide coefficient to the precision and settles the representation.
     fn settle(negative: bool, mut coefficient: Wide, mut scale: i32) -> Option<Self> {
+        if let Some(small) = coefficient.as_u128().filter(|small| *small <= COEFFICIENT_MAX) {
+            return Self::build(negative, small, scale);
+        }
         let digits = coefficient.digits();
         if digits > PRECISION {
             let excess = digits - PRECISION;
@@ -208,6 +211,12 @@ impl Number {
             return Some(Self(Repr::Int(product)));
         }
         let (left, right) = (self.parts(), other.parts());
+        if left.high == 0 && right.high == 0 {
+            let product = u128::from(left.low) * u128::from(right.low);
+            if product <= COEFFICIENT_MAX {
+                return Self::build(left.negative != right.negative, product, left.scale + right.scale);
+            }
+        }
         let product = Wide::product(left.coefficient(), right.coefficient());
         Self::settle(left.negative != right.negative, product, left.scale + right.scale)
     }
@@ -281,13 +290,12 @@ impl Number {
             let adjust = remainder != 0 && (remainder < 0) != (right < 0);
             return Some(Self(Repr::Int(if adjust { remainder + right } else { remainder })));
         }
-        if let (Some((left, right)), scale) = aligned(self.parts(), divisor.parts()) {
-            let remainder = left % right;
-            let adjust = remainder != 0 && (remainder < 0) != (right < 0);
-            return Self::from_parts(if adjust { remainder + right } else { remainder }, scale);
+        let (left, right) = (self.parts(), divisor.parts());
+        let remainder = Self::build(left.negative, remainder(left, right), left.scale.max(right.scale))?;
+        if remainder.is_zero() || left.negative == right.negative {
+            return Some(remainder);
         }
-        let quotient = self.divided_by(divisor)?.round(0, Rounding::Floor)?;
-        self.minus(divisor.times(quotient)?)
+        remainder.plus(divisor)
     }
 
     /// Power. Whole exponents are computed in decimal, others as doubles.
@@ -345,12 +353,40 @@ fn whole(decimal: Decimal) -> Option<u128> {
     coefficient.is_multiple_of(factor).then_some(coefficient / factor)
 }
 
+/// The remainder of the magnitudes at the larger of the two scales; exact, however large the
+/// quotient is.
+fn remainder(left: Decimal, right: Decimal) -> u128 {
+    let (dividend, divisor) = (left.coefficient(), right.coefficient());
+    if left.scale > right.scale {
+        // A divisor that does not fit is larger than the dividend.
+        let factor = 10u128.checked_pow((left.scale - right.scale) as u32);
+        return match factor.and_then(|factor| divisor.checked_mul(factor)) {
+            Some(divisor) => dividend % divisor,
+            None => dividend,
+        };
+    }
+    let mut rest = dividend % divisor;
+    let mut digits = (right.scale - left.scale) as u32;
+    while digits > 0 && rest != 0 {
+        let step = digits.min(PRECISION);
+        rest = Wide::scaled(rest, step).divide(divisor).1;
+        digits -= step;
+    }
+    rest
+}
+
 /// Both numbers as integers at the larger scale, if they fit into 128 bits.
 fn aligned(left: Decimal, right: Decimal) -> (Option<(i128, i128)>, i32) {
     let scale = left.scale.max(right.scale);
     let bring = |decimal: Decimal| -> Option<i128> {
-        let factor = 10u128.checked_pow((scale - decimal.scale) as u32)?;
-        let value = i128::try_from(decimal.coefficient().checked_mul(factor)?).ok()?;
+        let shift = (scale - decimal.scale) as u32;
+        // The common case in 64-bit steps: 19 digits times ten to the 18th fit.
+        let value = if decimal.high == 0 && shift <= 18 {
+            i128::from(decimal.low) * i128::from(10u64.pow(shift))
+        } else {
+            let factor = 10u128.checked_pow(shift)?;
+            i128::try_from(decimal.coefficient().checked_mul(factor)?).ok()?
+        };
         Some(if decimal.negative { -value } else { value })
     };
     (bring(left).zip(bring(right)), scale)
@@ -405,6 +441,9 @@ impl Ord for Number {
             return left.cmp(&right);
         }
         let (left, right) = (self.parts(), other.parts());
+        if let (Some((left, right)), _) = aligned(left, right) {
+            return left.cmp(&right);
+        }
         let sign = |decimal: Decimal| match (decimal.coefficient(), decimal.negative) {
             (0, _) => 0,
             (_, true) => -1,

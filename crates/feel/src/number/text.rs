@@ -15,6 +15,9 @@ impl Number {
             let value = digits.iter().fold(0i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
             return Some(Self(Repr::Int(if negative { -value } else { value })));
         }
+        if let Some(short) = short_decimal(negative, digits) {
+            return Some(short);
+        }
         let mut reader = Reader::default();
         let mut position = 0;
         while let Some(&byte) = digits.get(position) {
@@ -46,6 +49,13 @@ impl Number {
         let decimal = number.parts();
         let mut coefficient = decimal.coefficient();
         let mut scale = decimal.scale;
+        if let Ok(mut short) = u64::try_from(coefficient) {
+            while scale > 1 && short.is_multiple_of(10) {
+                short /= 10;
+                scale -= 1;
+            }
+            coefficient = u128::from(short);
+        }
         while scale > 1 && coefficient.is_multiple_of(10) {
             coefficient /= 10;
             scale -= 1;
@@ -88,6 +98,23 @@ impl Number {
         }
         Self::build(decimal.negative, coefficient, scale).unwrap_or(self)
     }
+}
+
+/// Reads digits with one point among them, few enough for 64 bits.
+fn short_decimal(negative: bool, digits: &[u8]) -> Option<Number> {
+    if digits.len() > 19 {
+        return None;
+    }
+    let point = digits.iter().position(|byte| *byte == b'.')?;
+    let scale = digits.len() - point - 1;
+    let mut coefficient = 0u64;
+    for byte in digits[..point].iter().chain(&digits[point + 1..]) {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        coefficient = coefficient * 10 + u64::from(byte - b'0');
+    }
+    if scale == 0 { None } else { Number::build(negative, u128::from(coefficient), scale as i32) }
 }
 
 /// Collects digits; those beyond the precision only decide the rounding.
