@@ -88,8 +88,8 @@ fn values_cannot_grow_without_bound() {
 #[test]
 fn limits_are_those_given() {
     let expression = Expression::parse("count(for i in 1..1000 return i)").expect("an expression");
-    let mut environment = Environment::default();
-    environment.limits = Limits { fuel: 100, ..Limits::default() };
+    let environment =
+        Environment { limits: Limits { fuel: 100, ..Limits::default() }, ..Environment::default() };
     let error = expression.evaluate(&(), &environment).expect_err("too little fuel");
     assert!(error.message.contains("more than 100 steps"), "{}", error.message);
     let expression = Expression::parse("for i in 1..1000 return missing").expect("an expression");
