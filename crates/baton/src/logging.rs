@@ -10,9 +10,13 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{Config, LogFormat};
 use crate::failure::Failure;
 
+/// Libraries that tell at INFO what only their own developers want to know. Named in the levels, they speak again.
+const QUIET: &str = "openraft=warn,raft_engine=warn,pprof=warn";
+
 /// Begins to log.
 pub(crate) fn begin(config: &Config) -> Result<Loggers, Failure> {
-    let (filter, loggers) = Loggers::new(&config.logging.level.0).map_err(Failure::usage)?;
+    let levels = format!("{QUIET},{}", config.logging.level.0);
+    let (filter, loggers) = Loggers::new(&levels).map_err(Failure::usage)?;
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let lines = match config.logging.format {
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),

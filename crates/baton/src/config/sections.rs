@@ -206,7 +206,7 @@ sections! {
 
     /// What is written to the standard error output.
     "logging" logging: Logging {
-        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug.
+        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug. Some libraries are quiet unless they are named, such as openraft=info.
         level: Levels = Levels("info".to_owned());
         /// One line for people (text) or one object per line (json).
         format: LogFormat = LogFormat::Text;
