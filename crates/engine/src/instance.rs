@@ -30,7 +30,8 @@ impl Work<'_> {
         variables: Document,
         start: Option<(ElementIndex, Document)>,
     ) -> Result<(), Failure> {
-        let blamed = std::mem::replace(&mut self.current_instance, key);
+        let blamed = self.current_instance;
+        self.blame(key);
         let definition_key = instance.definition_key;
         if !self.tables.running_instances.update(&definition_key, |count| *count += 1)? {
             self.tables.running_instances.put(definition_key, 1);
@@ -52,7 +53,7 @@ impl Work<'_> {
                 None => return Err(Rejection::invalid_state("the process has no none start event").into()),
             },
         }
-        self.current_instance = blamed;
+        self.blame(blamed);
         Ok(())
     }
 
@@ -108,11 +109,14 @@ impl Work<'_> {
             let lock =
                 (instance.tenant_id.0.clone(), instance.process_id.0.clone(), correlation_key.0.clone());
             self.tables.start_locks.delete(&lock);
-            self.steps.push_back(Step::StartFromBuffer {
-                tenant_id: instance.tenant_id.clone(),
-                process_id: instance.process_id.clone(),
-                correlation_key: correlation_key.clone(),
-            });
+            if !self.tables.messages.is_empty()? {
+                // Not here: whatever happens to the new instance must not undo the end of this one.
+                self.leave_step(Step::StartFromBuffer {
+                    tenant_id: instance.tenant_id.clone(),
+                    process_id: instance.process_id.clone(),
+                    correlation_key: correlation_key.clone(),
+                });
+            }
         }
         if !completed && let Some(wait) = &instance.await_result {
             let reason = format!("Process instance '{}' was terminated before it completed", at.key);

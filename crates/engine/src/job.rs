@@ -98,7 +98,7 @@ impl Work<'_> {
             ))
             .into());
         };
-        self.current_instance = job.process_instance_key;
+        self.blame(job.process_instance_key);
         if self.is_banned(job.process_instance_key)? {
             return Err(Rejection::invalid_state(format!(
                 "Expected to {purpose} job with key '{key}', but its process instance '{}' is banned",
@@ -115,7 +115,7 @@ impl Work<'_> {
             self.tables.job_due.delete(&(due_ms, key));
             return Ok(());
         };
-        self.current_instance = job.process_instance_key;
+        self.blame(job.process_instance_key);
         let mut job = (*job).clone();
         let intent = match job.state {
             JobState::Activated => {
@@ -168,7 +168,7 @@ impl Work<'_> {
 
     fn activate_job(&mut self, key: Key, wanted: &Demand, bytes: usize) -> Result<Activation, StateError> {
         let Some(job) = self.tables.jobs.get(&key)? else { return Ok(Activation::Skipped) };
-        self.current_instance = job.process_instance_key;
+        self.blame(job.process_instance_key);
         if self.is_banned(job.process_instance_key)? {
             return Ok(Activation::Skipped);
         }

@@ -20,7 +20,7 @@ impl Work<'_> {
     /// Runs one step. Whatever it speaks of may have ended since it was written: then nothing happens.
     pub fn run_step(&mut self, step: Step) -> Result<(), Failure> {
         if let Some(instance_key) = self.instance_of(&step)? {
-            self.current_instance = instance_key;
+            self.blame(instance_key);
             if self.is_banned(instance_key)? {
                 self.meta.pending_counter += 1;
                 self.tables.banned_steps.insert((instance_key, self.meta.pending_counter), step);
@@ -268,8 +268,8 @@ impl Work<'_> {
         if let Some(called) = row.called_instance_key
             && self.tables.instances.contains(&called)?
         {
-            self.lift_ban(called)?;
             self.steps.push_back(Step::Terminate { key: called });
+            self.lift_ban(called)?;
             return Ok(());
         }
         self.finish_termination(&at, &row)

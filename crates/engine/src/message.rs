@@ -125,6 +125,9 @@ impl Work<'_> {
         }
         let brought = Some((message_key, &message.variables));
         self.record_subscription(subscription_key, Intent::Correlated, subscription, brought);
+        if subscription.interrupting {
+            self.remove_subscription(subscription_key, subscription);
+        }
         self.trigger(host, subscription.element, &message.variables)?;
         Ok(true)
     }
@@ -172,15 +175,18 @@ impl Work<'_> {
     /// Closes the subscriptions of an element instance.
     pub fn close_subscriptions(&mut self, owner: Key) -> Result<(), Failure> {
         for (_, key) in self.tables.subscription_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            self.tables.subscription_by_owner.delete(&(owner, key));
             let Some(row) = self.tables.subscriptions.get(&key)? else { continue };
-            let by =
-                (row.tenant_id.0.clone(), row.message_name.0.clone(), row.correlation_key.0.clone(), key);
-            self.tables.subscription_by_name.delete(&by);
-            self.tables.subscriptions.delete(&key);
+            self.remove_subscription(key, &row);
             self.record_subscription(key, Intent::Deleted, &row, None);
         }
         Ok(())
+    }
+
+    fn remove_subscription(&mut self, key: Key, row: &Subscription) {
+        let by = (row.tenant_id.0.clone(), row.message_name.0.clone(), row.correlation_key.0.clone(), key);
+        self.tables.subscription_by_name.delete(&by);
+        self.tables.subscription_by_owner.delete(&(row.element_instance_key, key));
+        self.tables.subscriptions.delete(&key);
     }
 
     /// Keeps a message until its time is over.

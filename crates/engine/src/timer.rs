@@ -111,7 +111,7 @@ impl Work<'_> {
             return Ok(());
         };
         if let Some(instance_key) = timer.process_instance_key {
-            self.current_instance = instance_key;
+            self.blame(instance_key);
             if self.is_banned(instance_key)? {
                 return self.postpone_timer(key, &timer);
             }

@@ -149,7 +149,7 @@ impl Engine {
             effects,
         );
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
-        let instance_key = work.current_instance;
+        let (instance_key, first_key) = (work.current_instance, work.first_instance);
         let attempt = match result {
             Ok(Ok(done)) => {
                 self.tables.commit();
@@ -167,7 +167,12 @@ impl Engine {
         self.definitions.forget_new();
         effects.truncate(mark);
         self.meta = before;
-        Ok(attempt)
+        match attempt {
+            Attempt::Panicked { instance_key, reason } if !self.tables.instances.contains(&instance_key)? => {
+                Ok(Attempt::Panicked { instance_key: first_key, reason })
+            }
+            attempt => Ok(attempt),
+        }
     }
 
     /// What the engine does by itself cannot be refused: a failure is one of the engine. Gives the banned instance, or 0.

@@ -32,6 +32,8 @@ pub(crate) struct Work<'a> {
     pub command_position: u64,
     /// Whom a panic is blamed on; 0 for nobody.
     pub current_instance: Key,
+    /// The one blamed if that does not exist, because this command was about to create it.
+    pub first_instance: Key,
     /// The instance last asked for.
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
 }
@@ -74,6 +76,7 @@ impl<'a> Work<'a> {
             operation_reference: None,
             command_position,
             current_instance: 0,
+            first_instance: 0,
             cached: None,
         }
     }
@@ -95,8 +98,21 @@ impl<'a> Work<'a> {
     /// Leaves all further steps to later commands.
     pub fn leave_steps(&mut self) {
         while let Some(step) = self.steps.pop_front() {
-            self.meta.pending_counter += 1;
-            self.tables.pending_steps.insert(self.meta.pending_counter, step);
+            self.leave_step(step);
+        }
+    }
+
+    /// Leaves a step to a later command.
+    pub fn leave_step(&mut self, step: Step) {
+        self.meta.pending_counter += 1;
+        self.tables.pending_steps.insert(self.meta.pending_counter, step);
+    }
+
+    /// Names the process instance that a panic from now on is blamed on.
+    pub fn blame(&mut self, process_instance_key: Key) {
+        self.current_instance = process_instance_key;
+        if self.first_instance == 0 {
+            self.first_instance = process_instance_key;
         }
     }
 
@@ -139,7 +155,7 @@ impl<'a> Work<'a> {
     /// An element instance with its place in the model, if it lives.
     pub fn at(&mut self, key: Key) -> Result<Option<(At, Arc<ElementInstance>)>, StateError> {
         let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
-        self.current_instance = row.process_instance_key;
+        self.blame(row.process_instance_key);
         let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
         let at = At {
             key,

@@ -22,9 +22,10 @@ impl Work<'_> {
             ))
             .into());
         }
-        self.current_instance = key;
-        self.lift_ban(key)?;
+        self.blame(key);
+        // Before the steps that were set aside: what failed once must not be tried again now.
         self.steps.push_back(Step::Terminate { key });
+        self.lift_ban(key)?;
         Ok(Response::Done)
     }
 }

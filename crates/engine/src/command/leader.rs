@@ -42,7 +42,7 @@ impl Work<'_> {
             ))
             .into());
         }
-        self.current_instance = key;
+        self.blame(key);
         self.lift_ban(key)?;
         Ok(Response::Done)
     }

@@ -1,6 +1,6 @@
 //! Resolves an incident: what it stopped is tried again.
 
-use protocol::{Document, Intent, Key, Rejection, Response};
+use protocol::{Key, Rejection, Response};
 
 use crate::entity::{ErrorType, JobState};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ impl Work<'_> {
             ))
             .into());
         };
-        self.current_instance = incident.process_instance_key;
+        self.blame(incident.process_instance_key);
         if let Some(job_key) = incident.job_key {
             self.retry_job(job_key)?;
         }
@@ -37,7 +37,6 @@ impl Work<'_> {
             return Ok(());
         }
         self.enqueue(key, &mut job);
-        self.record_job(key, Intent::RetriesUpdated, &job, &Document::empty(), "", -1);
         self.tables.jobs.put(key, job);
         Ok(())
     }

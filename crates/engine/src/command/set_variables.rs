@@ -16,7 +16,7 @@ impl Work<'_> {
             ))
             .into());
         };
-        self.current_instance = row.process_instance_key;
+        self.blame(row.process_instance_key);
         let owner = VariableOwner { process_instance_key: row.process_instance_key };
         if set.local {
             for (name, value) in set.variables.iter() {

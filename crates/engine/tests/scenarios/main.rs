@@ -3,5 +3,23 @@
 //! `UPDATE_EXPECT=1` writes new transcripts into the tests. After each script its log is applied to other engines, which
 //! must end in the same state (see [`support::harness`]).
 
+mod await_result;
+mod call_activity;
+mod cancellation;
+mod clock;
+mod deletion;
+mod deployment;
+mod error_event;
+mod gateways;
+mod incidents;
+mod jobs;
 mod lifecycle;
+mod message_start;
+mod messages;
+mod panics;
+mod rejections;
+mod step_budget;
+mod sub_process;
 mod support;
+mod timers;
+mod variables;
