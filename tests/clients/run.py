@@ -101,7 +101,7 @@ class Server:
 
     def _wait_until_ready(self) -> bool:
         end = time.monotonic() + READY_TIMEOUT_S
-        url = f"http://{self._management}/health/readiness"
+        url = f"http://{self._management}/actuator/health/readiness"
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while time.monotonic() < end and self._process.poll() is None:
             with contextlib.suppress(OSError):
