@@ -72,6 +72,7 @@ fn put_path(evaluator: &mut Evaluator<'_>, target: &Context, keys: &List, value:
         path.push((inner, key));
         inner = match next {
             Some(Value::Context(next)) => next,
+            Some(_) if evaluator.is_standard() && path.len() < keys.len() => return Err(Failure::Illegal),
             _ => Context::new(Vec::new()),
         };
     }

@@ -87,7 +87,12 @@ fn context(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         };
         entries.push((key, value));
     }
-    Ok(evaluator.new_context(entries)?)
+    let given = entries.len();
+    let context = evaluator.new_context(entries)?;
+    if evaluator.is_standard() && super::context(&context)?.len() < given {
+        return message("an entry is given twice");
+    }
+    Ok(context)
 }
 
 fn date(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
@@ -113,7 +118,7 @@ fn time(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
             or_message(Time::parse(text), || format!("Failed to parse time from '{text}'"))
         }
         [Value::Time(_)] => Ok(arguments[0].clone()),
-        [Value::DateTime(value)] => Ok(value.time_with_offset().into()),
+        [Value::DateTime(value)] => Ok(value.time().into()),
         [Value::Date(_)] => Ok(Time::midnight(Zone::UTC).into()),
         [hour, minute, second] => clock(hour, minute, second, Zone::Local).map(Value::from),
         [hour, minute, second, offset] => clock(hour, minute, second, zone_of(offset)?).map(Value::from),
@@ -209,9 +214,9 @@ fn range(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         .and_then(|rest| rest.strip_suffix([']', ')', '[']))
         .ok_or_else(refuse)?;
     let (start, end) = inner.split_once("..").ok_or_else(refuse)?;
-    let end_of = |text: &str| -> Result<Value, Failure> {
+    let end_of = |text: &str, included: bool| -> Result<Value, Failure> {
         if text.trim().is_empty() {
-            return Ok(Value::Null);
+            return if included { Err(refuse()) } else { Ok(Value::Null) };
         }
         let expression = crate::Expression::parse(text).map_err(|_| refuse())?;
         if !expression.is_constant() {
@@ -220,7 +225,12 @@ fn range(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         let result = expression.evaluate(&(), evaluator.environment).map_err(|_| refuse())?;
         if result.value.is_null() { Err(refuse()) } else { Ok(result.value) }
     };
-    let range = Range { start: end_of(start)?, start_included, end: end_of(end)?, end_included };
+    let range = Range {
+        start: end_of(start, start_included)?,
+        start_included,
+        end: end_of(end, end_included)?,
+        end_included,
+    };
     let open = range.start.is_null() || range.end.is_null();
     let ordered =
         crate::evaluate::compare::order(&range.start, &range.end).is_some_and(std::cmp::Ordering::is_le);

@@ -160,7 +160,7 @@ fn list_replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut replaced = items.items().to_vec();
     match &arguments[1] {
         Value::Number(position) => {
-            let place = position.as_i64().and_then(|position| place(items.len(), position));
+            let place = place(items.len(), position.truncate_to_i64());
             match place.and_then(|place| replaced.get_mut(place)) {
                 Some(item) => *item = arguments[2].clone(),
                 None => return message("position is outside of the list"),

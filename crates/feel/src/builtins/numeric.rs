@@ -4,6 +4,7 @@ use super::{Builtin, Failure, Outcome, fixed, function, integer, message, number
 use crate::evaluate::{Evaluator, Fatal};
 use crate::number::{Number, Rounding};
 use crate::value::Value;
+use std::ops::RangeInclusive;
 
 pub(super) const FUNCTIONS: &[Builtin] = &[
     function("decimal", &[fixed(&["n", "scale"]), fixed(&["n", "scale", "mode"])], decimal),
@@ -23,10 +24,14 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("random number", &[fixed(&[])], random_number),
 ];
 
+/// Scales that a function may be given (DMN 1.5 table 76).
+const SCALES: RangeInclusive<i32> = -6_111..=6_176;
+
 fn round(arguments: &[Value], mode: Rounding) -> Outcome {
     let value = number(&arguments[0])?;
     let scale = arguments.get(1).map_or(Ok(0), integer)?;
-    let rounded = i32::try_from(scale).ok().and_then(|scale| value.round(scale, mode));
+    let scale_in_range = i32::try_from(scale).ok().filter(|scale| SCALES.contains(scale));
+    let rounded = scale_in_range.and_then(|scale| value.round(scale, mode));
     or_message(rounded, || format!("scale '{scale}' is out of range"))
 }
 

@@ -176,7 +176,11 @@ impl Evaluator<'_> {
             _ => return Ok(self.no_function(builtin.name, arguments)),
         }
         self.spend(values.iter().map(cost).sum())?;
-        match (builtin.call)(self, &values) {
+        let mut outcome = (builtin.call)(self, &values);
+        if matches!(outcome, Err(Failure::Illegal)) && self.is_standard() {
+            outcome = self.call_coerced(builtin, &values);
+        }
+        match outcome {
             Ok(value) => {
                 self.spend(cost(&value))?;
                 self.check_depth(value)
@@ -184,6 +188,30 @@ impl Evaluator<'_> {
             Err(Failure::Fatal(fatal)) => Err(fatal),
             Err(failure) => Ok(self.refuse(builtin.name, failure, &values)),
         }
+    }
+
+    /// Lists of one item stand for the item, and a value for the list of it (DMN 1.5 §10.3.2.9.4).
+    fn call_coerced(&mut self, builtin: &Builtin, values: &[Value]) -> Result<Value, Failure> {
+        let mut single: Values = values.iter().cloned().collect();
+        for value in &mut single {
+            if let Value::List(list) = value
+                && let [item] = list.items()
+            {
+                *value = item.clone();
+            }
+        }
+        match (builtin.call)(self, &single) {
+            Err(Failure::Illegal) => {}
+            outcome => return outcome,
+        }
+        let mut listed: Values = values.iter().cloned().collect();
+        match listed.first_mut() {
+            Some(first) if !matches!(first, Value::List(_) | Value::Null) => {
+                *first = Value::list(vec![first.clone()]);
+            }
+            _ => return Err(Failure::Illegal),
+        }
+        (builtin.call)(self, &listed)
     }
 
     fn refuse(&mut self, name: &str, failure: Failure, values: &[Value]) -> Value {

@@ -1,48 +1,77 @@
 //! Equality and order of values (DMN 1.5 §10.3.2.13 and tables 51 to 53).
 
+use crate::environment::Dialect;
+use crate::temporal::NANOS_PER_SECOND;
 use crate::value::{Context, List, Value};
 use std::cmp::Ordering;
 
-/// Whether two values are equal; `None` if their types cannot be compared.
-/// Recursion is bounded by the depth of values.
+/// Whether two values are equal as Camunda sees it; `None` if their types cannot be compared.
 pub(crate) fn equals(left: &Value, right: &Value) -> Option<bool> {
-    Some(match (left, right) {
-        (Value::Null, Value::Null) => true,
-        (Value::Null, _) | (_, Value::Null) => false,
-        (Value::Bool(left), Value::Bool(right)) => left == right,
-        (Value::Number(left), Value::Number(right)) => left == right,
-        (Value::String(left), Value::String(right)) => left == right,
-        (Value::Date(left), Value::Date(right)) => left == right,
-        (Value::Time(left), Value::Time(right)) => {
-            left.compare(right)? == Ordering::Equal && left.offset_seconds() == right.offset_seconds()
-        }
-        (Value::DateTime(left), Value::DateTime(right)) => {
-            left.compare(right)?;
-            left.is_same(right)
-        }
-        (Value::Duration(left), Value::Duration(right)) => left == right,
-        (Value::Period(left), Value::Period(right)) => left == right,
-        (Value::List(left), Value::List(right)) => equal_lists(left, right),
-        (Value::Context(left), Value::Context(right)) => equal_contexts(left, right),
-        (Value::Range(left), Value::Range(right)) => {
-            left.start_included == right.start_included
-                && left.end_included == right.end_included
-                && equals(&left.start, &right.start) == Some(true)
-                && equals(&left.end, &right.end) == Some(true)
-        }
-        _ => return None,
-    })
+    Equality { dialect: Dialect::Camunda }.holds(left, right)
 }
 
-fn equal_lists(left: &List, right: &List) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equals(left, right) == Some(true))
+/// What counts as equal in a dialect.
+pub(crate) struct Equality {
+    pub(crate) dialect: Dialect,
 }
 
-fn equal_contexts(left: &Context, right: &Context) -> bool {
-    left.len() == right.len()
-        && left
-            .iter()
-            .all(|(key, value)| right.get(key).is_some_and(|other| equals(value, &other) == Some(true)))
+impl Equality {
+    /// Recursion is bounded by the depth of values.
+    pub(crate) fn holds(&self, left: &Value, right: &Value) -> Option<bool> {
+        let standard = self.dialect == Dialect::Standard;
+        Some(match (left, right) {
+            (Value::Null, Value::Null) => true,
+            (Value::Null, _) | (_, Value::Null) => false,
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::Number(left), Value::Number(right)) => left == right,
+            (Value::String(left), Value::String(right)) => left == right,
+            (Value::Date(left), Value::Date(right)) => left == right,
+            (Value::Time(left), Value::Time(right)) => {
+                let order = left.compare(right)?;
+                if standard {
+                    whole_seconds(left.utc_nanos()) == whole_seconds(right.utc_nanos())
+                } else {
+                    order.is_eq() && left.offset_seconds() == right.offset_seconds()
+                }
+            }
+            (Value::DateTime(left), Value::DateTime(right)) => {
+                left.compare(right)?;
+                if standard {
+                    whole_seconds(left.epoch_nanos()) == whole_seconds(right.epoch_nanos())
+                } else {
+                    left.is_same(right)
+                }
+            }
+            (Value::Duration(left), Value::Duration(right)) => left == right,
+            (Value::Period(left), Value::Period(right)) => left == right,
+            (Value::List(left), Value::List(right)) => self.lists(left, right),
+            (Value::Context(left), Value::Context(right)) => self.contexts(left, right),
+            (Value::Range(left), Value::Range(right)) => {
+                left.start_included == right.start_included
+                    && left.end_included == right.end_included
+                    && self.holds(&left.start, &right.start) == Some(true)
+                    && self.holds(&left.end, &right.end) == Some(true)
+            }
+            _ => return None,
+        })
+    }
+
+    fn lists(&self, left: &List, right: &List) -> bool {
+        left.len() == right.len()
+            && left.iter().zip(right).all(|(left, right)| self.holds(left, right) == Some(true))
+    }
+
+    fn contexts(&self, left: &Context, right: &Context) -> bool {
+        left.len() == right.len()
+            && left.iter().all(|(key, value)| {
+                right.get(key).is_some_and(|other| self.holds(value, &other) == Some(true))
+            })
+    }
+}
+
+/// The standard compares the properties of times, and those end with seconds (DMN 1.5 table 53).
+fn whole_seconds(nanos: i128) -> i128 {
+    nanos.div_euclid(i128::from(NANOS_PER_SECOND))
 }
 
 /// How two values are ordered; `None` if their types have no order.

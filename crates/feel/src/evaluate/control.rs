@@ -1,11 +1,12 @@
 //! `if`, `for`, `some`, `every`.
 
-use super::{Eval, Evaluator, Fatal, Frame};
+use super::{Eval, Evaluator, Fatal, Frame, compare};
 use crate::ast::{Iterator, NodeId, Source};
 use crate::diagnostics::WarningKind;
 use crate::expression::Program;
 use crate::temporal::Date;
 use crate::value::{List, Value};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What an iterator runs over.
@@ -196,6 +197,12 @@ impl<'a> Evaluator<'a> {
             }
             Source::Value(node) => match self.eval(program, *node)? {
                 Value::List(list) => Ok(Some(Items::List(list))),
+                Value::Range(range)
+                    if compare::order(&range.start, &range.end).is_some_and(Ordering::is_gt) =>
+                {
+                    self.warn(WarningKind::InvalidType, || "The range ends before it starts".to_owned());
+                    Ok(None)
+                }
                 Value::Range(range) => {
                     Ok(self.steps(&range.start, &range.end, [range.start_included, range.end_included]))
                 }

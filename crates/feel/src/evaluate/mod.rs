@@ -290,7 +290,12 @@ impl<'a> Evaluator<'a> {
             values.push((key.clone(), value));
         }
         self.frames.truncate(start);
-        self.new_context(values)
+        let written = values.len();
+        let context = self.new_context(values)?;
+        if self.is_standard() && context.as_context().is_some_and(|context| context.len() < written) {
+            return Ok(self.null(WarningKind::InvalidType, || "A context has an entry twice".to_owned()));
+        }
+        Ok(context)
     }
 
     fn eval_range(&mut self, program: &Arc<Program>, id: NodeId) -> Eval<Value> {

@@ -130,7 +130,7 @@ impl Evaluator<'_> {
             (Value::Context(context), Value::Context(_)) => self.spend(context.len())?,
             _ => {}
         }
-        Ok(compare::equals(left, right))
+        Ok(compare::Equality { dialect: self.environment.dialect }.holds(left, right))
     }
 
     pub(super) fn not_comparable(&mut self, left: &Value, right: &Value) -> Value {
@@ -229,9 +229,11 @@ fn subtract(left: &Value, right: &Value) -> Option<Value> {
             left.epoch_nanos() - right.epoch_nanos()
         }
         (Value::DateTime(left), Value::Date(right)) => {
+            left.offset_seconds()?;
             left.epoch_nanos() - i128::from(right.epoch_days()) * NANOS_PER_DAY
         }
         (Value::Date(left), Value::DateTime(right)) => {
+            right.offset_seconds()?;
             i128::from(left.epoch_days()) * NANOS_PER_DAY - right.epoch_nanos()
         }
         (_, Value::Duration(duration)) => return add(left, &duration.checked_neg()?.into()),

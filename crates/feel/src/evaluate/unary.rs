@@ -1,6 +1,6 @@
 //! Unary tests: those of decision tables and those behind `in`.
 
-use super::{Eval, Evaluator, compare};
+use super::{Eval, Evaluator};
 use crate::ast::{Comparison, Node, NodeId};
 use crate::expression::Program;
 use crate::value::{Range, Value};
@@ -50,9 +50,14 @@ impl Evaluator<'_> {
         expression: NodeId,
         uses_input: bool,
     ) -> Eval<Value> {
-        if let Some((range, _)) = self.range_of(program, expression)? {
+        if let Some((range, stated)) = self.range_of(program, expression)? {
             let input = self.read_input(program)?;
-            return Ok(self.in_range(&input, &range));
+            let nothing = (stated[0] && range.start.is_null()) || (stated[1] && range.end.is_null());
+            return Ok(if nothing {
+                self.outside_types(&input, &range.start, &range.end)
+            } else {
+                self.in_range(&input, &range)
+            });
         }
         let result = self.eval(program, expression)?;
         if uses_input {
@@ -81,17 +86,11 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Whether the input is in a range whose end is open beyond all values where it is null.
     fn in_range(&mut self, input: &Value, range: &Range) -> Value {
-        let comparable = |end: &Value, stated: bool| !stated || compare::order(input, end).is_some();
-        let both = !range.start.is_null() && !range.end.is_null();
-        let half = range.start.is_null() != range.end.is_null() && !input.is_null();
-        if (both || half)
-            && comparable(&range.start, !range.start.is_null())
-            && comparable(&range.end, !range.end.is_null())
-            && let Some(contained) = range.contains(input)
-        {
-            return Value::Bool(contained);
+        match range.contains(input) {
+            Some(contained) => Value::Bool(contained),
+            None => self.outside_types(input, &range.start, &range.end),
         }
-        self.outside_types(input, &range.start, &range.end)
     }
 }

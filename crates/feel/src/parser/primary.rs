@@ -418,7 +418,7 @@ fn plan(builtin: &builtins::Builtin, arguments: &Arguments) -> Plan {
         Arguments::Positional(values) => {
             for signature in builtin.signatures {
                 if signature.variadic {
-                    if values.len() + 1 >= signature.parameters.len() {
+                    if values.len() >= signature.parameters.len().saturating_sub(1).max(1) {
                         return Plan::Variadic(signature.parameters.len() - 1);
                     }
                 } else if signature.parameters.len() == values.len() {

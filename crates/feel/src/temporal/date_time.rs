@@ -20,7 +20,7 @@ pub struct DateTime {
 impl DateTime {
     /// A date at a time; the zone is the time's.
     pub fn new(date: Date, time: &Time) -> Option<Self> {
-        Self::at(date, time.nanos, time.zone.clone(), None)
+        Self::at(date, time.nanos_of_day(), time.zone().clone(), None)
     }
 
     fn at(date: Date, nanos: u64, zone: Zone, preferred: Option<i32>) -> Option<Self> {
@@ -81,7 +81,15 @@ impl DateTime {
         if rest.is_empty() {
             return Self::at(date, 0, Zone::Local, None);
         }
-        let (nanos, _, rest) = parse_clock(rest.strip_prefix('T')?)?;
+        let rest = rest.strip_prefix('T')?;
+        let (date, nanos, rest) = if let Some(rest) = rest.strip_prefix("24:00") {
+            // The end of a day is the start of the next (ISO 8601).
+            let next = Date::from_epoch_days(date.epoch_days() + 1)?;
+            (next, 0, rest.strip_prefix(":00").unwrap_or(rest))
+        } else {
+            let (nanos, _, rest) = parse_clock(rest)?;
+            (date, nanos, rest)
+        };
         let (zone, offset) = Zone::parse_suffix(rest)?;
         Self::at(date, nanos, zone, offset)
     }
@@ -91,15 +99,9 @@ impl DateTime {
         self.date
     }
 
-    /// The time of day with the zone.
+    /// The time of day with the zone, and with the offset of that moment.
     pub fn time(&self) -> Time {
-        Time { nanos: self.nanos, zone: self.zone.clone() }
-    }
-
-    /// The time of day with the offset of that moment instead of a region.
-    pub(crate) fn time_with_offset(&self) -> Time {
-        let zone = if self.zone.is_local() { Zone::Local } else { Zone::Offset(self.offset) };
-        Time { nanos: self.nanos, zone }
+        Time::at(self.nanos, self.zone.clone(), Some(self.offset))
     }
 
     /// The zone.
@@ -151,12 +153,9 @@ impl DateTime {
         Some(self.epoch_nanos().cmp(&other.epoch_nanos()))
     }
 
-    /// Whether date, time, and zone are the same; another zone's same moment is not.
+    /// Whether date, time, and offset are the same; another zone's same moment is not.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.date == other.date
-            && self.nanos == other.nanos
-            && self.offset == other.offset
-            && self.zone == other.zone
+        self.date == other.date && self.nanos == other.nanos && self.offset == other.offset
     }
 
     /// The moment as `jiff` knows it; `None` for local and outside its range.

@@ -81,7 +81,7 @@ fn seconds_component(text: &str) -> Option<(i64, i64)> {
     let mut nanos = 0;
     let mut rest = rest;
     if let Some(fraction) = rest.strip_prefix('.') {
-        let (value, after) = digits(fraction, 1, 9)?;
+        let (value, after) = digits(fraction, 0, 9)?;
         nanos = value as i64 * 10i64.pow(9 - (fraction.len() - after.len()) as u32);
         rest = after;
     }

@@ -23,12 +23,13 @@ pub(crate) const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// Seconds of a day without leap seconds.
 pub(crate) const SECONDS_PER_DAY: i64 = 86_400;
 
-/// Reads a run of ASCII digits of a length within bounds; gives the value and the rest.
+/// Reads a run of ASCII digits of a length within bounds (at most 18); gives the value and the rest.
 pub(crate) fn digits(text: &str, at_least: usize, at_most: usize) -> Option<(u64, &str)> {
     let count = text.bytes().take_while(u8::is_ascii_digit).count();
     if count < at_least || count > at_most {
         return None;
     }
     let (head, rest) = text.split_at(count);
-    Some((head.parse().ok()?, rest))
+    let value = head.bytes().fold(0, |value: u64, digit| value * 10 + u64::from(digit - b'0'));
+    Some((value, rest))
 }

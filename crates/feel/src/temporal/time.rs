@@ -8,8 +8,10 @@ use std::fmt;
 /// A time of day, local or with a zone.
 #[derive(Clone, Debug)]
 pub struct Time {
-    pub(super) nanos: u64,
-    pub(super) zone: Zone,
+    nanos: u64,
+    zone: Zone,
+    /// Seconds east of UTC; zero for local.
+    offset: i32,
 }
 
 const NANOS_PER_DAY: i128 = SECONDS_PER_DAY as i128 * NANOS_PER_SECOND as i128;
@@ -22,12 +24,22 @@ impl Time {
             && (0..60).contains(&second)
             && u64::from(nanosecond) < NANOS_PER_SECOND;
         let seconds = hour * 3600 + minute * 60 + second;
-        valid.then(|| Self { nanos: seconds as u64 * NANOS_PER_SECOND + u64::from(nanosecond), zone })
+        valid.then(|| Self::at(seconds as u64 * NANOS_PER_SECOND + u64::from(nanosecond), zone, None))
     }
 
     /// Midnight.
     pub fn midnight(zone: Zone) -> Self {
-        Self { nanos: 0, zone }
+        Self::at(0, zone, None)
+    }
+
+    /// With the offset that a region has at the moment of the time, if that is known.
+    pub(super) fn at(nanos: u64, zone: Zone, offset: Option<i32>) -> Self {
+        let offset = offset.unwrap_or_else(|| match &zone {
+            Zone::Local => 0,
+            Zone::Offset(offset) => *offset,
+            Zone::Named(zone) => zone.standard_offset(),
+        });
+        Self { nanos, zone, offset }
     }
 
     /// Reads `T?HH:MM[:SS[.f]]` with `Z`, `±HH:MM` or `@Region` behind seconds.
@@ -37,7 +49,7 @@ impl Time {
         if offset.is_some() || (!has_seconds && !zone.is_local()) {
             return None;
         }
-        Some(Self { nanos, zone })
+        Some(Self::at(nanos, zone, None))
     }
 
     /// The hour, 0 to 23.
@@ -65,26 +77,21 @@ impl Time {
         &self.zone
     }
 
-    /// The offset in seconds; a region counts without daylight saving, for a time has no date.
+    /// The offset in seconds; a region counts without daylight saving unless the date was known.
     pub fn offset_seconds(&self) -> Option<i32> {
-        match &self.zone {
-            Zone::Local => None,
-            Zone::Offset(offset) => Some(*offset),
-            Zone::Named(zone) => Some(zone.standard_offset()),
-        }
+        (!self.zone.is_local()).then_some(self.offset)
     }
 
     /// Nanoseconds since midnight in UTC, may be below zero or above a day.
     pub(crate) fn utc_nanos(&self) -> i128 {
-        let offset = self.offset_seconds().unwrap_or(0);
-        i128::from(self.nanos) - i128::from(offset) * i128::from(NANOS_PER_SECOND)
+        i128::from(self.nanos) - i128::from(self.offset) * i128::from(NANOS_PER_SECOND)
     }
 
     /// The time after a duration, around midnight if need be.
     #[must_use]
     pub(crate) fn plus_nanos(&self, nanos: i128) -> Self {
         let total = (i128::from(self.nanos) + nanos % NANOS_PER_DAY).rem_euclid(NANOS_PER_DAY);
-        Self { nanos: total as u64, zone: self.zone.clone() }
+        Self { nanos: total as u64, ..self.clone() }
     }
 
     /// Order of two times of which both or none have a zone.
@@ -103,7 +110,7 @@ impl Time {
     /// The time as ISO 8601, with an offset for a region; seconds always.
     pub(crate) fn to_iso(&self) -> String {
         let zone = self.offset_seconds().map_or(Zone::Local, Zone::Offset);
-        Self { nanos: self.nanos, zone }.to_string()
+        Self { nanos: self.nanos, zone, offset: self.offset }.to_string()
     }
 
     /// The form in which a local time leaves to a variable: zero seconds are left out.

@@ -18,24 +18,20 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether a value lies within; `None` if it cannot be compared with the ends.
+    /// Whether a value lies within; `None` if it cannot be compared with an end.
     pub fn contains(&self, value: &Value) -> Option<bool> {
-        let above = match (&self.start, compare::order(value, &self.start)) {
-            (Value::Null, _) => true,
-            (_, ordering) => match ordering? {
-                Ordering::Greater => true,
-                Ordering::Equal => self.start_included,
-                Ordering::Less => false,
-            },
+        if value.is_null() {
+            return None;
+        }
+        let inside = |end: &Value, beyond: Ordering, included: bool| {
+            if end.is_null() {
+                return Some(true);
+            }
+            let order = compare::order(value, end)?;
+            Some(order == beyond || (included && order.is_eq()))
         };
-        let below = match (&self.end, compare::order(value, &self.end)) {
-            (Value::Null, _) => true,
-            (_, ordering) => match ordering? {
-                Ordering::Less => true,
-                Ordering::Equal => self.end_included,
-                Ordering::Greater => false,
-            },
-        };
+        let above = inside(&self.start, Ordering::Greater, self.start_included)?;
+        let below = inside(&self.end, Ordering::Less, self.end_included)?;
         Some(above && below)
     }
 
