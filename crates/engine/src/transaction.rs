@@ -168,7 +168,9 @@ impl Engine {
         effects.truncate(mark);
         self.meta = before;
         match attempt {
-            Attempt::Panicked { instance_key, reason } if !self.tables.instances.contains(&instance_key)? => {
+            Attempt::Panicked { instance_key, reason }
+                if !self.tables.instances.contains(&instance_key)? =>
+            {
                 Ok(Attempt::Panicked { instance_key: first_key, reason })
             }
             attempt => Ok(attempt),

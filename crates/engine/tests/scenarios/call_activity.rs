@@ -275,15 +275,21 @@ fn cancelling_goes_all_the_way_down() {
 fn a_missing_process_is_an_incident() {
     check_with(
         &[
-            ("parent", "process parent
+            (
+                "parent",
+                "process parent
                         start s
                         call c process=child
                         end e
-                        s -> c -> e"),
-            ("none", "process child
+                        s -> c -> e",
+            ),
+            (
+                "none",
+                "process child
                       start s message=m
                       end e
-                      s -> e"),
+                      s -> e",
+            ),
             ("child", CHILD),
         ],
         Options::default(),
@@ -334,7 +340,9 @@ fn a_missing_process_is_an_incident() {
 fn the_version_is_chosen_by_its_binding() {
     check_with(
         &[
-            ("both", "process parent
+            (
+                "both",
+                "process parent
                       start s
                       call latest process=child
                       call same process=child binding=deployment
@@ -344,11 +352,15 @@ fn the_version_is_chosen_by_its_binding() {
                       process child tag=v1
                       start cs
                       job one
-                      cs -> one"),
-            ("child", "process child
+                      cs -> one",
+            ),
+            (
+                "child",
+                "process child
                        start s
                        job two
-                       s -> two"),
+                       s -> two",
+            ),
         ],
         Options::default(),
         "deploy both

@@ -6,18 +6,24 @@ use expect_test::expect;
 use crate::support::check_with;
 
 const FILES: &[(&str, &str)] = &[
-    ("p", "process p
+    (
+        "p",
+        "process p
            start s
            start timed cycle=R/PT1H
            job t
            s -> t
-           timed -> t"),
-    ("p@2", "process p
+           timed -> t",
+    ),
+    (
+        "p@2",
+        "process p
              start s
              start heard message=m
              job t2
              s -> t2
-             heard -> t2"),
+             heard -> t2",
+    ),
 ];
 
 #[test]

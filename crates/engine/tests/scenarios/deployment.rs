@@ -6,41 +6,65 @@ use expect_test::expect;
 use crate::support::check_with;
 
 const FILES: &[(&str, &str)] = &[
-    ("a", "process a
+    (
+        "a",
+        "process a
            start s
            end e
-           s -> e"),
-    ("a@2", "process a
+           s -> e",
+    ),
+    (
+        "a@2",
+        "process a
              start s
              job t
-             s -> t"),
-    ("b", "process b
+             s -> t",
+    ),
+    (
+        "b",
+        "process b
            start s
            end e
-           s -> e"),
-    ("copy-of-a", "process a
+           s -> e",
+    ),
+    (
+        "copy-of-a",
+        "process a
                    start s
                    end e
-                   s -> e"),
-    ("two", "process one
+                   s -> e",
+    ),
+    (
+        "two",
+        "process one
              start s
              s -> e
              end e
              process two
              start s2
              s2 -> e2
-             end e2"),
-    ("bad-timer", "process bad
+             end e2",
+    ),
+    (
+        "bad-timer",
+        "process bad
                    start s timer=PT1S
                    s -> e
-                   end e"),
-    ("bad-name", r#"process worse
+                   end e",
+    ),
+    (
+        "bad-name",
+        r#"process worse
                    start s message="=nothing"
                    s -> e
-                   end e"#),
-    ("unknown", "process u
+                   end e"#,
+    ),
+    (
+        "unknown",
+        "process u
                  start s
-                 s -> missing"),
+                 s -> missing",
+    ),
 ];
 
 #[test]

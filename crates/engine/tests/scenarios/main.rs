@@ -17,6 +17,8 @@ mod lifecycle;
 mod message_start;
 mod messages;
 mod panics;
+mod random_model;
+mod random_process;
 mod rejections;
 mod step_budget;
 mod sub_process;

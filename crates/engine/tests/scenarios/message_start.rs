@@ -202,12 +202,15 @@ fn the_latest_version_is_started() {
     check_with(
         &[
             ("p", START),
-            ("p@2", "process p
+            (
+                "p@2",
+                "process p
                      start s message=m2
                      start plain
                      job t2
                      s -> t2
-                     plain -> t2"),
+                     plain -> t2",
+            ),
         ],
         Options::default(),
         r#"show elements subscriptions definitions
@@ -275,11 +278,14 @@ fn a_message_starts_and_continues_different_processes() {
     check_with(
         &[
             ("p", START),
-            ("q", "process q
+            (
+                "q",
+                "process q
                    start s
                    catch wait message=m key=id
                    end e
-                   s -> wait -> e"),
+                   s -> wait -> e",
+            ),
         ],
         Options::default(),
         r#"deploy p q

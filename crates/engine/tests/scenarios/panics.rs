@@ -86,11 +86,17 @@ fn an_instance_is_banned_and_the_command_undone() {
 #[test]
 fn a_timer_that_fails_holds_nobody_up() {
     check_with(
-        &[("p", TASK), ("good", "process good
+        &[
+            ("p", TASK),
+            (
+                "good",
+                "process good
                                  start s
                                  catch wait timer=PT10S
                                  end e
-                                 s -> wait -> e")],
+                                 s -> wait -> e",
+            ),
+        ],
         fault(FaultPoint::Activate, "weak"),
         "deploy p good
          show elements timers errors
@@ -140,11 +146,14 @@ fn a_timer_that_fails_holds_nobody_up() {
 #[test]
 fn a_start_timer_that_fails_is_put_off() {
     check_with(
-        &[("p", "process p
+        &[(
+            "p",
+            "process p
                  start s cycle=R/PT10S
                  job weak
                  end e
-                 s -> weak -> e")],
+                 s -> weak -> e",
+        )],
         fault(FaultPoint::Activate, "weak"),
         "deploy p
          show elements timers errors
@@ -169,10 +178,13 @@ fn a_start_timer_that_fails_is_put_off() {
 #[test]
 fn a_creation_that_fails_leaves_nothing() {
     check_with(
-        &[("p", "process p
+        &[(
+            "p",
+            "process p
                  start s
                  job weak
-                 s -> weak")],
+                 s -> weak",
+        )],
         fault(FaultPoint::Activate, "weak"),
         "deploy p
          show elements errors
@@ -195,12 +207,18 @@ fn a_creation_that_fails_leaves_nothing() {
 #[test]
 fn a_step_that_fails_later_is_set_aside() {
     check_with(
-        &[("p", "process p
+        &[
+            (
+                "p",
+                "process p
                  start s
                  task one
                  task weak
                  end e
-                 s -> one -> weak -> e"), ("good", GOOD)],
+                 s -> one -> weak -> e",
+            ),
+            ("good", GOOD),
+        ],
         Options { max_steps_per_command: 1, ..fault(FaultPoint::Activate, "weak") },
         "deploy p good
          show elements errors
@@ -235,14 +253,17 @@ fn a_step_that_fails_later_is_set_aside() {
 #[test]
 fn a_message_start_that_fails_from_the_buffer_is_dropped() {
     check_with(
-        &[("p", r#"process p
+        &[(
+            "p",
+            r#"process p
                  start s message=m
                  xor g
                  job t
                  job weak
                  s -> g
                  g -> weak if bad
-                 g -> t default"#)],
+                 g -> t default"#,
+        )],
         fault(FaultPoint::Activate, "weak"),
         r#"deploy p
            show elements errors messages
@@ -282,10 +303,16 @@ fn a_message_start_that_fails_from_the_buffer_is_dropped() {
 #[test]
 fn a_job_that_cannot_be_handed_out_does_not_block_the_queue() {
     check_with(
-        &[("p", "process p
+        &[
+            (
+                "p",
+                "process p
                  start s
                  job weak type=t
-                 s -> weak"), ("good", GOOD)],
+                 s -> weak",
+            ),
+            ("good", GOOD),
+        ],
         fault(FaultPoint::Deliver, "weak"),
         "deploy p good
          show jobs errors
@@ -330,11 +357,14 @@ fn a_job_that_cannot_be_handed_out_does_not_block_the_queue() {
 #[test]
 fn messages_pass_a_banned_instance_by() {
     check_with(
-        &[("p", "process p
+        &[(
+            "p",
+            "process p
                  start s
                  catch wait message=m key=id
                  task weak
-                 s -> wait -> weak")],
+                 s -> wait -> weak",
+        )],
         fault(FaultPoint::Activate, "weak"),
         r#"deploy p
            show elements errors subscriptions
@@ -369,7 +399,9 @@ fn messages_pass_a_banned_instance_by() {
 #[test]
 fn a_banned_child_ends_with_its_parent() {
     check_with(
-        &[("p", "process p
+        &[(
+            "p",
+            "process p
                  start s
                  call c process=child
                  s -> c
@@ -377,7 +409,8 @@ fn a_banned_child_ends_with_its_parent() {
                  start cs
                  job t
                  task weak
-                 cs -> t -> weak")],
+                 cs -> t -> weak",
+        )],
         fault(FaultPoint::Activate, "weak"),
         "deploy p
          show elements errors

@@ -92,8 +92,9 @@ fn each_continuation_is_bounded_and_takes_turns() {
             break;
         }
     }
-    assert_eq!(ended.len(), 2);
-    assert!(ended[1] - ended[0] <= 3, "both made progress alike: {ended:?}");
+    let [.., first, last] = ended[..] else { panic!("nothing ended") };
+    assert!(ended.len() >= 90, "the calls of both, and the two themselves last");
+    assert!(last - first <= 3, "both made progress alike: {ended:?}");
     assert!(harness.is_empty());
     harness.verify_replay(2);
 }

@@ -339,18 +339,27 @@ fn a_timer_at_the_event_based_gateway() {
 fn a_start_timer_belongs_to_the_latest_version() {
     super::support::check_with(
         &[
-            ("p", "process p
+            (
+                "p",
+                "process p
                    start s cycle=R/PT10S
                    end e
-                   s -> e"),
-            ("p@2", "process p
+                   s -> e",
+            ),
+            (
+                "p@2",
+                "process p
                      start s cycle=R2/PT1M
                      end e
-                     s -> e"),
-            ("p@3", "process p
+                     s -> e",
+            ),
+            (
+                "p@3",
+                "process p
                      start s
                      end e
-                     s -> e"),
+                     s -> e",
+            ),
         ],
         engine::Options::default(),
         "show timers elements definitions

@@ -1,0 +1,250 @@
+//! Models made by chance, structured so that every token can reach an end.
+//!
+//! What is inside a block has one way in and one way out. An interrupting boundary event leads back to the way out of its
+//! host, a non-interrupting one to an end of its own, so joins always get their tokens.
+
+use std::fmt::Write as _;
+
+use crate::support::Random;
+
+/// How deeply blocks may nest.
+const MAX_DEPTH: u32 = 4;
+/// Error codes that workers and end events throw.
+pub const CODES: [&str; 3] = ["E1", "E2", "E3"];
+
+/// A model and how many elements it has, more or less.
+pub struct Generator<'a> {
+    random: &'a mut Random,
+    elements: usize,
+    size: usize,
+    /// Processes that may be called, with their text.
+    children: Vec<String>,
+}
+
+/// A way in and a way out.
+struct Block {
+    first: String,
+    last: String,
+}
+
+/// The processes of a model; the one to start is `main`.
+pub fn generate(random: &mut Random, size: usize) -> String {
+    let mut generator = Generator { random, elements: 0, size, children: Vec::new() };
+    let main = generator.process("main", MAX_DEPTH);
+    generator.children.insert(0, main);
+    generator.children.join("")
+}
+
+impl Generator<'_> {
+    fn process(&mut self, id: &str, depth: u32) -> String {
+        let mut text = format!("process {id}\n");
+        self.scope(&mut text, depth);
+        text
+    }
+
+    /// Start, a block, end.
+    fn scope(&mut self, text: &mut String, depth: u32) {
+        let (start, end) = (self.id("s"), self.id("e"));
+        let block = self.sequence(text, depth);
+        let _ = writeln!(text, "start {start}\nend {end}\n{start} -> {} ", block.first);
+        let _ = writeln!(text, "{} -> {end}", block.last);
+    }
+
+    fn id(&mut self, prefix: &str) -> String {
+        self.elements += 1;
+        format!("{prefix}{}", self.elements)
+    }
+
+    fn sequence(&mut self, text: &mut String, depth: u32) -> Block {
+        let mut all = self.block(text, depth);
+        for _ in 0..self.random.below(3) {
+            let next = self.block(text, depth);
+            let _ = writeln!(text, "{} -> {}", all.last, next.first);
+            all.last = next.last;
+        }
+        all
+    }
+
+    fn block(&mut self, text: &mut String, depth: u32) -> Block {
+        let simple = depth == 0 || self.elements >= self.size;
+        match self.random.below(if simple { 8 } else { 18 }) {
+            0..=3 => self.job(text),
+            4 => {
+                let id = self.id("script");
+                let _ = writeln!(text, "script {id} expr=\"if r = null then 0 else r + 1\" result=v");
+                Block { first: id.clone(), last: id }
+            }
+            5 => {
+                let id = self.id("wait");
+                let what = self.event();
+                let _ = writeln!(text, "catch {id} {what}");
+                Block { first: id.clone(), last: id }
+            }
+            6 => {
+                let (id, name) = (self.id("get"), self.message());
+                let _ = writeln!(text, "receive {id} message={name} key=key");
+                self.with_boundaries(text, id)
+            }
+            7 => {
+                let id = self.id("pass");
+                let kind = if self.random.percent(50) { "task" } else { "throw" };
+                let _ = writeln!(text, "{kind} {id}");
+                Block { first: id.clone(), last: id }
+            }
+            8..=10 => self.exclusive(text, depth),
+            11 | 12 => self.parallel(text, depth),
+            13 | 14 => self.sub_process(text, depth),
+            15 => self.call(text, depth),
+            16 => self.events(text, depth),
+            _ => self.counted_loop(text, depth),
+        }
+    }
+
+    fn job(&mut self, text: &mut String) -> Block {
+        let id = self.id("job");
+        let mapping = match self.random.below(4) {
+            0 => " in:x=\"=r\"",
+            1 => " out:r=\"=r\" out:o.p=\"=key\"",
+            _ => "",
+        };
+        let _ = writeln!(text, "job {id} type=t{mapping}");
+        self.with_boundaries(text, id)
+    }
+
+    fn message(&mut self) -> String {
+        format!("m{}", self.random.below(4))
+    }
+
+    fn event(&mut self) -> String {
+        if self.random.percent(50) {
+            format!("timer=PT{}S", self.random.below(30))
+        } else {
+            format!("message={} key=key", self.message())
+        }
+    }
+
+    fn with_boundaries(&mut self, text: &mut String, host: String) -> Block {
+        let count = self.random.below(4).saturating_sub(1);
+        if count == 0 {
+            return Block { first: host.clone(), last: host };
+        }
+        let out = self.id("out");
+        let _ = writeln!(text, "xor {out}\n{host} -> {out}");
+        let mut taken = Vec::new();
+        for _ in 0..count {
+            let what = match self.random.below(4) {
+                0 => "error=*".to_owned(),
+                1 => format!("error={}", CODES[self.random.below(2) as usize]),
+                _ => self.event(),
+            };
+            // Two boundary events of one activity must not wait for the same.
+            if taken.contains(&what) {
+                continue;
+            }
+            taken.push(what.clone());
+            let (id, after) = (self.id("b"), self.id("job"));
+            let keeps = !what.starts_with("error") && self.random.percent(50);
+            let what = match what.split_once('=') {
+                Some(("timer", _)) if keeps => "cycle=R3/PT7S".to_owned(),
+                // A message of its own: it would take for ever what others wait for.
+                Some(("message", _)) if keeps => what.replace("message=m", "message=n"),
+                _ => what,
+            };
+            let _ = writeln!(text, "boundary {id} on={host} {what} interrupting={}", !keeps);
+            let _ = writeln!(text, "job {after} type=t");
+            let target = if keeps {
+                let end = self.id("e");
+                let _ = writeln!(text, "end {end}");
+                end
+            } else {
+                out.clone()
+            };
+            let _ = writeln!(text, "{id} -> {after} -> {target}");
+        }
+        Block { first: host, last: out }
+    }
+
+    fn exclusive(&mut self, text: &mut String, depth: u32) -> Block {
+        let (split, merge) = (self.id("split"), self.id("merge"));
+        let _ = writeln!(text, "xor {split}\nxor {merge}");
+        for branch in 0..=self.random.below(2) {
+            let limit = 3 + branch * 3;
+            if self.random.percent(15) {
+                let end = self.id("stop");
+                let what = match self.random.below(3) {
+                    0 => "terminate".to_owned(),
+                    1 => "error=E1".to_owned(),
+                    _ => format!("error={}", CODES[self.random.below(3) as usize]),
+                };
+                let _ = writeln!(text, "end {end} {what}\n{split} -> {end} if r != null and r > {limit}");
+            } else {
+                let inner = self.sequence(text, depth - 1);
+                let _ = writeln!(text, "{split} -> {} if r != null and r < {limit}", inner.first);
+                let _ = writeln!(text, "{} -> {merge}", inner.last);
+            }
+        }
+        let inner = self.sequence(text, depth - 1);
+        let _ = writeln!(text, "{split} -> {} default", inner.first);
+        let _ = writeln!(text, "{} -> {merge}", inner.last);
+        Block { first: split, last: merge }
+    }
+
+    fn parallel(&mut self, text: &mut String, depth: u32) -> Block {
+        let (fork, join) = (self.id("fork"), self.id("join"));
+        let _ = writeln!(text, "and {fork}\nand {join}");
+        for _ in 0..2 + self.random.below(2) {
+            let inner = self.sequence(text, depth - 1);
+            let _ = writeln!(text, "{fork} -> {}", inner.first);
+            let _ = writeln!(text, "{} -> {join}", inner.last);
+        }
+        Block { first: fork, last: join }
+    }
+
+    fn sub_process(&mut self, text: &mut String, depth: u32) -> Block {
+        let id = self.id("sub");
+        let local = if self.random.percent(30) { " in:local=\"=1\"" } else { "" };
+        let _ = writeln!(text, "sub {id}{local} {{");
+        self.scope(text, depth - 1);
+        text.push_str("}\n");
+        self.with_boundaries(text, id)
+    }
+
+    fn call(&mut self, text: &mut String, depth: u32) -> Block {
+        let (id, process) = (self.id("call"), self.id("child"));
+        let child = self.process(&process, depth - 1);
+        self.children.push(child);
+        let _ = writeln!(text, "call {id} process={process} up={}", self.random.percent(50));
+        self.with_boundaries(text, id)
+    }
+
+    fn events(&mut self, text: &mut String, depth: u32) -> Block {
+        let (gateway, merge) = (self.id("events"), self.id("merge"));
+        let _ = writeln!(text, "events {gateway}\nxor {merge}");
+        for (n, what) in ["timer=PT9S", "message=m1 key=key", "message=m2 key=key"].into_iter().enumerate() {
+            if n == 2 && self.random.percent(50) {
+                continue;
+            }
+            let catch = self.id("wait");
+            let inner = self.sequence(text, depth - 1);
+            let _ = writeln!(text, "catch {catch} {what}\n{gateway} -> {catch} -> {}", inner.first);
+            let _ = writeln!(text, "{} -> {merge}", inner.last);
+        }
+        Block { first: gateway, last: merge }
+    }
+
+    /// At most three rounds, each with a job so that it waits.
+    fn counted_loop(&mut self, text: &mut String, depth: u32) -> Block {
+        let [init, again, count, pause, more, out] =
+            ["init", "again", "count", "job", "more", "out"].map(|prefix| self.id(prefix));
+        let inner = self.sequence(text, depth - 1);
+        let _ = writeln!(
+            text,
+            "script {init} expr=0 result=n_{count}\nxor {again}\nscript {count} expr=\"n_{count} + 1\" result=n_{count}\n\
+             job {pause} type=t\nxor {more}\nthrow {out}\n{init} -> {again} -> {count} -> {pause} -> {first}\n\
+             {last} -> {more}\n{more} -> {again} if n_{count} < 3\n{more} -> {out} default",
+            first = inner.first,
+            last = inner.last,
+        );
+        Block { first: init, last: out }
+    }
+}

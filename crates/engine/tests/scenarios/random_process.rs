@@ -1,0 +1,365 @@
+//! Models and workers made by chance: every instance comes to its end, nothing is left over, and the log can be repeated.
+//!
+//! `BATON_RANDOM_SEEDS` says how many seeds to try (default 60), `BATON_RANDOM_FIRST` where to begin. A seed that fails is
+//! tried again with smaller models; the smallest that fails is printed with what was done to it.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use engine::Options;
+use engine::entity::{ErrorType, JobState};
+use protocol::{
+    ActivatedJob, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, Intent, Key, Name,
+    PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob,
+};
+
+use crate::random_model::{CODES, generate};
+use crate::support::harness::jobs_of;
+use crate::support::{Harness, Random, document};
+
+/// Elements of a model, more or less.
+const SIZE: usize = 40;
+/// Things that are done to the instances before everything helps them to end.
+const ACTIONS: u64 = 120;
+/// Rounds in which everything helps; far more than any model needs.
+const ROUNDS: usize = 400;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name)
+        .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
+}
+
+#[test]
+fn every_process_ends_and_leaves_nothing() {
+    let first = number("BATON_RANDOM_FIRST", 1);
+    for seed in first..first + number("BATON_RANDOM_SEEDS", 60) {
+        if fails(seed, SIZE).is_none() {
+            continue;
+        }
+        let (size, (model, actions, why)) = (0..=SIZE)
+            .find_map(|size| fails(seed, size).map(|failure| (size, failure)))
+            .expect("fails at its full size");
+        panic!("seed {seed} fails at size {size}: {why}\n\nmodel:\n{model}\nactions:\n{actions}");
+    }
+}
+
+/// Model, actions and message of a failure.
+fn fails(seed: u64, size: usize) -> Option<(String, String, String)> {
+    let mut random = Random::new(seed);
+    let model = generate(&mut random, size);
+    let steps = [1, 3, 100][random.below(3) as usize];
+    let options = Options { max_steps_per_command: steps, max_children_per_step: 2, ..Options::default() };
+    let mut run =
+        Run { harness: Harness::with_options(options), random, held: Vec::new(), actions: Vec::new() };
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        run.all(&model);
+        run.harness.verify_replay(seed);
+    }));
+    let panic = result.err()?;
+    let why = panic
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
+        .unwrap_or_default();
+    Some((model, run.actions.join("\n"), why))
+}
+
+struct Run {
+    harness: Harness,
+    random: Random,
+    held: Vec<ActivatedJob>,
+    actions: Vec<String>,
+}
+
+impl Run {
+    fn all(&mut self, model: &str) {
+        self.harness.deploy(&[("main.bpmn", model)]).unwrap_or_else(|rejection| panic!("{rejection}"));
+        for instance in 0..3 {
+            self.create(instance);
+            for _ in 0..ACTIONS / 3 {
+                self.act();
+                if self.random.percent(70) {
+                    self.settle();
+                }
+            }
+        }
+        self.help();
+        assert!(self.harness.is_empty(), "left over: {:?}\n{}", self.harness.leftovers(), self.describe());
+    }
+
+    fn create(&mut self, number: u64) {
+        let command = Command::CreateInstance(CreateInstance {
+            definition: DefinitionRef::Id { id: Name::from("main"), version: None },
+            tenant_id: Name::default_tenant(),
+            variables: document(&format!(r#"{{"key":"k{}","r":{number}}}"#, number % 2)),
+            await_result: None,
+            tags: vec![],
+            business_id: None,
+            operation_reference: None,
+        });
+        self.run(command);
+    }
+
+    /// Applies a command, sometimes with demand, and leaves its left-over steps to later ones.
+    fn run(&mut self, command: Command) {
+        let demand = if self.random.percent(30) { vec![self.harness.demand("t", 2)] } else { vec![] };
+        self.actions.push(format!("{command:?} with demand for {}", demand.len()));
+        let effects = self.harness.apply(vec![command], demand);
+        assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
+        let jobs = jobs_of(&effects.deliveries);
+        self.held.extend(jobs);
+    }
+
+    /// Runs left-over steps to their end, then everything must fit together.
+    fn settle(&mut self) {
+        self.actions.push("go on".to_owned());
+        self.harness.go_on();
+        check_consistency(&self.harness);
+    }
+
+    fn act(&mut self) {
+        match self.random.below(20) {
+            0..=2 => {
+                let demand = self.harness.demand("t", 3);
+                self.actions.push("activate".to_owned());
+                self.held.extend(self.harness.activate_with(demand));
+            }
+            3..=8 => self.work(),
+            9 => {
+                let by_ms = 1000 * (1 + self.random.below(12)) as i64;
+                self.advance(by_ms);
+            }
+            10 => self.advance(660_000),
+            11..=13 => self.publish(),
+            14 | 15 => self.resolve_incidents(false),
+            16 => {
+                self.actions.push("flush and reopen".to_owned());
+                self.harness.flush_and_reopen();
+            }
+            17 => {
+                let r = self.random.below(10);
+                if let Some(element_instance_key) = self.any_element_instance() {
+                    self.run(Command::SetVariables(SetVariables {
+                        element_instance_key,
+                        variables: document(&format!(r#"{{"r":{r}}}"#)),
+                        local: r % 2 == 0,
+                        operation_reference: None,
+                    }));
+                }
+            }
+            18 if self.random.percent(25) => {
+                if let Some(key) = self.roots().first().copied() {
+                    self.cancel(key);
+                }
+            }
+            _ => self.run(Command::Continue),
+        }
+    }
+
+    fn advance(&mut self, by_ms: i64) {
+        self.actions.push(format!("advance {by_ms} ms"));
+        self.harness.advance(by_ms);
+    }
+
+    fn work(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let at = self.random.below(self.held.len() as u64) as usize;
+        let job_key = self.held.swap_remove(at).key;
+        let variables = document(&format!(r#"{{"r":{}}}"#, self.random.below(10)));
+        let command = match self.random.below(10) {
+            0 => Command::FailJob(FailJob {
+                job_key,
+                retries: self.random.below(3) as i32,
+                retry_backoff_ms: 1000 * self.random.below(3) as i64,
+                error_message: Name::from("failed"),
+                variables,
+            }),
+            1 | 2 => Command::ThrowError(ThrowError {
+                job_key,
+                error_code: Name::from(CODES[self.random.below(3) as usize]),
+                error_message: Name::default(),
+                variables,
+            }),
+            3 => Command::YieldJobs { job_keys: vec![job_key] },
+            _ => Command::CompleteJob(CompleteJob { job_key, variables }),
+        };
+        self.run(command);
+    }
+
+    fn publish(&mut self) {
+        let command = Command::PublishMessage(PublishMessage {
+            name: Name::from(format!(
+                "{}{}",
+                ["m", "n"][self.random.below(2) as usize],
+                self.random.below(4)
+            )),
+            correlation_key: Name::from(format!("k{}", self.random.below(2))),
+            time_to_live_ms: [0, 5000][self.random.below(2) as usize],
+            message_id: Name::default(),
+            variables: document(&format!(r#"{{"r":{}}}"#, self.random.below(10))),
+            tenant_id: Name::default_tenant(),
+        });
+        self.run(command);
+    }
+
+    /// Resolves incidents; those that nobody can resolve end their instance, if `for_good`.
+    fn resolve_incidents(&mut self, for_good: bool) {
+        let incidents = self.harness.engine().tables().incidents.scan(.., usize::MAX).unwrap();
+        for (incident_key, incident) in incidents {
+            match incident.job_key {
+                Some(job_key) => {
+                    let retries = Some(2);
+                    self.run(Command::UpdateJob(UpdateJob {
+                        job_key,
+                        retries,
+                        timeout_ms: None,
+                        operation_reference: None,
+                    }));
+                }
+                None if for_good && incident.error_type == ErrorType::UnhandledErrorEvent => {
+                    let instances = &self.harness.engine().tables().instances;
+                    if let Some(instance) = instances.get(&incident.process_instance_key).unwrap() {
+                        let root_key = instance.root_key;
+                        self.cancel(root_key);
+                    }
+                    continue;
+                }
+                None => {}
+            }
+            self.run(Command::ResolveIncident { incident_key, operation_reference: None });
+        }
+    }
+
+    fn cancel(&mut self, process_instance_key: Key) {
+        self.run(Command::CancelInstance { process_instance_key, operation_reference: None });
+    }
+
+    fn roots(&self) -> Vec<Key> {
+        let instances = self.harness.engine().tables().instances.scan(.., usize::MAX).unwrap();
+        instances.into_iter().filter(|(_, instance)| instance.parent.is_none()).map(|(key, _)| key).collect()
+    }
+
+    /// What still runs, for people to look at.
+    fn describe(&self) -> String {
+        let tables = self.harness.engine().tables();
+        let mut out = String::new();
+        for record in self.harness.records() {
+            if let RecordValue::ProcessInstance(value) = &record.value
+                && record.intent == Intent::ElementActivating
+                && let Some(row) = tables.element_instances.get(&record.key).unwrap()
+            {
+                let _ = writeln!(out, "{} in {}: {row:?}", value.element_id, value.process_instance_key);
+            }
+        }
+        out
+    }
+
+    fn any_element_instance(&mut self) -> Option<Key> {
+        let keys = self.harness.engine().tables().element_instances.keys(.., usize::MAX).unwrap();
+        if keys.is_empty() { None } else { Some(keys[self.random.below(keys.len() as u64) as usize]) }
+    }
+
+    /// Does whatever brings the instances to their end.
+    fn help(&mut self) {
+        self.held.clear();
+        for _ in 0..ROUNDS {
+            self.settle();
+            if self.roots().is_empty() {
+                break;
+            }
+            self.resolve_incidents(true);
+            self.settle();
+            self.advance(700_000);
+            self.settle();
+            let demand = self.harness.demand("t", 1000);
+            let jobs = self.harness.activate_with(demand);
+            self.held.clear();
+            for job in jobs {
+                self.run(Command::CompleteJob(CompleteJob {
+                    job_key: job.key,
+                    variables: Document::empty(),
+                }));
+            }
+            for name in 0..4 {
+                for key in 0..2 {
+                    self.run(Command::PublishMessage(PublishMessage {
+                        name: Name::from(format!("m{name}")),
+                        correlation_key: Name::from(format!("k{key}")),
+                        time_to_live_ms: 0,
+                        message_id: Name::default(),
+                        variables: Document::empty(),
+                        tenant_id: Name::default_tenant(),
+                    }));
+                }
+            }
+        }
+        self.advance(60_000);
+        self.settle();
+    }
+}
+
+/// What must fit together whenever no steps are left over.
+fn check_consistency(harness: &Harness) {
+    let tables = harness.engine().tables();
+    tables
+        .element_instances
+        .visit(.., |key, row| {
+            let children = tables.children.keys((*key, 0)..(*key + 1, 0), usize::MAX).unwrap();
+            assert_eq!(children.len(), row.active_children as usize, "children of {key}: {row:?}");
+            let mut tokens = 0;
+            tables
+                .join_tokens
+                .visit((*key, 0, 0)..(*key + 1, 0, 0), |_, count| {
+                    tokens += **count;
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+            assert_eq!(tokens, row.waiting_tokens, "tokens in {key}: {row:?}");
+            assert!(!row.interrupted && row.pending_event.is_none(), "unfinished business of {key}: {row:?}");
+            if let Some(job_key) = row.job_key {
+                assert!(tables.jobs.contains(&job_key).unwrap(), "the job of {key}");
+            }
+            let waits = !tables.timer_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
+                || !tables.subscription_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty();
+            assert!(!waits || row.subscribed, "{key} waits for events unseen: {row:?}");
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    tables
+        .jobs
+        .visit(.., |key, job| {
+            let queued =
+                tables.job_queue.contains(&(job.job_type.0.clone(), job.tenant_id.0.clone(), *key)).unwrap();
+            assert_eq!(queued, job.state == JobState::Activatable, "job {key}: {job:?}");
+            let due = tables.job_due.contains(&(job.due_ms, *key)).unwrap();
+            assert_eq!(
+                due,
+                matches!(job.state, JobState::Activated | JobState::Backoff),
+                "job {key}: {job:?}"
+            );
+            let owner = tables
+                .element_instances
+                .get(&job.element_instance_key)
+                .unwrap()
+                .expect("the element of a job");
+            assert_eq!(owner.job_key, Some(*key));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let rows =
+        |name: &str| tables.row_counts().into_iter().find(|(table, _)| *table == name).expect("a table").1;
+    for (one, other) in [
+        ("timers", "timer_due"),
+        ("timers", "timer_by_owner"),
+        ("subscriptions", "subscription_by_name"),
+        ("subscriptions", "subscription_by_owner"),
+        ("messages", "message_due"),
+        ("messages", "message_by_name"),
+        ("incidents", "incident_by_owner"),
+    ] {
+        assert_eq!(rows(one), rows(other), "rows of {one} and {other}");
+    }
+}
