@@ -81,6 +81,7 @@ impl Serialize for Record {
 }
 
 /// A key that may be absent; exported as -1 then.
+#[expect(clippy::ref_option, reason = "serde hands over a reference")]
 fn key_or_none<S: Serializer>(key: &Option<Key>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_i64(key.map_or(-1, |key| key as i64))
 }
