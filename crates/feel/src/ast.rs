@@ -212,6 +212,6 @@ pub(crate) enum TypeName {
     Range(Option<Box<TypeName>>),
     /// With the number of parameters, if stated.
     Function(Option<usize>),
-    /// A name that FEEL does not know.
-    Unknown,
+    /// A name that FEEL does not know; the host may.
+    Named(Arc<str>),
 }

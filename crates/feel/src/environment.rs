@@ -3,6 +3,7 @@
 use crate::temporal::{DateTime, Zone};
 use crate::value::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Where root variables come from. Asked only for those that are read, and once for each.
@@ -66,6 +67,12 @@ impl Default for Limits {
     }
 }
 
+/// Types that the host defines, such as the item definitions of a decision model.
+pub trait Types: fmt::Debug + Send + Sync {
+    /// Whether a value is an instance of the type; a type that is not known has none.
+    fn is_instance(&self, type_name: &str, value: &Value) -> bool;
+}
+
 /// Everything that an evaluation may know of the world.
 #[derive(Clone, Debug)]
 pub struct Environment {
@@ -79,11 +86,20 @@ pub struct Environment {
     pub limits: Limits,
     /// The reading of FEEL.
     pub dialect: Dialect,
+    /// Types for `instance of` beyond those of FEEL.
+    pub types: Option<Arc<dyn Types>>,
 }
 
 impl Default for Environment {
     fn default() -> Self {
-        Self { now_ms: 0, zone: Zone::UTC, seed: 0, limits: Limits::default(), dialect: Dialect::default() }
+        Self {
+            now_ms: 0,
+            zone: Zone::UTC,
+            seed: 0,
+            limits: Limits::default(),
+            dialect: Dialect::default(),
+            types: None,
+        }
     }
 }
 

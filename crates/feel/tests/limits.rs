@@ -73,6 +73,12 @@ fn recursion_ends() {
 fn values_cannot_grow_without_bound() {
     check("for i in 1..100000 return [partial]".to_owned(), "nested too deeply");
     check("for i in 1..100000 return function() partial".to_owned(), "nested");
+    check("for i in 1..300 return if i = 1 then 1 else [partial[-1], partial[-1]]".to_owned(), "too large");
+    check(
+        "for i in 1..300 return if i = 1 then 1 else {a: partial[-1], b: partial[-1]}".to_owned(),
+        "too large",
+    );
+    check("string(for i in 1..300 return if i = 1 then \"x\" else partial[-1] + partial[-1])".to_owned(), "");
     check("count(for i in 1..1000000 return i)".to_owned(), "1000000");
     check("count(for i in 1..100000000 return i)".to_owned(), "steps");
     check("(for i in 1..64 return if i = 1 then \"x\" else partial[-1] + partial[-1])[-1]".to_owned(), "");

@@ -38,6 +38,7 @@ fn is(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         (Value::Time(left), Value::Time(right)) => {
             left.nanos_of_day() == right.nanos_of_day() && left.zone() == right.zone()
         }
+        (Value::DateTime(left), Value::DateTime(right)) => left.is_same(right) && left.zone() == right.zone(),
         (left, right) => left == right,
     };
     Ok(Value::Bool(same))

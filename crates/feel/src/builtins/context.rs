@@ -55,7 +55,7 @@ fn get_entries(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 fn put(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let target = context(&arguments[0])?;
     match &arguments[1] {
-        Value::String(key) => Ok(evaluator.check_depth(target.with(key, arguments[2].clone()).into())?),
+        Value::String(key) => Ok(evaluator.check_extent(target.with(key, arguments[2].clone()).into())?),
         Value::List(keys) if keys.is_empty() => message("The context path must not be empty."),
         Value::List(keys) => put_path(evaluator, target, keys, &arguments[2]),
         _ => Err(Failure::Illegal),
@@ -79,7 +79,7 @@ fn put_path(evaluator: &mut Evaluator<'_>, target: &Context, keys: &List, value:
     let mut result = value.clone();
     for (outer, key) in path.into_iter().rev() {
         evaluator.spend(outer.len())?;
-        result = evaluator.check_depth(outer.with(key, result).into())?;
+        result = evaluator.check_extent(outer.with(key, result).into())?;
     }
     Ok(result)
 }

@@ -4,6 +4,7 @@ use super::{Failure, Outcome, message, text};
 use crate::evaluate::Evaluator;
 use crate::value::Value;
 use fancy_regex::{Captures, Regex, RegexBuilder};
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// Steps back that one match may take.
@@ -20,11 +21,17 @@ thread_local! {
     static KEPT: RefCell<Vec<(String, Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn compile(pattern: &str, flags: &str) -> Result<Regex, Failure> {
+fn compile(evaluator: &Evaluator<'_>, pattern: &str, flags: &str) -> Result<Regex, Failure> {
     if let Some(flag) = flags.chars().find(|flag| !"smix".contains(*flag)) {
         return message(format!("Illegal regular expression flag '{flag}'"));
     }
-    let source = if flags.is_empty() { pattern.to_owned() } else { format!("(?{flags}){pattern}") };
+    let (pattern, flags) = if evaluator.is_standard() {
+        (Cow::Owned(from_xpath(pattern, flags.contains('x'))), flags.replace('x', ""))
+    } else {
+        (Cow::Borrowed(pattern), flags.to_owned())
+    };
+    // A dot matches neither of the characters that end lines.
+    let source = format!("(?{flags}R){pattern}");
     let kept =
         KEPT.with_borrow(|kept| kept.iter().find(|(key, _)| *key == source).map(|(_, regex)| regex.clone()));
     if let Some(regex) = kept {
@@ -48,6 +55,38 @@ fn compile(pattern: &str, flags: &str) -> Result<Regex, Failure> {
     Ok(regex)
 }
 
+/// Where the expressions of XPath, which the standard asks for, are written differently: classes
+/// are subtracted with one dash, and the flag `x` leaves out all space outside of classes.
+fn from_xpath(pattern: &str, without_space: bool) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut depth = 0usize;
+    let mut escaped = false;
+    let mut braced = false;
+    let mut previous = ' ';
+    for character in pattern.chars() {
+        if without_space && (depth == 0 || braced) && character.is_ascii_whitespace() {
+            continue;
+        }
+        if !escaped {
+            match character {
+                '[' => {
+                    if depth > 0 && previous == '-' {
+                        out.push('-');
+                    }
+                    depth += 1;
+                }
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        braced = (braced && character != '}') || (escaped && matches!(character, 'p' | 'P'));
+        escaped = !escaped && character == '\\';
+        previous = character;
+        out.push(character);
+    }
+    out.replace("\\p{IsBasicLatin}", "[\\x00-\\x7f]").replace("\\P{IsBasicLatin}", "[^\\x00-\\x7f]")
+}
+
 fn refuse(error: fancy_regex::Error) -> Failure {
     Failure::Message(format!("The pattern cannot be matched: {error}"))
 }
@@ -60,15 +99,15 @@ fn flags(arguments: &[Value], index: usize) -> Result<&str, Failure> {
 }
 
 /// Whether a part of the text matches.
-pub(super) fn matches(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+pub(super) fn matches(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let regex = compile(pattern, flags(arguments, 2)?)?;
+    let regex = compile(evaluator, pattern, flags(arguments, 2)?)?;
     regex.is_match(input).map(Value::Bool).map_err(refuse)
 }
 
 pub(super) fn replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern, replacement) = (text(&arguments[0])?, text(&arguments[1])?, text(&arguments[2])?);
-    let regex = compile(pattern, flags(arguments, 3)?)?;
+    let regex = compile(evaluator, pattern, flags(arguments, 3)?)?;
     let mut out = String::with_capacity(input.len());
     let mut end = 0;
     for captures in regex.captures_iter(input) {
@@ -119,7 +158,7 @@ fn expand(captures: &Captures<'_, str>, replacement: &str, out: &mut String) {
 /// The parts between matches, empty ones too; an empty match at the start parts nothing.
 pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let regex = compile(pattern, "")?;
+    let regex = compile(evaluator, pattern, "")?;
     let mut parts = Vec::new();
     let mut start = 0;
     for found in regex.find_iter(input) {
@@ -137,7 +176,7 @@ pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outco
 /// All matches.
 pub(super) fn extract(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let regex = compile(pattern, "")?;
+    let regex = compile(evaluator, pattern, "")?;
     let mut parts = Vec::new();
     for found in regex.find_iter(input) {
         parts.push(Value::string(found.map_err(refuse)?.as_str()));

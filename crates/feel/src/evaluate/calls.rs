@@ -105,7 +105,7 @@ impl Evaluator<'_> {
         if let Some(native) = function.as_native() {
             self.spend(1)?;
             return match native.call(arguments, self.environment) {
-                Ok(value) => self.check_depth(value),
+                Ok(value) => self.check_extent(value),
                 Err(message) => Ok(self.null(WarningKind::FunctionInvocationFailure, || message)),
             };
         }
@@ -183,7 +183,7 @@ impl Evaluator<'_> {
         match outcome {
             Ok(value) => {
                 self.spend(cost(&value))?;
-                self.check_depth(value)
+                self.check_extent(value)
             }
             Err(Failure::Fatal(fatal)) => Err(fatal),
             Err(failure) => Ok(self.refuse(builtin.name, failure, &values)),

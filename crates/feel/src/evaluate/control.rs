@@ -1,6 +1,6 @@
 //! `if`, `for`, `some`, `every`.
 
-use super::{Eval, Evaluator, Fatal, Frame, compare};
+use super::{Eval, Evaluator, Frame, compare, too_large};
 use crate::ast::{Iterator, NodeId, Source};
 use crate::diagnostics::WarningKind;
 use crate::expression::Program;
@@ -87,9 +87,8 @@ impl<'a> Evaluator<'a> {
             if let Some(Frame::Binding(_, Value::List(list))) = evaluator.frames.get_mut(place) {
                 let shared = list.len();
                 list.push(value);
-                let depth = list.depth();
-                if depth > crate::VALUE_DEPTH_MAX {
-                    return Err(Fatal::new("a value is nested too deeply"));
+                if !list.extent().is_within_bounds() {
+                    return Err(too_large());
                 }
                 // A copy may have been made.
                 evaluator.spend(shared / 64)?;
@@ -98,7 +97,7 @@ impl<'a> Evaluator<'a> {
         });
         let results = self.frames.drain(place..).next();
         match (complete?, results) {
-            (true, Some(Frame::Binding(_, list))) => self.check_depth(list),
+            (true, Some(Frame::Binding(_, list))) => self.check_extent(list),
             _ => Ok(Value::Null),
         }
     }

@@ -13,7 +13,7 @@ use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
 use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
 use crate::environment::{Dialect, Environment, Variables};
 use crate::expression::Program;
-use crate::value::{Context, List, Range, VALUE_DEPTH_MAX, Value};
+use crate::value::{Context, List, Range, Value};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -30,6 +30,11 @@ impl Fatal {
     pub(crate) fn new(message: impl Into<Box<str>>) -> Self {
         Self::Failure(message.into())
     }
+}
+
+/// What ends an evaluation that builds values beyond the bounds.
+fn too_large() -> Fatal {
+    Fatal::new("a value is nested too deeply or too large")
 }
 
 pub(crate) type Eval<T> = Result<T, Fatal>;
@@ -141,22 +146,19 @@ impl<'a> Evaluator<'a> {
         mixed ^ (mixed >> 31)
     }
 
-    /// A list, unless it would be nested too deeply.
+    /// A list, unless it would be too deep or too large.
     pub(crate) fn new_list(&mut self, items: Vec<Value>) -> Eval<Value> {
         let list = List::new(items);
-        self.check_depth(list.into())
+        self.check_extent(list.into())
     }
 
-    /// A context, unless it would be nested too deeply.
+    /// A context, unless it would be too deep or too large.
     pub(crate) fn new_context(&mut self, entries: Vec<(Arc<str>, Value)>) -> Eval<Value> {
-        self.check_depth(Context::new(entries).into())
+        self.check_extent(Context::new(entries).into())
     }
 
-    pub(crate) fn check_depth(&mut self, value: Value) -> Eval<Value> {
-        if value.depth() > VALUE_DEPTH_MAX {
-            return Err(Fatal::new(format!("a value is nested deeper than {VALUE_DEPTH_MAX} levels")));
-        }
-        Ok(value)
+    pub(crate) fn check_extent(&mut self, value: Value) -> Eval<Value> {
+        if value.extent().is_within_bounds() { Ok(value) } else { Err(too_large()) }
     }
 
     /// The value of a node. Recursion comes through here and is bounded.
@@ -309,7 +311,7 @@ impl<'a> Evaluator<'a> {
             let text = Value::Range(Arc::new(range)).to_message_text();
             return Ok(self.null(WarningKind::InvalidType, || format!("Invalid range definition '{text}'")));
         }
-        self.check_depth(Value::Range(Arc::new(range)))
+        self.check_extent(Value::Range(Arc::new(range)))
     }
 
     /// The ends of a range as they are, and which of them are stated.
@@ -345,7 +347,7 @@ impl<'a> Evaluator<'a> {
 
     fn eval_instance_of(&mut self, program: &Arc<Program>, value: NodeId, kind: &TypeName) -> Eval<Value> {
         let value = self.eval(program, value)?;
-        Ok(Value::Bool(is_instance(&value, kind)))
+        Ok(Value::Bool(self.is_instance(&value, kind)))
     }
 
     fn eval_arithmetic(
@@ -361,40 +363,45 @@ impl<'a> Evaluator<'a> {
         }
         Ok(value)
     }
-}
 
-/// Recursion is bounded by the nesting of the type's text.
-fn is_instance(value: &Value, kind: &TypeName) -> bool {
-    match (kind, value) {
-        (TypeName::Any, value) => !value.is_null(),
-        (TypeName::Null, Value::Null)
-        | (TypeName::Number, Value::Number(_))
-        | (TypeName::Boolean, Value::Bool(_))
-        | (TypeName::String, Value::String(_))
-        | (TypeName::Date, Value::Date(_))
-        | (TypeName::Time, Value::Time(_))
-        | (TypeName::DateTime, Value::DateTime(_))
-        | (TypeName::Duration, Value::Duration(_))
-        | (TypeName::Period, Value::Period(_)) => true,
-        (TypeName::List(parameter), Value::List(list)) => match parameter {
-            None => true,
-            Some(parameter) => list.iter().all(|item| conforms(item, parameter)),
-        },
-        (TypeName::Context(entries), Value::Context(context)) => {
-            entries.iter().all(|(key, kind)| context.get(key).is_some_and(|value| conforms(&value, kind)))
+    /// Recursion is bounded by the nesting of the type's text.
+    fn is_instance(&self, value: &Value, kind: &TypeName) -> bool {
+        match (kind, value) {
+            (TypeName::Any, value) => !value.is_null(),
+            (TypeName::Null, Value::Null)
+            | (TypeName::Number, Value::Number(_))
+            | (TypeName::Boolean, Value::Bool(_))
+            | (TypeName::String, Value::String(_))
+            | (TypeName::Date, Value::Date(_))
+            | (TypeName::Time, Value::Time(_))
+            | (TypeName::DateTime, Value::DateTime(_))
+            | (TypeName::Duration, Value::Duration(_))
+            | (TypeName::Period, Value::Period(_)) => true,
+            (TypeName::List(parameter), Value::List(list)) => match parameter {
+                None => true,
+                Some(parameter) => list.iter().all(|item| self.conforms(item, parameter)),
+            },
+            (TypeName::Context(entries), Value::Context(context)) => entries
+                .iter()
+                .all(|(key, kind)| context.get(key).is_some_and(|value| self.conforms(&value, kind))),
+            (TypeName::Range(parameter), Value::Range(range)) => match parameter {
+                None => true,
+                Some(parameter) => {
+                    self.conforms(&range.start, parameter) && self.conforms(&range.end, parameter)
+                }
+            },
+            (TypeName::Function(count), Value::Function(function)) => {
+                count.is_none_or(|count| function.parameters().len() == count)
+            }
+            (TypeName::Named(name), value) => {
+                self.environment.types.as_ref().is_some_and(|types| types.is_instance(name, value))
+            }
+            _ => false,
         }
-        (TypeName::Range(parameter), Value::Range(range)) => match parameter {
-            None => true,
-            Some(parameter) => conforms(&range.start, parameter) && conforms(&range.end, parameter),
-        },
-        (TypeName::Function(count), Value::Function(function)) => {
-            count.is_none_or(|count| function.parameters().len() == count)
-        }
-        _ => false,
     }
-}
 
-/// Inside of other types, null conforms to any type.
-fn conforms(value: &Value, kind: &TypeName) -> bool {
-    value.is_null() || is_instance(value, kind)
+    /// Inside of other types, null conforms to any type.
+    fn conforms(&self, value: &Value, kind: &TypeName) -> bool {
+        value.is_null() || self.is_instance(value, kind)
+    }
 }

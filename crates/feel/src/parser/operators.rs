@@ -216,7 +216,7 @@ impl Parser<'_> {
             "range" => TypeName::Range(self.type_parameter()?),
             "context" => self.context_type()?,
             "function" => self.function_type()?,
-            _ => TypeName::Unknown,
+            _ => TypeName::Named(self.quoted_name(token)),
         })
     }
 

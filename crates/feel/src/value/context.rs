@@ -1,6 +1,6 @@
 //! Contexts: entries in the order in which they were written.
 
-use super::Value;
+use super::{Extent, Value};
 use crate::json;
 use bytes::Bytes;
 use std::fmt;
@@ -16,7 +16,7 @@ struct Node {
     /// Whether the raw text was searched before: the second search of a large one reads it in.
     searched: AtomicBool,
     entries: OnceLock<Entries>,
-    depth: u16,
+    extent: Extent,
 }
 
 #[derive(Default)]
@@ -34,17 +34,23 @@ const SEARCH_BYTES_MAX: usize = 512;
 impl Context {
     /// A context; of entries with the same key the last value wins at the place of the first.
     pub fn new(entries: Vec<(Arc<str>, Value)>) -> Self {
-        let depth = entries.iter().map(|(_, value)| value.depth()).max().unwrap_or(0).saturating_add(1);
+        let parts = entries.iter().map(|(key, value)| {
+            let mut part = value.extent();
+            part.weight = part.weight.saturating_add((key.len() / 8) as u32);
+            part
+        });
+        let extent = Extent::around(parts);
         let entries = OnceLock::from(Entries::new(entries));
-        Self(Arc::new(Node { raw: None, searched: AtomicBool::new(false), entries, depth }))
+        Self(Arc::new(Node { raw: None, searched: AtomicBool::new(false), entries, extent }))
     }
 
     pub(crate) fn from_raw(raw: Bytes) -> Self {
+        let extent = Extent::of_bytes(1, raw.len());
         Self(Arc::new(Node {
             raw: Some(raw),
             searched: AtomicBool::new(false),
             entries: OnceLock::new(),
-            depth: 1,
+            extent,
         }))
     }
 
@@ -102,8 +108,8 @@ impl Context {
         self.0.raw.as_ref()
     }
 
-    pub(crate) fn depth(&self) -> u16 {
-        self.0.depth
+    pub(crate) fn extent(&self) -> Extent {
+        self.0.extent
     }
 }
 

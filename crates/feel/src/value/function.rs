@@ -1,6 +1,6 @@
 //! Function values.
 
-use super::Value;
+use super::{Extent, Value};
 use crate::ast::NodeId;
 use crate::environment::Environment;
 use crate::expression::Program;
@@ -14,7 +14,7 @@ pub struct Function(Arc<Node>);
 struct Node {
     parameters: Vec<Arc<str>>,
     body: Body,
-    depth: u16,
+    extent: Extent,
 }
 
 enum Body {
@@ -41,12 +41,18 @@ pub(crate) struct Closure {
 impl Function {
     /// A function of the host.
     pub fn native(parameters: Vec<Arc<str>>, function: Box<dyn NativeFunction>) -> Self {
-        Self(Arc::new(Node { parameters, body: Body::Native(function), depth: 1 }))
+        Self(Arc::new(Node {
+            parameters,
+            body: Body::Native(function),
+            extent: Extent { depth: 1, weight: 1 },
+        }))
     }
 
     pub(crate) fn closure(parameters: Vec<Arc<str>>, closure: Closure) -> Self {
-        let depth = closure.captured.iter().map(|(_, value)| value.depth()).max().unwrap_or(0);
-        Self(Arc::new(Node { parameters, body: Body::Closure(closure), depth: depth.saturating_add(1) }))
+        // What is captured is never written out, so only its depth counts.
+        let mut extent = Extent::around(closure.captured.iter().map(|(_, value)| value.extent()));
+        extent.weight = 1;
+        Self(Arc::new(Node { parameters, body: Body::Closure(closure), extent }))
     }
 
     /// The names of the parameters.
@@ -62,8 +68,8 @@ impl Function {
         if let Body::Native(native) = &self.0.body { Some(&**native) } else { None }
     }
 
-    pub(crate) fn depth(&self) -> u16 {
-        self.0.depth
+    pub(crate) fn extent(&self) -> Extent {
+        self.0.extent
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lists.
 
-use super::Value;
+use super::{Extent, Value};
 use crate::json;
 use bytes::Bytes;
 use std::fmt;
@@ -13,18 +13,19 @@ pub struct List(Arc<Node>);
 struct Node {
     raw: Option<Bytes>,
     items: OnceLock<Vec<Value>>,
-    depth: u16,
+    extent: Extent,
 }
 
 impl List {
     /// A list of values.
     pub fn new(items: Vec<Value>) -> Self {
-        let depth = items.iter().map(Value::depth).max().unwrap_or(0).saturating_add(1);
-        Self(Arc::new(Node { raw: None, items: OnceLock::from(items), depth }))
+        let extent = Extent::around(items.iter().map(Value::extent));
+        Self(Arc::new(Node { raw: None, items: OnceLock::from(items), extent }))
     }
 
     pub(crate) fn from_raw(raw: Bytes) -> Self {
-        Self(Arc::new(Node { raw: Some(raw), items: OnceLock::new(), depth: 1 }))
+        let extent = Extent::of_bytes(1, raw.len());
+        Self(Arc::new(Node { raw: Some(raw), items: OnceLock::new(), extent }))
     }
 
     /// The items; raw JSON is read one level deep, once.
@@ -58,7 +59,7 @@ impl List {
             && node.raw.is_none()
             && let Some(items) = node.items.get_mut()
         {
-            node.depth = node.depth.max(value.depth().saturating_add(1));
+            node.extent = node.extent.with(value.extent());
             items.push(value);
             return;
         }
@@ -71,8 +72,8 @@ impl List {
         self.0.raw.as_ref()
     }
 
-    pub(crate) fn depth(&self) -> u16 {
-        self.0.depth
+    pub(crate) fn extent(&self) -> Extent {
+        self.0.extent
     }
 }
 

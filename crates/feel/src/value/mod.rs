@@ -2,16 +2,19 @@
 //! JSON arrays and objects stay raw bytes until something reads into them.
 
 mod context;
+mod extent;
 mod format;
 mod function;
 mod list;
 mod range;
 
 pub use context::Context;
+pub use extent::{VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX};
 pub use function::{Function, NativeFunction};
 pub use list::List;
 pub use range::Range;
 
+pub(crate) use extent::Extent;
 pub(crate) use function::Closure;
 
 use crate::json::{self, JsonError};
@@ -20,9 +23,6 @@ use crate::temporal::{Date, DateTime, Time};
 use bytes::Bytes;
 use jiff::SignedDuration;
 use std::sync::Arc;
-
-/// Deepest nesting of values that an evaluation may build; it bounds every recursion over values.
-pub const VALUE_DEPTH_MAX: u16 = 500;
 
 /// A FEEL value.
 #[derive(Clone, Debug, Default)]
@@ -197,14 +197,15 @@ impl Value {
         self.as_date_time()?.to_zoned()
     }
 
-    /// Levels of nesting; raw JSON counts as one because its depth has a bound of its own.
-    pub(crate) fn depth(&self) -> u16 {
+    /// How deep and how large the value is.
+    pub(crate) fn extent(&self) -> Extent {
         match self {
-            Self::List(list) => list.depth(),
-            Self::Context(context) => context.depth(),
-            Self::Function(function) => function.depth(),
-            Self::Range(range) => range.depth(),
-            _ => 0,
+            Self::List(list) => list.extent(),
+            Self::Context(context) => context.extent(),
+            Self::Function(function) => function.extent(),
+            Self::Range(range) => range.extent(),
+            Self::String(text) => Extent::of_bytes(0, text.len()),
+            _ => Extent::POINT,
         }
     }
 }

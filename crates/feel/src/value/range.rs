@@ -1,6 +1,6 @@
 //! Ranges.
 
-use super::Value;
+use super::{Extent, Value};
 use crate::evaluate::compare;
 use std::cmp::Ordering;
 
@@ -35,7 +35,7 @@ impl Range {
         Some(above && below)
     }
 
-    pub(super) fn depth(&self) -> u16 {
-        self.start.depth().max(self.end.depth()).saturating_add(1)
+    pub(super) fn extent(&self) -> Extent {
+        Extent::around([self.start.extent(), self.end.extent()].into_iter())
     }
 }
