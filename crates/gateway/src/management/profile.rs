@@ -17,6 +17,10 @@ const SECONDS_MAX: u64 = 60;
 /// Samples per second of CPU time. Not a round number, so that it does not beat with timers.
 const FREQUENCY_HERTZ: i32 = 199;
 
+/// The picture of a process that did nothing: no samples were taken.
+const IDLE: &[u8] = b"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"40\">\
+    <text x=\"10\" y=\"25\" font-family=\"monospace\">no samples: the process used no CPU</text></svg>\n";
+
 /// Allows one profile at a time: the sampling signal belongs to the process.
 #[derive(Clone)]
 pub(super) struct Profiler(Arc<Semaphore>);
@@ -73,5 +77,8 @@ fn take(duration: Duration) -> Result<Vec<u8>, pprof::Error> {
     let report = guard.report().build()?;
     let mut svg = Vec::new();
     report.flamegraph(&mut svg)?;
+    if svg.is_empty() {
+        svg.extend_from_slice(IDLE);
+    }
     Ok(svg)
 }
