@@ -1,1 +1,35 @@
-//! export.
+//! Exporting: records leave the partition for other systems, each exactly once or, after a failure, again.
+//!
+//! The partition's thread hands the records of each batch to [`Hub::append`]. They stay in memory (`stream`) until
+//! every exporter has acknowledged them. Each [`Exporter`] runs on a thread of its own (`runner`), at its own pace: one
+//! that lags, blocks, fails or panics stops nobody else. Records that would otherwise be lost (memory is full, or the
+//! log is about to be purged: [`Hub::make_durable`]) are spilled to segment files (`spill`) and read back from there.
+//!
+//! Why nothing is lost: state on disk at record position P implies that every record up to P is acknowledged by
+//! all exporters or in the spill; records after P are made again when the log is replayed, with the same positions, and
+//! the hub skips those it has.
+//!
+//! This crate knows nothing of the engine, the log, or who leads; it is told how far each exporter was
+//! acknowledged, and tells how far it is now.
+
+mod batch;
+mod exporter;
+mod hub;
+mod metric_definitions;
+mod ndjson;
+mod options;
+mod phase;
+mod reader;
+mod runner;
+mod spill;
+mod stream;
+mod weight;
+
+pub use exporter::{ExportError, Exporter};
+pub use hub::{Assigned, Hub, HubError};
+pub use ndjson::NdjsonExporter;
+pub use options::{NdjsonOptions, Options, StreamOptions};
+pub use phase::Phase;
+pub use reader::ExporterStatus;
+pub use spill::SpillError;
+pub use stream::{Overload, Status};

@@ -1,0 +1,61 @@
+//! What an exporter is.
+
+use std::path::{Path, PathBuf};
+
+use protocol::Record;
+
+/// Takes records to another system. Everything is called on one thread that belongs to this exporter alone, so it may
+/// block; while it does, its backlog grows, and nothing else happens.
+pub trait Exporter: Send {
+    /// Name under which its position is kept. Never changes.
+    fn id(&self) -> &str;
+
+    /// Makes ready; called first, and again after an error or a panic of any method, when nothing that was exported
+    /// but not flushed counts. `acknowledged` is the position up to which the partition knows it to be done.
+    ///
+    /// Returns the position after which to go on: `acknowledged`, or a later one that the exporter knows by itself to
+    /// have stored durably.
+    fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError>;
+
+    /// Takes records, in the order of their positions. After a failure, records come again.
+    fn export(&mut self, records: &[Record]) -> Result<(), ExportError>;
+
+    /// Makes what it took durable, and returns the position up to which everything is: these records never
+    /// come again. May be less than the last position taken.
+    fn flush(&mut self) -> Result<u64, ExportError>;
+}
+
+/// Why an exporter could not do its work now. It is tried again, forever.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A file or directory.
+    #[error("'{path}': {source}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A record cannot be written in the exporter's format.
+    #[error("record at position {position}: {reason}")]
+    Record {
+        /// Position of the record.
+        position: u64,
+        /// Why.
+        reason: String,
+    },
+    /// The other system refused, or cannot be reached.
+    #[error("{0}")]
+    Target(String),
+    /// Records that were spilled cannot be read back.
+    #[error(transparent)]
+    Spill(#[from] crate::SpillError),
+}
+
+impl ExportError {
+    /// Adds the path to an error of the file system.
+    pub fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

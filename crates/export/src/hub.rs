@@ -1,0 +1,185 @@
+//! The exporters of one partition, and the threads that serve them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use protocol::{PartitionId, Record};
+
+use crate::exporter::Exporter;
+use crate::metric_definitions::{ExporterMetrics, publish};
+use crate::options::StreamOptions;
+use crate::phase::{Phase, PhaseFile};
+use crate::runner::Runner;
+use crate::spill::{SpillError, SpillReader};
+use crate::stream::{Overload, Status, Stop, Stream};
+
+/// Pause after the spill could not be written.
+const RETRY_SPILL: Duration = Duration::from_secs(1);
+/// How long dropping a hub waits for exporters; one that is blocked is left behind.
+const ABANDON_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Why exporting cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// What was spilled cannot be opened.
+    #[error(transparent)]
+    Spill(#[from] SpillError),
+    /// The file that keeps a pause.
+    #[error("'{path}': {source}")]
+    Phase {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A thread cannot be started.
+    #[error("thread: {0}")]
+    Thread(#[from] std::io::Error),
+    /// Two exporters have the same ID.
+    #[error("there are two exporters with the ID '{0}'")]
+    DuplicateId(String),
+}
+
+/// An exporter and what state knows of it.
+pub struct Assigned {
+    /// The exporter.
+    pub exporter: Box<dyn Exporter>,
+    /// Position up to which it has acknowledged; 0 for a new one.
+    pub acknowledged: u64,
+}
+
+/// The exporters of one partition at work. They end when it is dropped.
+pub struct Hub {
+    stream: Arc<Stream>,
+    partition: PartitionId,
+    phase_file: Mutex<PhaseFile>,
+}
+
+impl Hub {
+    /// Opens what was spilled in a directory of its own, and starts the exporters, each on its own thread.
+    pub fn open(
+        options: StreamOptions,
+        directory: &Path,
+        partition: PartitionId,
+        exporters: Vec<Assigned>,
+    ) -> Result<Self, HubError> {
+        let positions: Vec<_> =
+            exporters.iter().map(|e| (e.exporter.id().to_owned(), e.acknowledged)).collect();
+        for (number, (id, _)) in positions.iter().enumerate() {
+            if positions[..number].iter().any(|(other, _)| other == id) {
+                return Err(HubError::DuplicateId(id.clone()));
+            }
+        }
+        std::fs::create_dir_all(directory).map_err(SpillError::file(directory))?;
+        let phase_file = PhaseFile::new(directory);
+        let phase = phase_file
+            .read()
+            .map_err(|source| HubError::Phase { path: phase_file.path().to_owned(), source })?;
+        let stream = Arc::new(Stream::open(options, directory, positions, phase)?);
+        let hub = Self { stream, partition, phase_file: Mutex::new(phase_file) };
+        let overflow = Arc::clone(&hub.stream);
+        hub.spawn(format!("spill-{partition}"), move || relieve(&overflow))?;
+        for (reader, Assigned { exporter, .. }) in exporters.into_iter().enumerate() {
+            let id = exporter.id().to_owned();
+            let runner = Runner {
+                metrics: ExporterMetrics::new(partition, &id),
+                stream: Arc::clone(&hub.stream),
+                spill: SpillReader::default(),
+                exporter,
+                id,
+                reader,
+            };
+            hub.spawn(format!("export-{}", runner.id), move || runner.run())?;
+        }
+        Ok(hub)
+    }
+
+    fn spawn(&self, name: String, work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+        let ended = Ended(Arc::clone(&self.stream));
+        self.stream.thread_began();
+        thread::Builder::new().name(name).spawn(move || {
+            let _ended = ended;
+            work();
+        })?;
+        Ok(())
+    }
+
+    /// Takes the records of an applied batch. Never waits for an exporter or a disk. Records that are known already,
+    /// because the log is replayed, are skipped: positions only grow.
+    pub fn append(&self, records: Vec<Record>) {
+        self.stream.append(records);
+    }
+
+    /// To be called before state as of a record position becomes durable, because the log may be purged then: all
+    /// records up to it are either acknowledged by every exporter or on disk when this returns. May wait for exporters
+    /// that keep up (a short time) and for the disk; not for the partition's thread.
+    pub fn make_durable(&self, position: u64) -> Result<(), SpillError> {
+        self.stream.make_durable(position)
+    }
+
+    /// Whether work must be refused because exporters lag, and why. Costs next to nothing while they do not.
+    pub fn overload(&self) -> Option<Overload> {
+        self.stream.overload()
+    }
+
+    /// How exporting is.
+    pub fn status(&self) -> Status {
+        self.stream.status()
+    }
+
+    /// Publishes how exporting is as metrics.
+    pub fn publish(&self) {
+        publish(self.partition, &self.status());
+    }
+
+    /// Pauses or resumes; kept over restarts. Writes a small file.
+    pub fn set_phase(&self, phase: Phase) -> std::io::Result<()> {
+        // Locked, so that the file and the stream agree on the last one.
+        let file = self.phase_file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write(phase)?;
+        self.stream.set_phase(phase);
+        Ok(())
+    }
+
+    /// Stops exporters, once they have flushed what they took. False if one did not end in time. Records that are
+    /// not acknowledged are exported after the next start.
+    pub fn shutdown(&self, timeout: Duration) -> bool {
+        self.stream.stop(Stop::Flush);
+        self.stream.await_end(timeout)
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.stream.stop(Stop::Abandon);
+        self.stream.await_end(ABANDON_TIMEOUT);
+    }
+}
+
+/// Says that a thread has ended, whichever way.
+struct Ended(Arc<Stream>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.thread_ended();
+    }
+}
+
+/// The overflow thread.
+fn relieve(stream: &Stream) {
+    let mut failing = false;
+    while let Some(outcome) = stream.relieve() {
+        match outcome {
+            Ok(()) => failing = false,
+            Err(error) => {
+                if !failing {
+                    tracing::error!(%error, "records that exporters have not taken cannot be spilled; it is tried again");
+                }
+                failing = true;
+                stream.pause_after_failure(RETRY_SPILL);
+            }
+        }
+    }
+}

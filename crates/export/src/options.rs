@@ -1,0 +1,106 @@
+//! Options of exporting.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use protocol::PartitionId;
+
+use crate::exporter::Exporter;
+use crate::ndjson::{self, NdjsonExporter};
+
+/// Options of exporting.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// From the partition to the exporters.
+    pub stream: StreamOptions,
+    /// The exporter to files of newline-delimited JSON.
+    pub ndjson: NdjsonOptions,
+}
+
+impl Options {
+    /// Whether any exporter is configured.
+    pub fn is_enabled(&self) -> bool {
+        self.ndjson.enabled
+    }
+
+    /// The exporters that are configured, for one partition.
+    pub fn exporters(&self, data_dir: &Path, partition: PartitionId) -> Vec<Box<dyn Exporter>> {
+        let mut exporters: Vec<Box<dyn Exporter>> = Vec::new();
+        if self.ndjson.enabled {
+            let directory = self.ndjson.directory.clone();
+            let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
+            exporters.push(Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson)));
+        }
+        exporters
+    }
+
+    /// Directory of what is spilled for one partition.
+    pub fn spill_directory(data_dir: &Path, partition: PartitionId) -> PathBuf {
+        data_dir.join("export").join(format!("partition-{partition}"))
+    }
+}
+
+/// From the partition to the exporters.
+#[derive(Debug, Clone)]
+pub struct StreamOptions {
+    /// Records kept in memory, in bytes; above it, the oldest are spilled to disk. At twice this size (the spill cannot
+    /// be written) new work is refused.
+    pub memory_bytes: usize,
+    /// Size at which a spill file is closed and the next one begun, in bytes.
+    pub spill_segment_bytes: u64,
+    /// Size of the spill above which new work is refused, in bytes; everything is refused at a quarter more.
+    pub spill_max_bytes: u64,
+    /// Records that an exporter is given at once.
+    pub max_records_per_call: usize,
+    /// Bytes that an exporter takes before it is asked to flush.
+    pub flush_bytes: usize,
+    /// Time after which an exporter is asked to flush what it took. Positions advance, and readers of what is exported
+    /// see it, at this pace.
+    pub flush_interval: Duration,
+    /// An exporter that has taken everything is not woken again before this time is over, so that it takes
+    /// records in bulk.
+    pub gather_interval: Duration,
+    /// First pause of an exporter that failed; doubles up to `retry_max`.
+    pub retry_min: Duration,
+    /// Longest pause of an exporter that failed.
+    pub retry_max: Duration,
+    /// Before a flush of the state spills records, exporters that keep up get this time to acknowledge them: then
+    /// nothing is written.
+    pub flush_grace: Duration,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 32 * 1024 * 1024,
+            spill_segment_bytes: 32 * 1024 * 1024,
+            spill_max_bytes: 4 * 1024 * 1024 * 1024,
+            max_records_per_call: 4096,
+            flush_bytes: 8 * 1024 * 1024,
+            flush_interval: Duration::from_millis(500),
+            gather_interval: Duration::from_millis(20),
+            retry_min: Duration::from_millis(100),
+            retry_max: Duration::from_secs(10),
+            flush_grace: Duration::from_millis(100),
+        }
+    }
+}
+
+/// The exporter to files of newline-delimited JSON.
+#[derive(Debug, Clone)]
+pub struct NdjsonOptions {
+    /// Whether there is one.
+    pub enabled: bool,
+    /// Directory of the files; by default `export/ndjson` in the data directory.
+    pub directory: Option<PathBuf>,
+    /// Size at which the file is renamed and the next one begun, in bytes.
+    pub max_file_bytes: u64,
+    /// Finished files that are kept, the latest ones; 0 keeps all.
+    pub max_files: usize,
+}
+
+impl Default for NdjsonOptions {
+    fn default() -> Self {
+        Self { enabled: false, directory: None, max_file_bytes: 64 * 1024 * 1024, max_files: 16 }
+    }
+}

@@ -1,0 +1,106 @@
+//! How far one exporter is.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::batch::Chunk;
+
+/// Chunks that are remembered one by one until they are flushed; beyond, they are merged.
+const MARKS: usize = 1024;
+
+/// How one exporter is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExporterStatus {
+    /// Its ID.
+    pub id: String,
+    /// Position of the last record it took.
+    pub exported_position: u64,
+    /// Position up to which it has acknowledged.
+    pub acknowledged_position: u64,
+    /// Records that it has not acknowledged.
+    pub backlog_records: u64,
+    /// Age of the oldest record that it has not acknowledged.
+    pub backlog: Duration,
+    /// Why it does not get on, while it fails.
+    pub failure: Option<String>,
+}
+
+/// The end of a chunk that was exported.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    last: u64,
+    end_ordinal: u64,
+    appended_ms: u64,
+}
+
+/// How far one exporter is, as the stream keeps it.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub id: String,
+    /// Position of the last record it took.
+    pub position: u64,
+    /// Position up to which it has made records durable.
+    pub flushed: u64,
+    /// Position up to which records are not kept for it; behind `flushed` during a soft pause.
+    pub acknowledged: u64,
+    /// Records before this number are acknowledged.
+    pub acknowledged_ordinal: u64,
+    /// Whether it waits for records and wants to be woken.
+    pub idle: bool,
+    /// Why it does not get on.
+    pub failure: Option<String>,
+    marks: VecDeque<Mark>,
+}
+
+impl Reader {
+    pub fn new(id: String, acknowledged: u64, acknowledged_ordinal: u64) -> Self {
+        Self {
+            id,
+            position: acknowledged,
+            flushed: acknowledged,
+            acknowledged,
+            acknowledged_ordinal,
+            idle: false,
+            failure: None,
+            marks: VecDeque::new(),
+        }
+    }
+
+    /// It goes on after a position.
+    pub fn reopened(&mut self, position: u64) {
+        self.position = position;
+        self.flushed = position;
+        self.marks.retain(|mark| mark.last <= position);
+    }
+
+    /// It took a chunk.
+    pub fn took(&mut self, chunk: &Chunk) {
+        self.position = chunk.last();
+        if self.marks.is_empty() {
+            self.acknowledged_ordinal = self.acknowledged_ordinal.max(chunk.ordinal);
+        }
+        let mark =
+            Mark { last: chunk.last(), end_ordinal: chunk.end_ordinal(), appended_ms: chunk.appended_ms };
+        let full = self.marks.len() >= MARKS;
+        match self.marks.back_mut() {
+            Some(back) if full => {
+                (back.last, back.end_ordinal) = (mark.last, mark.end_ordinal);
+            }
+            _ => self.marks.push_back(mark),
+        }
+    }
+
+    /// It needs nothing up to a position any more.
+    pub fn acknowledge(&mut self, position: u64) {
+        self.acknowledged = self.acknowledged.max(position);
+        while let Some(mark) = self.marks.front().filter(|mark| mark.last <= position) {
+            self.acknowledged_ordinal = mark.end_ordinal;
+            self.marks.pop_front();
+        }
+    }
+
+    /// When the oldest record came that it took and did not acknowledge.
+    pub fn oldest_taken_ms(&self) -> Option<u64> {
+        self.marks.front().map(|mark| mark.appended_ms)
+    }
+}

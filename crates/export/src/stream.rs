@@ -1,0 +1,583 @@
+//! The records that some exporter still needs: the latest in memory, older ones in the spill.
+//!
+//! The partition's thread appends, exporters' threads take and acknowledge, the overflow thread and the flusher spill.
+//! The lock on what is in memory is never held while a file is touched; the lock on the writer of the spill is always
+//! taken first.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use protocol::Record;
+
+use crate::batch::{Batch, Chunk, now_ms};
+use crate::options::StreamOptions;
+use crate::phase::Phase;
+use crate::reader::{ExporterStatus, Reader};
+use crate::spill::{self, Segment, SpillError, SpillReader, SpillWriter};
+
+/// Bytes in memory that are spilled with one sync.
+const SPILL_ROUND_BYTES: usize = 8 * 1024 * 1024;
+/// New work is refused when memory holds this many times what it should.
+const MEMORY_FACTOR: usize = 2;
+
+/// How exporting is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    /// Whether it is paused.
+    pub phase: Phase,
+    /// Each exporter.
+    pub exporters: Vec<ExporterStatus>,
+    /// Position up to which every exporter has acknowledged.
+    pub acknowledged_position: u64,
+    /// About how many bytes of records are in memory.
+    pub memory_bytes: usize,
+    /// Bytes of the spill.
+    pub spill_bytes: u64,
+}
+
+/// Exporters lag so much that records pile up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overload {
+    /// Whether everything is to be refused, or new work only.
+    pub everything: bool,
+    /// Which limit is reached and which exporter lags most, for people.
+    pub reason: String,
+}
+
+/// How an exporter's thread is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It flushes what it took.
+    Flush,
+    /// At once.
+    Abandon,
+}
+
+/// What an exporter's thread is to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Take,
+    Flush,
+    Stop(Stop),
+}
+
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub options: StreamOptions,
+    inner: Mutex<Inner>,
+    writer: Mutex<SpillWriter>,
+    /// 0 nothing is refused, 1 new work, 2 everything. Readable without the lock.
+    overload: AtomicU8,
+    /// Exporters wait here for something to do.
+    work: Condvar,
+    /// The flusher waits here for acknowledgements, and who stops for the end of threads.
+    progress: Condvar,
+    /// The overflow thread waits here for memory to be full.
+    overflow: Condvar,
+}
+
+#[derive(Debug)]
+struct Inner {
+    memory: VecDeque<Arc<Batch>>,
+    memory_bytes: usize,
+    /// All records after this position that are needed are in memory.
+    memory_floor: u64,
+    /// Position of the last record that came.
+    last: u64,
+    next_ordinal: u64,
+    /// Up to this position, the spill holds what is not acknowledged by all.
+    spilled: u64,
+    segments: VecDeque<Segment>,
+    spill_bytes: u64,
+    readers: Vec<Reader>,
+    phase: Phase,
+    /// Up to this position, acknowledgements are waited for.
+    wanted: u64,
+    stop: Option<Stop>,
+    /// Threads that have not ended.
+    threads: usize,
+}
+
+impl Inner {
+    fn acknowledged(&self) -> u64 {
+        self.readers.iter().map(|reader| reader.acknowledged).min().unwrap_or(u64::MAX)
+    }
+
+    /// Takes out of memory what everybody has acknowledged.
+    fn trim(&mut self) -> Vec<Arc<Batch>> {
+        let acknowledged = self.acknowledged();
+        let count = self.memory.partition_point(|batch| batch.last() <= acknowledged);
+        self.memory_bytes -= self.memory.range(..count).map(|batch| batch.weight).sum::<usize>();
+        self.memory.drain(..count).collect()
+    }
+
+    /// Takes out of memory what the spill holds, until what is left has this size.
+    fn drop_spilled(&mut self, bytes: usize) -> Vec<Arc<Batch>> {
+        let mut dropped = Vec::new();
+        while self.memory_bytes > bytes && self.memory.front().is_some_and(|b| b.last() <= self.spilled) {
+            if let Some(batch) = self.memory.pop_front() {
+                self.memory_bytes -= batch.weight;
+                self.memory_floor = batch.last();
+                dropped.push(batch);
+            }
+        }
+        dropped
+    }
+
+    /// Batches up to a position that are neither acknowledged nor spilled, and the position after which they begin.
+    fn unspilled(&self, upto: u64) -> (Vec<Arc<Batch>>, u64) {
+        let from = self.spilled.max(self.acknowledged());
+        let mut bytes = 0;
+        let start = self.memory.partition_point(|batch| batch.last() <= from);
+        let wanted = self.memory.range(start..).take_while(|batch| {
+            let wanted = bytes < SPILL_ROUND_BYTES && batch.records[0].position <= upto;
+            bytes += batch.weight;
+            wanted
+        });
+        (wanted.cloned().collect(), from)
+    }
+
+    fn batch_after(&self, position: u64) -> Option<&Arc<Batch>> {
+        self.memory.get(self.memory.partition_point(|batch| batch.last() <= position))
+    }
+
+    fn segment_after(&self, position: u64) -> Option<&Segment> {
+        self.segments.get(self.segments.partition_point(|segment| segment.last <= position))
+    }
+
+    /// Whether a flush of an exporter that has taken all that is wanted is waited for.
+    fn waits_for_flush(&self, reader: usize) -> bool {
+        let reader = &self.readers[reader];
+        reader.flushed < self.wanted && reader.position >= self.wanted
+    }
+
+    fn oldest_ms(&self, reader: &Reader) -> Option<u64> {
+        let waiting = || {
+            let segment = (reader.position < self.memory_floor)
+                .then(|| self.segment_after(reader.position).map(|segment| segment.oldest_ms));
+            segment.flatten().or_else(|| self.batch_after(reader.position).map(|batch| batch.appended_ms))
+        };
+        reader.oldest_taken_ms().or_else(waiting)
+    }
+
+    fn status_of(&self, reader: &Reader, now_ms: u64) -> ExporterStatus {
+        let done = reader.acknowledged >= self.last;
+        let age_ms = self.oldest_ms(reader).map_or(0, |oldest_ms| now_ms.saturating_sub(oldest_ms));
+        ExporterStatus {
+            id: reader.id.clone(),
+            exported_position: reader.position,
+            acknowledged_position: reader.acknowledged,
+            backlog_records: if done {
+                0
+            } else {
+                self.next_ordinal.saturating_sub(reader.acknowledged_ordinal)
+            },
+            backlog: if done { Duration::ZERO } else { Duration::from_millis(age_ms) },
+            failure: reader.failure.clone(),
+        }
+    }
+}
+
+impl Stream {
+    /// Opens the spill. `readers` are exporters with their acknowledged positions.
+    pub fn open(
+        options: StreamOptions,
+        directory: &Path,
+        readers: Vec<(String, u64)>,
+        phase: Phase,
+    ) -> Result<Self, SpillError> {
+        let segments = spill::open(directory)?;
+        let last = segments.back().map_or(0, |segment| segment.last);
+        let next_ordinal = segments.back().map_or(0, |segment| segment.ordinal + segment.records);
+        let mut inner = Inner {
+            memory: VecDeque::new(),
+            memory_bytes: 0,
+            memory_floor: last,
+            last,
+            next_ordinal,
+            spilled: last,
+            spill_bytes: segments.iter().map(|segment| segment.bytes).sum(),
+            segments,
+            readers: Vec::new(),
+            phase,
+            wanted: 0,
+            stop: None,
+            threads: 0,
+        };
+        for (id, acknowledged) in readers {
+            let ordinal = inner.segment_after(acknowledged).map_or(next_ordinal, |segment| segment.ordinal);
+            inner.readers.push(Reader::new(id, acknowledged, ordinal));
+        }
+        let stream = Self {
+            writer: Mutex::new(SpillWriter::new(directory, options.spill_segment_bytes)),
+            options,
+            inner: Mutex::new(inner),
+            overload: AtomicU8::new(0),
+            work: Condvar::new(),
+            progress: Condvar::new(),
+            overflow: Condvar::new(),
+        };
+        stream.remove_acknowledged(&mut stream.writer());
+        Ok(stream)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // No panic can happen between two changes that belong together.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, SpillWriter> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the records of an applied batch. Those that are known already, because the log is replayed, are skipped.
+    pub fn append(&self, mut records: Vec<Record>) {
+        let Some(last) = records.last().map(|record| record.position) else { return };
+        // Weighing, the costly part, needs no lock; only replays are weighed twice.
+        let mut batch = Batch::new(std::mem::take(&mut records));
+        let mut inner = self.lock();
+        let known = inner.last.max(inner.acknowledged());
+        let first = batch.records[0].position;
+        if first <= known {
+            inner.last = inner.last.max(last);
+            if last <= known {
+                return;
+            }
+            let rest = batch.records.split_off(batch.index_after(known));
+            batch = Batch::new(rest);
+        }
+        batch.ordinal = inner.next_ordinal;
+        inner.last = last;
+        inner.next_ordinal += batch.records.len() as u64;
+        inner.memory_bytes += batch.weight;
+        inner.memory.push_back(Arc::new(batch));
+        let wake = inner.readers.iter().any(|reader| reader.idle);
+        let full = inner.memory_bytes > self.options.memory_bytes;
+        if full {
+            self.assess(&inner);
+        }
+        drop(inner);
+        if wake {
+            self.work.notify_all();
+        }
+        if full {
+            self.overflow.notify_one();
+        }
+    }
+
+    /// What an exporter's thread is to do. Blocks until there is something; records are left to gather until
+    /// `gather_until`, and what was taken waits for its flush until `flush_at`.
+    pub fn signal(&self, reader: usize, gather_until: Instant, flush_at: Option<Instant>) -> Signal {
+        let mut inner = self.lock();
+        loop {
+            if let Some(stop) = inner.stop {
+                return Signal::Stop(stop);
+            }
+            let now = Instant::now();
+            let paused = inner.phase == Phase::Paused;
+            let Reader { position, .. } = inner.readers[reader];
+            let available = !paused && position < inner.last;
+            let urgent = position < inner.wanted || inner.memory_bytes > self.options.memory_bytes / 2;
+            if flush_at.is_some_and(|at| paused || at <= now || inner.waits_for_flush(reader)) {
+                return Signal::Flush;
+            }
+            if available && (urgent || gather_until <= now) {
+                return Signal::Take;
+            }
+            let until = match (available, flush_at) {
+                (true, Some(at)) => Some(at.min(gather_until)),
+                (true, None) => Some(gather_until),
+                (false, at) => at,
+            };
+            inner.readers[reader].idle = !available && !paused;
+            inner = match until {
+                None => self.work.wait(inner).unwrap_or_else(PoisonError::into_inner),
+                Some(until) => {
+                    let waited = self.work.wait_timeout(inner, until.saturating_duration_since(now));
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+            inner.readers[reader].idle = false;
+        }
+    }
+
+    /// The next records for an exporter, if there are any.
+    pub fn next(&self, reader: usize, spill: &mut SpillReader) -> Result<Option<Chunk>, SpillError> {
+        let (segment, position) = {
+            let inner = self.lock();
+            let position = inner.readers[reader].position;
+            let spilled = (position < inner.memory_floor).then(|| inner.segment_after(position)).flatten();
+            let Some(segment) = spilled else {
+                let max = self.options.max_records_per_call;
+                return Ok(inner.batch_after(position).map(|b| Chunk::of_batch(b, position, max)));
+            };
+            (segment.clone(), position)
+        };
+        // It is not removed meanwhile, because this exporter needs it.
+        spill.next(&segment, position).map(Some)
+    }
+
+    /// An exporter took a chunk. Returns whether that was all there is.
+    pub fn took(&self, reader: usize, chunk: &Chunk) -> bool {
+        let mut inner = self.lock();
+        inner.readers[reader].took(chunk);
+        inner.readers[reader].position >= inner.last
+    }
+
+    /// Where an exporter begins: up to there it has made records durable.
+    pub fn begin(&self, reader: usize) -> u64 {
+        self.lock().readers[reader].flushed
+    }
+
+    /// An exporter goes on after a position, up to which it has made records durable. Returns whether there is
+    /// nothing for it to do.
+    pub fn reopened(&self, reader: usize, position: u64) -> bool {
+        let done = {
+            let mut inner = self.lock();
+            inner.readers[reader].reopened(position);
+            position >= inner.last
+        };
+        self.flushed(reader, position);
+        done
+    }
+
+    /// An exporter has made records up to a position durable. Returns whether that is all it took.
+    pub fn flushed(&self, reader: usize, position: u64) -> bool {
+        let (dropped, all) = {
+            let mut inner = self.lock();
+            let soft = inner.phase == Phase::SoftPaused;
+            let state = &mut inner.readers[reader];
+            state.flushed = state.flushed.max(position.min(state.position));
+            let all = state.flushed >= state.position;
+            if soft {
+                return all;
+            }
+            let flushed = state.flushed;
+            state.acknowledge(flushed);
+            let dropped = inner.trim();
+            self.assess(&inner);
+            (dropped, all)
+        };
+        self.progress.notify_all();
+        // Freed here, not on the partition's thread.
+        drop(dropped);
+        if let Ok(mut writer) = self.writer.try_lock() {
+            self.remove_acknowledged(&mut writer);
+        }
+        all
+    }
+
+    /// An exporter fails, or does not any more. Returns whether it did before.
+    pub fn set_failure(&self, reader: usize, failure: Option<String>) -> bool {
+        let failed = std::mem::replace(&mut self.lock().readers[reader].failure, failure).is_some();
+        self.progress.notify_all();
+        failed
+    }
+
+    /// Waits out a pause after a failure.
+    pub fn pause_after_failure(&self, pause: Duration) -> Option<Stop> {
+        let until = Instant::now() + pause;
+        let mut inner = self.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if inner.stop.is_some() || left.is_zero() {
+                return inner.stop;
+            }
+            let waited = self.work.wait_timeout(inner, left);
+            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn remove_acknowledged(&self, writer: &mut SpillWriter) {
+        let removed: Vec<Segment> = {
+            let mut inner = self.lock();
+            let acknowledged = inner.acknowledged();
+            let count = inner.segments.partition_point(|segment| segment.last <= acknowledged);
+            let removed: Vec<_> = inner.segments.drain(..count).collect();
+            inner.spill_bytes -= removed.iter().map(|segment| segment.bytes).sum::<u64>();
+            self.assess(&inner);
+            removed
+        };
+        for segment in &removed {
+            writer.remove(segment);
+        }
+    }
+
+    /// Spills everything up to a position that is not acknowledged by all.
+    pub fn spill(&self, upto: u64) -> Result<(), SpillError> {
+        let mut writer = self.writer();
+        let result = loop {
+            let (batches, from) = self.lock().unspilled(upto);
+            if batches.is_empty() {
+                break Ok(());
+            }
+            match writer.write(&batches, from) {
+                Err(error) => break Err(error),
+                Ok(segment) => {
+                    let mut inner = self.lock();
+                    inner.spilled = segment.last;
+                    if inner.segments.back().is_some_and(|back| back.first == segment.first) {
+                        let old = inner.segments.pop_back();
+                        inner.spill_bytes -= old.map_or(0, |old| old.bytes);
+                    }
+                    inner.spill_bytes += segment.bytes;
+                    inner.segments.push_back(segment);
+                    self.assess(&inner);
+                }
+            }
+        };
+        self.remove_acknowledged(&mut writer);
+        result
+    }
+
+    /// See [`crate::Hub::make_durable`].
+    pub fn make_durable(&self, position: u64) -> Result<(), SpillError> {
+        let grace_ends = Instant::now() + self.options.flush_grace;
+        let mut inner = self.lock();
+        let upto = position.min(inner.last);
+        if inner.acknowledged() >= upto {
+            return Ok(());
+        }
+        inner.wanted = upto;
+        self.work.notify_all();
+        loop {
+            let waits = |reader: &Reader| {
+                reader.acknowledged < upto
+                    && (reader.failure.is_some() || reader.position < inner.memory_floor)
+            };
+            let hopeless = inner.phase != Phase::Exporting || inner.readers.iter().any(waits);
+            let left = grace_ends.saturating_duration_since(Instant::now());
+            if inner.acknowledged() >= upto || hopeless || left.is_zero() || inner.stop.is_some() {
+                break;
+            }
+            let waited = self.progress.wait_timeout(inner, left);
+            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        inner.wanted = 0;
+        drop(inner);
+        self.spill(upto)
+    }
+
+    /// Blocks until memory is full, then spills it down to half. `None` when it is time to stop.
+    pub fn relieve(&self) -> Option<Result<(), SpillError>> {
+        let upto = {
+            let mut inner = self.lock();
+            loop {
+                if inner.stop.is_some() {
+                    return None;
+                }
+                if inner.memory_bytes > self.options.memory_bytes {
+                    break;
+                }
+                inner = self.overflow.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            }
+            let target = self.options.memory_bytes / 2;
+            let mut bytes = inner.memory_bytes;
+            let enough = inner.memory.iter().find(|batch| {
+                bytes -= batch.weight;
+                bytes <= target
+            });
+            enough.map_or(inner.last, |batch| batch.last())
+        };
+        let spilled = self.spill(upto);
+        let dropped = {
+            let mut inner = self.lock();
+            let dropped = inner.drop_spilled(self.options.memory_bytes / 2);
+            self.assess(&inner);
+            dropped
+        };
+        drop(dropped);
+        Some(spilled)
+    }
+
+    fn assess(&self, inner: &Inner) {
+        let limit = self.options.spill_max_bytes;
+        let memory_full = inner.memory_bytes > self.options.memory_bytes.saturating_mul(MEMORY_FACTOR);
+        let level = if inner.spill_bytes > limit.saturating_add(limit / 4)
+            || inner.memory_bytes > self.options.memory_bytes.saturating_mul(2 * MEMORY_FACTOR)
+        {
+            2
+        } else {
+            u8::from(inner.spill_bytes > limit || memory_full)
+        };
+        self.overload.store(level, Ordering::Relaxed);
+    }
+
+    /// Whether work must be refused, and why.
+    pub fn overload(&self) -> Option<Overload> {
+        let level = self.overload.load(Ordering::Relaxed);
+        if level == 0 {
+            return None;
+        }
+        let inner = self.lock();
+        let slowest = inner.readers.iter().min_by_key(|reader| reader.acknowledged)?;
+        let status = inner.status_of(slowest, now_ms());
+        let reason = format!(
+            "exporter '{}' is {} records behind: {} bytes of them are on disk (limit {}) and {} in memory (limit {})",
+            status.id,
+            status.backlog_records,
+            inner.spill_bytes,
+            self.options.spill_max_bytes,
+            inner.memory_bytes,
+            self.options.memory_bytes.saturating_mul(MEMORY_FACTOR),
+        );
+        Some(Overload { everything: level > 1, reason })
+    }
+
+    /// How exporting is.
+    pub fn status(&self) -> Status {
+        let now_ms = now_ms();
+        let inner = self.lock();
+        Status {
+            phase: inner.phase,
+            exporters: inner.readers.iter().map(|reader| inner.status_of(reader, now_ms)).collect(),
+            acknowledged_position: inner.acknowledged(),
+            memory_bytes: inner.memory_bytes,
+            spill_bytes: inner.spill_bytes,
+        }
+    }
+
+    /// Pauses or resumes. What was flushed during a soft pause is acknowledged at its end.
+    pub fn set_phase(&self, phase: Phase) {
+        let readers = {
+            let mut inner = self.lock();
+            inner.phase = phase;
+            inner.readers.iter().map(|reader| reader.flushed).collect::<Vec<_>>()
+        };
+        self.work.notify_all();
+        if phase == Phase::Exporting {
+            for (reader, flushed) in readers.into_iter().enumerate() {
+                self.flushed(reader, flushed);
+            }
+        }
+    }
+
+    /// Asks all threads to end.
+    pub fn stop(&self, stop: Stop) {
+        self.lock().stop = Some(stop);
+        self.work.notify_all();
+        self.overflow.notify_all();
+        self.progress.notify_all();
+    }
+
+    /// A thread has begun.
+    pub fn thread_began(&self) {
+        self.lock().threads += 1;
+    }
+
+    /// A thread has ended.
+    pub fn thread_ended(&self) {
+        self.lock().threads -= 1;
+        self.progress.notify_all();
+    }
+
+    /// Waits until every thread has ended. False if they did not in time.
+    pub fn await_end(&self, timeout: Duration) -> bool {
+        let inner = self.lock();
+        let waited = self.progress.wait_timeout_while(inner, timeout, |inner| inner.threads > 0);
+        waited.unwrap_or_else(PoisonError::into_inner).0.threads == 0
+    }
+}
