@@ -83,9 +83,9 @@ fn no_limits() -> bpmn::Limits {
 
 impl Work<'_> {
     /// The key of the highest version of a process, deleted ones aside.
-    pub fn latest_definition(&self, tenant: &Name, process_id: &str) -> Result<Option<Key>, StateError> {
-        let from = (tenant.0.clone(), Arc::from(process_id), 0);
-        let to = (tenant.0.clone(), Arc::from(process_id), u32::MAX);
+    pub fn latest_definition(&self, tenant: &Name, process_id: &Name) -> Result<Option<Key>, StateError> {
+        let from = (tenant.0.clone(), process_id.0.clone(), 0);
+        let to = (tenant.0.clone(), process_id.0.clone(), u32::MAX);
         Ok(self.tables.definition_by_id.last(from..=to)?.map(|(_, key)| *key))
     }
 

@@ -17,7 +17,7 @@ impl Work<'_> {
         message: &str,
         job_key: Option<Key>,
         resume: Option<Step>,
-    ) -> Result<(), Failure> {
+    ) {
         self.create_incident(Incident {
             error_type,
             error_message: self.cut_message(message),
@@ -26,17 +26,10 @@ impl Work<'_> {
             job_key,
             resume,
         });
-        Ok(())
     }
 
     /// Raises an incident at the element instance of a job.
-    pub fn raise_for_job(
-        &mut self,
-        key: Key,
-        job: &Job,
-        error_type: ErrorType,
-        message: &str,
-    ) -> Result<(), StateError> {
+    pub fn raise_for_job(&mut self, key: Key, job: &Job, error_type: ErrorType, message: &str) {
         self.create_incident(Incident {
             error_type,
             error_message: self.cut_message(message),
@@ -45,7 +38,6 @@ impl Work<'_> {
             job_key: Some(key),
             resume: None,
         });
-        Ok(())
     }
 
     fn create_incident(&mut self, incident: Incident) {

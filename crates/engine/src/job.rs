@@ -230,7 +230,8 @@ impl Work<'_> {
              configured maximum of {} bytes. Fetch fewer variables, or make them smaller, and resolve the incident.",
             self.options.max_delivery_bytes
         );
-        self.raise_for_job(key, job, ErrorType::MessageSizeExceeded, &message)
+        self.raise_for_job(key, job, ErrorType::MessageSizeExceeded, &message);
+        Ok(())
     }
 }
 

@@ -108,7 +108,8 @@ impl Work<'_> {
             }
             Err(Failure::Incident { error_type, message }) => {
                 let resume = Step::ResumeActivation { key: at.key, trigger };
-                self.raise(at, error_type, &message, None, Some(resume))
+                self.raise(at, error_type, &message, None, Some(resume));
+                Ok(())
             }
             Err(failure) => Err(failure),
         }
@@ -135,7 +136,8 @@ impl Work<'_> {
             Err(Failure::Incident { error_type, message }) => {
                 self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
                 let resume = Step::Complete { key: at.key, variables };
-                return self.raise(at, error_type, &message, None, Some(resume));
+                self.raise(at, error_type, &message, None, Some(resume));
+                return Ok(());
             }
             Err(failure) => return Err(failure),
         };

@@ -1,5 +1,7 @@
 //! Making records. Each takes a position whether or not anybody wants to see it.
 
+use std::cell::RefCell;
+
 use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
 use protocol::{
     ErrorRecord, Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name,
@@ -10,6 +12,9 @@ use protocol::{
 use crate::counters::ElementAction;
 use crate::entity::{Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
 use crate::work::{At, Work};
+
+/// Fixed texts that are kept.
+const MAX_TEXTS: usize = 64;
 
 impl Work<'_> {
     /// Emits a record; its value is made only if somebody wants it.
@@ -109,7 +114,7 @@ impl Work<'_> {
         self.emit(key, intent, |work| {
             let found = work.instance(job.process_instance_key).ok().flatten();
             let (element_id, headers) =
-                found.as_ref().map_or((Name::default(), Name::from("{}")), |(_, process)| {
+                found.as_ref().map_or((Name::default(), text("{}")), |(_, process)| {
                     let element = process.element(job.element);
                     (Name::from(&element.id), Name::from(crate::job::headers(element)))
                 });
@@ -137,8 +142,8 @@ impl Work<'_> {
                 process_definition_version: instance.as_ref().map_or(0, |i| i.version),
                 process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
                 tenant_id: job.tenant_id.clone(),
-                job_kind: Name::from(job.kind.as_str()),
-                job_listener_event_type: Name::from("UNSPECIFIED"),
+                job_kind: text(job.kind.as_str()),
+                job_listener_event_type: text("UNSPECIFIED"),
                 root_process_instance_key: instance.as_ref().map_or(job.process_instance_key, |i| i.root_key),
                 tags: instance.as_ref().map(|i| i.tags.clone()).unwrap_or_default(),
             }
@@ -161,7 +166,7 @@ impl Work<'_> {
             };
             let instance = found.map(|(instance, _)| instance);
             IncidentRecord {
-                error_type: Name::from(incident.error_type.as_str()),
+                error_type: text(incident.error_type.as_str()),
                 error_message: incident.error_message.clone(),
                 bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
                 process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
@@ -288,6 +293,26 @@ impl Work<'_> {
     }
 }
 
+thread_local! {
+    /// Fixed texts of records, so that not every record has a copy.
+    static TEXTS: RefCell<Vec<(&'static str, Name)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A fixed text as a name. There are few, so a list is searched; the same constant is told by its address.
+fn text(constant: &'static str) -> Name {
+    TEXTS.with_borrow_mut(|texts| {
+        if let Some((_, name)) = texts.iter().find(|(known, _)| std::ptr::eq(*known, constant)) {
+            return name.clone();
+        }
+        let name = Name::from(constant);
+        // One constant may have several addresses, but never many.
+        if texts.len() < MAX_TEXTS {
+            texts.push((constant, name.clone()));
+        }
+        name
+    })
+}
+
 /// Whose variable it is.
 pub(crate) struct VariableOwner {
     pub process_instance_key: Key,
@@ -298,8 +323,8 @@ fn process_instance(
     process_instance_key: Key,
     element_id: &std::sync::Arc<str>,
     flow_scope_key: Option<Key>,
-    element_type: &str,
-    event_type: &str,
+    element_type: &'static str,
+    event_type: &'static str,
 ) -> ProcessInstanceRecord {
     ProcessInstanceRecord {
         bpmn_process_id: instance.process_id.clone(),
@@ -308,8 +333,8 @@ fn process_instance(
         process_instance_key,
         element_id: Name::from(element_id),
         flow_scope_key,
-        bpmn_element_type: Name::from(element_type),
-        bpmn_event_type: Name::from(event_type),
+        bpmn_element_type: text(element_type),
+        bpmn_event_type: text(event_type),
         parent_process_instance_key: instance.parent.map(|parent| parent.process_instance_key),
         parent_element_instance_key: instance.parent.map(|parent| parent.element_instance_key),
         root_process_instance_key: instance.root_key,

@@ -119,7 +119,7 @@ impl Work<'_> {
         let owner = timer.element_instance_key.unwrap_or(timer.definition_key);
         self.remove_timer(owner, key)?;
         self.record_timer(key, Intent::Triggered, &timer);
-        self.repeat(owner, &timer)?;
+        self.repeat(owner, &timer);
         match timer.element_instance_key {
             Some(host) => {
                 if self.accepts(host, timer.element)? {
@@ -139,18 +139,17 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn repeat(&mut self, owner: Key, timer: &Timer) -> Result<(), Failure> {
-        let Some(text) = &timer.cycle else { return Ok(()) };
+    fn repeat(&mut self, owner: Key, timer: &Timer) {
+        let Some(text) = &timer.cycle else { return };
         let repetitions = match timer.repetitions {
             WITHOUT_END => WITHOUT_END,
             left if left > 1 => left - 1,
-            _ => return Ok(()),
+            _ => return,
         };
         let next = Cycle::parse(text).ok().and_then(|cycle| cycle.next(timer.due_ms, self.now_ms()));
         if let Some(due_ms) = next {
             self.create_timer(owner, Timer { due_ms, repetitions, ..timer.clone() });
         }
-        Ok(())
     }
 
     fn start_by_timer(&mut self, timer: &Timer) -> Result<(), Failure> {

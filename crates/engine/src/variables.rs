@@ -233,7 +233,7 @@ impl At {
 }
 
 fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {
-    let empty: Arc<str> = Arc::from("");
+    let empty: Arc<str> = Arc::default();
     (scope_key, Arc::clone(&empty))..(scope_key + 1, empty)
 }
 

@@ -38,6 +38,9 @@ pub(crate) struct Work<'a> {
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
 }
 
+/// A process instance with its model.
+pub(crate) type Modelled = (Arc<Instance>, Arc<Process>);
+
 /// An element instance at work, with its place in the model.
 #[derive(Clone)]
 pub(crate) struct At {
@@ -135,7 +138,7 @@ impl<'a> Work<'a> {
     }
 
     /// A process instance with its model.
-    pub fn instance(&mut self, key: Key) -> Result<Option<(Arc<Instance>, Arc<Process>)>, StateError> {
+    pub fn instance(&mut self, key: Key) -> Result<Option<Modelled>, StateError> {
         if let Some((cached, instance, process)) = &self.cached
             && *cached == key
         {

@@ -97,7 +97,9 @@ impl Work<'_> {
         model: &Process,
         checksum: [u8; 16],
     ) -> Result<Option<DeployedProcess>, Failure> {
-        let Some(key) = self.latest_definition(&deploy.tenant_id, &model.id)? else { return Ok(None) };
+        let Some(key) = self.latest_definition(&deploy.tenant_id, &Name::from(&model.id))? else {
+            return Ok(None);
+        };
         let latest = self.tables.definitions.get(&key)?;
         Ok(latest
             .filter(|latest| {
@@ -274,7 +276,7 @@ fn deployed(definition: &Definition, key: Key) -> DeployedProcess {
 
 /// A definition as records show it.
 pub(crate) fn process_record(definition: &Definition, key: Key) -> ProcessRecord {
-    let checksum: String = definition.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+    let checksum = format!("{:032x}", u128::from_be_bytes(definition.checksum));
     ProcessRecord {
         bpmn_process_id: definition.process_id.clone(),
         version: definition.version,

@@ -41,7 +41,7 @@ impl Work<'_> {
             } else {
                 fail.error_message.as_str()
             };
-            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message)?;
+            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message);
         }
         self.tables.jobs.put(key, job);
         Ok(Response::Done)

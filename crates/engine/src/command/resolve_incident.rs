@@ -33,7 +33,7 @@ impl Work<'_> {
         if job.retries <= 0 {
             let message =
                 "No more retries left: update the retries of the job before resolving the incident.";
-            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message)?;
+            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message);
             return Ok(());
         }
         self.enqueue(key, &mut job);

@@ -22,14 +22,12 @@ impl Behavior for Exclusive {
             return Ok(Leave::All);
         }
         for &flow in &element.outgoing {
-            match &at.process.flow(flow).condition {
-                Some(condition) => {
-                    if work.evaluate_condition(condition, &Scope::of(at.key))? {
-                        return Ok(Leave::Through(flow));
-                    }
-                }
-                None if element.outgoing.len() == 1 => return Ok(Leave::Through(flow)),
-                None => {}
+            let is_taken = match &at.process.flow(flow).condition {
+                Some(condition) => work.evaluate_condition(condition, &Scope::of(at.key))?,
+                None => element.outgoing.len() == 1,
+            };
+            if is_taken {
+                return Ok(Leave::Through(flow));
             }
         }
         match element.kind {

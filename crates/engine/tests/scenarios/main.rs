@@ -3,6 +3,9 @@
 //! `UPDATE_EXPECT=1` writes new transcripts into the tests. After each script its log is applied to other engines, which
 //! must end in the same state (see [`support::harness`]).
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+#![expect(clippy::needless_raw_string_hashes, reason = "transcripts are written by a program")]
+
 mod await_result;
 mod call_activity;
 mod cancellation;

@@ -143,7 +143,7 @@ impl Run {
                     self.run(Command::SetVariables(SetVariables {
                         element_instance_key,
                         variables: document(&format!(r#"{{"r":{r}}}"#)),
-                        local: r % 2 == 0,
+                        local: r.is_multiple_of(2),
                         operation_reference: None,
                     }));
                 }

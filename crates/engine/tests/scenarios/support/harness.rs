@@ -129,18 +129,9 @@ impl Harness {
         panic!("something stays due for ever");
     }
 
-    /// When something is due next.
-    pub fn next_due_ms(&self) -> Option<i64> {
-        self.history.last().and_then(|effects| effects.next_due_ms)
-    }
-
     /// Effects of all batches so far.
     pub fn history(&self) -> &[Effects] {
         &self.history
-    }
-
-    pub fn log(&self) -> &[Batch] {
-        &self.log
     }
 
     pub fn records(&self) -> impl Iterator<Item = &Record> {
