@@ -192,12 +192,12 @@ impl Writer {
             "job" => {
                 let task_type = escape(e.get("type").unwrap_or(id));
                 let retries = e.get("retries").unwrap_or("3");
-                let headers: String = e
-                    .attributes
-                    .iter()
-                    .filter_map(|(key, value)| Some((key.strip_prefix("header:")?, value)))
-                    .map(|(key, value)| format!(r#"<zeebe:header key="{key}" value="{}"/>"#, escape(value)))
-                    .collect();
+                let mut headers = String::new();
+                for (key, value) in &e.attributes {
+                    if let Some(key) = key.strip_prefix("header:") {
+                        let _ = write!(headers, r#"<zeebe:header key="{key}" value="{}"/>"#, escape(value));
+                    }
+                }
                 let headers = if headers.is_empty() {
                     headers
                 } else {

@@ -75,11 +75,12 @@ impl Transcript {
                     Response::InstanceCompleted { instance, variables } => {
                         format!("= completed {} {}", instance.process_id, variables.to_json())
                     }
-                    Response::MessagePublished { .. } => return,
                     Response::MessageCorrelated { process_instance_key, .. } => {
                         format!("= correlated to {}", self.instance_name(*process_instance_key))
                     }
-                    Response::Done | Response::VariablesSet { .. } => return,
+                    Response::Done | Response::VariablesSet { .. } | Response::MessagePublished { .. } => {
+                        return;
+                    }
                 };
                 self.line(&text);
             }
