@@ -70,10 +70,17 @@ ROUNDS ?= 100
 crash: ## Kill a loaded release server ROUNDS times (100), restart it and look for what is lost; SEED=N repeats a run
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test crash -- --nocapture
 
-CASES ?= 5000
+SEEDS ?= 10000
+FIRST ?= 1
 .PHONY: random
-random: ## Property and random-process tests with CASES cases each (5000); SEED=N repeats a run
-	PROPTEST_CASES=$(CASES) RANDOM_CASES=$(CASES) RANDOM_SEED=$(SEED) $(CARGO) test --locked --workspace --release
+random: ## Random processes with random workers: SEEDS of them (10000), from seed FIRST on (1)
+	BATON_RANDOM_SEEDS=$(SEEDS) BATON_RANDOM_FIRST=$(FIRST) \
+		$(CARGO) test --locked --release -p engine --test scenarios -- random_process --nocapture
+
+CASES ?= 5000
+.PHONY: properties
+properties: ## Property tests with CASES cases each (5000)
+	PROPTEST_CASES=$(CASES) $(CARGO) test --locked --release --workspace
 
 .PHONY: bench
 bench: ## Take all measurements of docs/performance.md; ARGS="--quick" and the like go to the suite

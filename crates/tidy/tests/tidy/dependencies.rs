@@ -1,0 +1,150 @@
+//! Rules about who may use what.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use crate::{assert_none, files, read, root};
+
+/// Crates of clocks, randomness, sockets, files and threads: none of them may be below the engine.
+const NOT_BELOW_THE_ENGINE: [&str; 14] = [
+    "tokio",
+    "mio",
+    "socket2",
+    "hyper",
+    "axum",
+    "tonic",
+    "rand",
+    "rand_core",
+    "getrandom",
+    "fastrand",
+    "openraft",
+    "raft-engine",
+    "tracing",
+    "metrics",
+];
+
+/// Which crates of the house a crate may use. What is not here may not be used.
+const ROOMS: [(&str, &[&str]); 14] = [
+    (
+        "baton",
+        &[
+            "bench",
+            "bpmn",
+            "broker",
+            "client",
+            "engine",
+            "export",
+            "gateway",
+            "protocol",
+            "replication",
+            "state",
+        ],
+    ),
+    ("bench", &["client", "grpc"]),
+    ("bpmn", &["feel"]),
+    ("broker", &["bpmn", "engine", "export", "feel", "protocol", "replication", "state"]),
+    ("client", &["grpc"]),
+    ("engine", &["bpmn", "feel", "protocol", "state"]),
+    ("export", &["protocol"]),
+    ("feel", &[]),
+    ("gateway", &["broker", "grpc", "protocol"]),
+    ("grpc", &[]),
+    ("protocol", &[]),
+    ("replication", &[]),
+    ("state", &[]),
+    ("tidy", &[]),
+];
+
+/// The names in a section of a manifest.
+fn section<'a>(manifest: &'a str, section: &str) -> Vec<&'a str> {
+    let header = format!("[{section}]");
+    let mut lines = manifest.lines().skip_while(|line| *line != header).skip(1);
+    let lines = lines.by_ref().take_while(|line| !line.starts_with('['));
+    lines
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+#[test]
+fn the_engine_knows_no_clock_no_socket_and_no_randomness() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--locked",
+            "--offline",
+            "-e",
+            "normal",
+            "-p",
+            "engine",
+            "--prefix",
+            "none",
+            "-f",
+            "{p}",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let tree = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let below: BTreeSet<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(below.contains("engine") && below.contains("state"), "{tree}");
+    let found: Vec<_> =
+        NOT_BELOW_THE_ENGINE.iter().filter(|name| below.contains(*name)).map(ToString::to_string).collect();
+    assert_none("the engine is deterministic", &found);
+}
+
+#[test]
+fn crates_stay_in_their_rooms() {
+    let mut findings = Vec::new();
+    let files = files();
+    let houses: BTreeSet<_> = ROOMS.iter().map(|(name, _)| *name).collect();
+    for (path, manifest) in
+        files.iter().filter(|(path, _)| path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
+    {
+        let name = path.split('/').nth(1).unwrap();
+        let Some((_, allowed)) = ROOMS.iter().find(|(room, _)| *room == name) else {
+            findings.push(format!("{path}: say in {} what it may use", file!()));
+            continue;
+        };
+        for dependency in section(manifest, "dependencies") {
+            if houses.contains(dependency) && !allowed.contains(&dependency) {
+                findings.push(format!("{name} must not use {dependency}"));
+            }
+        }
+    }
+    assert_none("who may use what stands in ARCHITECTURE.md", &findings);
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let manifest = read("Cargo.toml");
+    let ours: BTreeSet<_> = ROOMS.iter().map(|(name, _)| *name).collect();
+    let used: BTreeSet<String> = files()
+        .iter()
+        .filter(|(path, _)| path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
+        .flat_map(|(_, manifest)| {
+            ["dependencies", "dev-dependencies", "build-dependencies"]
+                .into_iter()
+                .flat_map(|part| section(manifest, part))
+                .map(ToOwned::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let outside: BTreeSet<_> = section(&manifest, "workspace.dependencies")
+        .into_iter()
+        .filter(|name| !ours.contains(name))
+        .filter(|name| used.contains(*name))
+        .collect();
+    assert!(outside.contains("tokio"), "{outside:?}");
+    let page = read("docs/dependencies.md");
+    let first_cells =
+        page.lines().filter(|line| line.starts_with("| `")).filter_map(|line| line.split('|').nth(1));
+    let explained: BTreeSet<_> = first_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let missing: Vec<_> = outside.difference(&explained).map(ToString::to_string).collect();
+    assert_none("docs/dependencies.md says why each dependency is here", &missing);
+    let known: BTreeSet<_> = section(&manifest, "workspace.dependencies").into_iter().collect();
+    let gone: Vec<_> = explained.difference(&known).map(ToString::to_string).collect();
+    assert_none("docs/dependencies.md names only what Cargo.toml has", &gone);
+}
