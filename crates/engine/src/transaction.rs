@@ -201,6 +201,7 @@ impl Engine {
             let banned = Banned { reason: reason.into(), since_ms: self.meta.now_ms };
             self.tables.banned.put(instance_key, banned);
             self.counters.banned_instances += 1;
+            self.answer_waiting(instance_key, effects)?;
         }
         let mut work = Work::new(
             &mut self.tables,
@@ -214,6 +215,19 @@ impl Engine {
         self.tables.commit();
         effects.banned.push((instance_key, reason.to_owned()));
         Ok(exists)
+    }
+
+    /// Tells who waits for the result of a call hierarchy that it stands still.
+    fn answer_waiting(&mut self, instance_key: Key, effects: &mut Effects) -> Result<(), ApplyError> {
+        let Some(instance) = self.tables.instances.get(&instance_key)? else { return Ok(()) };
+        let Some(root) = self.tables.instances.get(&instance.root_key)? else { return Ok(()) };
+        if let Some(wait) = &root.await_result {
+            let reason = format!("The engine failed on process instance '{instance_key}', which was banned");
+            let rejection = Rejection::new(RejectionType::ProcessingError, reason);
+            effects.late_responses.push((wait.request_id, Err(rejection)));
+            self.tables.instances.update(&instance.root_key, |row| row.await_result = None)?;
+        }
+        Ok(())
     }
 
     /// Puts off what is due.

@@ -1,5 +1,6 @@
 //! Variables: scopes, propagation, input and output mappings.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bpmn::graph::{Mapping, Text};
@@ -15,6 +16,8 @@ use crate::work::{At, Work};
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;
+/// Names that are compared one by one before a set of them is worth its making.
+const MAX_COMPARISONS: usize = 1024;
 /// Variables of one scope that are read at once.
 const MAX_VARIABLES: usize = usize::MAX;
 
@@ -67,8 +70,16 @@ impl Work<'_> {
                     document = rows.into_iter().collect();
                     first = false;
                 } else {
+                    let many = document.len().saturating_mul(rows.len()) > MAX_COMPARISONS;
+                    let known: HashSet<Name> = if many {
+                        document.iter().map(|(name, _)| name.clone()).collect()
+                    } else {
+                        HashSet::new()
+                    };
                     for (name, value) in rows {
-                        if document.get(&name).is_none() {
+                        let is_known =
+                            if many { known.contains(&name) } else { document.get(&name).is_some() };
+                        if !is_known {
                             document.push_new(name, value);
                         }
                     }

@@ -84,6 +84,30 @@ fn an_instance_is_banned_and_the_command_undone() {
 }
 
 #[test]
+fn who_waits_for_a_banned_instance_is_told() {
+    check_with(
+        &[("p", TASK)],
+        fault(FaultPoint::Complete, "t"),
+        "deploy p
+         show errors
+         create p await=7
+         complete t
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > create p await=7
+            > complete t
+              error in #1: a fault of the test at 't'
+              late answer to request 7:
+              = rejected PROCESSING_ERROR: The engine failed on process instance '<key>', which was banned
+              banned #1: a fault of the test at 't'
+              = rejected PROCESSING_ERROR: Expected to process the command, but the engine failed and process instance '<key>' was banned. Nothing was changed.
+            > cancel #1
+        "#]],
+    );
+}
+
+#[test]
 fn a_timer_that_fails_holds_nobody_up() {
     check_with(
         &[
