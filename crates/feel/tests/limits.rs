@@ -87,6 +87,11 @@ fn values_cannot_grow_without_bound() {
             .to_owned(),
         "steps",
     );
+    check("for i in 1..100000 return matches(\"a\", \"(a{50}){\" + string(i) + \"}\")".to_owned(), "steps");
+    check(
+        "for i in 1..100000 return matches(\"aaaaaaaaaaaaaaaaaaaaaaaa!\", \"^(a|aa)+(?=b)\")".to_owned(),
+        "steps",
+    );
     check("10 ** 1000000000".to_owned(), "null");
     check("matches(\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\", \"^(a+)+(?=b)$\")".to_owned(), "");
 }

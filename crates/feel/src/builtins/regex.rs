@@ -8,7 +8,12 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// Steps back that one match may take.
-const BACKTRACKS_MAX: usize = 1_000_000;
+const BACKTRACKS_MAX: usize = 100_000;
+/// What the first use of a pattern costs, in steps, and what each byte of it costs.
+const PATTERN_STEPS: usize = 10_000;
+const PATTERN_BYTE_STEPS: usize = 20;
+/// What one match costs if the pattern may step back, for it may do so up to its limit.
+const BACKTRACKING_STEPS: usize = 2_000;
 /// Memory of one compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
 /// Compiled patterns kept by each thread; the oldest goes first.
@@ -21,7 +26,10 @@ thread_local! {
     static KEPT: RefCell<Vec<(String, Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn compile(evaluator: &Evaluator<'_>, pattern: &str, flags: &str) -> Result<Regex, Failure> {
+fn compile(evaluator: &mut Evaluator<'_>, pattern: &str, flags: &str) -> Result<(Regex, usize), Failure> {
+    evaluator.pay_for_pattern(pattern, PATTERN_STEPS + PATTERN_BYTE_STEPS * pattern.len())?;
+    let steps = if steps_back(pattern) { BACKTRACKING_STEPS } else { 1 };
+    evaluator.spend(steps)?;
     if let Some(flag) = flags.chars().find(|flag| !"smix".contains(*flag)) {
         return message(format!("Illegal regular expression flag '{flag}'"));
     }
@@ -35,7 +43,7 @@ fn compile(evaluator: &Evaluator<'_>, pattern: &str, flags: &str) -> Result<Rege
     let kept =
         KEPT.with_borrow(|kept| kept.iter().find(|(key, _)| *key == source).map(|(_, regex)| regex.clone()));
     if let Some(regex) = kept {
-        return Ok(regex);
+        return Ok((regex, steps));
     }
     if pattern.len() > PATTERN_BYTES_MAX {
         return message(format!("The pattern is longer than {PATTERN_BYTES_MAX} bytes"));
@@ -52,7 +60,19 @@ fn compile(evaluator: &Evaluator<'_>, pattern: &str, flags: &str) -> Result<Rege
         }
         kept.push((source, regex.clone()));
     });
-    Ok(regex)
+    Ok((regex, steps))
+}
+
+/// Whether a pattern may look around or refer back, which takes more than one pass over the text.
+fn steps_back(pattern: &str) -> bool {
+    let refers_back = pattern
+        .as_bytes()
+        .windows(2)
+        .any(|pair| pair[0] == b'\\' && (matches!(pair[1], b'1'..=b'9' | b'k' | b'g' | b'G' | b'K')));
+    refers_back
+        || ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P", "*+", "++", "?+"]
+            .iter()
+            .any(|mark| pattern.contains(mark))
 }
 
 /// Where the expressions of XPath, which the standard asks for, are written differently: classes
@@ -101,13 +121,13 @@ fn flags(arguments: &[Value], index: usize) -> Result<&str, Failure> {
 /// Whether a part of the text matches.
 pub(super) fn matches(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let regex = compile(evaluator, pattern, flags(arguments, 2)?)?;
+    let (regex, _) = compile(evaluator, pattern, flags(arguments, 2)?)?;
     regex.is_match(input).map(Value::Bool).map_err(refuse)
 }
 
 pub(super) fn replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern, replacement) = (text(&arguments[0])?, text(&arguments[1])?, text(&arguments[2])?);
-    let regex = compile(evaluator, pattern, flags(arguments, 3)?)?;
+    let (regex, steps) = compile(evaluator, pattern, flags(arguments, 3)?)?;
     let mut out = String::with_capacity(input.len());
     let mut end = 0;
     for captures in regex.captures_iter(input) {
@@ -116,7 +136,7 @@ pub(super) fn replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Out
         out.push_str(&input[end..whole.start()]);
         expand(&captures, replacement, &mut out);
         end = whole.end();
-        evaluator.spend(1 + (replacement.len() + whole.as_str().len()) / 8)?;
+        evaluator.spend(steps + (replacement.len() + whole.as_str().len()) / 8)?;
     }
     out.push_str(&input[end..]);
     Ok(out.into())
@@ -158,11 +178,12 @@ fn expand(captures: &Captures<'_, str>, replacement: &str, out: &mut String) {
 /// The parts between matches, empty ones too; an empty match at the start parts nothing.
 pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let regex = compile(evaluator, pattern, "")?;
+    let (regex, steps) = compile(evaluator, pattern, "")?;
     let mut parts = Vec::new();
     let mut start = 0;
     for found in regex.find_iter(input) {
         let found = found.map_err(refuse)?;
+        evaluator.spend(steps)?;
         if found.end() == 0 {
             continue;
         }
@@ -176,9 +197,10 @@ pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outco
 /// All matches.
 pub(super) fn extract(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let regex = compile(evaluator, pattern, "")?;
+    let (regex, steps) = compile(evaluator, pattern, "")?;
     let mut parts = Vec::new();
     for found in regex.find_iter(input) {
+        evaluator.spend(steps)?;
         parts.push(Value::string(found.map_err(refuse)?.as_str()));
     }
     Ok(evaluator.new_list(parts)?)

@@ -15,6 +15,7 @@ use crate::environment::{Dialect, Environment, Variables};
 use crate::expression::Program;
 use crate::value::{Context, List, Range, Value};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Ends an evaluation without a result.
@@ -31,6 +32,11 @@ impl Fatal {
         Self::Failure(message.into())
     }
 }
+
+/// What making a list costs beside its items, in steps; they pay for its memory.
+const LIST_STEPS: usize = 4;
+/// What making a context costs beside its entries.
+const CONTEXT_STEPS: usize = 8;
 
 /// What ends an evaluation that builds values beyond the bounds.
 fn too_large() -> Fatal {
@@ -65,6 +71,8 @@ pub(crate) struct Evaluator<'a> {
     fuel: u64,
     depth: u32,
     random: u64,
+    /// Regular expressions used so far: each is paid for once.
+    patterns: BTreeSet<Box<str>>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -85,6 +93,7 @@ impl<'a> Evaluator<'a> {
             fuel: environment.limits.fuel,
             depth: 0,
             random: environment.seed,
+            patterns: BTreeSet::new(),
         }
     }
 
@@ -137,6 +146,16 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Pays for a regular expression when it is first used. Whether it really has to be compiled
+    /// must not count, for that differs between replicas.
+    pub(crate) fn pay_for_pattern(&mut self, pattern: &str, steps: usize) -> Eval<()> {
+        if self.patterns.contains(pattern) {
+            return Ok(());
+        }
+        self.patterns.insert(Box::from(pattern));
+        self.spend(steps)
+    }
+
     /// A number from the seed, each time another (`SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -148,12 +167,14 @@ impl<'a> Evaluator<'a> {
 
     /// A list, unless it would be too deep or too large.
     pub(crate) fn new_list(&mut self, items: Vec<Value>) -> Eval<Value> {
+        self.spend(LIST_STEPS)?;
         let list = List::new(items);
         self.check_extent(list.into())
     }
 
     /// A context, unless it would be too deep or too large.
     pub(crate) fn new_context(&mut self, entries: Vec<(Arc<str>, Value)>) -> Eval<Value> {
+        self.spend(CONTEXT_STEPS + entries.len())?;
         self.check_extent(Context::new(entries).into())
     }
 
