@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 14] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     (
         "baton",
         &[
@@ -44,7 +44,8 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("bpmn", &["feel"]),
     ("broker", &["bpmn", "engine", "export", "feel", "protocol", "replication", "state"]),
     ("client", &["grpc"]),
-    ("engine", &["bpmn", "feel", "protocol", "state"]),
+    ("dmn", &["feel"]),
+    ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
     ("export", &["protocol"]),
     ("feel", &[]),
     ("gateway", &["broker", "grpc", "protocol"]),

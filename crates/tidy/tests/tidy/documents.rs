@@ -114,3 +114,49 @@ fn tests_named_as_evidence_exist() {
         .collect();
     assert_none("docs/compatibility.md names tests that are there", &missing);
 }
+
+/// The sources of the crates but this one, in one text.
+fn sources() -> String {
+    let ours = |path: &String| {
+        path.starts_with("crates/") && !path.starts_with("crates/tidy") && path.ends_with(".rs")
+    };
+    files().into_iter().filter(|(path, _)| ours(path)).map(|(_, text)| text).collect()
+}
+
+#[test]
+fn metrics_in_the_manual_exist() {
+    let page = read("docs/operations.md");
+    let sources = sources();
+    let ours = ["zeebe_", "baton_", "http_", "grpc_", "process_"];
+    let names: Vec<_> = quoted(&page)
+        .filter(|text| ours.iter().any(|start| text.starts_with(start)) && !text.contains('*'))
+        .collect();
+    assert!(names.len() > 20, "the manual names metrics");
+    let missing: Vec<_> =
+        names.into_iter().filter(|name| !sources.contains(*name)).map(ToOwned::to_owned).collect();
+    assert_none("docs/operations.md names only metrics that are there", &missing);
+}
+
+#[test]
+fn settings_in_the_manual_exist() {
+    let sections = read("crates/baton/src/config/sections.rs");
+    let page = read("docs/configuration.md") + &read("docs/operations.md");
+    let is_key = |text: &&str| {
+        let word = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        text.contains('.') && text.split('.').all(word)
+    };
+    let keys: Vec<_> = quoted(&page).filter(is_key).collect();
+    assert!(keys.len() > 10, "the manual names settings");
+    let missing: Vec<_> = keys
+        .into_iter()
+        .filter(|key| {
+            let (section, name) = key.rsplit_once('.').unwrap();
+            let body = sections
+                .split_once(&format!("\"{section}\" "))
+                .map(|(_, rest)| rest.split("\n    }").next().unwrap());
+            !body.is_some_and(|body| body.contains(&format!(" {name}: ")))
+        })
+        .map(ToOwned::to_owned)
+        .collect();
+    assert_none("the manual names only settings that are there", &missing);
+}
