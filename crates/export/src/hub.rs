@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use protocol::{PartitionId, Record};
 
+use crate::directory;
 use crate::exporter::Exporter;
 use crate::metric_definitions::{ExporterMetrics, publish};
 use crate::options::StreamOptions;
@@ -72,7 +73,7 @@ impl Hub {
                 return Err(HubError::DuplicateId(id.clone()));
             }
         }
-        std::fs::create_dir_all(directory).map_err(SpillError::file(directory))?;
+        directory::create(directory).map_err(SpillError::file(directory))?;
         let phase_file = PhaseFile::new(directory);
         let phase = phase_file
             .read()

@@ -13,6 +13,7 @@
 //! acknowledged, and tells how far it is now.
 
 mod batch;
+mod directory;
 mod exporter;
 mod hub;
 mod metric_definitions;
@@ -23,6 +24,8 @@ mod reader;
 mod runner;
 mod spill;
 mod stream;
+#[cfg(test)]
+mod testing;
 mod weight;
 
 pub use exporter::{ExportError, Exporter};

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::directory;
+
 /// Whether records are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
@@ -58,6 +60,6 @@ impl PhaseFile {
         file.write_all(phase.as_str().as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&scratch, &self.0)?;
-        self.0.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
+        self.0.parent().map_or(Ok(()), directory::sync)
     }
 }

@@ -581,3 +581,7 @@ impl Stream {
         waited.unwrap_or_else(PoisonError::into_inner).0.threads == 0
     }
 }
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

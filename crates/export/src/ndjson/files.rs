@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use protocol::PartitionId;
 
+use crate::directory;
 use crate::exporter::ExportError;
 
 /// The ending of the files.
@@ -53,7 +54,7 @@ impl Files {
 
     /// Makes the directory, and finds the end of what is there. A torn line is cut off.
     pub fn open(&self) -> Result<Found, ExportError> {
-        std::fs::create_dir_all(&self.directory).map_err(ExportError::file(&self.directory))?;
+        directory::create(&self.directory).map_err(ExportError::file(&self.directory))?;
         let finished = match self.finished()?.last() {
             Some(path) => last_position(path)?,
             None => 0,
@@ -125,8 +126,7 @@ impl Files {
     }
 
     fn sync_directory(&self) -> Result<(), ExportError> {
-        let sync = || File::open(&self.directory)?.sync_all();
-        sync().map_err(ExportError::file(&self.directory))
+        directory::sync(&self.directory).map_err(ExportError::file(&self.directory))
     }
 }
 

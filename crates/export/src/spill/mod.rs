@@ -69,8 +69,3 @@ pub(crate) struct Segment {
 fn segment_path(directory: &Path, first: u64) -> PathBuf {
     directory.join(format!("{first:020}.{EXTENSION}"))
 }
-
-fn sync_directory(directory: &Path) -> Result<(), SpillError> {
-    let sync = || std::fs::File::open(directory)?.sync_all();
-    sync().map_err(SpillError::file(directory))
-}

@@ -7,14 +7,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::frame::{self, HEADER_BYTES, Header, MAGIC};
-use super::{EXTENSION, Segment, SpillError, sync_directory};
+use super::{EXTENSION, Segment, SpillError};
+use crate::directory;
 
 /// Opens the directory, cuts off what was not written to its end, and lists the segments, oldest first.
 ///
 /// Everything but the end of the last segment was synced before the next began, so only the last is read
 /// through; of the others the headers are.
 pub(crate) fn open(directory: &Path) -> Result<VecDeque<Segment>, SpillError> {
-    std::fs::create_dir_all(directory).map_err(SpillError::file(directory))?;
+    directory::create(directory).map_err(SpillError::file(directory))?;
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(SpillError::file(directory))? {
         let path = entry.map_err(SpillError::file(directory))?.path();
@@ -35,7 +36,7 @@ pub(crate) fn open(directory: &Path) -> Result<VecDeque<Segment>, SpillError> {
             None => std::fs::remove_file(&path).map_err(SpillError::file(&path))?,
         }
     }
-    sync_directory(directory)?;
+    directory::sync(directory).map_err(SpillError::file(directory))?;
     Ok(segments)
 }
 
@@ -50,8 +51,9 @@ fn scan(path: &Path, after: u64, ordinal: u64, is_last: bool) -> Result<Option<S
     }
     file.read_exact_at(&mut magic, 0).map_err(failed())?;
     if &magic != MAGIC {
-        if is_last && magic == [0; MAGIC.len()] {
-            // The file was made, but nothing of it reached the disk.
+        let came = magic.iter().zip(MAGIC).take_while(|(found, wanted)| found == wanted).count();
+        if is_last && magic[came..].iter().all(|byte| *byte == 0) {
+            // The file was made, but nothing of it reached the disk whole.
             return Ok(None);
         }
         return Err(SpillError::Damaged { path: path.to_owned(), offset: 0 });

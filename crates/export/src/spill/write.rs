@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::frame::{self, MAGIC};
-use super::{Segment, SpillError, segment_path, sync_directory};
+use super::{Segment, SpillError, segment_path};
 use crate::batch::Batch;
+use crate::directory;
 
 /// The only one who writes segments.
 #[derive(Debug)]
@@ -72,7 +73,9 @@ impl SpillWriter {
         let mut file =
             options.write(true).create(true).truncate(true).open(&path).map_err(SpillError::file(&path))?;
         let made = file.write_all(MAGIC).map_err(SpillError::file(&path));
-        if let Err(error) = made.and_then(|()| sync_directory(&self.directory)) {
+        if let Err(error) =
+            made.and_then(|()| directory::sync(&self.directory).map_err(SpillError::file(&self.directory)))
+        {
             // An empty file would be removed at the next start.
             let _ = std::fs::remove_file(&path);
             return Err(error);
