@@ -279,3 +279,54 @@ fn a_terminate_end_event_ends_its_own_scope_only() {
         "#]],
     );
 }
+
+#[test]
+fn tokens_at_a_join_go_with_a_terminate_end_event() {
+    check(
+        "process p
+         start s
+         sub inner {
+         start s2
+         and fork
+         job a
+         job b
+         and join
+         end e2
+         end all terminate
+         s2 -> fork
+         fork -> a -> join
+         fork -> b -> join
+         join -> e2
+         fork -> c -> all
+         job c
+         }
+         end e
+         s -> inner -> e",
+        "show elements
+         create p
+         complete a
+         complete c",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              inner activating, activated
+              s2 activating, activated, completing, completed
+              fork activating, activated, completing, completed
+              c activating, activated
+              b activating, activated
+              a activating, activated
+              = created p v1
+            > complete a
+              a completing, completed
+            > complete c
+              c completing, completed
+              all activating, activated, completing, completed
+              b terminating, terminated
+              inner completing, completed
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}

@@ -242,3 +242,74 @@ fn commands_meet_steps_that_are_left_over() {
         "#]],
     );
 }
+
+#[test]
+fn an_error_from_inside_a_scope_that_is_ending_comes_too_late() {
+    check_with(
+        &[(
+            "p",
+            "process p
+             start s
+             sub outer {
+             start s2
+             sub inner {
+             start s3
+             job t
+             end e3
+             s3 -> t -> e3
+             }
+             boundary late on=inner timer=PT1S
+             end e2
+             s2 -> inner -> e2
+             late -> e2
+             }
+             boundary oops on=outer error=E1
+             end e
+             end caught
+             s -> outer -> e
+             oops -> caught",
+        )],
+        Options { max_steps_per_command: 1, ..Options::default() },
+        "deploy p
+         show elements jobs incidents timers
+         create p
+         pin 1s
+         only tick
+         only throw t E1
+         go on",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              outer activating, activated
+              s2 activating, activated, completing, completed
+              inner activating
+              timer late created due 1000
+              inner activated
+              s3 activating, activated, completing, completed
+              t activating
+              job t created type t retries 3
+              t activated
+              = created p v1
+            > pin 1s
+            > only tick
+              timer late triggered
+              inner terminating
+            > only throw t E1
+              job t error thrown
+              incident t UNHANDLED_ERROR_EVENT created: Expected to throw an error event with the code 'E1', but it was not caught.
+            > go on
+              t terminating
+              incident t UNHANDLED_ERROR_EVENT resolved
+              job t canceled
+              t terminated
+              inner terminated
+              late activating, activated, completing, completed
+              e2 activating, activated, completing, completed
+              outer completing, completed
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}
