@@ -71,11 +71,7 @@ pub(crate) enum Node {
         base: NodeId,
         steps: Box<[Step]>,
     },
-    Function {
-        parameters: Box<[Arc<str>]>,
-        body: NodeId,
-        free: Box<[Arc<str>]>,
-    },
+    Function(Box<Definition>),
     Call(Box<Call>),
     /// Comma-separated unary tests, perhaps within `not(…)`.
     Tests {
@@ -172,6 +168,19 @@ pub(crate) struct Call {
     pub(crate) variable: Option<Name>,
     pub(crate) builtin: Option<(&'static Builtin, Plan)>,
     pub(crate) arguments: Arguments,
+}
+
+/// A function as written.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub(crate) parameters: Box<[Arc<str>]>,
+    /// The types of the parameters, where stated.
+    pub(crate) types: Box<[Option<TypeName>]>,
+    pub(crate) body: NodeId,
+    /// Names bound around it that the body may read.
+    pub(crate) free: Box<[Arc<str>]>,
+    /// Root variables that the body may read, by their slots.
+    pub(crate) roots: Box<[u32]>,
 }
 
 /// Arguments as written.

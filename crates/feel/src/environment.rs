@@ -10,6 +10,12 @@ use std::sync::Arc;
 pub trait Variables {
     /// The value of a variable, or nothing if there is none of that name.
     fn get(&self, name: &str) -> Option<Value>;
+
+    /// Whether functions keep the values of the variables that they read, because they may be
+    /// called where the same names mean something else.
+    fn is_captured(&self) -> bool {
+        false
+    }
 }
 
 /// No variables at all.
@@ -64,6 +70,24 @@ impl Default for Limits {
         // worst and bound the memory of results to some 300 MiB. 400 levels of the largest frames
         // take about a third of the two MiB stack of a runtime thread.
         Self { fuel: 10_000_000, depth: 400, warnings: 100 }
+    }
+}
+
+/// What is left of [`Limits`] in the middle of a computation of several expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Steps left.
+    pub fuel: u64,
+    /// Levels of nesting already in use.
+    pub depth: u32,
+    /// Where random numbers go on from.
+    pub random: u64,
+}
+
+impl Budget {
+    /// All that an environment grants.
+    pub fn new(environment: &Environment) -> Self {
+        Self { fuel: environment.limits.fuel, depth: 0, random: environment.seed }
     }
 }
 

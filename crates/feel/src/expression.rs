@@ -2,7 +2,7 @@
 
 use crate::ast::{Node, NodeId};
 use crate::diagnostics::{Evaluation, EvaluationError, ParseError};
-use crate::environment::{Environment, Variables};
+use crate::environment::{Budget, Environment, Variables};
 use crate::evaluate::Evaluator;
 use crate::parser;
 use crate::value::Value;
@@ -105,6 +105,20 @@ impl Expression {
         environment: &Environment,
     ) -> Result<Evaluation, EvaluationError> {
         Evaluator::new(variables, environment, Some(input.clone())).run(&self.0)
+    }
+
+    /// Computes the value, or tests the input, as a part of a larger computation.
+    pub fn evaluate_within(
+        &self,
+        input: Option<&Value>,
+        variables: &dyn Variables,
+        environment: &Environment,
+        budget: &mut Budget,
+    ) -> Result<Evaluation, EvaluationError> {
+        let mut evaluator = Evaluator::new(variables, environment, input.cloned()).within(budget);
+        let result = evaluator.run_once(&self.0);
+        *budget = Budget { depth: budget.depth, ..evaluator.budget() };
+        result
     }
 }
 

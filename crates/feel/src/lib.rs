@@ -25,9 +25,11 @@ mod temporal;
 mod value;
 
 pub use diagnostics::{Evaluation, EvaluationError, ParseError, Warning, WarningKind};
-pub use environment::{Dialect, Environment, Limits, Types, Variables};
+pub use environment::{Budget, Dialect, Environment, Limits, Types, Variables};
 pub use expression::Expression;
 pub use json::{DEPTH_MAX as JSON_DEPTH_MAX, JsonError, SIZE_MAX as JSON_SIZE_MAX};
 pub use number::{Number, PRECISION, Rounding};
 pub use temporal::{Date, DateTime, NamedZone, Time, Zone};
-pub use value::{Context, Function, List, NativeFunction, Range, VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX, Value};
+pub use value::{
+    Caller, Context, Function, List, NativeFunction, Range, VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX, Value,
+};

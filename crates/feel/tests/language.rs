@@ -2,7 +2,8 @@
 //! functions and types, and what an evaluation asks of its surroundings.
 
 use feel::{
-    Date, Dialect, Environment, Expression, Function, NativeFunction, Types, Value, Variables, WarningKind,
+    Caller, Date, Dialect, Environment, Expression, Function, NativeFunction, Types, Value, Variables,
+    WarningKind,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -169,7 +170,7 @@ fn chance_comes_from_the_seed() {
 struct Twice;
 
 impl NativeFunction for Twice {
-    fn call(&self, arguments: &[Value], _: &Environment) -> Result<Value, String> {
+    fn call(&self, arguments: &[Value], _: Caller<'_>) -> Result<Value, String> {
         let number = arguments[0].as_number().ok_or("twice of what?")?;
         number.plus(number).map(Value::from).ok_or_else(|| "too large".to_owned())
     }

@@ -1,16 +1,19 @@
 //! Calls of built-in functions, of functions written in FEEL, and of the host's.
 
 use super::{Eval, Evaluator, Fatal, Frame};
-use crate::ast::{Arguments, Call, NodeId, Plan};
+use crate::ast::{Arguments, Call, Definition, NodeId, Plan};
 use crate::builtins::{Builtin, Failure};
 use crate::diagnostics::WarningKind;
 use crate::expression::Program;
-use crate::value::{Closure, Function, Value};
+use crate::value::{Caller, Closure, Function, Value};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What a call counts in levels of depth: it takes about as much of the stack as so many nodes.
 const CALL_LEVELS: u32 = 3;
+
+/// The same for a function of the host, which may evaluate expressions in turn.
+const NATIVE_LEVELS: u32 = 10;
 
 type Values = SmallVec<[Value; 4]>;
 
@@ -19,14 +22,19 @@ impl Evaluator<'_> {
     pub(super) fn make_function(
         &mut self,
         program: &Arc<Program>,
-        parameters: &[Arc<str>],
-        body: NodeId,
-        free: &[Arc<str>],
+        node: NodeId,
+        definition: &Definition,
         own_name: Option<Arc<str>>,
     ) -> Value {
-        let captured = free.iter().filter_map(|name| Some((name.clone(), self.find_bound(name)?))).collect();
-        let closure = Closure { program: program.clone(), body, captured, own_name };
-        Value::Function(Function::closure(parameters.to_vec(), closure))
+        let free = definition.free.iter();
+        let captured = free.filter_map(|name| Some((name.clone(), self.find_bound(name)?))).collect();
+        let roots = if self.variables.is_captured() {
+            definition.roots.iter().map(|slot| (*slot, self.find_root(program, *slot))).collect()
+        } else {
+            Vec::new()
+        };
+        let closure = Closure { program: program.clone(), node, captured, own_name, roots };
+        Value::Function(Function::closure(definition.parameters.to_vec(), closure))
     }
 
     pub(super) fn eval_call(&mut self, program: &Arc<Program>, call: &Call) -> Eval<Value> {
@@ -104,12 +112,27 @@ impl Evaluator<'_> {
     pub(crate) fn invoke(&mut self, function: &Function, arguments: &[Value]) -> Eval<Value> {
         if let Some(native) = function.as_native() {
             self.spend(1)?;
-            return match native.call(arguments, self.environment) {
+            self.enter(NATIVE_LEVELS)?;
+            let mut budget = self.budget();
+            let (variables, environment) = (self.variables, self.environment);
+            let result = native.call(arguments, Caller { variables, environment, budget: &mut budget });
+            (self.fuel, self.random) = (budget.fuel, budget.random);
+            self.depth -= NATIVE_LEVELS;
+            return match result {
                 Ok(value) => self.check_extent(value),
+                Err(message) if self.fuel == 0 => Err(Fatal::new(message)),
                 Err(message) => Ok(self.null(WarningKind::FunctionInvocationFailure, || message)),
             };
         }
-        let Some(closure) = function.as_closure() else { return Ok(Value::Null) };
+        let Some((closure, definition)) =
+            function.as_closure().and_then(|closure| Some((closure, closure.definition()?)))
+        else {
+            return Ok(Value::Null);
+        };
+        if self.is_standard() && !self.fit(definition, arguments) {
+            let name = closure.own_name.as_deref().unwrap_or_default();
+            return Ok(self.refuse(name, Failure::Illegal, arguments));
+        }
         self.enter(CALL_LEVELS)?;
         // The body sees what it captured and its parameters, nothing of its caller.
         let outer_base = std::mem::replace(&mut self.base, self.frames.len());
@@ -123,24 +146,37 @@ impl Evaluator<'_> {
         for (name, value) in function.parameters().iter().zip(arguments) {
             self.frames.push(Frame::Binding(name.clone(), value.clone()));
         }
-        let result = self.run_body(closure);
+        let result = self.run_body(closure, definition.body);
         self.frames.truncate(place);
         self.base = outer_base;
         self.depth -= CALL_LEVELS;
         result
     }
 
+    /// Whether the arguments have the types that the definition states.
+    fn fit(&self, definition: &Definition, arguments: &[Value]) -> bool {
+        definition
+            .types
+            .iter()
+            .zip(arguments)
+            .all(|(kind, value)| kind.as_ref().is_none_or(|kind| self.conforms(value, kind)))
+    }
+
     /// Another program has root variables of its own places, so those of the caller are set aside.
-    fn run_body(&mut self, closure: &Closure) -> Eval<Value> {
-        if std::ptr::eq(self.program, Arc::as_ptr(&closure.program)) {
-            return self.eval(&closure.program, closure.body);
+    fn run_body(&mut self, closure: &Closure, body: NodeId) -> Eval<Value> {
+        let program = &closure.program;
+        if closure.roots.is_empty() && std::ptr::eq(self.program, Arc::as_ptr(program)) {
+            return self.eval(program, body);
         }
-        let fresh = SmallVec::from_elem(None, closure.program.variables.len());
+        let mut fresh = SmallVec::from_elem(None, program.variables.len());
+        for (slot, value) in &closure.roots {
+            fresh[*slot as usize] = Some(value.clone());
+        }
         let slots = std::mem::replace(&mut self.slots, fresh);
-        let program = std::mem::replace(&mut self.program, Arc::as_ptr(&closure.program));
-        let result = self.eval(&closure.program, closure.body);
+        let outer = std::mem::replace(&mut self.program, Arc::as_ptr(program));
+        let result = self.eval(program, body);
         self.slots = slots;
-        self.program = program;
+        self.program = outer;
         result
     }
 

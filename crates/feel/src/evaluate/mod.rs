@@ -11,9 +11,9 @@ mod unary;
 
 use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
 use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
-use crate::environment::{Dialect, Environment, Variables};
+use crate::environment::{Budget, Dialect, Environment, Variables};
 use crate::expression::Program;
-use crate::value::{Context, List, Range, Value};
+use crate::value::{Context, Function, List, Range, Value};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -81,6 +81,7 @@ impl<'a> Evaluator<'a> {
         environment: &'a Environment,
         input: Option<Value>,
     ) -> Self {
+        let Budget { fuel, depth, random } = Budget::new(environment);
         Self {
             variables,
             environment,
@@ -90,29 +91,60 @@ impl<'a> Evaluator<'a> {
             slots: SmallVec::new(),
             program: std::ptr::null(),
             warnings: Vec::new(),
-            fuel: environment.limits.fuel,
-            depth: 0,
-            random: environment.seed,
+            fuel,
+            depth,
+            random,
             patterns: BTreeSet::new(),
         }
     }
 
+    /// Goes on with what is left of a budget.
+    pub(crate) fn within(mut self, budget: &Budget) -> Self {
+        (self.fuel, self.depth, self.random) = (budget.fuel, budget.depth, budget.random);
+        self
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        Budget { fuel: self.fuel, depth: self.depth, random: self.random }
+    }
+
     pub(crate) fn run(mut self, program: &Arc<Program>) -> Result<Evaluation, EvaluationError> {
+        self.run_once(program)
+    }
+
+    pub(crate) fn run_once(&mut self, program: &Arc<Program>) -> Result<Evaluation, EvaluationError> {
         self.slots.resize_with(program.variables.len(), Slot::default);
         self.program = Arc::as_ptr(program);
-        match self.eval(program, program.root) {
-            Ok(value) => Ok(Evaluation { value, warnings: self.warnings }),
+        let result = self.eval(program, program.root);
+        self.finish(&program.text, result)
+    }
+
+    /// Calls a function outside of any expression.
+    pub(crate) fn run_function(
+        &mut self,
+        function: &Function,
+        arguments: &[Value],
+    ) -> Result<Evaluation, EvaluationError> {
+        let mut arguments = arguments.to_vec();
+        arguments.resize(function.parameters().len(), Value::Null);
+        let result = self.invoke(function, &arguments);
+        self.finish("function", result)
+    }
+
+    fn finish(&mut self, text: &str, result: Eval<Value>) -> Result<Evaluation, EvaluationError> {
+        match result {
+            Ok(value) => Ok(Evaluation { value, warnings: std::mem::take(&mut self.warnings) }),
             Err(fatal) => {
                 let message = match fatal {
                     Fatal::Assertion(cause) => {
                         self.warn(WarningKind::AssertFailure, || cause.to_string());
-                        format!("Assertion failure on evaluate the expression '{}': {cause}", program.text)
+                        format!("Assertion failure on evaluate the expression '{text}': {cause}")
                     }
                     Fatal::Failure(cause) => {
-                        format!("failed to evaluate expression '{}': {cause}", program.text)
+                        format!("failed to evaluate expression '{text}': {cause}")
                     }
                 };
-                Err(EvaluationError { message, warnings: self.warnings })
+                Err(EvaluationError { message, warnings: std::mem::take(&mut self.warnings) })
             }
         }
     }
@@ -230,9 +262,7 @@ impl<'a> Evaluator<'a> {
             Node::In { value, tests } => self.eval_in(program, *value, tests),
             Node::InstanceOf { value, kind } => self.eval_instance_of(program, *value, kind),
             Node::Range { .. } => self.eval_range(program, id),
-            Node::Function { parameters, body, free } => {
-                Ok(self.make_function(program, parameters, *body, free, None))
-            }
+            Node::Function(definition) => Ok(self.make_function(program, id, definition, None)),
             Node::Tests { negated, tests } => self.eval_tests(program, *negated, tests),
             Node::AnyInput => Ok(Value::Bool(true)),
             Node::CompareInput { comparison, value } => self.eval_compare_input(program, *comparison, *value),
@@ -304,8 +334,8 @@ impl<'a> Evaluator<'a> {
         let mut values = Vec::with_capacity(entries.len());
         for (key, node) in entries {
             let value = match program.node(*node) {
-                Node::Function { parameters, body, free } => {
-                    self.make_function(program, parameters, *body, free, Some(key.clone()))
+                Node::Function(definition) => {
+                    self.make_function(program, *node, definition, Some(key.clone()))
                 }
                 _ => self.eval(program, *node)?,
             };

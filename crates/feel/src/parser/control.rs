@@ -1,7 +1,8 @@
 //! `if`, loops, quantifiers, and function definitions.
 
+use super::scope::Captures;
 use super::{Parse, Parser};
-use crate::ast::{Iterator, Node, NodeId, Source};
+use crate::ast::{Definition, Iterator, Node, NodeId, Source, TypeName};
 use crate::lexer::TokenKind;
 use std::sync::Arc;
 
@@ -120,8 +121,11 @@ impl Parser<'_> {
     pub(super) fn function_definition(&mut self) -> Parse<NodeId> {
         self.expect(TokenKind::LeftParenthesis, "'('")?;
         let mut parameters: Vec<Arc<str>> = Vec::new();
+        let mut types = Vec::new();
         while self.kind() != TokenKind::RightParenthesis {
-            parameters.push(self.parameter()?);
+            let (name, kind) = self.parameter()?;
+            parameters.push(name);
+            types.push(kind);
             if !self.take(TokenKind::Comma) {
                 break;
             }
@@ -137,11 +141,13 @@ impl Parser<'_> {
         }
         let body = self.expression()?;
         self.scope.truncate(depth);
-        let free = self.scope.close_function();
-        self.add(Node::Function { parameters: parameters.into(), body, free: free.into() }, &[body])
+        let Captures { free, roots } = self.scope.close_function();
+        let parameters = parameters.into();
+        let definition = Definition { parameters, types: types.into(), body, free, roots };
+        self.add(Node::Function(Box::new(definition)), &[body])
     }
 
-    fn parameter(&mut self) -> Parse<Arc<str>> {
+    fn parameter(&mut self) -> Parse<(Arc<str>, Option<TypeName>)> {
         let token = self.token();
         let name = if token.kind == TokenKind::QuotedName {
             self.advance();
@@ -155,9 +161,7 @@ impl Parser<'_> {
             self.position += count;
             name
         };
-        if self.take(TokenKind::Colon) {
-            self.nested(Self::type_name)?;
-        }
-        Ok(name)
+        let kind = if self.take(TokenKind::Colon) { Some(self.nested(Self::type_name)?) } else { None };
+        Ok((name, kind))
     }
 }

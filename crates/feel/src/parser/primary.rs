@@ -47,7 +47,7 @@ impl Parser<'_> {
         match steps.last() {
             Some(Step::Path(_)) => false,
             Some(_) => true,
-            None => matches!(self.node(base), Node::Function { .. } | Node::Call(_)),
+            None => matches!(self.node(base), Node::Function(_) | Node::Call(_)),
         }
     }
 

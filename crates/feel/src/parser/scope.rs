@@ -24,6 +24,13 @@ struct OpenFunction {
     /// Whether the function is inside a filter.
     in_filter: bool,
     free: BTreeSet<Arc<str>>,
+    roots: BTreeSet<u32>,
+}
+
+/// What a function reads from around it.
+pub(super) struct Captures {
+    pub(super) free: Box<[Arc<str>]>,
+    pub(super) roots: Box<[u32]>,
 }
 
 impl Scope {
@@ -54,12 +61,19 @@ impl Scope {
 
     pub(super) fn open_function(&mut self) {
         let (outside, in_filter) = (self.bound.len(), self.filters > 0);
-        self.functions.push(OpenFunction { outside, in_filter, free: BTreeSet::new() });
+        self.functions.push(OpenFunction {
+            outside,
+            in_filter,
+            free: BTreeSet::new(),
+            roots: BTreeSet::new(),
+        });
     }
 
     /// Ends a function; gives the outer names that its body reads.
-    pub(super) fn close_function(&mut self) -> Vec<Arc<str>> {
-        self.functions.pop().map(|function| function.free.into_iter().collect()).unwrap_or_default()
+    pub(super) fn close_function(&mut self) -> Captures {
+        let (free, roots) =
+            self.functions.pop().map(|function| (function.free, function.roots)).unwrap_or_default();
+        Captures { free: free.into_iter().collect(), roots: roots.into_iter().collect() }
     }
 
     fn place(&self, name: &str) -> Option<usize> {
@@ -90,6 +104,14 @@ impl Scope {
     }
 
     fn slot(&mut self, name: &str) -> u32 {
+        let slot = self.slot_of(name);
+        for function in &mut self.functions {
+            function.roots.insert(slot);
+        }
+        slot
+    }
+
+    fn slot_of(&mut self, name: &str) -> u32 {
         if let Some(slot) = self.slots.get(name) {
             return *slot;
         }

@@ -1,8 +1,10 @@
 //! Function values.
 
 use super::{Extent, Value};
-use crate::ast::NodeId;
-use crate::environment::Environment;
+use crate::EvaluationError;
+use crate::ast::{self, Definition, NodeId};
+use crate::environment::{Budget, Environment, Variables};
+use crate::evaluate::Evaluator;
 use crate::expression::Program;
 use std::fmt;
 use std::sync::Arc;
@@ -25,32 +27,78 @@ enum Body {
 /// A function that the host provides, such as a business knowledge model of a decision.
 pub trait NativeFunction: Send + Sync {
     /// Computes the result; arguments come in the order of the parameters, missing ones as null.
-    /// An error becomes a warning and null.
-    fn call(&self, arguments: &[Value], environment: &Environment) -> Result<Value, String>;
+    /// An error becomes a warning and null, unless it left no fuel.
+    fn call(&self, arguments: &[Value], caller: Caller<'_>) -> Result<Value, String>;
+}
+
+/// What a function of the host gets from the evaluation that calls it.
+pub struct Caller<'a> {
+    /// The root variables of the calling expression.
+    pub variables: &'a dyn Variables,
+    /// The environment of the evaluation.
+    pub environment: &'a Environment,
+    /// What is left; what the function takes is to be taken from it.
+    pub budget: &'a mut Budget,
 }
 
 /// The body of a FEEL function and the local names that it can see.
 pub(crate) struct Closure {
     pub(crate) program: Arc<Program>,
-    pub(crate) body: NodeId,
+    /// Where the function is written.
+    pub(crate) node: NodeId,
     pub(crate) captured: Vec<(Arc<str>, Value)>,
     /// The key under which a context literal holds the function, so that it can call itself.
     pub(crate) own_name: Option<Arc<str>>,
+    /// Root variables that were kept when the function was made, with their slots.
+    pub(crate) roots: Vec<(u32, Option<Value>)>,
+}
+
+impl Closure {
+    pub(crate) fn definition(&self) -> Option<&Definition> {
+        if let ast::Node::Function(definition) = self.program.node(self.node) {
+            Some(definition)
+        } else {
+            None
+        }
+    }
 }
 
 impl Function {
     /// A function of the host.
     pub fn native(parameters: Vec<Arc<str>>, function: Box<dyn NativeFunction>) -> Self {
-        Self(Arc::new(Node {
-            parameters,
-            body: Body::Native(function),
-            extent: Extent { depth: 1, weight: 1 },
-        }))
+        Self::native_around(parameters, std::iter::empty(), function)
+    }
+
+    /// A function of the host that holds values, which count for the depth of the function.
+    pub fn native_around<'v>(
+        parameters: Vec<Arc<str>>,
+        held: impl Iterator<Item = &'v Value>,
+        function: Box<dyn NativeFunction>,
+    ) -> Self {
+        let mut extent = Extent::around(held.map(Value::extent));
+        extent.weight = 1;
+        Self(Arc::new(Node { parameters, body: Body::Native(function), extent }))
+    }
+
+    /// Runs the function with one value for each parameter, outside of any expression.
+    pub fn invoke(
+        &self,
+        arguments: &[Value],
+        variables: &dyn Variables,
+        environment: &Environment,
+        budget: &mut Budget,
+    ) -> Result<crate::Evaluation, EvaluationError> {
+        let mut evaluator = Evaluator::new(variables, environment, None).within(budget);
+        let result = evaluator.run_function(self, arguments);
+        *budget = Budget { depth: budget.depth, ..evaluator.budget() };
+        result
     }
 
     pub(crate) fn closure(parameters: Vec<Arc<str>>, closure: Closure) -> Self {
         // What is captured is never written out, so only its depth counts.
-        let mut extent = Extent::around(closure.captured.iter().map(|(_, value)| value.extent()));
+        let captured = closure.captured.iter().map(|(_, value)| value);
+        let roots = closure.roots.iter().filter_map(|(_, value)| value.as_ref());
+        let mut extent = Extent::around(captured.chain(roots).map(Value::extent));
         extent.weight = 1;
         Self(Arc::new(Node { parameters, body: Body::Closure(closure), extent }))
     }

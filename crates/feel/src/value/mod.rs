@@ -10,7 +10,7 @@ mod range;
 
 pub use context::Context;
 pub use extent::{VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX};
-pub use function::{Function, NativeFunction};
+pub use function::{Caller, Function, NativeFunction};
 pub use list::List;
 pub use range::Range;
 
@@ -195,6 +195,12 @@ impl Value {
     /// The moment of a date and time with its zone or offset.
     pub fn as_zoned(&self) -> Option<jiff::Zoned> {
         self.as_date_time()?.to_zoned()
+    }
+
+    /// Whether the value is within [`VALUE_DEPTH_MAX`] and [`VALUE_WEIGHT_MAX`], as all are that an
+    /// evaluation gives. Hosts that put values together must check, for much recurses over values.
+    pub fn is_within_bounds(&self) -> bool {
+        self.extent().is_within_bounds()
     }
 
     /// How deep and how large the value is.
