@@ -28,6 +28,19 @@ pub struct Effects {
     pub banned: Vec<(Key, String)>,
     /// Process instances that ended, with whether they completed.
     pub ended_instances: Vec<(Key, bool)>,
+    /// How long things took, for metrics.
+    pub latencies: Latencies,
+}
+
+/// How long things took, in milliseconds of the engine's clock.
+#[derive(Debug, Default, PartialEq)]
+pub struct Latencies {
+    /// Of process instances, from creation to completion.
+    pub instance_execution_ms: Vec<i64>,
+    /// Of jobs, from creation to activation.
+    pub job_activation_ms: Vec<i64>,
+    /// Of jobs, from creation to completion.
+    pub job_life_ms: Vec<i64>,
 }
 
 /// Jobs that were activated for a subscriber.
@@ -41,7 +54,7 @@ pub struct Delivery {
 
 /// How long each list was before a command, to undo what it added.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark([usize; 7]);
+pub(crate) struct Mark([usize; 10]);
 
 impl Effects {
     pub(crate) fn mark(&self) -> Mark {
@@ -53,6 +66,9 @@ impl Effects {
             self.records.len(),
             self.banned.len(),
             self.ended_instances.len(),
+            self.latencies.instance_execution_ms.len(),
+            self.latencies.job_activation_ms.len(),
+            self.latencies.job_life_ms.len(),
         ])
     }
 
@@ -64,5 +80,8 @@ impl Effects {
         self.records.truncate(lens[4]);
         self.banned.truncate(lens[5]);
         self.ended_instances.truncate(lens[6]);
+        self.latencies.instance_execution_ms.truncate(lens[7]);
+        self.latencies.job_activation_ms.truncate(lens[8]);
+        self.latencies.job_life_ms.truncate(lens[9]);
     }
 }

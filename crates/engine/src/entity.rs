@@ -100,6 +100,9 @@ pub struct Instance {
     /// Calls above it.
     #[n(10)]
     pub depth: u32,
+    /// When it was created, Unix milliseconds of the engine's clock.
+    #[n(11)]
+    pub created_ms: i64,
 }
 minicbor_value!(Instance, weight = |instance| 256 + 32 * instance.tags.len());
 
@@ -259,6 +262,9 @@ pub struct Job {
     pub kind: JobKind,
     #[n(10)]
     pub error_message: Name,
+    /// When it was created, Unix milliseconds of the engine's clock.
+    #[n(11)]
+    pub created_ms: i64,
 }
 minicbor_value!(Job);
 

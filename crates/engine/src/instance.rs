@@ -95,6 +95,7 @@ impl Work<'_> {
             await_result: None,
             started_by_key: None,
             depth: 0,
+            created_ms: self.now_ms(),
         }
     }
 
@@ -104,6 +105,10 @@ impl Work<'_> {
         self.tables.instances.delete(&at.key);
         self.forget_cached();
         self.effects.ended_instances.push((at.key, completed));
+        if completed {
+            let took_ms = self.now_ms() - instance.created_ms;
+            self.effects.latencies.instance_execution_ms.push(took_ms);
+        }
         self.count_down(instance.definition_key)?;
         if let Some(correlation_key) = &instance.started_by_key {
             let lock =

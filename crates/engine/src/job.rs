@@ -44,6 +44,7 @@ impl Work<'_> {
             tenant_id: at.instance.tenant_id.clone(),
             kind: JobKind::BpmnElement,
             error_message: Name::default(),
+            created_ms: self.now_ms(),
         };
         self.counters.count_job(JobAction::Created);
         self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1);
@@ -191,6 +192,8 @@ impl Work<'_> {
         job.due_ms = self.now_ms().saturating_add(wanted.timeout_ms);
         self.tables.job_due.insert((job.due_ms, key), ());
         self.counters.count_job(JobAction::Activated);
+        let waited_ms = self.now_ms() - job.created_ms;
+        self.effects.latencies.job_activation_ms.push(waited_ms);
         self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms);
         let element = process.element(job.element);
         self.fault_point(FaultPoint::Deliver, &element.id);

@@ -35,7 +35,7 @@ use protocol::{Batch, Command, ENGINE_VERSION, PartitionId};
 use state::{Flush, Flushed, Retired, StateError, Store};
 
 pub use counters::{Counters, ElementAction, JobAction};
-pub use effects::{Delivery, Effects, Outcome};
+pub use effects::{Delivery, Effects, Latencies, Outcome};
 pub use failure::ApplyError;
 pub use options::{FaultPoint, Options};
 pub use tables::{LASTING, Tables};

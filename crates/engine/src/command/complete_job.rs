@@ -18,6 +18,8 @@ impl Work<'_> {
         }
         self.remove_job(key, &job);
         self.counters.count_job(JobAction::Completed);
+        let lived_ms = self.now_ms() - job.created_ms;
+        self.effects.latencies.job_life_ms.push(lived_ms);
         self.record_job(key, Intent::Completed, &job, &complete.variables, "", -1);
         self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
         self.steps.push_back(Step::Complete {

@@ -52,6 +52,7 @@ impl Behavior for CallActivity {
             await_result: None,
             started_by_key: None,
             depth: at.instance.depth + 1,
+            created_ms: work.now_ms(),
         };
         work.start_instance(called_key, instance, variables, None)?;
         Ok(Next::Wait)
