@@ -1,5 +1,6 @@
 //! The exporters of one partition, and the threads that serve them.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -38,6 +39,9 @@ pub enum HubError {
     /// A thread cannot be started.
     #[error("thread: {0}")]
     Thread(#[from] std::io::Error),
+    /// Another hub has the directory open.
+    #[error("'{0}' is in use")]
+    InUse(PathBuf),
     /// Two exporters have the same ID.
     #[error("there are two exporters with the ID '{0}'")]
     DuplicateId(String),
@@ -78,7 +82,8 @@ impl Hub {
         let phase = phase_file
             .read()
             .map_err(|source| HubError::Phase { path: phase_file.path().to_owned(), source })?;
-        let stream = Arc::new(Stream::open(options, directory, positions, phase)?);
+        let lock = lock(directory)?;
+        let stream = Arc::new(Stream::open(options, directory, positions, phase, lock)?);
         let hub = Self { stream, partition, phase_file: Mutex::new(phase_file) };
         let overflow = Arc::clone(&hub.stream);
         hub.spawn(format!("spill-{partition}"), move || relieve(&overflow))?;
@@ -145,17 +150,35 @@ impl Hub {
     }
 
     /// Stops exporters, once they have flushed what they took. False if one did not end in time. Records that are
-    /// not acknowledged are exported after the next start.
+    /// not acknowledged are exported after the next start. Then the hub must not be used any more: the directory is
+    /// free for another one.
     pub fn shutdown(&self, timeout: Duration) -> bool {
         self.stream.stop(Stop::Flush);
-        self.stream.await_end(timeout)
+        let ended = self.stream.await_end(timeout);
+        if ended {
+            self.stream.unlock();
+        }
+        ended
     }
 }
 
 impl Drop for Hub {
     fn drop(&mut self) {
         self.stream.stop(Stop::Abandon);
-        self.stream.await_end(ABANDON_TIMEOUT);
+        if self.stream.await_end(ABANDON_TIMEOUT) {
+            self.stream.unlock();
+        }
+    }
+}
+
+/// Makes sure that nobody else writes to a directory.
+fn lock(directory: &Path) -> Result<File, HubError> {
+    let path = directory.join("lock");
+    let lock = File::create(&path).map_err(SpillError::file(&path))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(HubError::InUse(directory.to_owned())),
+        Err(TryLockError::Error(source)) => Err(SpillError::File { path, source }.into()),
     }
 }
 

@@ -5,6 +5,7 @@
 //! taken first.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -69,6 +70,8 @@ pub(crate) struct Stream {
     pub options: StreamOptions,
     inner: Mutex<Inner>,
     writer: Mutex<SpillWriter>,
+    /// The right to the directory, as long as any thread is at work.
+    lock: Mutex<Option<File>>,
     /// 0 nothing is refused, 1 new work, 2 everything. Readable without the lock.
     overload: AtomicU8,
     /// Exporters wait here for something to do.
@@ -188,6 +191,7 @@ impl Stream {
         directory: &Path,
         readers: Vec<(String, u64)>,
         phase: Phase,
+        lock: File,
     ) -> Result<Self, SpillError> {
         let segments = spill::open(directory)?;
         let last = segments.back().map_or(0, |segment| segment.last);
@@ -215,6 +219,7 @@ impl Stream {
             writer: Mutex::new(SpillWriter::new(directory, options.spill_segment_bytes)),
             options,
             inner: Mutex::new(inner),
+            lock: Mutex::new(Some(lock)),
             overload: AtomicU8::new(0),
             work: Condvar::new(),
             progress: Condvar::new(),
@@ -561,6 +566,11 @@ impl Stream {
         self.work.notify_all();
         self.overflow.notify_all();
         self.progress.notify_all();
+    }
+
+    /// Gives the directory back.
+    pub fn unlock(&self) {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     /// A thread has begun.

@@ -19,7 +19,7 @@ fn options() -> StreamOptions {
 
 fn open(directory: &Path, options: StreamOptions, acknowledged: [u64; 2]) -> Stream {
     let readers = vec![("a".to_owned(), acknowledged[A]), ("b".to_owned(), acknowledged[B])];
-    Stream::open(options, directory, readers, Phase::Exporting).unwrap()
+    Stream::open(options, directory, readers, Phase::Exporting, tempfile::tempfile().unwrap()).unwrap()
 }
 
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
@@ -256,7 +256,7 @@ fn a_soft_pause_exports_and_keeps_a_hard_one_keeps() {
     assert_eq!(take(&stream, A), [3]);
     stream.append(records([4]));
     stream.set_phase(Phase::Paused);
-    let later = now + Duration::from_secs(3600);
+    let later = now + Duration::from_hours(1);
     assert_eq!(stream.signal(A, now, Some(later)), Signal::Flush, "what was taken is flushed");
     stream.stop(Stop::Flush);
     assert_eq!(stream.signal(A, now, None), Signal::Stop(Stop::Flush));
