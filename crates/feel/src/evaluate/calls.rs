@@ -124,6 +124,12 @@ impl Evaluator<'_> {
                 Err(message) => Ok(self.null(WarningKind::FunctionInvocationFailure, || message)),
             };
         }
+        if let Some(builtin) = function.as_builtin() {
+            self.enter(CALL_LEVELS)?;
+            let result = self.apply(builtin, arguments);
+            self.depth -= CALL_LEVELS;
+            return result;
+        }
         let Some((closure, definition)) =
             function.as_closure().and_then(|closure| Some((closure, closure.definition()?)))
         else {
@@ -211,10 +217,15 @@ impl Evaluator<'_> {
             }
             _ => return Ok(self.no_function(builtin.name, arguments)),
         }
+        self.apply(builtin, &values)
+    }
+
+    /// Runs a built-in function with all its arguments.
+    fn apply(&mut self, builtin: &'static Builtin, values: &[Value]) -> Eval<Value> {
         self.spend(values.iter().map(cost).sum())?;
-        let mut outcome = (builtin.call)(self, &values);
+        let mut outcome = (builtin.call)(self, values);
         if matches!(outcome, Err(Failure::Illegal)) && self.is_standard() {
-            outcome = self.call_coerced(builtin, &values);
+            outcome = self.call_coerced(builtin, values);
         }
         match outcome {
             Ok(value) => {
@@ -222,7 +233,7 @@ impl Evaluator<'_> {
                 self.check_extent(value)
             }
             Err(Failure::Fatal(fatal)) => Err(fatal),
-            Err(failure) => Ok(self.refuse(builtin.name, failure, &values)),
+            Err(failure) => Ok(self.refuse(builtin.name, failure, values)),
         }
     }
 

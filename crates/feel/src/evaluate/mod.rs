@@ -10,6 +10,7 @@ mod paths;
 mod unary;
 
 use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
+use crate::builtins;
 use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
 use crate::environment::{Budget, Dialect, Environment, Variables};
 use crate::expression::Program;
@@ -293,6 +294,12 @@ impl<'a> Evaluator<'a> {
             Name::Global(slot) => &program.variables[*slot as usize],
             Name::Local(name) | Name::Open(name, _) => name,
         };
+        // By the standard, built-in functions are values of their names.
+        if self.is_standard()
+            && let Some(function) = builtins::find(name).and_then(Function::builtin)
+        {
+            return Value::Function(function);
+        }
         self.null(WarningKind::NoVariableFound, || format!("No variable found with name '{name}'"))
     }
 

@@ -66,7 +66,9 @@ impl Evaluator<'_> {
         let input = self.read_input(program)?;
         let is_literal = matches!(program.node(expression), Node::Literal(_));
         match &result {
-            Value::Bool(true) if !is_literal => Ok(result),
+            Value::Bool(true) if !(is_literal || self.is_standard() && matches!(input, Value::Bool(_))) => {
+                Ok(result)
+            }
             Value::Bool(false) if !is_literal && !matches!(input, Value::Bool(_)) => Ok(result),
             Value::Range(range) => Ok(self.in_range(&input, range)),
             Value::List(list) if self.equals(&input, &result)? != Some(true) => {

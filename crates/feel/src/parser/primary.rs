@@ -25,6 +25,8 @@ impl Parser<'_> {
                     self.advance();
                     steps.push(self.path_step(&mut children)?);
                 }
+                // In `[1..10[.start` the bracket ends a range.
+                TokenKind::LeftBracket if self.is_before_path() => break,
                 TokenKind::LeftBracket => {
                     self.advance();
                     steps.push(self.filter_step(&mut children)?);
@@ -40,6 +42,12 @@ impl Parser<'_> {
             return Ok(base);
         }
         self.add(Node::Postfix { base, steps: steps.into() }, &children)
+    }
+
+    /// Whether a dot and a name follow the token.
+    fn is_before_path(&self) -> bool {
+        self.token_at(1).kind == TokenKind::Dot
+            && matches!(self.token_at(2).kind, TokenKind::Name | TokenKind::QuotedName)
     }
 
     /// Whether a parenthesis calls what is before it.

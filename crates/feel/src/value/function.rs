@@ -3,6 +3,7 @@
 use super::{Extent, Value};
 use crate::EvaluationError;
 use crate::ast::{self, Definition, NodeId};
+use crate::builtins::Builtin;
 use crate::environment::{Budget, Environment, Variables};
 use crate::evaluate::Evaluator;
 use crate::expression::Program;
@@ -22,6 +23,7 @@ struct Node {
 enum Body {
     Closure(Closure),
     Native(Box<dyn NativeFunction>),
+    Builtin(&'static Builtin),
 }
 
 /// A function that the host provides, such as a business knowledge model of a decision.
@@ -110,6 +112,17 @@ impl Function {
 
     pub(crate) fn as_closure(&self) -> Option<&Closure> {
         if let Body::Closure(closure) = &self.0.body { Some(closure) } else { None }
+    }
+
+    /// A built-in function as a value; none if it takes any number of arguments.
+    pub(crate) fn builtin(builtin: &'static Builtin) -> Option<Self> {
+        let signature = builtin.signatures.iter().find(|signature| !signature.variadic)?;
+        let parameters = signature.parameters.iter().map(|name| Arc::from(*name)).collect();
+        Some(Self(Arc::new(Node { parameters, body: Body::Builtin(builtin), extent: Extent::POINT })))
+    }
+
+    pub(crate) fn as_builtin(&self) -> Option<&'static Builtin> {
+        if let Body::Builtin(builtin) = &self.0.body { Some(builtin) } else { None }
     }
 
     pub(crate) fn as_native(&self) -> Option<&dyn NativeFunction> {

@@ -1,0 +1,89 @@
+//! Names of the model that hold spaces or signs, so that expressions may use them as they are.
+
+use super::Compiler;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All such names, and which of them begin with a word.
+#[derive(Default)]
+pub(super) struct Names {
+    all: Vec<String>,
+    by_word: BTreeMap<String, Vec<usize>>,
+}
+
+impl Names {
+    pub(super) fn new(names: BTreeSet<String>) -> Self {
+        let mut by_word: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let all: Vec<String> = names.into_iter().collect();
+        for (place, name) in all.iter().enumerate() {
+            by_word.entry(first_word(name).to_owned()).or_default().push(place);
+        }
+        Self { all, by_word }
+    }
+
+    pub(super) fn all(&self) -> &[String] {
+        &self.all
+    }
+
+    /// The names that may occur in a text. Looked up by words, for both names and texts may be many.
+    pub(super) fn within(&self, text: &str) -> Vec<&str> {
+        if self.all.is_empty() {
+            return Vec::new();
+        }
+        let mut places: BTreeSet<usize> = BTreeSet::new();
+        for word in text.split(|character: char| !is_word(character)) {
+            places.extend(self.by_word.get(word).into_iter().flatten().copied());
+        }
+        let names = places.into_iter().map(|place| self.all[place].as_str());
+        names.filter(|name| name.split_whitespace().all(|word| text.contains(word))).collect()
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character == '_' || character == '$' || character.is_alphanumeric()
+}
+
+fn first_word(name: &str) -> &str {
+    name.split(|character: char| !is_word(character)).next().unwrap_or_default()
+}
+
+/// Whether the name must be known to be read: it starts as a name does but goes on otherwise.
+fn is_special(name: &str) -> bool {
+    let start = name.chars().next();
+    start.is_some_and(|start| is_word(start) && !start.is_numeric()) && !name.chars().all(is_word)
+}
+
+impl Compiler<'_> {
+    /// Gathers the names of everything that expressions may refer to.
+    pub(super) fn collect_names(&mut self) {
+        const NAMED: [&str; 13] = [
+            "variable",
+            "inputData",
+            "decision",
+            "businessKnowledgeModel",
+            "decisionService",
+            "formalParameter",
+            "itemComponent",
+            "itemDefinition",
+            "import",
+            "column",
+            "output",
+            "parameters",
+            "parameter",
+        ];
+        let mut names = BTreeSet::new();
+        for node in 0..self.document.len() {
+            let attribute = match self.document.name(node) {
+                name if NAMED.contains(&name) => "name",
+                "for" | "some" | "every" => "iteratorVariable",
+                _ => continue,
+            };
+            let name = self.attribute(node, attribute);
+            let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+            if is_special(&name) {
+                names.insert(name);
+            }
+        }
+        names.extend(self.imports.iter().flat_map(|import| import.model.names.iter().cloned()));
+        self.names = Names::new(names);
+    }
+}

@@ -1,0 +1,240 @@
+//! From a compiled model and variables to an outcome. A request enters at [`decision`] or
+//! [`service`]. Fuel and depth are those of FEEL, counted on through all expressions.
+//!
+//! In the standard dialect what fails becomes null and leaves a warning, as DMN asks; in Camunda's
+//! it ends the evaluation.
+
+mod boxed;
+mod function;
+mod hit_policy;
+mod requirement;
+mod scope;
+mod table;
+
+use crate::model::{Model, Target};
+use crate::outcome::{EvaluatedDecision, Evaluation, FailedRule, Failure};
+use feel::{Budget, Dialect, Environment, EvaluationError, Value, Variables, Warning, WarningKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Levels of depth that a boxed expression and a decision count, by what they take of the stack.
+const BOXED_LEVELS: u32 = 3;
+const DECISION_LEVELS: u32 = 4;
+/// Fuel that a decision costs beside its expressions.
+const DECISION_FUEL: u64 = 10;
+
+/// Ends an evaluation, or what of it is inside of one expression.
+#[derive(Debug)]
+struct Stop(Box<Cause>);
+
+#[derive(Debug)]
+struct Cause {
+    reason: String,
+    rule: Option<FailedRule>,
+    decision: Option<Arc<str>>,
+    /// Whether it ends everything in any dialect, as the end of fuel does.
+    fatal: bool,
+}
+
+impl Stop {
+    fn new(reason: impl Into<String>) -> Self {
+        Self(Box::new(Cause { reason: reason.into(), rule: None, decision: None, fatal: false }))
+    }
+
+    fn fatal(reason: impl Into<String>) -> Self {
+        let mut stop = Self::new(reason);
+        stop.0.fatal = true;
+        stop
+    }
+}
+
+type Step<T> = Result<T, Stop>;
+
+/// What all parts of an evaluation share.
+struct Shared {
+    budget: Budget,
+    warnings: Vec<Warning>,
+    /// Decisions evaluated so far, if somebody wants to know.
+    trail: Option<Vec<EvaluatedDecision>>,
+    /// How many of them there were.
+    evaluated: usize,
+    /// What is given or known already of the elements of models; models by their addresses.
+    known: BTreeMap<(usize, Target), Value>,
+}
+
+impl Shared {
+    fn new(budget: Budget, with_trail: bool) -> Self {
+        Self {
+            budget,
+            warnings: Vec::new(),
+            trail: with_trail.then(Vec::new),
+            evaluated: 0,
+            known: BTreeMap::new(),
+        }
+    }
+}
+
+/// An evaluation inside of one model.
+struct Run<'a> {
+    model: &'a Arc<Model>,
+    environment: &'a Environment,
+    variables: &'a dyn Variables,
+    shared: &'a mut Shared,
+}
+
+/// The environment with the types of a model.
+fn with_types(environment: &Environment, model: &Model) -> Option<Environment> {
+    if model.types.by_name.is_empty() && model.types.imports.is_empty() && environment.types.is_none() {
+        return None;
+    }
+    Some(Environment { types: Some(model.types.clone()), ..environment.clone() })
+}
+
+fn address(model: &Arc<Model>) -> usize {
+    Arc::as_ptr(model).addr()
+}
+
+/// Evaluates a decision by its ID.
+pub(crate) fn decision(
+    model: &Arc<Model>,
+    id: &str,
+    variables: &dyn Variables,
+    environment: &Environment,
+) -> Result<Evaluation, Box<Failure>> {
+    evaluate(model, id, variables, environment, |run| match run.model.find(id) {
+        Some(Target::Decision(place)) => run.decision(place),
+        _ => Err(Stop::new("no decision found for this ID")),
+    })
+}
+
+/// Evaluates a decision service by its ID.
+pub(crate) fn service(
+    model: &Arc<Model>,
+    id: &str,
+    variables: &dyn Variables,
+    environment: &Environment,
+) -> Result<Evaluation, Box<Failure>> {
+    evaluate(model, id, variables, environment, |run| {
+        let Some(Target::Service(place)) = run.model.find(id) else {
+            return Err(Stop::new("no decision service found for this ID"));
+        };
+        let inputs = &run.model.services[place].input;
+        let given: Vec<Option<Value>> =
+            inputs.iter().map(|input| run.variables.get(run.model.name_of(*input))).collect();
+        run.service(place, given, false)
+    })
+}
+
+/// Calls a business knowledge model by its ID.
+pub(crate) fn knowledge(
+    model: &Arc<Model>,
+    id: &str,
+    arguments: &[Value],
+    environment: &Environment,
+) -> Result<Evaluation, Box<Failure>> {
+    evaluate(model, id, &(), environment, |run| match run.model.find(id) {
+        Some(Target::Knowledge(place)) => run.knowledge(place, arguments),
+        _ => Err(Stop::new("no business knowledge model found for this ID")),
+    })
+}
+
+fn evaluate(
+    model: &Arc<Model>,
+    id: &str,
+    variables: &dyn Variables,
+    environment: &Environment,
+    action: impl FnOnce(&mut Run<'_>) -> Step<Value>,
+) -> Result<Evaluation, Box<Failure>> {
+    let mut shared = Shared::new(Budget::new(environment), true);
+    let typed = with_types(environment, model);
+    let environment = typed.as_ref().unwrap_or(environment);
+    let mut run = Run { model, environment, variables, shared: &mut shared };
+    let result = action(&mut run);
+    let Shared { warnings, trail, .. } = shared;
+    let evaluated_decisions = trail.unwrap_or_default();
+    match result {
+        Ok(output) => Ok(Evaluation { output, evaluated_decisions, warnings }),
+        Err(Stop(cause)) => Err(Box::new(Failure {
+            decision_id: id.to_owned(),
+            reason: cause.reason,
+            failed_decision_id: cause.decision.map_or_else(|| id.to_owned(), |id| id.to_string()),
+            failed_rule: cause.rule,
+            evaluated_decisions,
+            warnings,
+        })),
+    }
+}
+
+impl Run<'_> {
+    fn is_standard(&self) -> bool {
+        self.environment.dialect == Dialect::Standard
+    }
+
+    /// Goes down some levels; every recursion comes through here.
+    fn nested<T>(&mut self, levels: u32, action: impl FnOnce(&mut Self) -> Step<T>) -> Step<T> {
+        let limit = self.environment.limits.depth;
+        if self.shared.budget.depth + levels > limit {
+            return Err(Stop::fatal(format!("the evaluation is nested deeper than {limit} levels")));
+        }
+        self.shared.budget.depth += levels;
+        let result = action(self);
+        self.shared.budget.depth -= levels;
+        result
+    }
+
+    fn spend(&mut self, fuel: u64) -> Step<()> {
+        if let Some(left) = self.shared.budget.fuel.checked_sub(fuel) {
+            self.shared.budget.fuel = left;
+            return Ok(());
+        }
+        self.shared.budget.fuel = 0;
+        let limit = self.environment.limits.fuel;
+        Err(Stop::fatal(format!("the evaluation takes more than {limit} steps")))
+    }
+
+    fn warn(&mut self, kind: WarningKind, message: String) {
+        if self.shared.warnings.len() < self.environment.limits.warnings {
+            self.shared.warnings.push(Warning { kind, message });
+        }
+    }
+
+    /// The outcome of an expression of FEEL.
+    fn outcome(&mut self, outcome: Result<feel::Evaluation, EvaluationError>) -> Step<Value> {
+        match outcome {
+            Ok(evaluation) => {
+                self.keep(evaluation.warnings);
+                Ok(evaluation.value)
+            }
+            Err(error) => {
+                self.keep(error.warnings);
+                let stop = if self.shared.budget.fuel == 0 { Stop::fatal } else { Stop::new };
+                Err(stop(error.message))
+            }
+        }
+    }
+
+    fn keep(&mut self, warnings: Vec<Warning>) {
+        let room = self.environment.limits.warnings.saturating_sub(self.shared.warnings.len());
+        self.shared.warnings.extend(warnings.into_iter().take(room));
+    }
+
+    /// In the standard dialect null instead of a failure.
+    fn soften(&mut self, result: Step<Value>) -> Step<Value> {
+        match result {
+            Err(Stop(cause)) if !cause.fatal && self.is_standard() => {
+                self.warn(WarningKind::FunctionInvocationFailure, cause.reason);
+                Ok(Value::Null)
+            }
+            result => result,
+        }
+    }
+
+    /// A value that was put together, unless it is too large.
+    fn bounded(&self, value: Value) -> Step<Value> {
+        if value.is_within_bounds() {
+            Ok(value)
+        } else {
+            Err(Stop::fatal("a value is nested too deeply or too large"))
+        }
+    }
+}

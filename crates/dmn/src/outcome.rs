@@ -1,0 +1,126 @@
+//! What an evaluation comes to, in the shapes that the API reports.
+
+use feel::{Value, Warning};
+use std::sync::Arc;
+
+/// The result of a decision and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// The result of the decision.
+    pub output: Value,
+    /// All decisions that were evaluated, required ones first, the one asked for last.
+    pub evaluated_decisions: Vec<EvaluatedDecision>,
+    /// What went wrong in expressions without ending the evaluation.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why a decision has no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("Expected to evaluate decision '{decision_id}', but {reason}")]
+pub struct Failure {
+    /// The decision asked for.
+    pub decision_id: String,
+    /// What happened, naming the rule if it happened in one.
+    pub reason: String,
+    /// The decision in which it happened; that asked for, or one that it requires.
+    pub failed_decision_id: String,
+    /// The rule in which it happened.
+    pub failed_rule: Option<FailedRule>,
+    /// The decisions evaluated up to there; the last one is that which failed.
+    pub evaluated_decisions: Vec<EvaluatedDecision>,
+    /// What went wrong in expressions before.
+    pub warnings: Vec<Warning>,
+}
+
+/// The rule of a decision table that could not be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedRule {
+    /// The ID of the rule.
+    pub id: String,
+    /// The place of the rule, from 1.
+    pub index: usize,
+}
+
+/// One decision as it was evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluatedDecision {
+    /// The ID of the decision.
+    pub id: Arc<str>,
+    /// The name of the decision.
+    pub name: Arc<str>,
+    /// The kind of its logic.
+    pub kind: DecisionKind,
+    /// The result; null if it failed.
+    pub output: Value,
+    /// The inputs of its decision table.
+    pub inputs: Vec<EvaluatedInput>,
+    /// The rules of its decision table that matched.
+    pub matched_rules: Vec<MatchedRule>,
+}
+
+/// The value of an input of a decision table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluatedInput {
+    /// The ID of the input.
+    pub id: Arc<str>,
+    /// The label of the input.
+    pub name: Arc<str>,
+    /// The value of its expression.
+    pub value: Value,
+}
+
+/// A rule that matched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchedRule {
+    /// The ID of the rule.
+    pub id: Arc<str>,
+    /// The place of the rule, from 1.
+    pub index: usize,
+    /// Its outputs.
+    pub outputs: Vec<EvaluatedOutput>,
+}
+
+/// The value of an output of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvaluatedOutput {
+    /// The ID of the output column.
+    pub id: Arc<str>,
+    /// The label of the output column, or its name.
+    pub name: Arc<str>,
+    /// The value.
+    pub value: Value,
+}
+
+/// The kind of logic that a decision has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecisionKind {
+    /// A decision table.
+    DecisionTable,
+    /// A FEEL expression.
+    LiteralExpression,
+    /// A boxed context.
+    Context,
+    /// A call of a business knowledge model.
+    Invocation,
+    /// A boxed list.
+    List,
+    /// A relation.
+    Relation,
+    /// Anything else.
+    Unknown,
+}
+
+impl DecisionKind {
+    /// The name in the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DecisionTable => "DECISION_TABLE",
+            Self::LiteralExpression => "LITERAL_EXPRESSION",
+            Self::Context => "CONTEXT",
+            Self::Invocation => "INVOCATION",
+            Self::List => "LIST",
+            Self::Relation => "RELATION",
+            Self::Unknown => "UNKNOWN",
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The way into the crate: parse a file, ask what is in it, evaluate it.
+
+use crate::compile::{Compiler, Settings};
+use crate::evaluate;
+use crate::limits::Limits;
+use crate::model::{Model, Target};
+use crate::outcome::{DecisionKind, Evaluation, Failure};
+use crate::problem::Problems;
+use feel::{Environment, Value, Variables};
+use std::sync::Arc;
+
+/// Compiles a file that imports no other. All problems of the file are reported at once.
+pub fn parse(xml: &str, limits: &Limits) -> Result<DecisionRequirements, Problems> {
+    Parser::new(limits.clone()).parse(xml)
+}
+
+/// Compiles files with what they import.
+#[derive(Debug, Clone, Default)]
+pub struct Parser {
+    limits: Limits,
+    available: Vec<Arc<Model>>,
+    tolerant: bool,
+}
+
+impl Parser {
+    /// A parser within these limits.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Makes a model available to those that import its namespace.
+    #[must_use]
+    pub fn with_import(mut self, model: &DecisionRequirements) -> Self {
+        self.available.push(model.model.clone());
+        self
+    }
+
+    /// Lets models through whose expressions or references are broken; what is broken then fails
+    /// when it is evaluated. Files of other engines are often like that.
+    #[must_use]
+    pub fn tolerant(mut self) -> Self {
+        self.tolerant = true;
+        self
+    }
+
+    /// Compiles a file.
+    pub fn parse(&self, xml: &str) -> Result<DecisionRequirements, Problems> {
+        let settings = Settings { limits: &self.limits, available: &self.available, tolerant: self.tolerant };
+        let model = Compiler::compile(xml, settings)?;
+        Ok(DecisionRequirements { model: Arc::new(model) })
+    }
+}
+
+/// A compiled decision requirements graph. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct DecisionRequirements {
+    model: Arc<Model>,
+}
+
+/// What there is to know of a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionInfo<'m> {
+    /// The ID.
+    pub id: &'m str,
+    /// The name.
+    pub name: &'m str,
+    /// The version tag of Camunda's extension.
+    pub version_tag: Option<&'m str>,
+    /// The kind of logic.
+    pub kind: DecisionKind,
+    /// The IDs of the decisions of this file that it requires, in the order of the file.
+    pub required_decisions: Vec<&'m str>,
+}
+
+/// What there is to know of input data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputInfo<'m> {
+    /// The ID.
+    pub id: &'m str,
+    /// The name of the variable.
+    pub name: &'m str,
+}
+
+/// What there is to know of a decision service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceInfo<'m> {
+    /// The ID.
+    pub id: &'m str,
+    /// The name.
+    pub name: &'m str,
+    /// The names of its parameters in order.
+    pub parameters: Vec<&'m str>,
+    /// The names of its results.
+    pub outputs: Vec<&'m str>,
+}
+
+impl DecisionRequirements {
+    /// The ID of the file's `definitions`.
+    pub fn id(&self) -> &str {
+        &self.model.id
+    }
+
+    /// The name of the file's `definitions`.
+    pub fn name(&self) -> &str {
+        &self.model.name
+    }
+
+    /// The namespace by which others import the model.
+    pub fn namespace(&self) -> &str {
+        &self.model.namespace
+    }
+
+    /// The decisions in the order of the file.
+    pub fn decisions(&self) -> impl Iterator<Item = DecisionInfo<'_>> {
+        self.model.decisions.iter().map(|decision| DecisionInfo {
+            id: &decision.id,
+            name: &decision.name,
+            version_tag: decision.version_tag.as_deref(),
+            kind: decision.decision_kind(),
+            required_decisions: decision
+                .requirements
+                .iter()
+                .filter_map(|requirement| match (requirement.import, requirement.target) {
+                    (None, Target::Decision(place)) => Some(&*self.model.decisions[place].id),
+                    _ => None,
+                })
+                .collect(),
+        })
+    }
+
+    /// The input data in the order of the file.
+    pub fn inputs(&self) -> impl Iterator<Item = InputInfo<'_>> {
+        self.model.inputs.iter().map(|input| InputInfo { id: &input.id, name: &input.name })
+    }
+
+    /// The decision services in the order of the file.
+    pub fn services(&self) -> impl Iterator<Item = ServiceInfo<'_>> {
+        self.model.services.iter().map(|service| ServiceInfo {
+            id: &service.id,
+            name: &service.name,
+            parameters: service.input.iter().map(|input| self.model.name_of(*input)).collect(),
+            outputs: service.output.iter().map(|output| self.model.name_of(*output)).collect(),
+        })
+    }
+
+    /// Evaluates a decision and everything it requires.
+    pub fn evaluate(
+        &self,
+        decision_id: &str,
+        variables: &dyn Variables,
+        environment: &Environment,
+    ) -> Result<Evaluation, Box<Failure>> {
+        evaluate::decision(&self.model, decision_id, variables, environment)
+    }
+
+    /// Evaluates a decision service; its parameters are read from the variables by their names.
+    /// One output decision gives its value, several give a context.
+    pub fn evaluate_service(
+        &self,
+        service_id: &str,
+        variables: &dyn Variables,
+        environment: &Environment,
+    ) -> Result<Evaluation, Box<Failure>> {
+        evaluate::service(&self.model, service_id, variables, environment)
+    }
+
+    /// Calls a business knowledge model with one value for each parameter.
+    pub fn evaluate_knowledge(
+        &self,
+        knowledge_id: &str,
+        arguments: &[Value],
+        environment: &Environment,
+    ) -> Result<Evaluation, Box<Failure>> {
+        evaluate::knowledge(&self.model, knowledge_id, arguments, environment)
+    }
+}

@@ -1,0 +1,239 @@
+//! Item definitions: which values conform to a type, and how others are made to (DMN 1.5 §7.3.2,
+//! §10.3.2.9.4).
+
+use feel::{DateTime, Dialect, Environment, Expression, Time, Types, Value, Zone};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Longest chain of definitions that only name each other.
+const MAX_ALIASES: u32 = 64;
+
+/// A reference to a type.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TypeRef {
+    /// Nothing is known.
+    #[default]
+    Any,
+    Builtin(Builtin),
+    /// A definition of this model.
+    Item(usize),
+    /// A definition of an imported model: place of the import, place of the definition.
+    Imported(usize, usize),
+}
+
+/// The types of FEEL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    String,
+    Number,
+    Boolean,
+    Date,
+    Time,
+    DateTime,
+    DayTimeDuration,
+    YearMonthDuration,
+    Context,
+}
+
+impl Builtin {
+    /// Reads the name of a type; tools write some of them in several ways.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let name = name.strip_prefix("feel:").unwrap_or(name);
+        Some(match name {
+            "string" => Self::String,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            "date" => Self::Date,
+            "time" => Self::Time,
+            "dateTime" | "date and time" => Self::DateTime,
+            "dayTimeDuration" | "days and time duration" => Self::DayTimeDuration,
+            "yearMonthDuration" | "years and months duration" => Self::YearMonthDuration,
+            "context" | "Context" => Self::Context,
+            _ => return None,
+        })
+    }
+
+    /// The name as models and messages have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Number => "number",
+            Self::Boolean => "boolean",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::DateTime => "dateTime",
+            Self::DayTimeDuration => "dayTimeDuration",
+            Self::YearMonthDuration => "yearMonthDuration",
+            Self::Context => "context",
+        }
+    }
+
+    pub(crate) fn fits(self, value: &Value) -> bool {
+        matches!(
+            (self, value),
+            (Self::String, Value::String(_))
+                | (Self::Number, Value::Number(_))
+                | (Self::Boolean, Value::Bool(_))
+                | (Self::Date, Value::Date(_))
+                | (Self::Time, Value::Time(_))
+                | (Self::DateTime, Value::DateTime(_))
+                | (Self::DayTimeDuration, Value::Duration(_))
+                | (Self::YearMonthDuration, Value::Period(_))
+                | (Self::Context, Value::Context(_))
+        )
+    }
+}
+
+/// An item definition, or a component of one.
+#[derive(Debug, Default)]
+pub(crate) struct ItemDefinition {
+    pub(crate) is_collection: bool,
+    pub(crate) base: Base,
+    /// Tests that each value, or each item of a collection, must pass.
+    pub(crate) allowed: Option<Expression>,
+    /// Tests that the value as a whole must pass (DMN 1.5).
+    pub(crate) constraint: Option<Expression>,
+}
+
+/// What an item definition says of its values.
+#[derive(Debug, Default)]
+pub(crate) enum Base {
+    #[default]
+    Any,
+    Reference(TypeRef),
+    Components(Vec<(Arc<str>, usize)>),
+    /// A function with so many parameters and a result.
+    Function(usize, TypeRef),
+}
+
+/// How a value is compared with a type.
+#[derive(Clone, Copy)]
+struct Check {
+    /// How many more definitions that only name others may follow each other.
+    aliases: u32,
+    /// Whether allowed values count.
+    values: bool,
+}
+
+impl Check {
+    /// That for a part of the value.
+    fn fresh(self) -> Self {
+        Self { aliases: MAX_ALIASES, ..self }
+    }
+}
+
+/// All definitions of a model and of those it imports.
+#[derive(Debug, Default)]
+pub(crate) struct TypeTable {
+    pub(crate) definitions: Vec<ItemDefinition>,
+    pub(crate) by_name: BTreeMap<String, usize>,
+    pub(crate) imports: Vec<(Arc<str>, Arc<TypeTable>)>,
+}
+
+impl TypeTable {
+    /// The type of a name; names that mean nothing are types without bounds.
+    pub(crate) fn resolve(&self, name: &str) -> TypeRef {
+        let name = name.trim();
+        if let Some(place) = self.by_name.get(name) {
+            return TypeRef::Item(*place);
+        }
+        if let Some(builtin) = Builtin::parse(name) {
+            return TypeRef::Builtin(builtin);
+        }
+        let imported = self.imports.iter().enumerate().find_map(|(index, (prefix, table))| {
+            let local = name.strip_prefix(&**prefix)?.strip_prefix('.')?;
+            Some(TypeRef::Imported(index, *table.by_name.get(local)?))
+        });
+        imported.unwrap_or_default()
+    }
+
+    /// Whether a value is of the type. Null is of every type.
+    pub(crate) fn conforms(&self, value: &Value, kind: &TypeRef) -> bool {
+        value.is_null() || self.is_of(value, kind, Check { aliases: MAX_ALIASES, values: true })
+    }
+
+    /// Recursion is bounded by the depth of the value and by the length of chains of aliases.
+    fn is_of(&self, value: &Value, kind: &TypeRef, check: Check) -> bool {
+        match kind {
+            TypeRef::Any => true,
+            TypeRef::Builtin(builtin) => builtin.fits(value),
+            TypeRef::Item(place) => self.fits(value, *place, check),
+            TypeRef::Imported(import, place) => {
+                self.imports.get(*import).is_some_and(|(_, table)| table.fits(value, *place, check))
+            }
+        }
+    }
+
+    fn fits(&self, value: &Value, place: usize, check: Check) -> bool {
+        let (Some(definition), Some(aliases)) = (self.definitions.get(place), check.aliases.checked_sub(1))
+        else {
+            return false;
+        };
+        let check = Check { aliases, ..check };
+        let fits = if definition.is_collection {
+            value.as_list().is_some_and(|list| {
+                list.iter().all(|item| item.is_null() || self.fits_item(item, definition, check.fresh()))
+            })
+        } else {
+            self.fits_item(value, definition, check)
+        };
+        fits && (!check.values || definition.constraint.as_ref().is_none_or(|tests| passes(tests, value)))
+    }
+
+    fn fits_item(&self, value: &Value, definition: &ItemDefinition, check: Check) -> bool {
+        let fits = match &definition.base {
+            Base::Any => true,
+            Base::Reference(kind) => self.is_of(value, kind, check),
+            Base::Components(components) => value.as_context().is_some_and(|context| {
+                components.iter().all(|(name, place)| {
+                    context
+                        .get(name)
+                        .is_some_and(|entry| entry.is_null() || self.fits(&entry, *place, check.fresh()))
+                })
+            }),
+            Base::Function(parameters, _) => {
+                value.as_function().is_some_and(|function| function.parameters().len() == *parameters)
+            }
+        };
+        fits && (!check.values || definition.allowed.as_ref().is_none_or(|tests| passes(tests, value)))
+    }
+
+    /// The value as one of the type, or nothing if it cannot be.
+    pub(crate) fn coerce(&self, value: &Value, kind: &TypeRef) -> Option<Value> {
+        if self.conforms(value, kind) {
+            return Some(value.clone());
+        }
+        if let Value::List(list) = value
+            && let [item] = list.items()
+            && self.conforms(item, kind)
+        {
+            return Some(item.clone());
+        }
+        if let Value::Date(date) = value {
+            let midnight = DateTime::new(*date, &Time::midnight(Zone::UTC)).map(Value::from)?;
+            return self.conforms(&midnight, kind).then_some(midnight);
+        }
+        let listed = Value::list(vec![value.clone()]);
+        (!matches!(value, Value::List(_)) && listed.is_within_bounds() && self.conforms(&listed, kind))
+            .then_some(listed)
+    }
+}
+
+/// Whether a value passes unary tests, which read nothing else.
+pub(crate) fn passes(tests: &Expression, value: &Value) -> bool {
+    let environment = Environment { dialect: Dialect::Standard, ..Environment::default() };
+    let outcome = tests.evaluate_unary(value, &(), &environment);
+    outcome.is_ok_and(|evaluation| evaluation.value.as_bool() == Some(true))
+}
+
+/// The operator `instance of` does not look at allowed values.
+impl Types for TypeTable {
+    fn is_instance(&self, type_name: &str, value: &Value) -> bool {
+        match self.resolve(type_name) {
+            TypeRef::Any => false,
+            kind => {
+                !value.is_null() && self.is_of(value, &kind, Check { aliases: MAX_ALIASES, values: false })
+            }
+        }
+    }
+}
