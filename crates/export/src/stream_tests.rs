@@ -218,6 +218,31 @@ fn a_torn_end_is_cut_off_wherever_it_is() {
 }
 
 #[test]
+fn what_a_replay_makes_again_is_kept_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let stream = open(directory.path(), options(), [0, 0]);
+    stream.append(records(1..=5));
+    stream.make_durable(5).unwrap();
+    drop(stream);
+    let stream = open(directory.path(), options(), [0, 2]);
+    stream.append(records(2..=5));
+    assert_eq!(stream.status().memory_bytes, 0);
+    stream.append(records(4..=8));
+    assert_eq!(stream.status().exporters[A].backlog_records, 8);
+    stream.make_durable(8).unwrap();
+    drop(stream);
+    let stream = open(directory.path(), options(), [0, 2]);
+    assert_eq!(stream.status().exporters[A].backlog_records, 8);
+    assert_eq!(take(&stream, A), (1..=8).collect::<Vec<_>>());
+    assert_eq!(take(&stream, B), (3..=8).collect::<Vec<_>>());
+    drop(stream);
+    // What everybody has acknowledged is not kept either.
+    let stream = open(directory.path(), options(), [9, 10]);
+    stream.append(records([8, 9]));
+    assert_eq!((stream.status().memory_bytes, files(directory.path())), (0, 0));
+}
+
+#[test]
 fn damage_in_the_middle_is_an_error_and_not_a_loss() {
     let directory = tempfile::tempdir().unwrap();
     let stream = open(directory.path(), StreamOptions { memory_bytes: 0, ..options() }, [0, 0]);
