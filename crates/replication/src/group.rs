@@ -1,8 +1,9 @@
 //! One Raft group: a partition's place in the log.
 //!
 //! A group has two threads. `raft-<group>` runs openraft's core on a runtime of its own; `partition-<group>` applies
-//! committed entries. So the sync of one entry overlaps the application of the one before, and network tasks never
-//! wait for either.
+//! committed entries while others are under way, and the log's writer thread syncs. So the sync of one entry overlaps
+//! the application of the one before, and network tasks never wait for either. When proposals come one at a time, a
+//! sole voter's raft thread does all of it and wakes nobody else.
 //!
 //! openraft treats a failed write as the end. Here it is the end of one life: a supervisor on the raft thread waits
 //! until the disk can be written again, makes the log store recover, and starts the core anew on the same log and
@@ -17,11 +18,12 @@ use std::thread;
 use openraft::error::{Fatal, RaftError};
 use openraft::{Config, Raft, SnapshotPolicy};
 use thiserror::Error;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::log::{GroupLog, LogError, LogStore, PAYLOAD_LIMIT_BYTES};
 use crate::machine::{Machine, SnapshotData, StateMachine};
 use crate::peer::{NoPeers, PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse, Transport};
+use crate::proposals::Proposals;
 use crate::supervisor::Supervisor;
 use crate::types::{LogId, Payload, Proposal, ProposeError, Settle, TypeConfig, fatal_text, raft_text};
 
@@ -167,7 +169,7 @@ pub(crate) struct Inner {
     pub(crate) group: u64,
     slot: RwLock<Slot>,
     pub(crate) role: watch::Sender<Role>,
-    pub(crate) in_flight: Semaphore,
+    pub(crate) proposals: Arc<Proposals>,
     pub(crate) log: Arc<GroupLog>,
     pub(crate) machine: Machine,
 }
@@ -237,7 +239,9 @@ impl Group {
         let group_log = log.group(group_id)?;
         let durable = machine.durable_index();
         let applied = position(durable, &group_log)?;
-        let (machine, apply_thread) = Machine::spawn(machine, group_log.clone(), snapshot_dir)?;
+        let proposals = Arc::new(Proposals::new(options.proposals_in_flight_max));
+        let (machine, apply_thread) =
+            Machine::spawn(machine, group_log.clone(), node_id, proposals.clone(), snapshot_dir)?;
         if let Some(applied) = applied {
             machine.begin_at(applied);
         }
@@ -247,7 +251,7 @@ impl Group {
             group: group_id,
             slot: RwLock::new(Slot::Starting),
             role,
-            in_flight: Semaphore::new(options.proposals_in_flight_max),
+            proposals,
             log: group_log,
             machine,
         });
@@ -290,7 +294,7 @@ impl Group {
         if bytes > PAYLOAD_LIMIT_BYTES {
             return Err(ProposeError::TooLarge { bytes, limit_bytes: PAYLOAD_LIMIT_BYTES });
         }
-        let _permit = self.inner.in_flight.acquire().await.map_err(|_| ProposeError::ShuttingDown)?;
+        let _permit = self.inner.proposals.begin().await.map_err(|_| ProposeError::ShuttingDown)?;
         let raft = self.inner.raft()?;
         let (settle, settled) = Settle::new();
         if raft.client_write_ff(Proposal { payload, settle: Some(settle) }).await.is_err() {

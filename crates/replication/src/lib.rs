@@ -17,6 +17,7 @@ mod group;
 mod log;
 mod machine;
 mod peer;
+mod proposals;
 mod record;
 mod supervisor;
 mod types;

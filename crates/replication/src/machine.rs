@@ -1,8 +1,11 @@
-//! The apply thread of a group: it alone owns the state machine, for the whole life of the group.
+//! Applying: the state machine of a group, for the whole life of the group, and the thread it usually runs on.
 //!
 //! Committed entries arrive in order; each is applied once, its proposer is told at once, and the log may then let
-//! go of it. The thread outlives openraft's core, which is started anew after a disk failure, so that no entry is
+//! go of it. Applying outlives openraft's core, which is started anew after a disk failure, so that no entry is
 //! ever applied twice.
+//!
+//! While one entry is applied on the apply thread the next one can be synced. When proposals come one at a time the
+//! hand-over would only cost two wake-ups, and the entry is applied on the raft thread.
 
 use std::error::Error;
 use std::fmt;
@@ -10,7 +13,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use openraft::storage::RaftStateMachine;
@@ -19,6 +22,7 @@ use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::log::{GroupLog, LogError};
+use crate::proposals::Proposals;
 use crate::types::{
     Entry, EntryPayload, LogId, Payload, ProposeError, StorageError, StorageIOError, StoredMembership,
     TypeConfig,
@@ -59,7 +63,8 @@ pub trait SnapshotSource: Send {
     fn write_to(self: Box<Self>, target: &Path) -> Result<(), SnapshotError>;
 }
 
-/// What committed entries are applied to. All calls come from one thread, named `partition-<group>`.
+/// What committed entries are applied to. Calls come one at a time, from the threads `partition-<group>` and
+/// `raft-<group>`; the latter is inside a tokio runtime.
 pub trait StateMachine: Send + 'static {
     /// Applies the committed entry at `index`. Indexes only grow; some are skipped, being openraft's own.
     ///
@@ -145,8 +150,12 @@ impl Progress {
 #[derive(Clone)]
 pub(crate) struct Machine {
     orders: mpsc::Sender<Order>,
+    applier: Arc<Mutex<Applier>>,
+    proposals: Arc<Proposals>,
     progress: Arc<Progress>,
     log: Arc<GroupLog>,
+    /// The node it acts for.
+    node: u64,
     /// Where snapshots are received.
     snapshot_dir: PathBuf,
 }
@@ -156,15 +165,25 @@ impl Machine {
     pub(crate) fn spawn(
         machine: impl StateMachine,
         log: Arc<GroupLog>,
+        node: u64,
+        proposals: Arc<Proposals>,
         snapshot_dir: PathBuf,
     ) -> io::Result<(Self, JoinHandle<()>)> {
         let (orders, receiver) = mpsc::channel(ORDER_QUEUE);
         let progress = Arc::new(Progress::default());
-        let worker = Worker { machine, log: log.clone(), progress: progress.clone() };
+        let applier =
+            Applier { machine: Some(Box::new(machine)), log: log.clone(), progress: progress.clone() };
+        let applier = Arc::new(Mutex::new(applier));
+        let served = applier.clone();
         let thread = thread::Builder::new()
             .name(format!("partition-{}", log.group()))
-            .spawn(move || worker.run(receiver))?;
-        Ok((Self { orders, progress, log, snapshot_dir }, thread))
+            .spawn(move || serve(&served, receiver))?;
+        Ok((Self { orders, applier, proposals, progress, log, node, snapshot_dir }, thread))
+    }
+
+    /// Whether nothing else could use this thread while `entries` are applied on it.
+    fn is_applied_here(&self, entries: &[Entry]) -> bool {
+        entries.len() == 1 && self.proposals.are_single() && self.log.is_sole_voter(self.node)
     }
 
     pub(crate) fn progress(&self) -> &Arc<Progress> {
@@ -233,7 +252,12 @@ impl RaftStateMachine<TypeConfig> for Machine {
     {
         let entries: Vec<Entry> = entries.into_iter().collect();
         let (count, last) = (entries.len(), entries.last().map(|entry| entry.log_id).unwrap_or_default());
-        match self.ask(|reply| Order::Apply(entries, reply)).await? {
+        let result = if self.is_applied_here(&entries) {
+            lock(&self.applier).apply(entries)
+        } else {
+            self.ask(|reply| Order::Apply(entries, reply)).await?
+        };
+        match result {
             Ok(()) => Ok(vec![(); count]),
             Err(reason) => Err(StorageIOError::apply(last, AnyError::error(reason)).into()),
         }
@@ -292,36 +316,62 @@ impl RaftStateMachine<TypeConfig> for Machine {
     }
 }
 
-struct Worker<M> {
-    machine: M,
+/// The state machine and what applying to it touches.
+struct Applier {
+    /// Absent when the group has ended.
+    machine: Option<Box<dyn StateMachine>>,
     log: Arc<GroupLog>,
     progress: Arc<Progress>,
 }
 
-impl<M: StateMachine> Worker<M> {
-    fn run(mut self, mut orders: mpsc::Receiver<Order>) {
-        while let Some(order) = orders.blocking_recv() {
-            // Whoever asked may have gone; that changes nothing here.
-            match order {
-                Order::Apply(entries, reply) => {
-                    let result = self.apply_all(entries);
-                    if let Err(reason) = &result {
-                        self.progress.failure.get_or_init(|| reason.clone());
-                    }
-                    let _ = reply.send(result);
-                }
-                Order::DurableIndex(reply) => drop(reply.send(self.machine.durable_index())),
-                Order::Snapshot(reply) => drop(reply.send(self.machine.snapshot())),
-                Order::Install(last, source, reply) => {
-                    let result = self.machine.install_snapshot(last.index, &source);
-                    if result.is_ok() {
-                        self.progress.set_applied(last);
-                    }
-                    let _ = reply.send(result);
-                }
-                Order::Stop => break,
-            }
+fn lock(applier: &Mutex<Applier>) -> MutexGuard<'_, Applier> {
+    applier.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The apply thread.
+fn serve(applier: &Mutex<Applier>, mut orders: mpsc::Receiver<Order>) {
+    let mut more = true;
+    while more && let Some(order) = orders.blocking_recv() {
+        let mut applier = lock(applier);
+        more = catch_unwind(AssertUnwindSafe(|| applier.obey(order))).unwrap_or_else(|_| {
+            applier.progress.failure.get_or_init(|| "the state machine panicked".to_owned());
+            false
+        });
+    }
+    // The state must be free for its next owner when this thread has ended.
+    drop(lock(applier).machine.take());
+}
+
+impl Applier {
+    /// Whether there may be further orders.
+    fn obey(&mut self, order: Order) -> bool {
+        if let Order::Apply(entries, reply) = order {
+            // Whoever asked, here and below, may have gone; that changes nothing.
+            let _ = reply.send(self.apply(entries));
+            return true;
         }
+        let Some(machine) = &mut self.machine else { return false };
+        match order {
+            Order::DurableIndex(reply) => drop(reply.send(machine.durable_index())),
+            Order::Snapshot(reply) => drop(reply.send(machine.snapshot())),
+            Order::Install(last, source, reply) => {
+                let result = machine.install_snapshot(last.index, &source);
+                if result.is_ok() {
+                    self.progress.set_applied(last);
+                }
+                let _ = reply.send(result);
+            }
+            Order::Apply(..) | Order::Stop => return false,
+        }
+        true
+    }
+
+    fn apply(&mut self, entries: Vec<Entry>) -> Result<(), String> {
+        let result = self.apply_all(entries);
+        if let Err(reason) = &result {
+            self.progress.failure.get_or_init(|| reason.clone());
+        }
+        result
     }
 
     fn apply_all(&mut self, entries: Vec<Entry>) -> Result<(), String> {
@@ -363,7 +413,10 @@ impl<M: StateMachine> Worker<M> {
     }
 
     fn apply_one(&mut self, index: u64, payload: &Payload) -> Result<(), String> {
-        match catch_unwind(AssertUnwindSafe(|| self.machine.apply(index, payload))) {
+        let Some(machine) = &mut self.machine else {
+            return Err("the apply thread has ended".to_owned());
+        };
+        match catch_unwind(AssertUnwindSafe(|| machine.apply(index, payload))) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(format!("entry {index}: {error}")),
             Err(_) => Err(format!("entry {index}: the state machine panicked")),

@@ -46,7 +46,7 @@ impl Supervisor {
                 let _ = ready.send(Err(error.into()));
             }
         }
-        inner.in_flight.close();
+        inner.proposals.close();
         inner.set(Slot::Stopped);
     }
 
@@ -95,7 +95,7 @@ impl Supervisor {
     async fn start(&self) -> Result<Raft<TypeConfig>, StartError> {
         let inner = &self.inner;
         let peers = Peers { group: inner.group, transport: self.options.transport.clone() };
-        let log = LogHandle::new(inner.log.clone(), self.node);
+        let log = LogHandle::new(inner.log.clone(), self.node, inner.proposals.clone());
         let pristine = inner.log.is_pristine();
         let raft = Raft::new(self.node, self.config.clone(), peers, log, inner.machine.clone())
             .await

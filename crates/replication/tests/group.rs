@@ -24,7 +24,7 @@ async fn a_proposal_is_applied_once_and_in_order() {
     }
     assert!(indexes.is_sorted_by(|a, b| a < b));
     assert_eq!(seen.texts(), (0..100).map(|number| number.to_string()).collect::<Vec<_>>());
-    assert_eq!(*seen.threads.lock().unwrap(), ["partition-1"]);
+    assert_eq!(*seen.threads.lock().unwrap(), ["partition-1", "raft-1"], "one at a time needs no hand-over");
 
     let metrics = group.metrics();
     let last = *indexes.last().unwrap();
@@ -33,6 +33,33 @@ async fn a_proposal_is_applied_once_and_in_order() {
     group.shutdown().await;
     assert_eq!(group.propose(payload("late")).await, Err(ProposeError::ShuttingDown));
     assert!(!group.is_leader());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_proposals_at_once_are_applied_once_and_in_order_on_either_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let seen = Seen::default();
+    let group = start(&open(dir.path()), 1, &seen).await;
+    let mut expected = Vec::new();
+    // Until both threads have applied: alone it is the one, in company the other.
+    while !["raft-1", "partition-1"].iter().all(|name| seen.threads.lock().unwrap().iter().any(|n| n == name))
+    {
+        for _ in 0..10 {
+            expected.push(group.propose(payload("alone")).await.unwrap());
+        }
+        let others: Vec<_> = (0..8)
+            .map(|number| {
+                let group = group.clone();
+                tokio::spawn(async move { group.propose(payload(format!("{number}"))).await.unwrap() })
+            })
+            .collect();
+        for other in others {
+            expected.push(other.await.unwrap());
+        }
+    }
+    expected.sort_unstable();
+    assert_eq!(seen.indexes(), expected);
+    group.shutdown().await;
 }
 
 #[tokio::test]
@@ -143,13 +170,17 @@ async fn a_group_runs_only_once_on_a_store() {
 
 #[tokio::test]
 async fn a_state_machine_that_fails_stops_its_group_alone() {
-    for poison in ["refuse this", "panic here"] {
+    // After a few proposals one at a time, entries are applied on another thread.
+    for (poison, before) in [("refuse this", 1), ("panic here", 1), ("refuse this", 20), ("panic here", 20)] {
         let dir = tempfile::tempdir().unwrap();
         let log = open(dir.path());
         let (seen, other_seen) = (Seen::default(), Seen::default());
         let group = start(&log, 1, &seen).await;
         let other = start(&log, 2, &other_seen).await;
-        group.propose(payload("before")).await.unwrap();
+        let mut expected = vec!["before"; before];
+        for text in &expected {
+            group.propose(payload(*text)).await.unwrap();
+        }
         let refused = group.propose(payload(poison)).await;
         assert!(matches!(refused, Err(ProposeError::StateMachine(_))), "{refused:?}");
         let mut role = group.role();
@@ -158,7 +189,7 @@ async fn a_state_machine_that_fails_stops_its_group_alone() {
         assert!(matches!(after, Err(ProposeError::StateMachine(_))), "{after:?}");
         other.propose(payload("unharmed")).await.unwrap();
         group.shutdown().await;
-        assert_eq!(seen.texts(), ["before"]);
+        assert_eq!(seen.texts(), expected);
         drop(group);
 
         // The entry is in the log: the group cannot start before its machine can take it.
@@ -168,7 +199,8 @@ async fn a_state_machine_that_fails_stops_its_group_alone() {
         let again = Seen::default();
         again.healed.store(true, Ordering::SeqCst);
         let group = start(&log, 1, &again).await;
-        assert_eq!(again.texts(), ["before", poison]);
+        expected.push(poison);
+        assert_eq!(again.texts(), expected);
         group.shutdown().await;
         other.shutdown().await;
     }

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 
 use super::writer::{Change, Done, LogEngine, Request};
 use super::{LogError, LogStore};
+use crate::proposals::Proposals;
 use crate::record::{self, LogIdFact, Record, StoredMembershipFact, VoteFact};
 use crate::types::{
     Entry, EntryPayload, LogId, StorageError, StorageIOError, StoredMembership, TypeConfig, Vote,
@@ -352,11 +353,12 @@ fn membership_key(index: u64) -> Vec<u8> {
 pub(crate) struct LogHandle {
     log: Arc<GroupLog>,
     node: u64,
+    proposals: Arc<Proposals>,
 }
 
 impl LogHandle {
-    pub(crate) fn new(log: Arc<GroupLog>, node: u64) -> Self {
-        Self { log, node }
+    pub(crate) fn new(log: Arc<GroupLog>, node: u64, proposals: Arc<Proposals>) -> Self {
+        Self { log, node, proposals }
     }
 }
 
@@ -441,7 +443,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
     {
         let mut facts = Vec::new();
         let mut records = Vec::new();
-        {
+        let alone = {
             let mut state = self.log.lock();
             for entry in entries {
                 records.push(Record::of(&entry));
@@ -458,15 +460,20 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
                 state.tail_marked = false;
                 facts.push((TAIL.to_vec(), None));
             }
+            let alone = state.is_sole_voter(self.node);
             // A sole voter's log is committed as far as it goes.
-            if let (true, Some(committed)) = (state.committed_dirty, state.committed)
-                && !state.is_sole_voter(self.node)
-            {
+            if let (true, Some(committed), false) = (state.committed_dirty, state.committed, alone) {
                 state.committed_dirty = false;
                 facts.push((COMMITTED.to_vec(), Some(record::encode(&LogIdFact::of(&committed)))));
             }
-        }
+            alone
+        };
         let change = Change { group: self.log.group, records, facts, compact_to: None };
+        if alone && self.proposals.are_single() {
+            // openraft's core waits for the sync in any case; another thread would be woken for nothing.
+            self.log.store.write_here(change, Done::Flushed(callback));
+            return Ok(());
+        }
         self.log.store.send(Request::Change(change, Done::Flushed(callback))).await.map_err(writing)
     }
 

@@ -1,8 +1,8 @@
 //! The log store of a broker: one raft-engine under all its groups.
 //!
-//! Appends enter through [`GroupLog`], which openraft drives, and go to the one writer thread (`writer`), which
-//! gathers what all groups have waiting, writes it as one batch, syncs once and reports back. Reads of what is not
-//! yet applied are served from memory.
+//! Appends enter through [`GroupLog`], which openraft drives, and end in `writer`, which gathers what all groups have
+//! waiting, writes it as one batch, syncs once and reports back. Reads of what is not yet applied are served from
+//! memory.
 //!
 //! The rest of the crate knows only openraft's storage trait and the few methods here; raft-engine can be exchanged
 //! behind them.
@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use self::disk::DiskFaults;
 pub(crate) use self::group_log::{GroupLog, LogHandle};
-use self::writer::{Request, Shared};
+use self::writer::{Change, Done, Request, Shared, Writer};
 
 /// Most requests waiting for the writer thread. Each group has only one or two under way, so this is never met.
 const WRITER_QUEUE: usize = 1024;
@@ -153,9 +153,9 @@ pub struct LogStore {
 
 struct Inner {
     dir: PathBuf,
-    shared: Arc<Shared>,
+    writer: Arc<Writer>,
     requests: Option<mpsc::Sender<Request>>,
-    writer: Option<JoinHandle<()>>,
+    writer_thread: Option<JoinHandle<()>>,
     groups: Mutex<HashMap<u64, Weak<GroupLog>>>,
 }
 
@@ -165,15 +165,16 @@ impl LogStore {
     pub fn open(dir: &Path, options: LogOptions) -> Result<Self, LogError> {
         let failed = |reason: String| LogError::Open { dir: dir.to_owned(), reason };
         create_durably(dir).map_err(|error| failed(error.to_string()))?;
-        let shared = Arc::new(Shared::open(dir, options)?);
+        let writer = Arc::new(Writer::new(Shared::open(dir, options)?));
         let (requests, receiver) = mpsc::channel(WRITER_QUEUE);
-        let writer = writer::spawn(shared.clone(), receiver).map_err(|error| failed(error.to_string()))?;
+        let writer_thread =
+            writer::spawn(writer.clone(), receiver).map_err(|error| failed(error.to_string()))?;
         Ok(Self {
             inner: Arc::new(Inner {
                 dir: dir.to_owned(),
-                shared,
+                writer,
                 requests: Some(requests),
-                writer: Some(writer),
+                writer_thread: Some(writer_thread),
                 groups: Mutex::default(),
             }),
         })
@@ -232,8 +233,13 @@ impl LogStore {
         requests.send(request).await.map_err(|_| LogError::Closed)
     }
 
+    /// Makes a change durable before it returns, on this very thread unless another is about to write anyway.
+    fn write_here(&self, change: Change, done: Done) {
+        self.inner.writer.write(change, done);
+    }
+
     fn shared(&self) -> &Shared {
-        &self.inner.shared
+        &self.inner.writer.shared
     }
 }
 
@@ -253,8 +259,8 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // Closing the channel ends the writer thread, which closes the files.
         drop(self.requests.take());
-        if let Some(writer) = self.writer.take()
-            && writer.join().is_err()
+        if let Some(thread) = self.writer_thread.take()
+            && thread.join().is_err()
         {
             tracing::error!(dir = %self.dir.display(), "the log writer thread panicked");
         }

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::{GroupLog, LogHandle, LogOptions, LogStore};
 use crate::machine::SnapshotData;
+use crate::proposals::Proposals;
 use crate::record::log_id;
 use crate::types::{
     Entry, EntryPayload, LogId, Membership, Payload, Proposal, StorageError, StoredMembership, TypeConfig,
@@ -85,13 +86,17 @@ impl RaftStateMachine<TypeConfig> for Standing {
     }
 }
 
+fn handle(log: Arc<GroupLog>, node: u64) -> LogHandle {
+    LogHandle::new(log, node, Arc::new(Proposals::new(1)))
+}
+
 struct Builder;
 
 impl StoreBuilder<TypeConfig, LogHandle, Standing, TempDir> for Builder {
     async fn build(&self) -> Result<(TempDir, LogHandle, Standing), StorageError> {
         let dir = tempfile::tempdir().unwrap();
         let log = LogStore::open(dir.path(), LogOptions::default()).unwrap().group(7).unwrap();
-        Ok((dir, LogHandle::new(log, 0), Standing::default()))
+        Ok((dir, handle(log, 0), Standing::default()))
     }
 }
 
@@ -155,7 +160,7 @@ async fn run(steps: Vec<Step>) {
     let mut log = open();
     let mut model = Model::default();
     for step in steps {
-        let mut handle = LogHandle::new(log.clone(), 1);
+        let mut handle = handle(log.clone(), 1);
         match step {
             Step::Append { count } => {
                 let new: Vec<Entry> = (0..count)
@@ -219,7 +224,7 @@ async fn run(steps: Vec<Step>) {
 }
 
 async fn check(log: &Arc<GroupLog>, model: &Model) {
-    let mut handle = LogHandle::new(log.clone(), 1);
+    let mut handle = handle(log.clone(), 1);
     let state = handle.get_log_state().await.unwrap();
     assert_eq!((state.last_purged_log_id, state.last_log_id), (model.purged, model.last()));
     assert_eq!(handle.read_vote().await.unwrap(), model.vote);

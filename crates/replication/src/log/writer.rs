@@ -1,10 +1,15 @@
-//! The writer thread: group commit for all groups of a broker, and recovery when the disk let it down.
+//! Writing: group commit for all groups of a broker, and recovery when the disk let it down.
+//!
+//! A group that has nothing else to do before its change is durable writes on its own thread ([`Writer::write`]), which
+//! saves waking another; everything else comes over the channel to the writer thread. Both gather what the other has
+//! waiting. raft-engine would merge concurrent writes, too, but when it panics in the midst of a merged write it
+//! tells some of the writers that theirs succeeded.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -58,7 +63,7 @@ pub(crate) enum Request {
 
 pub(crate) type LogEngine = Engine<Disk>;
 
-/// What the writer thread and the readers share.
+/// What those who write and those who read share.
 pub(crate) struct Shared {
     dir: PathBuf,
     pub(crate) options: LogOptions,
@@ -198,18 +203,20 @@ fn open_engine(dir: &Path, options: &LogOptions, disk: &Disk) -> Result<LogEngin
 }
 
 /// Starts the writer thread. It ends when the last sender of `requests` is dropped.
-pub(crate) fn spawn(shared: Arc<Shared>, requests: mpsc::Receiver<Request>) -> io::Result<JoinHandle<()>> {
+pub(crate) fn spawn(
+    writer: Arc<Writer>,
+    mut requests: mpsc::Receiver<Request>,
+) -> io::Result<JoinHandle<()>> {
     let (purges, purge_requests) = std::sync::mpsc::sync_channel(1);
-    let purger_shared = shared.clone();
+    let purger_writer = writer.clone();
     // Purging rewrites and deletes files; it has a thread of its own so that no append waits for it.
     let purger = thread::Builder::new().name("log-purger".to_owned()).spawn(move || {
         while purge_requests.recv().is_ok() {
-            purger_shared.purge();
+            purger_writer.shared.purge();
         }
     })?;
     thread::Builder::new().name("log-writer".to_owned()).spawn(move || {
-        let mut writer = Writer { shared, batch: LogBatch::default(), waiting: Vec::new() };
-        writer.run(requests, &purges);
+        writer.run(&mut requests, &purges);
         drop(purges);
         if purger.join().is_err() {
             tracing::error!("the log purger thread panicked");
@@ -217,21 +224,59 @@ pub(crate) fn spawn(shared: Arc<Shared>, requests: mpsc::Receiver<Request>) -> i
     })
 }
 
-struct Writer {
-    shared: Arc<Shared>,
+/// Group commit. Whoever has a change puts it in the queue and then writes, with one sync, whatever is queued by the
+/// time the disk is free: its own change, if nobody else has written it, and those that came meanwhile.
+pub(crate) struct Writer {
+    pub(crate) shared: Shared,
+    queue: Mutex<Vec<(Change, Done)>>,
+    /// Held while writing, so that changes reach the disk in the order of the queue.
+    gathered: Mutex<Gathered>,
+}
+
+/// Changes on their way to the disk.
+#[derive(Default)]
+struct Gathered {
     batch: LogBatch,
     waiting: Vec<Done>,
 }
 
 impl Writer {
-    fn run(&mut self, mut requests: mpsc::Receiver<Request>, purges: &std::sync::mpsc::SyncSender<()>) {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self { shared, queue: Mutex::default(), gathered: Mutex::default() }
+    }
+
+    /// Makes a change durable, on this thread or on another that is about to write anyway. Blocks until then; whom
+    /// `done` names has been told by the time this returns.
+    pub(crate) fn write(&self, change: Change, done: Done) {
+        self.enqueue(change, done);
+        self.commit_queued();
+    }
+
+    fn enqueue(&self, change: Change, done: Done) {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push((change, done));
+    }
+
+    fn commit_queued(&self) {
+        let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        let queued = std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
+        for (change, done) in queued {
+            gathered.add(change, done);
+            if gathered.batch.approximate_size() >= GATHERED_BYTES {
+                gathered.commit(&self.shared);
+            }
+        }
+        gathered.commit(&self.shared);
+    }
+
+    /// Serves requests that come over the channel.
+    fn run(&self, requests: &mut mpsc::Receiver<Request>, purges: &std::sync::mpsc::SyncSender<()>) {
         while let Some(first) = requests.blocking_recv() {
             let mut next = Some(first);
             let mut recoveries = Vec::new();
             let mut closing = None;
             while let Some(request) = next.take() {
                 match request {
-                    Request::Change(change, done) => self.add(change, done),
+                    Request::Change(change, done) => self.enqueue(change, done),
                     // One purge that is still to begin is as good as two.
                     Request::Purge => drop(purges.try_send(())),
                     Request::Recover(reply) => {
@@ -243,23 +288,28 @@ impl Writer {
                         break;
                     }
                 }
-                if self.batch.approximate_size() < GATHERED_BYTES {
-                    next = requests.try_recv().ok();
-                }
+                next = requests.try_recv().ok();
             }
-            self.commit();
+            self.commit_queued();
+            if recoveries.is_empty() && closing.is_none() {
+                continue;
+            }
+            let writing = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
             for reply in recoveries {
                 // The asker may be gone.
                 let _ = reply.send(self.shared.recover());
             }
             if let Some(reply) = closing {
                 self.shared.close();
+                drop(writing);
                 let _ = reply.send(());
                 return;
             }
         }
     }
+}
 
+impl Gathered {
     fn add(&mut self, change: Change, done: Done) {
         match fill(&mut self.batch, change) {
             Ok(()) => self.waiting.push(done),
@@ -275,11 +325,11 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self) {
+    fn commit(&mut self, shared: &Shared) {
         if self.waiting.is_empty() {
             return;
         }
-        let result = self.shared.write(&mut self.batch, self.waiting.len());
+        let result = shared.write(&mut self.batch, self.waiting.len());
         if result.is_err() || self.batch.approximate_size() > GATHERED_BYTES {
             self.batch = LogBatch::default();
         }
