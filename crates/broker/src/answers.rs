@@ -12,6 +12,11 @@ use tokio::sync::oneshot;
 use crate::api::{Answer, SubmitError};
 use crate::flow_control::Permit;
 
+/// What everybody is told from the moment the broker stops.
+pub(crate) fn stopping() -> SubmitError {
+    SubmitError::Unavailable("Expected to handle the command, but the broker is stopping".to_owned())
+}
+
 /// A command on its way into the log.
 pub(crate) struct Request {
     pub command: Command,
@@ -23,7 +28,16 @@ pub(crate) struct Waiter {
     pub reply: oneshot::Sender<Result<Answer, SubmitError>>,
     pub arrived: Instant,
     /// Held until the answer is there.
-    pub _permit: Permit,
+    pub permit: Permit,
+}
+
+impl Waiter {
+    /// Gives the place back and answers, in this order: who has the answer may ask again at once.
+    pub fn answer(self, answer: Result<Answer, SubmitError>) {
+        drop(self.permit);
+        // Who went away does not need it.
+        let _ = self.reply.send(answer);
+    }
 }
 
 /// Requests that wait for the end of a process instance.

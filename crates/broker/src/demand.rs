@@ -1,22 +1,35 @@
 //! Demand: who has room for jobs. The proposer attaches it to batches, the machine delivers against it.
 //!
-//! A subscriber's demand is in one batch at a time. What no job was found for comes back with that batch.
+//! A subscriber's demand is in one batch at a time. What no job was found for comes back with that batch. Subscribers
+//! that see the same queue, being of one job type and the same tenants, form a [`Group`], and groups take turns.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::Delivery;
 use protocol::{ActivatedJob, Demand, Key, Name};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::api::JobRequest;
+use crate::api::{JobRequest, SubmitError};
+
+/// Jobs given back with one batch; the rest goes with the next.
+const YIELDED_PER_BATCH_MAX: usize = 1000;
+/// Groups without queued jobs that are looked at for one batch, per subscriber whose demand fits into it.
+const VISITS_PER_DEMAND: usize = 8;
+/// A stream asks for queued jobs when this part of its buffer is free, so that a slow reader does not cost an entry of
+/// the log for every job it takes.
+const FREE_PART: usize = 4;
+
+/// The answer to a poll.
+pub(crate) type Polled = Result<Vec<ActivatedJob>, SubmitError>;
 
 /// Where the jobs of a subscriber go.
 pub(crate) enum Sink {
     /// One answer.
     Poll {
-        reply: oneshot::Sender<Vec<ActivatedJob>>,
+        reply: oneshot::Sender<Polled>,
         /// Whether it waits for the first job, or takes what there is.
         waits: bool,
     },
@@ -24,23 +37,48 @@ pub(crate) enum Sink {
     Stream(mpsc::Sender<ActivatedJob>),
 }
 
+/// Whether so many free places of a buffer are worth an entry of the log.
+pub(crate) fn is_worth_asking(free: usize, capacity: usize) -> bool {
+    free > 0 && free * FREE_PART >= capacity
+}
+
 struct Subscriber {
     request: JobRequest,
     sink: Sink,
+    group: u64,
     in_batch: bool,
 }
 
-/// Subscribers of one job type.
-struct JobType {
+/// Subscribers that see the same queue.
+struct Group {
+    job_type: Name,
+    /// In order, none twice.
+    tenants: Vec<Name>,
+    /// In the order of their next turn.
     subscribers: VecDeque<u64>,
-    /// Whether the queue may hold jobs of this type. Unknown is true.
+    /// How many of them are polls that do not wait.
+    impatient: usize,
+    /// Whether the queue may hold jobs for them. Unknown is true.
     queued: Arc<AtomicBool>,
+    /// Whether it stands in `State::urgent`.
+    listed: bool,
+}
+
+impl Group {
+    /// Whether its demand should be proposed without waiting for a command.
+    fn is_urgent(&self) -> bool {
+        self.impatient > 0 || self.queued.load(Ordering::Acquire)
+    }
 }
 
 /// All demand of a partition.
 pub(crate) struct DemandRegistry {
     state: Mutex<State>,
+    /// The first number given in this life of the broker. Batches of an earlier life name smaller ones.
+    first_id: u64,
     next_id: AtomicU64,
+    /// The engine's clock, as of the last batch.
+    now_ms: AtomicI64,
     /// Told when demand should be proposed without waiting for a command.
     changed: Notify,
     max_per_batch: usize,
@@ -48,65 +86,104 @@ pub(crate) struct DemandRegistry {
 
 #[derive(Default)]
 struct State {
+    closed: bool,
     subscribers: HashMap<u64, Subscriber>,
-    types: HashMap<Name, JobType>,
-    /// Types in the order of their next turn.
-    turns: VecDeque<Name>,
+    next_group: u64,
+    groups: HashMap<u64, Group>,
+    by_type: HashMap<Name, Vec<u64>>,
+    /// Groups that are or were urgent, in the order of their next turn.
+    urgent: VecDeque<u64>,
+    /// All groups, in the order of their next turn.
+    turns: VecDeque<u64>,
     /// Jobs to give back.
     yielded: Vec<Key>,
     pushed: u64,
     push_failed: u64,
 }
 
+fn tenants(request: &JobRequest) -> Vec<Name> {
+    let mut tenants = request.tenant_ids.clone();
+    tenants.sort_unstable();
+    tenants.dedup();
+    tenants
+}
+
 impl DemandRegistry {
     pub fn new(max_per_batch: usize) -> Self {
-        Self { state: Mutex::default(), next_id: AtomicU64::new(1), changed: Notify::new(), max_per_batch }
+        let first_id = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| age.as_nanos() as u64);
+        Self {
+            state: Mutex::default(),
+            first_id,
+            next_id: AtomicU64::new(first_id),
+            now_ms: AtomicI64::new(i64::MIN),
+            changed: Notify::new(),
+            max_per_batch: max_per_batch.max(1),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a subscriber. Returns its number and the flag that tells whether jobs of its type may be queued.
-    pub fn subscribe(&self, request: JobRequest, sink: Sink) -> (u64, Arc<AtomicBool>) {
+    /// Adds a subscriber. Returns its number and the flag that tells whether jobs for it may be queued; `None` when
+    /// the broker stops.
+    pub fn subscribe(&self, request: JobRequest, sink: Sink) -> Option<(u64, Arc<AtomicBool>)> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let mut state = self.lock();
         let state = &mut *state;
-        let job_type = state.types.entry(request.job_type.clone()).or_insert_with(|| {
-            state.turns.push_back(request.job_type.clone());
-            JobType { subscribers: VecDeque::new(), queued: Arc::new(AtomicBool::new(true)) }
-        });
-        job_type.subscribers.push_back(id);
-        let queued = Arc::clone(&job_type.queued);
-        state.subscribers.insert(id, Subscriber { request, sink, in_batch: false });
-        if queued.load(Ordering::Acquire) {
+        if state.closed {
+            return None;
+        }
+        let number = state.group(&request);
+        let group = state.groups.get_mut(&number).expect("it was just found");
+        group.subscribers.push_back(id);
+        if matches!(sink, Sink::Poll { waits: false, .. }) {
+            group.impatient += 1;
+        }
+        let queued = Arc::clone(&group.queued);
+        if group.is_urgent() {
+            list(&mut state.urgent, number, group);
             self.changed.notify_one();
         }
-        (id, queued)
+        state.subscribers.insert(id, Subscriber { request, sink, group: number, in_batch: false });
+        Some((id, queued))
     }
 
-    /// Whether jobs of a type may be queued.
-    pub fn may_be_queued(&self, job_type: &Name) -> bool {
-        self.lock().types.get(job_type).is_none_or(|job_type| job_type.queued.load(Ordering::Acquire))
+    /// Whether the queue is known to hold no job for a request.
+    pub fn is_known_empty(&self, request: &JobRequest) -> bool {
+        let state = self.lock();
+        let tenants = tenants(request);
+        state
+            .find_group(&request.job_type, &tenants)
+            .and_then(|number| state.groups.get(&number))
+            .is_some_and(|group| !group.queued.load(Ordering::Acquire))
     }
 
     /// Removes a subscriber.
     pub fn unsubscribe(&self, id: u64) {
-        let mut state = self.lock();
-        let Some(subscriber) = state.subscribers.remove(&id) else { return };
-        if let Some(job_type) = state.types.get_mut(&subscriber.request.job_type) {
-            job_type.subscribers.retain(|other| *other != id);
-        }
+        self.lock().remove(id);
     }
 
     /// Gives jobs back that did not reach their worker.
-    pub fn give_back(&self, keys: impl IntoIterator<Item = Key>) {
+    pub fn give_back<'a>(&self, jobs: impl IntoIterator<Item = &'a ActivatedJob>) {
+        let now_ms = self.now_ms();
         let mut state = self.lock();
-        let before = state.yielded.len();
-        state.yielded.extend(keys);
-        if state.yielded.len() > before {
+        for job in jobs {
+            state.give_back(job, now_ms);
+        }
+        if !state.yielded.is_empty() {
             self.changed.notify_one();
         }
+    }
+
+    /// Keeps keys of a batch that failed, to be given back with another.
+    pub fn give_back_again(&self, keys: impl IntoIterator<Item = Key>) {
+        self.lock().yielded.extend(keys);
+    }
+
+    /// The engine's clock, as of the last batch. A job whose time was over by then is with somebody else.
+    pub fn now_ms(&self) -> i64 {
+        self.now_ms.load(Ordering::Acquire)
     }
 
     /// Room has come up in a buffer.
@@ -121,102 +198,115 @@ impl DemandRegistry {
 
     /// Jobs to give back with the next batch.
     pub fn take_yielded(&self) -> Vec<Key> {
-        std::mem::take(&mut self.lock().yielded)
+        let mut state = self.lock();
+        if state.yielded.len() <= YIELDED_PER_BATCH_MAX {
+            return std::mem::take(&mut state.yielded);
+        }
+        let rest = state.yielded.split_off(YIELDED_PER_BATCH_MAX);
+        std::mem::replace(&mut state.yielded, rest)
     }
 
-    /// Whether a batch with nothing but demand would find a job.
+    /// Whether a batch with nothing but demand would find a job, or somebody is to be told that there is none.
     pub fn is_wanted(&self) -> bool {
         let state = self.lock();
         !state.yielded.is_empty()
-            || state.types.values().any(|job_type| {
-                job_type.queued.load(Ordering::Acquire)
-                    && job_type
-                        .subscribers
-                        .iter()
-                        .any(|id| state.subscribers.get(id).is_some_and(|s| s.room() > 0))
+            || state.urgent.iter().filter_map(|number| state.groups.get(number)).any(|group| {
+                let queued = group.queued.load(Ordering::Acquire);
+                let mut subscribers = group.subscribers.iter().filter_map(|id| state.subscribers.get(id));
+                group.is_urgent() && subscribers.any(|subscriber| subscriber.is_wanting(queued))
             })
     }
 
-    /// Demand for the next batch: types in turn, those with queued jobs first.
+    /// Demand for the next batch: groups in turn, urgent ones first.
     pub fn attach(&self) -> Vec<Demand> {
         let mut state = self.lock();
         let state = &mut *state;
         let mut demand = Vec::new();
-        let turns = state.turns.len();
-        for queued in [true, false] {
-            for _ in 0..turns {
-                if demand.len() >= self.max_per_batch {
-                    return demand;
-                }
-                let Some(name) = state.turns.pop_front() else { break };
-                let Some(job_type) = state.types.get_mut(&name) else { continue };
-                if job_type.subscribers.is_empty() && !queued {
-                    // Nobody is left: the type is forgotten, and with it what was known of its queue.
-                    state.types.remove(&name);
-                    continue;
-                }
-                if job_type.queued.load(Ordering::Acquire) == queued {
-                    for _ in 0..job_type.subscribers.len() {
-                        if demand.len() >= self.max_per_batch {
-                            break;
-                        }
-                        let Some(id) = job_type.subscribers.pop_front() else { break };
-                        job_type.subscribers.push_back(id);
-                        let Some(subscriber) = state.subscribers.get_mut(&id) else { continue };
-                        let room = subscriber.room();
-                        if room > 0 {
-                            subscriber.in_batch = true;
-                            demand.push(subscriber.demand(id, room));
-                        }
-                    }
-                }
-                state.turns.push_back(name);
+        for _ in 0..state.urgent.len() {
+            if demand.len() >= self.max_per_batch {
+                return demand;
+            }
+            let Some(number) = state.urgent.pop_front() else { break };
+            let Some(group) = state.groups.get_mut(&number) else { continue };
+            group.listed = group.is_urgent();
+            if group.listed {
+                state.urgent.push_back(number);
+                take(group, &mut state.subscribers, &mut demand, self.max_per_batch);
+            }
+        }
+        for _ in 0..state.turns.len().min(self.max_per_batch * VISITS_PER_DEMAND) {
+            if demand.len() >= self.max_per_batch {
+                break;
+            }
+            let Some(number) = state.turns.pop_front() else { break };
+            let Some(group) = state.groups.get_mut(&number) else { continue };
+            if group.subscribers.is_empty() {
+                // Nobody is left: the group is forgotten, and with it what was known of its queue.
+                state.forget(number);
+                continue;
+            }
+            state.turns.push_back(number);
+            if !group.listed {
+                take(group, &mut state.subscribers, &mut demand, self.max_per_batch);
             }
         }
         demand
     }
 
-    /// Demand of a batch that never was applied.
-    pub fn return_demand(&self, demand: &[Demand]) {
+    /// Demand of a batch that never was applied. Polls that do not wait are told why.
+    pub fn return_demand(&self, demand: &[Demand], error: &SubmitError) {
         let mut state = self.lock();
         for wanted in demand {
-            if let Some(subscriber) = state.subscribers.get_mut(&wanted.subscriber_id) {
-                subscriber.in_batch = false;
+            let Some(subscriber) = state.subscribers.get_mut(&wanted.subscriber_id) else { continue };
+            subscriber.in_batch = false;
+            if matches!(subscriber.sink, Sink::Poll { waits: false, .. }) {
+                state.answer(wanted.subscriber_id, Err(error.clone()));
             }
         }
     }
 
-    /// Hands out what a batch has activated, and takes back what it found no job for.
-    pub fn deliver(&self, queued_types: &[Name], deliveries: Vec<Delivery>, unmet: &[u64]) {
+    /// Hands out what a batch has activated, and takes back what it found no job for. `now_ms` is the engine's clock.
+    ///
+    /// Nobody need be told of demand that is left: the proposer looks again whenever a batch of its own is done.
+    pub fn deliver(&self, queued_types: &[Name], deliveries: Vec<Delivery>, unmet: &[u64], now_ms: i64) {
+        self.now_ms.store(now_ms, Ordering::Release);
         if queued_types.is_empty() && deliveries.is_empty() && unmet.is_empty() {
             return;
         }
         let mut state = self.lock();
         let state = &mut *state;
         for name in queued_types {
-            if let Some(job_type) = state.types.get(name) {
-                job_type.queued.store(true, Ordering::Release);
+            for number in state.by_type.get(name).into_iter().flatten() {
+                if let Some(group) = state.groups.get_mut(number) {
+                    group.queued.store(true, Ordering::Release);
+                    list(&mut state.urgent, *number, group);
+                }
             }
         }
         for delivery in deliveries {
-            state.hand_out(delivery);
+            // In an earlier life of the broker it has reached its worker, or the worker's time will run out.
+            if delivery.subscriber_id >= self.first_id {
+                state.hand_out(delivery, now_ms);
+            }
         }
         for id in unmet {
             state.unmet(*id);
         }
-        let wanted = !state.yielded.is_empty()
-            || queued_types.iter().any(|name| {
-                state.types.get(name).is_some_and(|job_type| {
-                    job_type.queued.load(Ordering::Acquire)
-                        && job_type
-                            .subscribers
-                            .iter()
-                            .any(|id| state.subscribers.get(id).is_some_and(|s| s.room() > 0))
-                })
-            });
-        if wanted {
+        if !state.yielded.is_empty() {
             self.changed.notify_one();
         }
+    }
+
+    /// Sends everybody away, and takes nobody on any more. What streams hold in their buffers they may still read.
+    pub fn close(&self, error: &SubmitError) {
+        let mut state = self.lock();
+        state.closed = true;
+        let polls: Vec<u64> = state.subscribers.keys().copied().collect();
+        for id in polls {
+            state.answer(id, Err(error.clone()));
+        }
+        *state = State { closed: true, yielded: std::mem::take(&mut state.yielded), ..State::default() };
+        self.changed.notify_one();
     }
 
     /// Jobs handed to subscribers, and jobs that could not be.
@@ -231,51 +321,147 @@ impl DemandRegistry {
     }
 }
 
+/// Puts a group among the urgent ones.
+fn list(urgent: &mut VecDeque<u64>, number: u64, group: &mut Group) {
+    if !group.listed {
+        group.listed = true;
+        urgent.push_back(number);
+    }
+}
+
+/// Adds the demand of a group, as far as it fits.
+fn take(
+    group: &mut Group,
+    subscribers: &mut HashMap<u64, Subscriber>,
+    demand: &mut Vec<Demand>,
+    max_per_batch: usize,
+) {
+    for _ in 0..group.subscribers.len() {
+        if demand.len() >= max_per_batch {
+            return;
+        }
+        let Some(id) = group.subscribers.pop_front() else { return };
+        group.subscribers.push_back(id);
+        let Some(subscriber) = subscribers.get_mut(&id) else { continue };
+        let room = subscriber.room();
+        if room > 0 {
+            subscriber.in_batch = true;
+            demand.push(subscriber.demand(id, room));
+        }
+    }
+}
+
 impl State {
-    fn hand_out(&mut self, delivery: Delivery) {
+    fn find_group(&self, job_type: &Name, tenants: &[Name]) -> Option<u64> {
+        let same = |number: &&u64| self.groups.get(number).is_some_and(|group| *group.tenants == *tenants);
+        self.by_type.get(job_type)?.iter().find(same).copied()
+    }
+
+    /// The group of a request, new if need be.
+    fn group(&mut self, request: &JobRequest) -> u64 {
+        let tenants = tenants(request);
+        if let Some(number) = self.find_group(&request.job_type, &tenants) {
+            return number;
+        }
+        let number = self.next_group;
+        self.next_group += 1;
+        let group = Group {
+            job_type: request.job_type.clone(),
+            tenants,
+            subscribers: VecDeque::new(),
+            impatient: 0,
+            queued: Arc::new(AtomicBool::new(true)),
+            listed: false,
+        };
+        self.groups.insert(number, group);
+        self.by_type.entry(request.job_type.clone()).or_default().push(number);
+        self.turns.push_back(number);
+        number
+    }
+
+    fn forget(&mut self, number: u64) {
+        let Some(group) = self.groups.remove(&number) else { return };
+        if let Some(numbers) = self.by_type.get_mut(&group.job_type) {
+            numbers.retain(|other| *other != number);
+            if numbers.is_empty() {
+                self.by_type.remove(&group.job_type);
+            }
+        }
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Subscriber> {
+        let subscriber = self.subscribers.remove(&id)?;
+        if let Some(group) = self.groups.get_mut(&subscriber.group) {
+            group.subscribers.retain(|other| *other != id);
+            if matches!(subscriber.sink, Sink::Poll { waits: false, .. }) {
+                group.impatient -= 1;
+            }
+        }
+        Some(subscriber)
+    }
+
+    fn give_back(&mut self, job: &ActivatedJob, now_ms: i64) {
+        if job.deadline_ms > now_ms {
+            self.yielded.push(job.key);
+        }
+    }
+
+    /// Answers a poll and lets it go; a stream just goes.
+    fn answer(&mut self, id: u64, answer: Polled) -> Option<Vec<ActivatedJob>> {
+        let subscriber = self.remove(id)?;
+        match subscriber.sink {
+            Sink::Poll { reply, .. } => reply.send(answer).err()?.ok(),
+            Sink::Stream(_) => None,
+        }
+    }
+
+    fn hand_out(&mut self, delivery: Delivery, now_ms: i64) {
         let id = delivery.subscriber_id;
         let count = delivery.jobs.len() as u64;
         let Some(subscriber) = self.subscribers.get_mut(&id) else {
-            self.push_failed += count;
-            self.yielded.extend(delivery.jobs.iter().map(|job| job.key));
+            self.refused(&delivery.jobs, now_ms);
             return;
         };
         subscriber.in_batch = false;
         if let Sink::Stream(buffer) = &subscriber.sink {
+            let mut refused = Vec::new();
             for job in delivery.jobs {
                 match buffer.try_send(job) {
                     Ok(()) => self.pushed += 1,
                     Err(mpsc::error::TrySendError::Full(job) | mpsc::error::TrySendError::Closed(job)) => {
-                        self.push_failed += 1;
-                        self.yielded.push(job.key);
+                        refused.push(job);
                     }
                 }
             }
+            // Who was served stands behind the others.
+            if let Some(group) = self.groups.get_mut(&subscriber.group) {
+                group.subscribers.retain(|other| *other != id);
+                group.subscribers.push_back(id);
+            }
+            self.refused(&refused, now_ms);
             return;
         }
-        let Some(subscriber) = self.subscribers.remove(&id) else { return };
-        if let Some(job_type) = self.types.get_mut(&subscriber.request.job_type) {
-            job_type.subscribers.retain(|other| *other != id);
+        match self.answer(id, Ok(delivery.jobs)) {
+            None => self.pushed += count,
+            Some(jobs) => self.refused(&jobs, now_ms),
         }
-        if let Sink::Poll { reply, .. } = subscriber.sink {
-            match reply.send(delivery.jobs) {
-                Ok(()) => self.pushed += count,
-                Err(jobs) => {
-                    self.push_failed += count;
-                    self.yielded.extend(jobs.iter().map(|job| job.key));
-                }
-            }
+    }
+
+    fn refused(&mut self, jobs: &[ActivatedJob], now_ms: i64) {
+        self.push_failed += jobs.len() as u64;
+        for job in jobs {
+            self.give_back(job, now_ms);
         }
     }
 
     fn unmet(&mut self, id: u64) {
         let Some(subscriber) = self.subscribers.get_mut(&id) else { return };
         subscriber.in_batch = false;
-        if let Some(job_type) = self.types.get(&subscriber.request.job_type) {
-            job_type.queued.store(false, Ordering::Release);
+        if let Some(group) = self.groups.get(&subscriber.group) {
+            group.queued.store(false, Ordering::Release);
         }
         if matches!(subscriber.sink, Sink::Poll { waits: false, .. }) {
-            self.hand_out(Delivery { subscriber_id: id, jobs: Vec::new() });
+            self.answer(id, Ok(Vec::new()));
         }
     }
 }
@@ -289,6 +475,16 @@ impl Subscriber {
         match &self.sink {
             Sink::Poll { .. } => self.request.max_jobs,
             Sink::Stream(buffer) => buffer.capacity() as u32,
+        }
+    }
+
+    /// Whether it is worth a batch of its own, given whether jobs may be queued.
+    fn is_wanting(&self, queued: bool) -> bool {
+        match &self.sink {
+            Sink::Poll { waits, .. } => self.room() > 0 && (queued || !waits),
+            Sink::Stream(buffer) => {
+                queued && !self.in_batch && is_worth_asking(buffer.capacity(), buffer.max_capacity())
+            }
         }
     }
 

@@ -1,9 +1,10 @@
-//! Disk watermarks: commands are refused before the disk is full.
+//! Disk watermarks: commands are refused before the disk is full, those that begin work first.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::api::SubmitError;
+use crate::flow_control::Class;
 
 /// What is known of the disk under the data directory.
 pub(crate) struct Disk {
@@ -23,15 +24,40 @@ impl Disk {
         }
     }
 
-    /// Whether there is room for commands.
-    pub fn check(&self) -> Result<(), SubmitError> {
+    /// Whether there is room for commands of a class. Work begun is let go on down to half of the limit.
+    pub fn check(&self, class: Class) -> Result<(), SubmitError> {
         let free = self.free_bytes.load(Ordering::Relaxed);
-        if free >= self.min_free_bytes {
+        let needed = if class == Class::New { self.min_free_bytes } else { self.min_free_bytes / 2 };
+        if free >= needed {
             return Ok(());
         }
         Err(SubmitError::ResourceExhausted(format!(
-            "Expected to handle the command, but the disk has only {free} bytes left, below the limit of {} bytes",
-            self.min_free_bytes
+            "Expected to handle the command, but the disk has only {free} bytes left, below the limit of {needed} bytes"
         )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_work_is_refused_first_and_taken_again_when_there_is_room() {
+        let disk = Disk::new(1000);
+        let state = |free| {
+            disk.free_bytes.store(free, Ordering::Relaxed);
+            [Class::New, Class::Begun].map(|class| disk.check(class).is_ok())
+        };
+        assert_eq!(state(1000), [true, true]);
+        assert_eq!(state(999), [false, true]);
+        assert_eq!(state(499), [false, false]);
+        assert_eq!(
+            disk.check(Class::New).unwrap_err().to_string(),
+            "Expected to handle the command, but the disk has only 499 bytes left, below the limit of 1000 bytes"
+        );
+        assert_eq!(state(1001), [true, true]);
+        disk.look(Path::new("/"));
+        assert!(disk.free_bytes.load(Ordering::Relaxed) != 1001);
+        disk.look(Path::new("/no such place"));
     }
 }

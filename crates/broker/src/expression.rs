@@ -1,8 +1,11 @@
 //! Stand-alone evaluation of expressions, outside of the log.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{Document, Rejection};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
 use crate::api::{ExpressionResult, SubmitError};
 use crate::clock::now_ms;
@@ -15,37 +18,65 @@ impl feel::Variables for Given {
     }
 }
 
-/// Evaluates on a thread that may block, since an expression may take its time.
-pub(crate) async fn evaluate(
-    expression: String,
-    variables: Document,
-    timeout: Duration,
-) -> Result<ExpressionResult, SubmitError> {
-    let work = tokio::task::spawn_blocking(move || {
-        let text = expression.strip_prefix('=').unwrap_or(&expression);
-        let invalid = |reason: String| {
-            SubmitError::Rejected(Rejection::invalid_argument(format!(
-                "Failed to evaluate expression '{expression}': {reason}"
-            )))
-        };
-        let parsed = feel::Expression::parse(text).map_err(|error| invalid(error.to_string()))?;
-        let now_ms = now_ms();
-        let environment = feel::Environment { now_ms, seed: now_ms as u64, ..feel::Environment::default() };
-        let evaluation =
-            parsed.evaluate(&Given(variables), &environment).map_err(|error| invalid(error.message))?;
-        let mut json = Vec::new();
-        evaluation.value.to_json(&mut json);
-        let result_json =
-            String::from_utf8(json).map_err(|error| SubmitError::Internal(error.to_string()))?;
-        let warnings = evaluation.warnings.into_iter().map(|warning| warning.message).collect();
-        Ok(ExpressionResult { result_json, warnings })
-    });
-    match tokio::time::timeout(timeout, work).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(error)) => Err(SubmitError::Internal(format!("the evaluation failed: {error}"))),
-        Err(_) => Err(SubmitError::Rejected(Rejection::invalid_argument(format!(
-            "Expected to evaluate expression but timed out after {} ms",
-            timeout.as_millis()
-        )))),
+/// Evaluations that run at once; each has a thread of its own. Further ones wait for their turn within their time.
+const EVALUATIONS_MAX: usize = 4;
+
+/// Evaluates on threads that may block, since an expression may take its time.
+pub(crate) struct Evaluations {
+    /// Taken until an evaluation really ends, which may be after its time: nothing can stop it before its limits do.
+    turns: Arc<Semaphore>,
+}
+
+impl Evaluations {
+    pub fn new() -> Self {
+        Self { turns: Arc::new(Semaphore::new(EVALUATIONS_MAX)) }
     }
+
+    pub async fn evaluate(
+        &self,
+        expression: String,
+        variables: Document,
+        timeout: Duration,
+    ) -> Result<ExpressionResult, SubmitError> {
+        let deadline = Instant::now() + timeout;
+        let turn = timeout_at(deadline, Arc::clone(&self.turns).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else {
+            return Err(SubmitError::ResourceExhausted(format!(
+                "Expected to evaluate the expression, but {EVALUATIONS_MAX} others are under way and none ended within {} ms",
+                timeout.as_millis()
+            )));
+        };
+        let work = tokio::task::spawn_blocking(move || {
+            let result = evaluate(&expression, variables);
+            drop(turn);
+            result
+        });
+        match timeout_at(deadline, work).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(error)) => Err(SubmitError::Internal(format!("the evaluation failed: {error}"))),
+            Err(_) => Err(SubmitError::Rejected(Rejection::invalid_argument(format!(
+                "Expected to evaluate expression but timed out after {} ms",
+                timeout.as_millis()
+            )))),
+        }
+    }
+}
+
+fn evaluate(expression: &str, variables: Document) -> Result<ExpressionResult, SubmitError> {
+    let text = expression.strip_prefix('=').unwrap_or(expression);
+    let invalid = |reason: String| {
+        SubmitError::Rejected(Rejection::invalid_argument(format!(
+            "Failed to evaluate expression '{expression}': {reason}"
+        )))
+    };
+    let parsed = feel::Expression::parse(text).map_err(|error| invalid(error.to_string()))?;
+    let now_ms = now_ms();
+    let environment = feel::Environment { now_ms, seed: now_ms as u64, ..feel::Environment::default() };
+    let evaluation =
+        parsed.evaluate(&Given(variables), &environment).map_err(|error| invalid(error.message))?;
+    let mut json = Vec::new();
+    evaluation.value.to_json(&mut json);
+    let result_json = String::from_utf8(json).map_err(|error| SubmitError::Internal(error.to_string()))?;
+    let warnings = evaluation.warnings.into_iter().map(|warning| warning.message).collect();
+    Ok(ExpressionResult { result_json, warnings })
 }

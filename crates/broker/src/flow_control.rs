@@ -4,11 +4,12 @@
 //! (completing and failing jobs and the like) is admitted well beyond it, so that it is never refused before creations
 //! are. What finds no place waits, bounded in time and number, or is refused.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::oneshot;
 
 use crate::api::SubmitError;
 
@@ -111,8 +112,16 @@ pub struct FlowControl {
     in_flight: AtomicUsize,
     waiting: AtomicUsize,
     rejected: AtomicU64,
-    freed: Notify,
+    /// Those who wait for a place, the first come first.
+    queues: Mutex<Queues>,
     window: Mutex<Window>,
+}
+
+/// A place is taken for whoever is told here.
+#[derive(Default)]
+struct Queues {
+    begun: VecDeque<oneshot::Sender<()>>,
+    new: VecDeque<oneshot::Sender<()>>,
 }
 
 /// Latencies since the limit was last looked at.
@@ -146,7 +155,7 @@ impl FlowControl {
             in_flight: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
             rejected: AtomicU64::new(0),
-            freed: Notify::new(),
+            queues: Mutex::default(),
             window: Mutex::new(Window {
                 since: Instant::now(),
                 samples: 0,
@@ -158,56 +167,102 @@ impl FlowControl {
         })
     }
 
-    fn try_admit(self: &Arc<Self>, class: Class) -> Option<Permit> {
-        let limit = self.limit.load(Ordering::Relaxed);
-        let limit = if class == Class::New { limit } else { limit.saturating_mul(BEGUN_FACTOR) };
+    /// How many may be in flight for one more of a class to be admitted.
+    fn limit(&self, class: Class) -> usize {
+        let limit = self.limit.load(Ordering::Relaxed).max(1);
+        if class == Class::New { limit } else { limit.saturating_mul(BEGUN_FACTOR) }
+    }
+
+    /// Takes a place if there is one.
+    fn take(&self, class: Class) -> bool {
+        let limit = self.limit(class);
         self.in_flight
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |now| (now < limit).then_some(now + 1))
-            .ok()
-            .map(|_| Permit { control: Arc::clone(self), admitted: Instant::now() })
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| (now < limit).then_some(now + 1))
+            .is_ok()
+    }
+
+    fn permit(self: &Arc<Self>) -> Permit {
+        Permit { control: Arc::clone(self), admitted: Instant::now() }
     }
 
     /// Takes a place, or waits for one as the options say.
     pub(crate) async fn admit(self: &Arc<Self>, class: Class) -> Result<Permit, SubmitError> {
-        if let Some(permit) = self.try_admit(class) {
-            return Ok(permit);
+        // Nobody overtakes those who wait, except with work that is begun already.
+        let free = class == Class::Begun || self.waiting.load(Ordering::SeqCst) == 0;
+        if free && self.take(class) {
+            return Ok(self.permit());
         }
         if self.options.overflow == Overflow::Reject {
-            return Err(self.refuse("are in flight"));
+            return Err(self.refuse(class, "are in flight"));
         }
-        let waiting = self.waiting.fetch_add(1, Ordering::AcqRel);
+        let waiting = self.waiting.fetch_add(1, Ordering::SeqCst);
         let _leave = Leave(&self.waiting);
         if waiting >= self.options.max_waiting {
-            return Err(self.refuse("are in flight, and the queue of waiting commands is full"));
+            return Err(self.refuse(class, "are in flight, and the queue of waiting commands is full"));
         }
-        let wait = async {
-            loop {
-                let freed = self.freed.notified();
-                if let Some(permit) = self.try_admit(class) {
-                    return permit;
-                }
-                freed.await;
+        let (sender, place) = oneshot::channel();
+        let mut place = Place { control: Arc::clone(self), place };
+        {
+            let mut queues = self.lock_queues();
+            match class {
+                Class::New => queues.new.push_back(sender),
+                Class::Begun => queues.begun.push_back(sender),
             }
-        };
-        match tokio::time::timeout(self.options.max_wait, wait).await {
-            Ok(permit) => Ok(permit),
-            Err(_) => Err(self.refuse("are in flight, and none ended in time")),
+            // A place may have come free in between.
+            self.hand_over(&mut queues);
+        }
+        match tokio::time::timeout(self.options.max_wait, &mut place.place).await {
+            Ok(Ok(())) => Ok(self.permit()),
+            _ => Err(self.refuse(class, "are in flight, and none ended in time")),
         }
     }
 
-    fn refuse(&self, why: &str) -> SubmitError {
+    fn lock_queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes free places for those who wait. Who has gone meanwhile is passed over.
+    fn hand_over(&self, queues: &mut Queues) {
+        for (class, queue) in [(Class::Begun, &mut queues.begun), (Class::New, &mut queues.new)] {
+            while let Some(first) = queue.front() {
+                if first.is_closed() {
+                    queue.pop_front();
+                    continue;
+                }
+                if !self.take(class) {
+                    break;
+                }
+                if queue.pop_front().is_some_and(|first| first.send(()).is_err()) {
+                    self.in_flight.fetch_sub(1, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+
+    /// Gives a place back, without a word on how long it was used.
+    fn free(&self) {
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// Lets those who wait look at the places again.
+    fn wake(&self) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.hand_over(&mut self.lock_queues());
+        }
+    }
+
+    fn refuse(&self, class: Class, why: &str) -> SubmitError {
         self.rejected.fetch_add(1, Ordering::Relaxed);
-        let limit = self.limit.load(Ordering::Relaxed);
+        let limit = self.limit(class);
         SubmitError::ResourceExhausted(format!(
             "Expected to handle the command on partition 1, but the flow control limit is reached: {limit} commands {why}. Try again later."
         ))
     }
 
     fn release(&self, latency: Duration) {
-        let in_flight = self.in_flight.fetch_sub(1, Ordering::AcqRel);
-        if self.waiting.load(Ordering::Acquire) > 0 {
-            self.freed.notify_one();
-        }
+        let in_flight = self.in_flight.load(Ordering::Relaxed);
+        self.free();
         if self.options.algorithm == Algorithm::Fixed {
             return;
         }
@@ -218,6 +273,8 @@ impl FlowControl {
         window.peak_in_flight = window.peak_in_flight.max(in_flight);
         if window.samples >= WINDOW_SAMPLES || window.since.elapsed() >= WINDOW {
             self.adapt(&mut window);
+            drop(window);
+            self.wake();
         }
     }
 
@@ -279,7 +336,7 @@ impl FlowControl {
         let limit = limit.clamp(self.options.min_limit, self.options.max_limit);
         self.window.lock().unwrap_or_else(PoisonError::into_inner).limit = limit as f64;
         self.limit.store(limit, Ordering::Relaxed);
-        self.freed.notify_waiters();
+        self.wake();
     }
 }
 
@@ -289,16 +346,36 @@ impl Drop for Permit {
     }
 }
 
+/// A place in the queue.
+struct Place {
+    control: Arc<FlowControl>,
+    place: oneshot::Receiver<()>,
+}
+
+impl Drop for Place {
+    /// Who goes away in the moment of being told gives the place back.
+    fn drop(&mut self) {
+        self.place.close();
+        if self.place.try_recv().is_ok() {
+            self.control.free();
+        }
+    }
+}
+
 struct Leave<'a>(&'a AtomicUsize);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+
+    use futures::FutureExt;
+
     use super::*;
 
     fn fixed(limit: usize, overflow: Overflow) -> Arc<FlowControl> {
@@ -352,5 +429,139 @@ mod tests {
         assert_eq!(control.status().limit, 110);
         control.adapt(&mut window(Duration::from_millis(1), 5));
         assert_eq!(control.status().limit, 100);
+    }
+
+    fn window(latency_ms: u64, best_ms: u64, peak_in_flight: usize) -> Window {
+        Window {
+            since: Instant::now(),
+            samples: 1,
+            sum: Duration::from_millis(latency_ms),
+            peak_in_flight,
+            best: Some(Duration::from_millis(best_ms)),
+            limit: 100.0,
+        }
+    }
+
+    fn adapted(algorithm: Algorithm, mut window: Window) -> usize {
+        let options =
+            FlowControlOptions { algorithm, min_limit: 95, max_limit: 105, ..FlowControlOptions::default() };
+        let control = FlowControl::new(options);
+        control.adapt(&mut window);
+        control.status().limit
+    }
+
+    #[test]
+    fn vegas_keeps_the_queue_between_its_bounds() {
+        let vegas = Algorithm::Vegas { alpha: 3, beta: 6 };
+        assert_eq!(adapted(vegas, window(10, 10, 100)), 101, "nothing queues");
+        assert_eq!(adapted(vegas, window(10, 10, 10)), 100, "nothing queues, but the limit is not used");
+        assert_eq!(adapted(vegas, window(100, 95, 100)), 100, "as much as there should");
+        assert_eq!(adapted(vegas, window(20, 10, 100)), 99, "half of it queues");
+    }
+
+    #[test]
+    fn gradient_follows_the_ratio_of_latencies() {
+        let gradient = Algorithm::Gradient { rtt_tolerance: 2.0 };
+        assert_eq!(adapted(gradient, window(20, 10, 100)), 102, "within the tolerance");
+        assert_eq!(adapted(gradient, window(20, 10, 10)), 100, "but not used");
+        assert_eq!(adapted(gradient, window(1000, 10, 100)), 95, "far beyond it, down to the least");
+    }
+
+    #[test]
+    fn the_limit_stays_within_its_bounds() {
+        let aimd = Algorithm::Aimd { request_timeout: Duration::from_millis(100), backoff_ratio: 0.5 };
+        assert_eq!(adapted(aimd, window(1000, 1, 100)), 95);
+        assert_eq!(adapted(aimd, window(1, 1, 100)), 105);
+        assert_eq!(adapted(Algorithm::Fixed, window(1000, 1, 100)), 100);
+    }
+
+    fn queued(
+        control: &Arc<FlowControl>,
+        class: Class,
+    ) -> Pin<Box<dyn Future<Output = Result<Permit, SubmitError>>>> {
+        let control = Arc::clone(control);
+        let mut admission: Pin<Box<dyn Future<Output = _>>> =
+            Box::pin(async move { control.admit(class).await });
+        assert!((&mut admission).now_or_never().is_none(), "there is a place");
+        admission
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_come_is_the_first_served_and_nobody_overtakes() {
+        let control = fixed(1, Overflow::Wait);
+        let held = control.admit(Class::New).await.unwrap();
+        let mut first = queued(&control, Class::New);
+        let mut second = queued(&control, Class::New);
+        drop(held);
+        let mut third = queued(&control, Class::New);
+        assert!((&mut second).now_or_never().is_none());
+        assert!((&mut third).now_or_never().is_none());
+        drop((&mut first).now_or_never().unwrap().unwrap());
+        drop((&mut second).now_or_never().unwrap().unwrap());
+        drop((&mut third).now_or_never().unwrap().unwrap());
+        drop((first, second, third));
+        assert_eq!((control.status().in_flight, control.status().waiting), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_goes_away_leaves_nothing_behind() {
+        let control = fixed(1, Overflow::Wait);
+        let held = control.admit(Class::New).await.unwrap();
+        let gone = queued(&control, Class::New);
+        let told = queued(&control, Class::New);
+        let mut last = queued(&control, Class::New);
+        drop(gone);
+        drop(held);
+        // It was given the place and goes away before it takes notice.
+        drop(told);
+        drop((&mut last).now_or_never().unwrap().unwrap());
+        drop(last);
+        let late = queued_until_refused(&control).await;
+        assert!(late.to_string().contains("1 commands are in flight, and none ended in time"), "{late}");
+        assert_eq!((control.status().in_flight, control.status().waiting), (0, 0));
+    }
+
+    async fn queued_until_refused(control: &Arc<FlowControl>) -> SubmitError {
+        let _held = control.admit(Class::New).await.unwrap();
+        control.admit(Class::New).await.err().unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_higher_limit_lets_those_in_who_wait() {
+        let control = fixed(1, Overflow::Wait);
+        let _held = control.admit(Class::New).await.unwrap();
+        let mut waiting: Vec<_> = (0..3).map(|_| queued(&control, Class::New)).collect();
+        control.set_limit(3);
+        let admitted: Vec<_> = waiting.iter_mut().filter_map(|one| one.now_or_never()).collect();
+        assert_eq!(admitted.len(), 2);
+        assert_eq!(control.status().in_flight, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_queue_has_an_end_and_work_begun_goes_before_it() {
+        let options = FlowControlOptions {
+            algorithm: Algorithm::Fixed,
+            initial_limit: 1,
+            max_waiting: 2,
+            ..FlowControlOptions::default()
+        };
+        let control = FlowControl::new(options);
+        let held = control.admit(Class::New).await.unwrap();
+        let mut waiting = [queued(&control, Class::New), queued(&control, Class::New)];
+        let error = control.admit(Class::New).await.err().unwrap().to_string();
+        assert!(
+            error.contains("partition 1") && error.contains("the queue of waiting commands is full"),
+            "{error}"
+        );
+        let mut begun = Vec::new();
+        for _ in 0..3 {
+            begun.push(control.admit(Class::Begun).await.unwrap());
+        }
+        let error = control.admit(Class::Begun).await.err().unwrap().to_string();
+        assert!(error.contains("4 commands"), "{error}");
+        drop(begun);
+        assert!((&mut waiting[0]).now_or_never().is_none(), "the place for new work is still taken");
+        drop(held);
+        assert!((&mut waiting[0]).now_or_never().is_some());
     }
 }

@@ -1,57 +1,84 @@
 //! The flusher: writes frozen state to disk on a thread of its own.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use export::{Hub, SpillError};
 use state::{Flush, Flushed, Retired, StateError};
 
 enum Work {
-    Flush(Flush),
+    /// With the position of the last record of the state.
+    Flush(Flush, u64),
     /// What is only there to be dropped, which takes time for a large overlay.
     Drop(Retired),
 }
 
 /// What the flusher sends back.
-pub(crate) type Outcome = Result<Flushed, StateError>;
+pub(crate) type Outcome = Result<Flushed, FlushError>;
+
+/// Why state could not be flushed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FlushError {
+    #[error(transparent)]
+    State(#[from] StateError),
+    #[error(transparent)]
+    Records(#[from] SpillError),
+}
 
 /// One flush is under way at a time, and what one has left behind.
 const QUEUE: usize = 2;
 
-/// The way to the flusher's thread. It ends when this is dropped.
+/// The way to the flusher's thread. When this is dropped the thread has ended, and let go of the database.
 pub(crate) struct Flusher {
-    work: SyncSender<Work>,
+    work: Option<SyncSender<Work>>,
     done: Receiver<Outcome>,
-    _thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Flusher {
+    fn drop(&mut self) {
+        self.work = None;
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the flusher's thread panicked");
+        }
+    }
 }
 
 impl Flusher {
-    /// Starts the thread.
-    pub fn start() -> std::io::Result<Self> {
+    /// Starts the thread. `exports` must have the records of a state safe before it is on disk.
+    pub fn start(exports: Option<Arc<Hub>>) -> std::io::Result<Self> {
         let (work, orders) = sync_channel::<Work>(QUEUE);
         let (outcomes, done) = sync_channel(QUEUE);
         let thread = thread::Builder::new().name("flusher".to_owned()).spawn(move || {
             for order in orders {
                 match order {
                     Work::Drop(retired) => drop(retired),
-                    Work::Flush(flush) => {
-                        if outcomes.send(flush.run()).is_err() {
+                    Work::Flush(flush, position) => {
+                        let safe = exports.as_ref().map_or(Ok(()), |exports| exports.make_durable(position));
+                        let outcome = safe.map_err(FlushError::from).and_then(|()| Ok(flush.run()?));
+                        if outcomes.send(outcome).is_err() {
                             return;
                         }
                     }
                 }
             }
         })?;
-        Ok(Self { work, done, _thread: thread })
+        Ok(Self { work: Some(work), done, thread: Some(thread) })
     }
 
-    /// Hands over a flush. False if the thread has ended.
-    pub fn begin(&self, flush: Flush) -> bool {
-        self.work.send(Work::Flush(flush)).is_ok()
+    /// Hands over a flush of state whose last record has this position. False if the thread has ended.
+    pub fn begin(&self, flush: Flush, position: u64) -> bool {
+        self.order(Work::Flush(flush, position))
     }
 
     /// Hands over what is to be dropped; without the thread it is dropped here.
     pub fn retire(&self, retired: Retired) {
-        let _ = self.work.send(Work::Drop(retired));
+        self.order(Work::Drop(retired));
+    }
+
+    fn order(&self, work: Work) -> bool {
+        self.work.as_ref().is_some_and(|orders| orders.send(work).is_ok())
     }
 
     /// The outcome, if it is there.

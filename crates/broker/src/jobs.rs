@@ -10,57 +10,63 @@ use futures::Stream;
 use protocol::ActivatedJob;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::api::{JobRequest, JobStream};
-use crate::demand::{DemandRegistry, Sink};
+use crate::answers::stopping;
+use crate::api::{JobRequest, JobStream, SubmitError};
+use crate::demand::{DemandRegistry, Polled, Sink, is_worth_asking};
 
 /// Activates jobs once.
 pub(crate) async fn poll(
     registry: Arc<DemandRegistry>,
     request: JobRequest,
     wait: Option<Duration>,
-) -> Vec<ActivatedJob> {
-    if wait.is_none() && !registry.may_be_queued(&request.job_type) {
-        return Vec::new();
+) -> Polled {
+    if request.max_jobs == 0 || (wait.is_none() && registry.is_known_empty(&request)) {
+        return Ok(Vec::new());
     }
     let (reply, answer) = oneshot::channel();
-    let (id, _) = registry.subscribe(request, Sink::Poll { reply, waits: wait.is_some() });
-    let mut polled = Polled { registry, id, answer };
+    let sink = Sink::Poll { reply, waits: wait.is_some() };
+    let (id, _) = registry.subscribe(request, sink).ok_or_else(stopping)?;
+    let mut polling = Polling { registry, id, answer };
     match wait {
-        None => (&mut polled.answer).await.unwrap_or_default(),
-        Some(wait) => match tokio::time::timeout(wait, &mut polled.answer).await {
-            Ok(jobs) => jobs.unwrap_or_default(),
-            Err(_) => polled.last_moment(),
+        None => (&mut polling.answer).await.unwrap_or_else(|_| Err(stopping())),
+        Some(wait) => match tokio::time::timeout(wait, &mut polling.answer).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(stopping())),
+            Err(_) => Ok(polling.last_moment()),
         },
     }
 }
 
 /// A poll under way. Dropped early, it ends its demand and gives back what came in the same moment.
-struct Polled {
+struct Polling {
     registry: Arc<DemandRegistry>,
     id: u64,
-    answer: oneshot::Receiver<Vec<ActivatedJob>>,
+    answer: oneshot::Receiver<Polled>,
 }
 
-impl Polled {
+impl Polling {
     fn last_moment(&mut self) -> Vec<ActivatedJob> {
         self.registry.unsubscribe(self.id);
         self.answer.close();
-        self.answer.try_recv().unwrap_or_default()
+        self.answer.try_recv().ok().and_then(Result::ok).unwrap_or_default()
     }
 }
 
-impl Drop for Polled {
+impl Drop for Polling {
     fn drop(&mut self) {
         let jobs = self.last_moment();
-        self.registry.give_back(jobs.iter().map(|job| job.key));
+        self.registry.give_back(&jobs);
     }
 }
 
 /// Opens a stream of jobs.
-pub(crate) fn stream(registry: Arc<DemandRegistry>, request: JobRequest, buffer: usize) -> JobStream {
+pub(crate) fn stream(
+    registry: Arc<DemandRegistry>,
+    request: JobRequest,
+    buffer: usize,
+) -> Result<JobStream, SubmitError> {
     let (sender, jobs) = mpsc::channel(buffer);
-    let (id, queued) = registry.subscribe(request, Sink::Stream(sender));
-    JobStream::new(Pushed { registry, id, jobs, queued })
+    let (id, queued) = registry.subscribe(request, Sink::Stream(sender)).ok_or_else(stopping)?;
+    Ok(JobStream::new(Pushed { registry, id, jobs, queued }))
 }
 
 struct Pushed {
@@ -75,11 +81,19 @@ impl Stream for Pushed {
     type Item = ActivatedJob;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ActivatedJob>> {
-        let taken = self.jobs.poll_recv(cx);
-        if matches!(taken, Poll::Ready(Some(_))) && self.queued.load(Ordering::Acquire) {
-            self.registry.wake();
+        loop {
+            let taken = self.jobs.poll_recv(cx);
+            let Poll::Ready(Some(job)) = &taken else { return taken };
+            if self.queued.load(Ordering::Acquire)
+                && is_worth_asking(self.jobs.capacity(), self.jobs.max_capacity())
+            {
+                self.registry.wake();
+            }
+            // It waited here beyond its time: it has gone to somebody else.
+            if job.deadline_ms > self.registry.now_ms() {
+                return taken;
+            }
         }
-        taken
     }
 }
 
@@ -87,10 +101,10 @@ impl Drop for Pushed {
     fn drop(&mut self) {
         self.registry.unsubscribe(self.id);
         self.jobs.close();
-        let mut keys = Vec::new();
+        let mut unread = Vec::new();
         while let Ok(job) = self.jobs.try_recv() {
-            keys.push(job.key);
+            unread.push(job);
         }
-        self.registry.give_back(keys);
+        self.registry.give_back(&unread);
     }
 }

@@ -9,6 +9,7 @@ pub mod api;
 mod clock;
 mod demand;
 mod disk;
+mod exporting;
 mod expression;
 mod flow_control;
 mod flusher;

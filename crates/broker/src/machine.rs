@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::{Counters, Effects, Engine};
+use export::Hub;
 use protocol::Batch;
 use replication::{ApplyError, Payload, StateMachine};
 use tokio::sync::watch;
@@ -27,7 +28,7 @@ const RETRY_FLUSH: Duration = Duration::from_secs(1);
 /// A batch on the node that proposed it.
 pub(crate) struct Proposed {
     pub batch: Batch,
-    pub proposed_at: Instant,
+    pub sent_at: Instant,
     /// Waiters of the first commands of the batch; taken when it is applied, or when it failed.
     pub waiters: Mutex<Vec<Waiter>>,
 }
@@ -54,8 +55,14 @@ pub(crate) struct Shared {
     pub position: AtomicU64,
     /// What the engine has counted.
     pub counters: Mutex<Counters>,
+    /// Rows of the tables of the state.
+    pub rows: Mutex<Vec<(&'static str, u64)>>,
     /// Why the last flush failed, if it did.
     pub flush_failure: Mutex<Option<String>>,
+    /// Whether flushes fail and memory holds as much unflushed state as it may.
+    pub overlay_full: AtomicBool,
+    /// Where records go; `None` if there are no exporters, and no records.
+    pub exports: Option<Arc<Hub>>,
 }
 
 /// The engine as replication sees it.
@@ -92,12 +99,15 @@ impl Machine {
 
     fn dispatch(&mut self, proposed: Option<&Proposed>, effects: Effects, started: Instant) {
         let applied = Instant::now();
+        if let Some(exports) = &self.shared.exports {
+            exports.append(effects.records);
+        }
         if let Some(proposed) = proposed {
-            let commit = started.saturating_duration_since(proposed.proposed_at);
+            let commit = started.saturating_duration_since(proposed.sent_at);
             let apply = applied.saturating_duration_since(started);
             self.shared.metrics.batch(proposed.batch.commands.len(), commit, apply);
             for (waiter, outcome) in proposed.take_waiters().into_iter().zip(effects.responses) {
-                let queued = proposed.proposed_at.saturating_duration_since(waiter.arrived);
+                let queued = proposed.sent_at.saturating_duration_since(waiter.arrived);
                 let answer = match outcome {
                     Some(Ok(response)) => Ok(Answer { response, timing: Timing { queued, commit, apply } }),
                     Some(Err(rejection)) => {
@@ -109,14 +119,16 @@ impl Machine {
                         timing: Timing { queued, commit, apply },
                     }),
                 };
-                // Who went away does not need it.
-                let _ = waiter.reply.send(answer);
+                waiter.answer(answer);
             }
         }
+        self.shared.metrics.latencies(&effects.latencies);
         for (number, outcome) in effects.late_responses {
             self.shared.late.answer(number, outcome);
         }
-        self.shared.demand.deliver(&effects.queued_types, effects.deliveries, &effects.unmet_subscribers);
+        let now_ms = self.engine.now_ms();
+        let unmet = &effects.unmet_subscribers;
+        self.shared.demand.deliver(&effects.queued_types, effects.deliveries, unmet, now_ms);
         let due = &self.shared.due;
         due.update(
             effects.next_due_ms,
@@ -135,8 +147,8 @@ impl Machine {
 
     /// Takes over a finished flush, and begins the next one when it is time.
     fn flush(&mut self, index: u64) -> Result<(), ApplyError> {
+        let full = self.engine.tables().overlay_bytes() > self.options.flush_bytes * OVERLAY_FACTOR;
         if self.flushing {
-            let full = self.engine.tables().overlay_bytes() > self.options.flush_bytes * OVERLAY_FACTOR;
             let outcome = if full { self.flusher.wait() } else { self.flusher.poll() };
             if let Some(outcome) = outcome {
                 self.flush_ended(outcome)?;
@@ -146,7 +158,7 @@ impl Machine {
             && let Some(flush) = self.engine.tables().retry_flush()
         {
             self.retry_at = None;
-            self.flushing = self.flusher.begin(flush);
+            self.flushing = self.flusher.begin(flush, self.engine.position());
         }
         let now = self.shared.flush_now.swap(false, Ordering::AcqRel);
         if !self.flushing && self.retry_at.is_none() {
@@ -155,7 +167,7 @@ impl Machine {
                 let flush = self.engine.freeze(index).map_err(ApplyError::new)?;
                 self.dirty = false;
                 self.last_flush = Instant::now();
-                self.flushing = self.flusher.begin(flush);
+                self.flushing = self.flusher.begin(flush, self.engine.position());
             }
         }
         if now
@@ -164,6 +176,7 @@ impl Machine {
         {
             self.flush_ended(outcome)?;
         }
+        self.shared.overlay_full.store(full && self.retry_at.is_some(), Ordering::Release);
         self.shared
             .unflushed
             .store(self.dirty || self.flushing || self.retry_at.is_some(), Ordering::Release);
@@ -206,8 +219,9 @@ impl StateMachine for Machine {
             self.engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
         }
-        self.dispatch(proposed, effects, started);
+        // Before the answers: who has one finds what it speaks of.
         self.shared.position.store(self.engine.position(), Ordering::Release);
+        self.dispatch(proposed, effects, started);
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
             self.shared
@@ -215,6 +229,8 @@ impl StateMachine for Machine {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .clone_from(self.engine.counters());
+            let rows = self.engine.tables().row_counts();
+            *self.shared.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         }
         self.flush(index)
     }
@@ -223,3 +239,6 @@ impl StateMachine for Machine {
         self.durable
     }
 }
+
+#[cfg(test)]
+mod tests;

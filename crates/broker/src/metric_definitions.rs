@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bpmn::graph::ElementType;
-use engine::{Counters, ElementAction, JobAction};
+use engine::{Counters, ElementAction, JobAction, Latencies};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use protocol::RejectionType;
 
@@ -42,6 +42,9 @@ pub(crate) struct Metrics {
     batch_commands: Histogram,
     batches: Counter,
     rejections: [Counter; 6],
+    instance_execution: Histogram,
+    job_activation: Histogram,
+    job_life: Histogram,
 }
 
 impl Metrics {
@@ -63,6 +66,9 @@ impl Metrics {
                 rejection(RejectionType::ProcessingError),
                 rejection(RejectionType::ExceededBatchRecordSize),
             ],
+            instance_execution: histogram!("zeebe_process_instance_execution_time_seconds", &[PARTITION]),
+            job_activation: histogram!("zeebe_job_activation_time_seconds", &[PARTITION]),
+            job_life: histogram!("zeebe_job_life_time_seconds", &[PARTITION]),
         }
     }
 
@@ -72,6 +78,18 @@ impl Metrics {
         self.batch_commands.record(commands as f64);
         self.commit_latency.record(commit);
         self.apply_latency.record(apply);
+    }
+
+    /// How long instances and jobs took.
+    pub fn latencies(&self, latencies: &Latencies) {
+        let record = |histogram: &Histogram, all: &[i64]| {
+            for &took_ms in all {
+                histogram.record(took_ms as f64 / 1000.0);
+            }
+        };
+        record(&self.instance_execution, &latencies.instance_execution_ms);
+        record(&self.job_activation, &latencies.job_activation_ms);
+        record(&self.job_life, &latencies.job_life_ms);
     }
 
     /// A command was rejected.
@@ -92,6 +110,8 @@ pub(crate) struct Figures<'a> {
     pub appended_index: u64,
     pub durable_index: u64,
     pub healthy: bool,
+    /// Rows of the tables of the state.
+    pub rows: &'a [(&'static str, u64)],
 }
 
 fn partition_gauge(name: &'static str) -> Gauge {
@@ -141,5 +161,13 @@ pub(crate) fn publish(figures: &Figures) {
     partition_gauge("zeebe_log_appender_last_committed_position").set(figures.committed_index as f64);
     partition_gauge("zeebe_log_appender_last_appended_position").set(figures.appended_index as f64);
     partition_gauge("baton_state_durable_index").set(figures.durable_index as f64);
+    for &(table, rows) in figures.rows {
+        gauge!("baton_state_rows", &[PARTITION, ("table", table)]).set(rows as f64);
+        match table {
+            "incidents" => partition_gauge("zeebe_pending_incidents_total").set(rows as f64),
+            "messages" => partition_gauge("zeebe_buffered_messages_count").set(rows as f64),
+            _ => {}
+        }
+    }
     partition_gauge("zeebe_health").set(f64::from(u8::from(figures.healthy)));
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use engine::{Counters, Engine};
+use export::{Assigned, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
@@ -17,20 +18,21 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{LateAnswers, Request, Waiter};
+use crate::answers::{LateAnswers, Request, Waiter, stopping};
 use crate::api::{
     Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo, SubmitError, Topology,
 };
 use crate::clock::Due;
 use crate::demand::DemandRegistry;
 use crate::disk::Disk;
+use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::flusher::Flusher;
 use crate::machine::{Machine, Shared};
 use crate::metric_definitions::{Figures, Metrics, publish};
 use crate::options::Options;
-use crate::proposer::Proposer;
-use crate::{expression, jobs};
+use crate::proposer::{Proposer, payload_bytes};
+use crate::{exporting, jobs};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
 const REQUEST_QUEUE: usize = 8192;
@@ -59,6 +61,9 @@ pub enum StartError {
     /// The partition cannot be started.
     #[error("partition 1: {0}")]
     Partition(#[from] replication::StartError),
+    /// Exporting cannot begin.
+    #[error("export: {0}")]
+    Export(#[from] export::HubError),
     /// A thread cannot be started.
     #[error("thread: {0}")]
     Thread(#[from] std::io::Error),
@@ -86,6 +91,8 @@ pub struct PartitionStatus {
     pub durable_index: u64,
     /// Last log index committed.
     pub committed_index: u64,
+    /// Last log index that is gone from the log.
+    pub purged_index: u64,
 }
 
 /// A running broker.
@@ -99,6 +106,7 @@ pub struct Node {
     requests: mpsc::Sender<Request>,
     shutdown: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
+    evaluations: Evaluations,
 }
 
 impl Node {
@@ -118,9 +126,11 @@ impl Node {
             partition_id: FIRST_PARTITION,
             max_delivery_bytes: options.max_message_bytes,
             bpmn: options.bpmn.clone(),
+            records: options.export.is_enabled(),
             ..engine::Options::default()
         };
         let engine = Engine::open(&store, engine_options)?;
+        let exports = exports(&options, &engine)?;
         let shared = Arc::new(Shared {
             demand: Arc::new(DemandRegistry::new(options.jobs.max_demand_per_batch)),
             late: LateAnswers::new(),
@@ -131,9 +141,13 @@ impl Node {
             unflushed: AtomicBool::new(false),
             position: AtomicU64::new(engine.position()),
             counters: Mutex::new(Counters::default()),
+            rows: Mutex::default(),
             flush_failure: Mutex::new(None),
+            overlay_full: AtomicBool::new(false),
+            exports: exports.clone(),
         });
-        let machine = Machine::new(engine, Arc::clone(&shared), Flusher::start()?, options.state.clone());
+        let flusher = Flusher::start(exports)?;
+        let machine = Machine::new(engine, Arc::clone(&shared), flusher, options.state.clone());
         let log = LogStore::open(&options.data_dir.join("log"), options.log.clone())?;
         let (group_id, node_id) = (u64::from(FIRST_PARTITION), u64::from(options.node_id));
         let group = Box::pin(Group::start(group_id, node_id, &log, machine, GroupOptions::default())).await?;
@@ -160,13 +174,18 @@ impl Node {
             requests,
             shutdown,
             tasks: Mutex::default(),
+            evaluations: Evaluations::new(),
         });
         // State may hold timers that are due and steps that are left over: one tick finds out.
-        let tasks = vec![
+        let mut tasks = vec![
             tokio::spawn(proposer.run()),
-            tokio::spawn(purge(Arc::clone(&node))),
-            tokio::spawn(look_after(Arc::clone(&node))),
+            tokio::spawn(purge(node.group.clone(), node.shared.durable.subscribe(), node.shutdown.clone())),
+            tokio::spawn(look_after(Arc::downgrade(&node))),
         ];
+        if let Some(exports) = &node.shared.exports {
+            let (exports, shutdown) = (Arc::clone(exports), node.shutdown.clone());
+            tasks.push(tokio::spawn(exporting::acknowledge(Arc::downgrade(&node), exports, shutdown)));
+        }
         *node.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
         node.run(Command::Tick, Class::Begun)
             .await
@@ -176,6 +195,8 @@ impl Node {
 
     /// Stops taking commands, finishes those that are there, writes state to disk, and stops.
     pub async fn shutdown(&self) {
+        // Workers go first, so that what they had not read goes back with the last entry.
+        self.shared.demand.close(&stopping());
         self.shared.flush_now.store(true, Ordering::Release);
         // The last entry; it flushes. Without it a restart only replays more.
         let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.run(Command::Tick, Class::Begun)).await;
@@ -185,13 +206,16 @@ impl Node {
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, task).await;
         }
         self.group.shutdown().await;
+        if let Some(exports) = self.shared.exports.clone() {
+            exporting::stop(exports).await;
+        }
     }
 
-    async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
+    pub(crate) async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
         let permit = self.flow_control.admit(class).await?;
         let (reply, answer) = oneshot::channel();
-        let request = Request { command, waiter: Waiter { reply, arrived, _permit: permit } };
+        let request = Request { command, waiter: Waiter { reply, arrived, permit } };
         self.requests.send(request).await.map_err(|_| stopping())?;
         answer.await.unwrap_or_else(|_| Err(stopping()))
     }
@@ -202,14 +226,20 @@ impl Node {
         fetch_variables: Vec<Name>,
         timeout: Duration,
     ) -> Result<Answer, SubmitError> {
-        self.disk.check()?;
+        self.check(Class::New)?;
+        self.check_bytes(command.variables.json_len())?;
         let (request_id, answer) = self.shared.late.register();
         let _forget = Forget { late: &self.shared.late, request_id };
         command.await_result = Some(AwaitResult { request_id, fetch_variables });
         let arrived = Instant::now();
         let wait = async {
             let accepted = self.run(Command::CreateInstance(command), Class::New).await?;
-            match answer.await {
+            let answer = tokio::select! {
+                biased;
+                answer = answer => answer,
+                () = self.shutdown.cancelled() => return Err(stopping()),
+            };
+            match answer {
                 Ok(Ok(response)) => Ok(Answer { response, timing: accepted.timing }),
                 Ok(Err(rejection)) => Err(SubmitError::Rejected(rejection)),
                 Err(_) => Err(stopping()),
@@ -233,18 +263,20 @@ impl Node {
         let flush = self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Health {
             partition,
-            disk: self.disk.check().map_err(|error| error.to_string()),
+            disk: self.disk.check(Class::New).map_err(|error| error.to_string()),
             flush: flush.map_or(Ok(()), Err),
         }
     }
 
     /// How far the partition is.
     pub fn partition(&self) -> PartitionStatus {
+        let group = self.group.metrics();
         PartitionStatus {
             leader: self.group.is_leader(),
             position: self.shared.position.load(Ordering::Acquire),
             durable_index: *self.shared.durable.borrow(),
-            committed_index: self.group.metrics().committed_index,
+            committed_index: group.committed_index,
+            purged_index: group.purged_index,
         }
     }
 
@@ -253,12 +285,53 @@ impl Node {
         &self.flow_control
     }
 
+    /// Whether there is room for commands of a class: on the disk, and for their records.
+    fn check(&self, class: Class) -> Result<(), SubmitError> {
+        self.disk.check(class)?;
+        if class == Class::New && self.shared.overlay_full.load(Ordering::Acquire) {
+            return Err(SubmitError::ResourceExhausted(
+                "Expected to handle the command, but state cannot be written to disk and memory takes no more of it"
+                    .to_owned(),
+            ));
+        }
+        self.shared.exports.as_ref().map_or(Ok(()), |exports| exporting::check(exports, class))
+    }
+
+    /// Whether the payload of a command is no larger than a message may be.
+    fn check_bytes(&self, bytes: usize) -> Result<(), SubmitError> {
+        let limit = self.options.max_message_bytes;
+        if bytes <= limit {
+            return Ok(());
+        }
+        Err(SubmitError::ResourceExhausted(format!(
+            "Expected to handle the command, but with {bytes} bytes it is larger than the limit of {limit} bytes"
+        )))
+    }
+
+    /// How exporting is; `None` if there are no exporters.
+    pub fn exporting(&self) -> Option<export::Status> {
+        self.shared.exports.as_ref().map(|exports| exports.status())
+    }
+
+    /// Pauses or resumes exporting; kept over restarts. Without exporters nothing happens.
+    pub async fn set_exporting(&self, phase: export::Phase) -> std::io::Result<()> {
+        match self.shared.exports.clone() {
+            Some(exports) => exporting::set_phase(exports, phase).await,
+            None => Ok(()),
+        }
+    }
+
     fn publish(&self) {
+        if let Some(exports) = &self.shared.exports {
+            exports.publish();
+        }
         let counters = self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let rows = self.shared.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (pushed, push_failed) = self.shared.demand.counts();
         let group = self.group.metrics();
         publish(&Figures {
             counters: &counters,
+            rows: &rows,
             flow_control: self.flow_control.status(),
             streams: self.shared.demand.streams(),
             pushed,
@@ -272,29 +345,61 @@ impl Node {
     }
 }
 
+/// Starts the exporters that are configured.
+fn exports(options: &Options, engine: &Engine) -> Result<Option<Arc<Hub>>, StartError> {
+    let mut exporters = Vec::new();
+    for exporter in options.export.exporters(&options.data_dir, FIRST_PARTITION) {
+        let acknowledged = engine.tables().exporters.get(&Arc::from(exporter.id()))?;
+        exporters.push(Assigned { exporter, acknowledged: acknowledged.map_or(0, |position| *position) });
+    }
+    if exporters.is_empty() {
+        return Ok(None);
+    }
+    let directory = export::Options::spill_directory(&options.data_dir, FIRST_PARTITION);
+    let hub = Hub::open(options.export.stream.clone(), &directory, FIRST_PARTITION, exporters)?;
+    Ok(Some(Arc::new(hub)))
+}
+
 /// Removes the log as far as state is on disk.
-async fn purge(node: Arc<Node>) {
-    let mut durable = node.shared.durable.subscribe();
+async fn purge(group: Group, mut durable: watch::Receiver<u64>, shutdown: CancellationToken) {
     loop {
         tokio::select! {
             changed = durable.changed() => if changed.is_err() { return },
-            () = node.shutdown.cancelled() => return,
+            () = shutdown.cancelled() => return,
         }
         let upto = *durable.borrow_and_update();
-        node.group.purge(upto).await;
+        group.purge(upto).await;
     }
 }
 
-/// Publishes figures and looks at the disk.
-async fn look_after(node: Arc<Node>) {
+/// Publishes figures and looks at the disk. Does not keep the node alive.
+async fn look_after(node: Weak<Node>) {
+    let Some((check_interval, shutdown)) =
+        node.upgrade().map(|node| (node.options.disk.check_interval, node.shutdown.clone()))
+    else {
+        return;
+    };
     let mut publishing = tokio::time::interval(PUBLISH_INTERVAL);
-    let mut looking = tokio::time::interval(node.options.disk.check_interval);
+    let mut looking = tokio::time::interval(check_interval);
     loop {
-        tokio::select! {
-            _ = publishing.tick() => node.publish(),
-            _ = looking.tick() => node.disk.look(&node.options.data_dir),
-            () = node.shutdown.cancelled() => return,
+        let publish = tokio::select! {
+            _ = publishing.tick() => true,
+            _ = looking.tick() => false,
+            () = shutdown.cancelled() => return,
+        };
+        let Some(node) = node.upgrade() else { return };
+        if publish {
+            node.publish();
+        } else {
+            node.disk.look(&node.options.data_dir);
         }
+    }
+}
+
+impl Drop for Node {
+    /// Without a shutdown this is as a crash: whatever was acknowledged is in the log.
+    fn drop(&mut self) {
+        self.shutdown.cancel();
     }
 }
 
@@ -307,10 +412,6 @@ impl Drop for Forget<'_> {
     fn drop(&mut self) {
         self.late.forget(self.request_id);
     }
-}
-
-fn stopping() -> SubmitError {
-    SubmitError::Unavailable("Expected to handle the command, but the broker is stopping".to_owned())
 }
 
 fn class(command: &Command) -> Class {
@@ -327,14 +428,15 @@ fn class(command: &Command) -> Class {
 impl Broker for Node {
     fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
         async move {
-            self.disk.check()?;
+            let class = class(&command);
+            self.check(class)?;
+            self.check_bytes(payload_bytes(&command))?;
             if matches!(command, Command::Clock(_)) && !self.options.controlled_clock {
                 return Err(Rejection::invalid_argument(
                     "Expected to control the clock, but it is not controllable: set 'clock.controlled' to true",
                 )
                 .into());
             }
-            let class = class(&command);
             self.run(command, class).await
         }
         .boxed()
@@ -354,21 +456,11 @@ impl Broker for Node {
         request: JobRequest,
         wait: Option<Duration>,
     ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
-        let registry = Arc::clone(&self.shared.demand);
-        async move {
-            tokio::select! {
-                jobs = jobs::poll(registry, request, wait) => Ok(jobs),
-                () = self.shutdown.cancelled() => Err(stopping()),
-            }
-        }
-        .boxed()
+        jobs::poll(Arc::clone(&self.shared.demand), request, wait).boxed()
     }
 
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
-        if self.shutdown.is_cancelled() {
-            return Err(stopping());
-        }
-        Ok(jobs::stream(Arc::clone(&self.shared.demand), request, self.options.jobs.stream_buffer))
+        jobs::stream(Arc::clone(&self.shared.demand), request, self.options.jobs.stream_buffer)
     }
 
     fn evaluate_expression(
@@ -376,7 +468,7 @@ impl Broker for Node {
         expression: String,
         variables: Document,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
-        expression::evaluate(expression, variables, self.options.expression_timeout).boxed()
+        self.evaluations.evaluate(expression, variables, self.options.expression_timeout).boxed()
     }
 
     fn topology(&self) -> Topology {

@@ -38,6 +38,8 @@ pub struct Options {
     pub disk: DiskOptions,
     /// The log.
     pub log: replication::LogOptions,
+    /// Exporters.
+    pub export: export::Options,
 }
 
 impl Options {
@@ -59,6 +61,7 @@ impl Options {
             state: StateOptions::default(),
             disk: DiskOptions::default(),
             log: replication::LogOptions::default(),
+            export: export::Options::default(),
         }
     }
 }

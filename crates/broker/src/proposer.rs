@@ -14,7 +14,7 @@ use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::Request;
+use crate::answers::{Request, stopping};
 use crate::api::SubmitError;
 use crate::clock::now_ms;
 use crate::machine::{Proposed, Shared};
@@ -22,6 +22,9 @@ use crate::options::IngressOptions;
 
 /// Pause after an entry failed, before the leader's own commands are tried again.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
+
+/// What the bytes of a command in the log may exceed its payload by, about.
+const COMMAND_HEAD_BYTES: usize = 64;
 
 /// The leader looks after its business at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
@@ -36,6 +39,7 @@ pub(crate) struct Proposer {
     pub last_proposed: Instant,
 }
 
+/// An entry under way.
 type Proposal = Pin<Box<dyn Future<Output = (Arc<Proposed>, Result<u64, ProposeError>)> + Send>>;
 
 impl Proposer {
@@ -45,36 +49,43 @@ impl Proposer {
         let mut waiting: Vec<Request> = Vec::new();
         let mut paused_until: Option<Instant> = None;
         let mut open = true;
+        // Whether the leader's own work is in an entry under way: it shows as work to do until that is applied.
+        let mut leader_busy = false;
         let shared = Arc::clone(&self.shared);
         loop {
+            if !open && waiting.is_empty() && in_flight.is_empty() {
+                return;
+            }
             let room = in_flight.len() < self.options.max_batches_in_flight;
             // A second entry is worth its sync only if it carries a fair share of commands.
             let ready =
                 room && (in_flight.is_empty() || waiting.len() * 4 >= self.options.max_batch_commands);
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
                 paused_until = None;
-                if let Some(proposal) = self.propose(&mut waiting, in_flight.is_empty()) {
-                    in_flight.push(proposal);
+                let leader_free = open && !leader_busy;
+                if let Some(proposed) = self.propose(&mut waiting, in_flight.is_empty(), leader_free) {
+                    leader_busy |= has_leader_work(&proposed.batch);
+                    in_flight.push(self.enter(proposed));
                     continue;
                 }
-            }
-            if !open && waiting.is_empty() && in_flight.is_empty() {
-                return;
             }
             let free = self.options.max_batch_commands.saturating_sub(waiting.len());
             let idle = in_flight.is_empty();
             tokio::select! {
                 biased;
                 Some((proposed, result)) = in_flight.next(), if !idle => {
+                    leader_busy &= !has_leader_work(&proposed.batch);
                     if let Err(error) = result {
                         self.failed(&proposed, &error);
-                        paused_until = Some(Instant::now() + PAUSE_AFTER_FAILURE);
+                        if !matches!(error, ProposeError::TooLarge { .. }) {
+                            paused_until = Some(Instant::now() + PAUSE_AFTER_FAILURE);
+                        }
                     }
                 }
                 count = self.requests.recv_many(&mut waiting, free), if open && free > 0 => {
                     open = count > 0;
                 }
-                () = leader_work(&shared, self.flush_interval, paused_until), if idle && open => {}
+                () = leader_work(&shared, self.flush_interval, paused_until), if idle && (open || paused_until.is_some()) => {}
                 () = self.shutdown.cancelled(), if open => {
                     self.requests.close();
                     while let Ok(request) = self.requests.try_recv() {
@@ -86,14 +97,20 @@ impl Proposer {
         }
     }
 
-    /// Makes the next entry, if there is anything to put into it.
-    fn propose(&mut self, waiting: &mut Vec<Request>, idle: bool) -> Option<Proposal> {
+    /// Makes the next entry, if there is anything to put into it. `idle`: none is under way; `leader_free`: none with
+    /// work of the leader is.
+    fn propose(
+        &mut self,
+        waiting: &mut Vec<Request>,
+        idle: bool,
+        leader_free: bool,
+    ) -> Option<Arc<Proposed>> {
         let mut commands = Vec::with_capacity(waiting.len() + 2);
         let mut waiters = Vec::with_capacity(waiting.len());
         let mut bytes = 0;
         let mut taken = 0;
         for request in waiting.iter() {
-            bytes += command_bytes(&request.command);
+            bytes += COMMAND_HEAD_BYTES + payload_bytes(&request.command);
             if taken > 0 && bytes > self.options.max_batch_bytes {
                 break;
             }
@@ -106,10 +123,10 @@ impl Proposer {
             commands.push(request.command);
             waiters.push(request.waiter);
         }
-        if self.shared.due.wait().is_some_and(|wait| wait.is_zero()) && idle {
+        if leader_free && self.shared.due.wait().is_some_and(|wait| wait.is_zero()) {
             commands.push(Command::Tick);
         }
-        if self.shared.due.has_pending_steps() && idle {
+        if leader_free && self.shared.due.has_pending_steps() {
             commands.push(Command::Continue);
         }
         let job_keys = self.shared.demand.take_yielded();
@@ -130,34 +147,39 @@ impl Proposer {
             commands,
             demand: self.shared.demand.attach(),
         };
-        let bytes = Bytes::from(batch.encode());
-        let proposed =
-            Arc::new(Proposed { batch, proposed_at: Instant::now(), waiters: Mutex::new(waiters) });
+        Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
+    }
+
+    /// Sends an entry on its way.
+    fn enter(&self, proposed: Arc<Proposed>) -> Proposal {
+        let bytes = Bytes::from(proposed.batch.encode());
         let group = self.group.clone();
-        Some(Box::pin(async move {
+        Box::pin(async move {
             let payload = Payload { bytes, decoded: Some(Arc::clone(&proposed) as _) };
             let result = group.propose(payload).await;
             (proposed, result)
-        }))
+        })
     }
 
     /// Tells everybody who waits that an entry did not get through.
     fn failed(&self, proposed: &Proposed, error: &ProposeError) {
-        self.shared.demand.return_demand(&proposed.batch.demand);
         let keys = proposed.batch.commands.iter().filter_map(|command| match command {
             Command::YieldJobs { job_keys } => Some(job_keys),
             _ => None,
         });
-        self.shared.demand.give_back(keys.flatten().copied());
+        self.shared.demand.give_back_again(keys.flatten().copied());
         let error = match error {
-            ProposeError::TooLarge { .. } => SubmitError::ResourceExhausted(error.to_string()),
+            ProposeError::TooLarge { .. } => {
+                SubmitError::ResourceExhausted(format!("Expected to handle the command, but {error}"))
+            }
+            ProposeError::ShuttingDown => stopping(),
             _ => SubmitError::Unavailable(format!(
                 "Expected to handle the command on partition 1, but {error}"
             )),
         };
+        self.shared.demand.return_demand(&proposed.batch.demand, &error);
         for waiter in proposed.take_waiters() {
-            // Who went away does not need it.
-            let _ = waiter.reply.send(Err(error.clone()));
+            waiter.answer(Err(error.clone()));
         }
     }
 }
@@ -179,10 +201,15 @@ async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Op
     }
 }
 
-/// About how many bytes a command takes in the log.
-fn command_bytes(command: &Command) -> usize {
-    const HEAD: usize = 64;
-    HEAD + match command {
+/// Whether an entry carries work that shows as such until it is applied.
+fn has_leader_work(batch: &Batch) -> bool {
+    // They come after what clients asked for.
+    batch.commands.iter().rev().take(3).any(|command| matches!(command, Command::Tick | Command::Continue))
+}
+
+/// Bytes of the variables and resources of a command.
+pub(crate) fn payload_bytes(command: &Command) -> usize {
+    match command {
         Command::Deploy(deploy) => deploy.resources.iter().map(|resource| resource.content.len()).sum(),
         Command::CreateInstance(create) => create.variables.json_len(),
         Command::CompleteJob(complete) => complete.variables.json_len(),

@@ -1,0 +1,68 @@
+//! What the leader does for exporters: replicates their positions, refuses work when they lag too much.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use export::{Hub, Phase};
+use protocol::{Command, Name};
+use tokio_util::sync::CancellationToken;
+
+use crate::api::SubmitError;
+use crate::flow_control::Class;
+use crate::node::Node;
+
+/// How often positions that have changed are replicated.
+const ACKNOWLEDGE_INTERVAL: Duration = Duration::from_secs(1);
+/// How long shutdown waits for exporters to flush what they took.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Whether there is room for the records of commands of a class.
+pub(crate) fn check(exports: &Hub, class: Class) -> Result<(), SubmitError> {
+    match exports.overload() {
+        Some(overload) if overload.everything || class == Class::New => Err(SubmitError::ResourceExhausted(
+            format!("Expected to handle the command, but {}", overload.reason),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Replicates positions of exporters until shutdown. Does not keep the node alive.
+pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: CancellationToken) {
+    let mut known: Vec<u64> = Vec::new();
+    let mut ticks = tokio::time::interval(ACKNOWLEDGE_INTERVAL);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        let exporters = exports.status().exporters;
+        known.resize(exporters.len(), 0);
+        for (known, exporter) in known.iter_mut().zip(exporters) {
+            let position = exporter.acknowledged_position;
+            if position <= *known {
+                continue;
+            }
+            let Some(node) = node.upgrade() else { return };
+            let command = Command::AcknowledgeExport { exporter: Name::from(exporter.id), position };
+            // A failure only means that more is exported again after a restart; the next round tries again.
+            if node.run(command, Class::Begun).await.is_ok() {
+                *known = position;
+            }
+        }
+    }
+}
+
+/// Lets exporters flush what they took, and ends them.
+pub(crate) async fn stop(exports: Arc<Hub>) {
+    let stopped = tokio::task::spawn_blocking(move || exports.shutdown(STOP_TIMEOUT)).await;
+    if !stopped.unwrap_or(false) {
+        tracing::warn!("an exporter is blocked and is left behind; what it took is exported again");
+    }
+}
+
+/// Pauses or resumes.
+pub(crate) async fn set_phase(exports: Arc<Hub>, phase: Phase) -> std::io::Result<()> {
+    let set = tokio::task::spawn_blocking(move || exports.set_phase(phase)).await;
+    set.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+}

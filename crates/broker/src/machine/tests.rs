@@ -1,0 +1,170 @@
+//! Flushes that fail, and batches of an earlier life.
+
+use std::io;
+
+use bytes::Bytes;
+use protocol::{Command, CreateInstance, DefinitionRef, Deploy, Document, ENGINE_VERSION, Name, Resource};
+use state::{StorageBackend, Store};
+
+use super::*;
+
+const PROCESS: &str = r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="test"><bpmn:process id="p" isExecutable="true"><bpmn:startEvent id="start"/><bpmn:sequenceFlow id="in" sourceRef="start" targetRef="a"/><bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="t"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process></bpmn:definitions>"#;
+
+/// A disk in memory that can be told to refuse every change.
+#[derive(Debug, Default, Clone)]
+struct Disk {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    failing: Arc<AtomicBool>,
+}
+
+impl Disk {
+    fn check(&self) -> io::Result<()> {
+        if self.failing.load(Ordering::SeqCst) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.bytes.lock().unwrap().len() as u64)
+    }
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let start = offset as usize;
+        let bytes = self.bytes.lock().unwrap();
+        out.copy_from_slice(bytes.get(start..start + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.check()?;
+        self.bytes.lock().unwrap().resize(len as usize, 0);
+        Ok(())
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        self.check()
+    }
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.check()?;
+        let start = offset as usize;
+        self.bytes.lock().unwrap()[start..start + data.len()].copy_from_slice(data);
+        Ok(())
+    }
+}
+
+fn engine(disk: &Disk) -> Engine {
+    let store = Store::with_backend(Arc::new(disk.clone()), state::Options::default()).unwrap();
+    Engine::open(&store, engine::Options::default()).unwrap()
+}
+
+fn machine(engine: Engine, options: StateOptions) -> Machine {
+    let shared = Shared {
+        demand: Arc::new(DemandRegistry::new(8)),
+        late: LateAnswers::new(),
+        due: Due::new(),
+        metrics: Metrics::new(),
+        durable: watch::channel(0).0,
+        flush_now: AtomicBool::new(false),
+        unflushed: AtomicBool::new(false),
+        position: AtomicU64::new(0),
+        counters: Mutex::new(Counters::default()),
+        rows: Mutex::default(),
+        flush_failure: Mutex::new(None),
+        overlay_full: AtomicBool::new(false),
+        exports: None,
+    };
+    Machine::new(engine, Arc::new(shared), Flusher::start(None).unwrap(), options)
+}
+
+/// Applies one entry after the other, as read from the log.
+struct Log(u64);
+
+impl Log {
+    fn apply(&mut self, machine: &mut Machine, commands: Vec<Command>, demand: Vec<protocol::Demand>) {
+        self.0 += 1;
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: 1_000_000 + self.0 as i64,
+            commands,
+            demand,
+        };
+        machine.apply(self.0, &Payload::new(Bytes::from(batch.encode()))).unwrap();
+    }
+}
+
+fn deploy() -> Command {
+    let resource = Resource { name: Name::from("p.bpmn"), content: PROCESS.as_bytes().to_vec() };
+    Command::Deploy(Deploy { resources: vec![resource], tenant_id: Name::default_tenant() })
+}
+
+fn create(payload_bytes: usize) -> Command {
+    let json = format!("{{\"x\":\"{}\"}}", "y".repeat(payload_bytes));
+    Command::CreateInstance(CreateInstance {
+        definition: DefinitionRef::Id { id: Name::from("p"), version: None },
+        tenant_id: Name::default_tenant(),
+        variables: Document::parse(Bytes::from(json)).unwrap(),
+        await_result: None,
+        tags: vec![],
+        business_id: None,
+        operation_reference: None,
+    })
+}
+
+#[test]
+fn what_a_failed_flush_held_is_written_when_the_disk_is_back() {
+    let disk = Disk::default();
+    let options = StateOptions { flush_bytes: 100_000, ..StateOptions::default() };
+    let mut machine = machine(engine(&disk), options);
+    let shared = Arc::clone(&machine.shared);
+    let mut log = Log(0);
+    log.apply(&mut machine, vec![deploy()], vec![]);
+    disk.failing.store(true, Ordering::SeqCst);
+    shared.flush_now.store(true, Ordering::Release);
+    log.apply(&mut machine, vec![create(10)], vec![]);
+    assert!(shared.flush_failure.lock().unwrap().is_some());
+    assert!(shared.unflushed.load(Ordering::Acquire), "housekeeping goes on");
+    assert!(!shared.overlay_full.load(Ordering::Acquire), "there is room for more");
+    assert_eq!(machine.durable_index(), 0);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !shared.overlay_full.load(Ordering::Acquire) {
+        assert!(Instant::now() < deadline, "memory without end");
+        log.apply(&mut machine, vec![create(20_000)], vec![]);
+    }
+    let held = machine.engine.tables().overlay_bytes();
+    assert!(held < 1_000_000, "{held}");
+
+    disk.failing.store(false, Ordering::SeqCst);
+    while machine.durable_index() < log.0 - 2 || shared.overlay_full.load(Ordering::Acquire) {
+        assert!(Instant::now() < deadline, "the disk is back, and yet nothing is written");
+        log.apply(&mut machine, vec![Command::Tick], vec![]);
+        shared.flush_now.store(true, Ordering::Release);
+        std::thread::yield_now();
+    }
+    assert!(shared.flush_failure.lock().unwrap().is_none());
+    assert_eq!(*shared.durable.borrow(), machine.durable_index());
+    shared.flush_now.store(true, Ordering::Release);
+    log.apply(&mut machine, vec![Command::Tick], vec![]);
+    assert_eq!(machine.durable_index(), log.0);
+    let (position, instances) = (machine.engine.position(), machine.engine.tables().instances.len().unwrap());
+    drop(machine);
+    let again = engine(&disk);
+    assert_eq!(again.tables().applied_index(), log.0);
+    assert_eq!((again.position(), again.tables().instances.len().unwrap()), (position, instances));
+}
+
+#[test]
+fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
+    let mut machine = machine(engine(&Disk::default()), StateOptions::default());
+    let shared = Arc::clone(&machine.shared);
+    let demand = protocol::Demand {
+        subscriber_id: 1,
+        job_type: Name::from("t"),
+        tenant_ids: vec![Name::default_tenant()],
+        worker: Name::from("w"),
+        timeout_ms: 60_000,
+        max_jobs: 10,
+        fetch_variables: vec![],
+    };
+    let mut log = Log(0);
+    log.apply(&mut machine, vec![deploy(), create(1)], vec![demand]);
+    assert_eq!(machine.engine.counters().jobs[engine::JobAction::Activated as usize], 1);
+    assert!(shared.demand.take_yielded().is_empty());
+    assert_eq!(shared.demand.counts(), (0, 0));
+}

@@ -1,0 +1,99 @@
+//! What is too large or takes too long.
+
+use std::time::{Duration, Instant};
+
+use broker::api::{Broker, SubmitError};
+use protocol::{Command, Deploy, Document, Name, Resource};
+
+use crate::support::{Server, create, task, within};
+
+#[tokio::test]
+async fn a_command_larger_than_a_message_may_be_is_refused_with_the_figures() {
+    let server = Server::with(|options| options.max_message_bytes = 10_000).await;
+    server.deploy(&task("t")).await;
+    let before = server.quiet().await;
+    let variables = format!("{{\"x\":\"{}\"}}", "y".repeat(20_000));
+    let resource = Resource { name: Name::from("a.bpmn"), content: vec![b'<'; 20_000] };
+    let deploy = Deploy { resources: vec![resource], tenant_id: Name::default_tenant() };
+    for command in [create(&variables), Command::Deploy(deploy)] {
+        let error = within(server.submit(command)).await.unwrap_err();
+        let SubmitError::ResourceExhausted(text) = error else { panic!("{error}") };
+        assert!(text.contains("10000 bytes") && text.contains("20"), "{text}");
+    }
+    assert_eq!(server.quiet().await, before);
+    server.places_free().await;
+    server.create().await;
+}
+
+#[tokio::test]
+async fn what_the_log_cannot_take_is_refused_and_hurts_nobody_else() {
+    let server = Server::with(|options| options.max_message_bytes = usize::MAX).await;
+    server.deploy(&task("t")).await;
+    let content = vec![b'<'; 65 << 20];
+    let resource = Resource { name: Name::from("a.bpmn"), content };
+    let deploy = Deploy { resources: vec![resource], tenant_id: Name::default_tenant() };
+    let node = server.share();
+    let large = tokio::spawn(async move { node.submit(Command::Deploy(deploy)).await });
+    let mut small = 0;
+    while !large.is_finished() {
+        server.create().await;
+        small += 1;
+    }
+    let error = within(large).await.unwrap().unwrap_err();
+    assert!(matches!(&error, SubmitError::ResourceExhausted(text) if text.contains("limit")), "{error}");
+    server.create().await;
+    assert_eq!(server.take(100_000).await.len(), small + 1);
+}
+
+#[tokio::test]
+async fn an_entry_is_closed_by_its_bytes() {
+    let server = Server::with(|options| options.ingress.max_batch_bytes = 1000).await;
+    server.deploy(&task("t")).await;
+    let before = server.quiet().await;
+    let variables = format!("{{\"x\":\"{}\"}}", "y".repeat(600));
+    let tasks: Vec<_> = (0..10)
+        .map(|_| {
+            let (node, variables) = (server.share(), variables.clone());
+            tokio::spawn(async move { node.submit(create(&variables)).await })
+        })
+        .collect();
+    for task in tasks {
+        within(task).await.unwrap().unwrap();
+    }
+    assert_eq!(server.quiet().await, before + 10);
+}
+
+#[tokio::test]
+async fn an_expression_without_end_blocks_nobody() {
+    let server = Server::with(|options| options.expression_timeout = Duration::from_millis(100)).await;
+    server.deploy(&task("t")).await;
+    let endless = "=count(for a in 1..100000, b in 1..100000 return a * b)".to_owned();
+    let began = Instant::now();
+    let runaways: Vec<_> = (0..64)
+        .map(|_| {
+            let (node, text) = (server.share(), endless.clone());
+            tokio::spawn(async move { node.evaluate_expression(text, Document::empty()).await })
+        })
+        .collect();
+    for _ in 0..20 {
+        server.create().await;
+    }
+    for runaway in runaways {
+        let error = within(runaway).await.unwrap().unwrap_err();
+        assert!(matches!(error, SubmitError::Rejected(_) | SubmitError::ResourceExhausted(_)), "{error}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn expressions_give_results_warnings_and_errors() {
+    let server = Server::start().await;
+    let variables = Document::parse(bytes::Bytes::from_static(b"{\"a\":{\"b\":[1,2]}}")).unwrap();
+    let result = server.evaluate_expression("=a.b[2] + 1".to_owned(), variables.clone()).await.unwrap();
+    assert_eq!((result.result_json.as_str(), result.warnings.len()), ("3", 0));
+    let result = server.evaluate_expression("a.c".to_owned(), variables.clone()).await.unwrap();
+    assert_eq!(result.result_json, "null");
+    assert!(!result.warnings.is_empty());
+    let error = server.evaluate_expression("=1 +".to_owned(), variables).await.unwrap_err();
+    assert!(matches!(&error, SubmitError::Rejected(r) if r.reason.contains("=1 +")), "{error}");
+}

@@ -1,0 +1,15 @@
+//! One broker in a directory of its own, without a network: what gateways may rely on.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
+
+mod await_result;
+mod clock;
+mod delivery;
+mod disk;
+mod fairness;
+mod flow_control;
+mod limits;
+mod long_poll;
+mod restart;
+mod shutdown;
+mod support;

@@ -1,0 +1,169 @@
+//! What a broker knows after it crashed or was stopped.
+
+use std::time::{Duration, Instant};
+
+use broker::api::{Broker, JobRequest};
+
+use crate::support::{
+    HOUR_MS, Server, cancel, complete, create, endless, instance, jobs, keys, long_way, task, timer, until,
+    within,
+};
+
+#[tokio::test]
+async fn a_crash_loses_nothing_and_repeats_nothing() {
+    let mut server = Server::start().await;
+    server.deploy(&task("t")).await;
+    let mut instances = Vec::new();
+    for _ in 0..4 {
+        for _ in 0..20 {
+            instances.push(server.create().await);
+        }
+        let before = server.partition();
+        server = server.crash().await;
+        let after = server.partition();
+        assert_eq!(after.position, before.position + 1, "all that came is the tick of the start");
+        assert!(after.committed_index > before.committed_index);
+    }
+    let jobs = server.take(1000).await;
+    assert_eq!(jobs.iter().map(|job| job.process_instance_key).collect::<Vec<_>>(), instances);
+    for job in &jobs {
+        server.complete(job).await.unwrap();
+    }
+    let server = server.crash().await;
+    assert!(server.take(1000).await.is_empty());
+    for instance in instances {
+        server.submit(cancel(instance)).await.expect_err("it has ended");
+    }
+}
+
+#[tokio::test]
+async fn a_stop_in_order_leaves_nothing_to_repeat() {
+    let server = Server::start().await;
+    server.deploy(&task("t")).await;
+    let instance = server.create().await;
+    let before = server.partition();
+    assert_eq!(before.durable_index, 0, "nothing is flushed yet");
+    let server = server.restart().await;
+    let after = server.partition();
+    assert!(after.durable_index >= before.committed_index, "{after:?}");
+    assert_eq!(server.take(10).await[0].process_instance_key, instance);
+}
+
+#[tokio::test]
+async fn jobs_stay_with_their_workers_and_deadlines_go_on() {
+    for crash in [true, false] {
+        let server = Server::start().await;
+        server.deploy(&task("t")).await;
+        for _ in 0..6 {
+            server.create().await;
+        }
+        let owned = server.take(2).await;
+        let hasty = JobRequest { timeout_ms: 400, max_jobs: 2, ..jobs("t") };
+        let lent = within(server.activate_jobs(hasty, None)).await.unwrap();
+        let lent_at = Instant::now();
+        let mut stream = server.stream_jobs(JobRequest { timeout_ms: HOUR_MS, ..jobs("t") }).unwrap();
+        let streamed = [crate::support::next(&mut stream).await, crate::support::next(&mut stream).await];
+        drop(stream);
+        let server = if crash { server.crash().await } else { server.restart().await };
+        let mut back = Vec::new();
+        while back.len() < 2 {
+            let wait = Some(Duration::from_secs(10));
+            back.extend(within(server.activate_jobs(jobs("t"), wait)).await.unwrap());
+        }
+        assert!(lent_at.elapsed() >= Duration::from_millis(390), "crash: {crash}");
+        assert_eq!(keys(&back), keys(&lent), "crash: {crash}");
+        assert!(server.take(1000).await.is_empty(), "crash: {crash}");
+        for job in owned.iter().chain(&back).chain(&streamed) {
+            server.complete(job).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn timers_go_on_even_if_they_were_due_meanwhile() {
+    let server = Server::start().await;
+    server.deploy(&timer("PT0.3S")).await;
+    let early = server.create().await;
+    let server = server.crash().await;
+    let late = server.create().await;
+    for key in [early, late] {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        // A cancellation of what has ended is refused; one that comes too early would end it here.
+        until("the timer has fired", || server.index() > 0 && Instant::now() < deadline).await;
+        loop {
+            let before = server.index();
+            tokio::time::sleep(Duration::from_millis(400)).await;
+            if server.index() == before {
+                break;
+            }
+            assert!(Instant::now() < deadline);
+        }
+        server.submit(cancel(key)).await.expect_err("its timer has fired and it has ended");
+    }
+    let answer = server.create_with_result(instance("{}"), vec![], Duration::from_secs(10));
+    within(answer).await.unwrap();
+}
+
+#[tokio::test]
+async fn steps_left_over_are_taken_up_again() {
+    let server = Server::start().await;
+    server.deploy(&long_way(1000)).await;
+    let mut instances = Vec::new();
+    for _ in 0..5 {
+        instances.push(server.create().await);
+    }
+    let server = server.crash().await;
+    let mut arrived = Vec::new();
+    while arrived.len() < 5 {
+        let wait = Some(Duration::from_secs(10));
+        let jobs = within(server.activate_jobs(jobs("t"), wait)).await.unwrap();
+        assert!(!jobs.is_empty());
+        arrived.extend(jobs.iter().map(|job| job.process_instance_key));
+    }
+    arrived.sort_unstable();
+    assert_eq!(arrived, instances);
+}
+
+#[tokio::test]
+async fn a_loop_without_end_goes_on_until_somebody_ends_it() {
+    let server = Server::start().await;
+    server.deploy(&endless()).await;
+    let key = server.create().await;
+    let server = server.crash().await;
+    let before = server.index();
+    until("the loop goes on", || server.index() > before + 10).await;
+    within(server.submit(cancel(key))).await.unwrap();
+    server.quiet().await;
+}
+
+#[tokio::test]
+async fn the_log_is_purged_behind_the_flush_and_the_rest_suffices() {
+    let mut server = Server::with(|options| {
+        options.state.flush_interval = Duration::from_millis(20);
+        options.log.segment_bytes = 64 << 10;
+        options.log.retained_bytes = 128 << 10;
+    })
+    .await;
+    server.deploy(&task("t")).await;
+    let payload = format!("{{\"x\":\"{}\"}}", "y".repeat(4000));
+    let mut created = 0;
+    for _ in 0..3 {
+        for _ in 0..100 {
+            server.submit(create(&payload)).await.unwrap();
+            created += 1;
+        }
+        until("everything is flushed", || server.partition().durable_index + 3 > server.index()).await;
+        until("the log is cut", || server.partition().purged_index + 8 > server.index()).await;
+        server = server.crash().await;
+    }
+    let jobs = server.take(1000).await;
+    let mut seen = jobs.len();
+    // A delivery is bounded by bytes.
+    while seen < created {
+        let more = server.take(1000).await;
+        assert!(!more.is_empty(), "{seen} of {created}");
+        seen += more.len();
+    }
+    let server = server.restart().await;
+    server.submit(complete(jobs[0].key)).await.unwrap();
+}
