@@ -532,7 +532,7 @@ mod tests {
         let _held = control.admit(Class::New).await.unwrap();
         let mut waiting: Vec<_> = (0..3).map(|_| queued(&control, Class::New)).collect();
         control.set_limit(3);
-        let admitted: Vec<_> = waiting.iter_mut().filter_map(|one| one.now_or_never()).collect();
+        let admitted: Vec<_> = waiting.iter_mut().filter_map(FutureExt::now_or_never).collect();
         assert_eq!(admitted.len(), 2);
         assert_eq!(control.status().in_flight, 3);
     }
