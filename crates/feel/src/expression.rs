@@ -115,6 +115,13 @@ impl Expression {
         environment: &Environment,
         budget: &mut Budget,
     ) -> Result<Evaluation, EvaluationError> {
+        if let Some(input) = input
+            && let Some(passes) = self.0.test_literals(input)
+            && let Some(fuel) = budget.fuel.checked_sub(1)
+        {
+            budget.fuel = fuel;
+            return Ok(Evaluation { value: Value::Bool(passes), warnings: Vec::new() });
+        }
         let mut evaluator = Evaluator::new(variables, environment, input.cloned()).within(budget);
         let result = evaluator.run_once(&self.0);
         *budget = Budget { depth: budget.depth, ..evaluator.budget() };

@@ -266,3 +266,24 @@ proptest! {
         let _ = rebuilt(&value).to_json_string();
     }
 }
+
+proptest! {
+    /// Tests against literals are short-cut in larger computations; the way must not matter.
+    #[test]
+    fn tests_of_literals_are_the_same_either_way(
+        input in -5i64..15,
+        as_text in any::<bool>(),
+        test in prop::sample::select(vec![
+            "5", "< 5", "<= 5", "> 5", ">= 5", "[1..5]", "(1..5)", "[5..1]", "1, 5, 9", "not(1, 5)", "not([2..4])",
+            "not(> 5)", "\"5\"", "< \"5\"", "[\"1\"..\"5\"]", "not(\"1\", \"3\")", "1, \"5\"", "[1..\"5\"]", "-1", "null",
+        ]),
+    ) {
+        let input = if as_text { Value::from(input.to_string()) } else { Value::from(input) };
+        let tests = Expression::parse_unary_tests(test).expect("unary tests");
+        let environment = Environment::default();
+        let mut budget = feel::Budget::new(&environment);
+        let short = tests.evaluate_within(Some(&input), &(), &environment, &mut budget).map(|found| found.value);
+        let long = tests.evaluate_unary(&input, &(), &environment).map(|found| found.value);
+        prop_assert_eq!(short, long);
+    }
+}

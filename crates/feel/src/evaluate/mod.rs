@@ -5,6 +5,7 @@ mod calls;
 pub(crate) mod compare;
 mod control;
 mod filters;
+mod literals;
 mod operators;
 mod paths;
 mod unary;
