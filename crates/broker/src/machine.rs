@@ -1,6 +1,7 @@
 //! The state machine that replication drives: the engine, its flushes, and handing out what it asks for.
 //!
-//! Everything here runs on the partition's own thread, between one committed batch and the next.
+//! Everything here runs between one committed batch and the next, on the partition's thread or, while proposals come one
+//! at a time, on the raft thread: never two at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -157,9 +157,9 @@ sections! {
     /// Handing on what happened. Records that an exporter has not taken yet wait in memory, then on disk.
     "export" export: Export {
         /// Memory for waiting records.
-        memory_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 36)];
+        memory_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 36)];
         /// Size of one file of waiting records.
-        spill_segment_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 30)];
+        spill_segment_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 30)];
         /// Room on disk for waiting records. Beyond it, requests wait or are refused.
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
     }
@@ -169,11 +169,11 @@ sections! {
         /// Whether they are written.
         enabled: bool = false;
         /// Directory of the files; relative to data.directory.
-        directory: PathBuf = PathBuf::from("records");
+        directory: PathBuf = PathBuf::from("export/ndjson");
         /// Size of one file; the next one is begun then.
         max_file_bytes: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
-        /// How many files are kept. 0 keeps all.
-        max_files: u32 = 0;
+        /// How many finished files are kept, the latest ones. 0 keeps all.
+        max_files: u32 = 16;
     }
 
     /// What is refused for its size.

@@ -6,7 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use broker::StartError;
 use broker::api::Broker;
-use futures::future::{BoxFuture, FutureExt, ready};
+use export::Phase;
+use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
     Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
 };
@@ -85,14 +86,15 @@ impl Operations for Node {
 
     fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus> {
         let partition = self.0.partition();
+        let exporting = self.0.exporting();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let status = PartitionStatus {
             role: if partition.leader { "LEADER" } else { "FOLLOWER" },
             processed_position: partition.position,
             snapshot_id: Some(partition.durable_index.to_string()),
             stream_processor_phase: "PROCESSING",
-            exporter_phase: "CLOSED",
-            exported_position: 0,
+            exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
+            exported_position: exporting.map_or(0, |status| status.acknowledged_position),
             health: if self.0.health().partition.is_ok() { "HEALTHY" } else { "UNHEALTHY" },
             clock_ms: now.as_millis() as i64,
         };
@@ -100,14 +102,21 @@ impl Operations for Node {
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
-        vec![]
+        let exporters = self.0.exporting().map(|status| status.exporters).unwrap_or_default();
+        exporters.into_iter().map(|one| ExporterStatus { exporter_id: one.id, status: "ENABLED" }).collect()
     }
 
-    fn pause_exporting(&self, _: bool) -> BoxFuture<'_, Result<(), OperationError>> {
-        ready(Err(OperationError::Failed("There are no exporters".to_owned()))).boxed()
+    fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.set_exporting(if soft { Phase::SoftPaused } else { Phase::Paused }).boxed()
     }
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
-        self.pause_exporting(false)
+        self.set_exporting(Phase::Exporting).boxed()
+    }
+}
+
+impl Node {
+    async fn set_exporting(&self, phase: Phase) -> Result<(), OperationError> {
+        self.0.set_exporting(phase).await.map_err(|error| OperationError::Failed(error.to_string()))
     }
 }

@@ -1,6 +1,7 @@
 //! Settings as the parts of the server take them.
 
 use broker::{Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions};
+use export::{NdjsonOptions, StreamOptions};
 
 use crate::config::{self, Config};
 
@@ -38,7 +39,7 @@ pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
 /// Of the broker; `grpc_port` is what clients find in the topology.
 pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let defaults = broker::Options::new(&config.data.directory);
-    let Config { cluster, data, jobs, limits, log, partition, state, .. } = config;
+    let Config { cluster, data, export, export_ndjson, jobs, limits, log, partition, state, .. } = config;
     broker::Options {
         cluster_id: cluster.id.0.clone(),
         advertised_host: cluster.advertised_host.0.clone(),
@@ -77,6 +78,20 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             cached_bytes_per_group: log.cache_bytes.0 as usize,
             min_free_bytes: data.min_free_log_bytes.0,
             ..defaults.log.clone()
+        },
+        export: export::Options {
+            stream: StreamOptions {
+                memory_bytes: export.memory_bytes.0 as usize,
+                spill_segment_bytes: export.spill_segment_bytes.0,
+                spill_max_bytes: export.max_spill_bytes.0,
+                ..defaults.export.stream.clone()
+            },
+            ndjson: NdjsonOptions {
+                enabled: export_ndjson.enabled,
+                directory: Some(data.directory.join(&export_ndjson.directory)),
+                max_file_bytes: export_ndjson.max_file_bytes.0,
+                max_files: export_ndjson.max_files as usize,
+            },
         },
         ..defaults
     }
@@ -117,7 +132,9 @@ mod tests {
 
     #[test]
     fn the_defaults_are_those_of_the_broker() {
-        let (ours, theirs) = (broker(&Config::default(), 26500), broker::Options::new("data"));
+        let (ours, mut theirs) = (broker(&Config::default(), 26500), broker::Options::new("data"));
+        // Left out, the broker finds this place by itself.
+        theirs.export.ndjson.directory = Some("data/export/ndjson".into());
         let (ours, theirs) = (format!("{ours:#?}"), format!("{theirs:#?}"));
         for (ours, theirs) in ours.lines().zip(theirs.lines()) {
             assert_eq!(ours, theirs);
