@@ -172,16 +172,15 @@ fn an_evaluation_tells_inputs_and_rules() {
 #[test]
 fn a_decision_required_twice_is_evaluated_twice() {
     let requires = |id: &str, others: &[&str], text: &str| {
-        let others: String = others
-            .iter()
-            .map(|other| {
-                format!(
-                    "<informationRequirement><requiredDecision href='#{other}'/></informationRequirement>"
-                )
-            })
-            .collect();
+        let mut required = String::new();
+        for other in others {
+            let _ = write!(
+                required,
+                "<informationRequirement><requiredDecision href='#{other}'/></informationRequirement>"
+            );
+        }
         format!(
-            "<decision id='{id}' name='the {id}'>{others}<literalExpression><text>{text}</text></literalExpression></decision>"
+            "<decision id='{id}' name='the {id}'>{required}<literalExpression><text>{text}</text></literalExpression></decision>"
         )
     };
     let body = [
