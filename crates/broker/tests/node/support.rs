@@ -256,6 +256,13 @@ pub fn timer(duration: &str) -> String {
     )
 }
 
+/// A timer of that duration, and a service task of type `t` behind it.
+pub fn timer_and_task(duration: &str) -> String {
+    let timer = timer(duration).replace(TO_END, "");
+    let service = task("t").replace("\"a\"", "\"last\"");
+    format!(r#"{timer}<bpmn:sequenceFlow id="then" sourceRef="a" targetRef="last"/>{service}"#)
+}
+
 /// A loop without end that waits for no time at all.
 pub fn endless() -> String {
     r#"<bpmn:intermediateCatchEvent id="a"><bpmn:timerEventDefinition><bpmn:timeDuration>PT0S</bpmn:timeDuration></bpmn:timerEventDefinition></bpmn:intermediateCatchEvent><bpmn:sequenceFlow id="f" sourceRef="a" targetRef="b"/><bpmn:task id="b"/><bpmn:sequenceFlow id="g" sourceRef="b" targetRef="a"/>"#
