@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use broker::api::{Broker, JobRequest};
 
 use crate::support::{
-    HOUR_MS, Server, cancel, complete, create, endless, jobs, keys, long_way, task, timer, until, within,
+    HOUR_MS, Server, cancel, complete, create, endless, jobs, keys, long_way, task, timer_and_task, until,
+    within,
 };
 
 #[tokio::test]
