@@ -13,7 +13,7 @@ const JAVA: &str = "0076-feel-external-java";
 const NEED_NO_JAVA: [&str; 4] = ["incorrect_001", "incorrect_002", "incorrect_003", "literal_007_a"];
 /// How many cases must pass at least: in the standard dialect, and in Camunda's of those that
 /// Camunda's own engine passes.
-const FLOORS: [usize; 2] = [3_373, 2_850];
+const FLOORS: [usize; 2] = [3_375, 2_850];
 
 fn main() -> ExitCode {
     let Some(root) = root() else {
