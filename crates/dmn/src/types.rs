@@ -1,7 +1,8 @@
 //! Item definitions: which values conform to a type, and how others are made to (DMN 1.5 §7.3.2,
 //! §10.3.2.9.4).
 
-use feel::{DateTime, Dialect, Environment, Expression, Time, Types, Value, Zone};
+use feel::{Budget, DateTime, Dialect, Environment, Expression, Time, Types, Value, Zone};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -108,14 +109,27 @@ pub(crate) enum Base {
 
 /// How a value is compared with a type.
 #[derive(Clone, Copy)]
-struct Check {
+struct Check<'f> {
     /// How many more definitions that only name others may follow each other.
     aliases: u32,
-    /// Whether allowed values count.
-    values: bool,
+    /// The fuel for tests of allowed values; those do not count if there is none.
+    fuel: Option<&'f Cell<u64>>,
 }
 
-impl Check {
+impl Check<'_> {
+    /// Whether a value passes tests, if tests count. Without fuel nothing passes.
+    fn passes(self, tests: Option<&Expression>, value: &Value) -> bool {
+        match (self.fuel, tests) {
+            (Some(fuel), Some(tests)) => {
+                let mut left = fuel.get();
+                let passes = passes(tests, value, &mut left);
+                fuel.set(left);
+                passes
+            }
+            _ => true,
+        }
+    }
+
     /// That for a part of the value.
     fn fresh(self) -> Self {
         Self { aliases: MAX_ALIASES, ..self }
@@ -148,12 +162,12 @@ impl TypeTable {
     }
 
     /// Whether a value is of the type. Null is of every type.
-    pub(crate) fn conforms(&self, value: &Value, kind: &TypeRef) -> bool {
-        value.is_null() || self.is_of(value, kind, Check { aliases: MAX_ALIASES, values: true })
+    fn conforms(&self, value: &Value, kind: &TypeRef, fuel: &Cell<u64>) -> bool {
+        value.is_null() || self.is_of(value, kind, Check { aliases: MAX_ALIASES, fuel: Some(fuel) })
     }
 
     /// Recursion is bounded by the depth of the value and by the length of chains of aliases.
-    fn is_of(&self, value: &Value, kind: &TypeRef, check: Check) -> bool {
+    fn is_of(&self, value: &Value, kind: &TypeRef, check: Check<'_>) -> bool {
         match kind {
             TypeRef::Any => true,
             TypeRef::Builtin(builtin) => builtin.fits(value),
@@ -164,7 +178,7 @@ impl TypeTable {
         }
     }
 
-    fn fits(&self, value: &Value, place: usize, check: Check) -> bool {
+    fn fits(&self, value: &Value, place: usize, check: Check<'_>) -> bool {
         let (Some(definition), Some(aliases)) = (self.definitions.get(place), check.aliases.checked_sub(1))
         else {
             return false;
@@ -177,10 +191,10 @@ impl TypeTable {
         } else {
             self.fits_item(value, definition, check)
         };
-        fits && (!check.values || definition.constraint.as_ref().is_none_or(|tests| passes(tests, value)))
+        fits && check.passes(definition.constraint.as_ref(), value)
     }
 
-    fn fits_item(&self, value: &Value, definition: &ItemDefinition, check: Check) -> bool {
+    fn fits_item(&self, value: &Value, definition: &ItemDefinition, check: Check<'_>) -> bool {
         let fits = match &definition.base {
             Base::Any => true,
             Base::Reference(kind) => self.is_of(value, kind, check),
@@ -195,34 +209,44 @@ impl TypeTable {
                 value.as_function().is_some_and(|function| function.parameters().len() == *parameters)
             }
         };
-        fits && (!check.values || definition.allowed.as_ref().is_none_or(|tests| passes(tests, value)))
+        fits && check.passes(definition.allowed.as_ref(), value)
     }
 
-    /// The value as one of the type, or nothing if it cannot be.
-    pub(crate) fn coerce(&self, value: &Value, kind: &TypeRef) -> Option<Value> {
-        if self.conforms(value, kind) {
+    /// The value as one of the type, or nothing if it cannot be. Tests of allowed values take from
+    /// the fuel; when there is none left, nothing conforms.
+    pub(crate) fn coerce(&self, value: &Value, kind: &TypeRef, fuel: &mut u64) -> Option<Value> {
+        let left = Cell::new(*fuel);
+        let coerced = self.coerce_within(value, kind, &left);
+        *fuel = left.get();
+        coerced
+    }
+
+    fn coerce_within(&self, value: &Value, kind: &TypeRef, fuel: &Cell<u64>) -> Option<Value> {
+        if self.conforms(value, kind, fuel) {
             return Some(value.clone());
         }
         if let Value::List(list) = value
             && let [item] = list.items()
-            && self.conforms(item, kind)
+            && self.conforms(item, kind, fuel)
         {
             return Some(item.clone());
         }
         if let Value::Date(date) = value {
             let midnight = DateTime::new(*date, &Time::midnight(Zone::UTC)).map(Value::from)?;
-            return self.conforms(&midnight, kind).then_some(midnight);
+            return self.conforms(&midnight, kind, fuel).then_some(midnight);
         }
         let listed = Value::list(vec![value.clone()]);
-        (!matches!(value, Value::List(_)) && listed.is_within_bounds() && self.conforms(&listed, kind))
-            .then_some(listed)
+        let may_be_listed = !matches!(value, Value::List(_)) && listed.is_within_bounds();
+        (may_be_listed && self.conforms(&listed, kind, fuel)).then_some(listed)
     }
 }
 
 /// Whether a value passes unary tests, which read nothing else.
-pub(crate) fn passes(tests: &Expression, value: &Value) -> bool {
+pub(crate) fn passes(tests: &Expression, value: &Value, fuel: &mut u64) -> bool {
     let environment = Environment { dialect: Dialect::Standard, ..Environment::default() };
-    let outcome = tests.evaluate_unary(value, &(), &environment);
+    let mut budget = Budget { fuel: *fuel, ..Budget::new(&environment) };
+    let outcome = tests.evaluate_within(Some(value), &(), &environment, &mut budget);
+    *fuel = budget.fuel;
     outcome.is_ok_and(|evaluation| evaluation.value.as_bool() == Some(true))
 }
 
@@ -231,9 +255,7 @@ impl Types for TypeTable {
     fn is_instance(&self, type_name: &str, value: &Value) -> bool {
         match self.resolve(type_name) {
             TypeRef::Any => false,
-            kind => {
-                !value.is_null() && self.is_of(value, &kind, Check { aliases: MAX_ALIASES, values: false })
-            }
+            kind => !value.is_null() && self.is_of(value, &kind, Check { aliases: MAX_ALIASES, fuel: None }),
         }
     }
 }

@@ -477,3 +477,38 @@ fn imports_and_services() {
         model.evaluate_service("s", &variables("{\"x\":7}"), &Environment::default()).expect("a value");
     assert_eq!(evaluation.output.to_json_string(), "70");
 }
+
+#[test]
+fn the_longest_chain_is_evaluated() {
+    let mut chain = literal("d1", "1");
+    for step in 2..=Limits::default().max_requirement_depth {
+        let below = step - 1;
+        let _ = write!(
+            chain,
+            "<decision id='d{step}' name='d{step}'><informationRequirement><requiredDecision href='#d{below}'/>\
+             </informationRequirement><context><contextEntry><literalExpression><text>d{below} + 1</text>\
+             </literalExpression></contextEntry></context></decision>"
+        );
+    }
+    let model = model(&chain);
+    for dialect in [Dialect::Camunda, Dialect::Standard] {
+        let model = model.clone();
+        let environment = Environment { dialect, ..Environment::default() };
+        let run =
+            move || model.evaluate("d64", &(), &environment).map(|evaluation| evaluation.output.as_i64());
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread");
+        assert_eq!(thread.join().expect("no panic").expect("a value"), Some(64));
+    }
+}
+
+#[test]
+fn tests_of_allowed_values_share_the_fuel() {
+    let body = "<itemDefinition name='tSlow' isCollection='true'><typeRef>number</typeRef><allowedValues>\
+        <text>count(for i in 1..10000 return i) &gt; ?</text></allowedValues></itemDefinition>\
+        <decision id='d' name='d'><variable name='d' typeRef='tSlow'/><literalExpression>\
+        <text>for i in 1..5000 return i</text></literalExpression></decision>";
+    let limits = feel::Limits { fuel: 200_000, ..feel::Limits::default() };
+    let environment = Environment { dialect: Dialect::Standard, limits, ..Environment::default() };
+    let failure = model(body).evaluate("d", &(), &environment).expect_err("no fuel");
+    assert!(failure.reason.contains("takes more than 200000 steps"), "{}", failure.reason);
+}

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// Levels of depth that a boxed expression and a decision count, by what they take of the stack.
 const BOXED_LEVELS: u32 = 3;
-const DECISION_LEVELS: u32 = 4;
+const DECISION_LEVELS: u32 = 2;
 /// Fuel that a decision costs beside its expressions.
 const DECISION_FUEL: u64 = 10;
 

@@ -87,9 +87,11 @@ impl Run<'_> {
                 _ => Ok(value),
             };
         }
-        if let Some(value) = self.model.types.coerce(&value, kind) {
+        if let Some(value) = self.model.types.coerce(&value, kind, &mut self.shared.budget.fuel) {
             return Ok(value);
         }
+        // Tests may have taken all of the fuel, which is no question of types any more.
+        self.spend(1)?;
         let message = format!("the value of {} does not conform to its type", whose());
         self.warn(WarningKind::InvalidType, message);
         Ok(Value::Null)
@@ -156,7 +158,7 @@ impl Run<'_> {
         }
         let input = &self.model.inputs[place];
         let value = self.variables.get(&input.name)?;
-        let value = self.model.types.coerce(&value, &input.kind);
+        let value = self.model.types.coerce(&value, &input.kind, &mut self.shared.budget.fuel);
         if value.is_none() {
             let message = format!("the value of input '{}' does not conform to its type", input.name);
             self.warn(WarningKind::InvalidType, message);

@@ -54,8 +54,9 @@ impl Run<'_> {
             let mut value = self.formula(&column.expression, None, scope)?;
             if self.is_standard() {
                 value = self.check_type(value, &column.kind, || format!("input '{}'", column.label))?;
-                let allowed =
-                    value.is_null() || column.allowed.as_ref().is_none_or(|tests| passes(tests, &value));
+                let fuel = &mut self.shared.budget.fuel;
+                let tests = column.allowed.as_ref().filter(|_| !value.is_null());
+                let allowed = tests.is_none_or(|tests| passes(tests, &value, fuel));
                 if !allowed {
                     let message =
                         format!("the value of input '{}' is not one of those allowed", column.label);
