@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     };
     let verbose = std::env::var_os("DMN_TCK_VERBOSE").is_some();
     let filter = std::env::var("DMN_TCK_FILTER").unwrap_or_default();
-    let published = published(&root);
+    let mut published = published(&root);
     let deviations = deviations();
     let mut passed = [0usize; 2];
     let mut total = [0usize; 2];
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
                     continue;
                 }
                 let key = format!("{name},{},{}", case.file, case.id);
-                if index == 1 && !published.contains(&key) {
+                if index == 1 && !published.remove(&key) {
                     continue;
                 }
                 total[index] += 1;
@@ -69,6 +69,12 @@ fn main() -> ExitCode {
         passed[0], total[0]
     );
     println!("conformance, camunda: {} of {} cases that Camunda passes pass", passed[1], total[1]);
+    if filter.is_empty() && !published.is_empty() {
+        println!(
+            "conformance, camunda: {} published results are of cases that the kit does not have",
+            published.len()
+        );
+    }
     if !filter.is_empty() {
         return ExitCode::SUCCESS;
     }

@@ -512,3 +512,39 @@ fn tests_of_allowed_values_share_the_fuel() {
     let failure = model(body).evaluate("d", &(), &environment).expect_err("no fuel");
     assert!(failure.reason.contains("takes more than 200000 steps"), "{}", failure.reason);
 }
+
+#[test]
+fn the_deepest_nesting_ends_on_a_small_stack() {
+    let one = "<literalExpression><text>[1]</text></literalExpression>";
+    let wraps: [(&str, String); 4] = [
+        ("<context><contextEntry>", "</contextEntry></context>".to_owned()),
+        ("<for iteratorVariable='i'><in>", format!("</in><return>{one}</return></for>")),
+        ("<list>", "</list>".to_owned()),
+        ("<relation><column name='a'/><row>", "</row></relation>".to_owned()),
+    ];
+    for (open, close) in &wraps {
+        let levels = 120 / open.matches('<').count().min(2);
+        for depth in [levels, levels / 2] {
+            // A function that calls itself with what it was handed, at the bottom of the nesting.
+            let nested = format!(
+                "<businessKnowledgeModel id='k' name='again'><encapsulatedLogic><formalParameter name='f'/>{}\
+                 <literalExpression><text>[f(f)]</text></literalExpression>{}</encapsulatedLogic></businessKnowledgeModel>\
+                 <decision id='d' name='d'><knowledgeRequirement><requiredKnowledge href='#k'/></knowledgeRequirement>\
+                 <literalExpression><text>again(again)</text></literalExpression></decision>",
+                open.repeat(depth),
+                close.repeat(depth)
+            );
+            let run = move || {
+                let Ok(model) = parse(&nested) else { return false };
+                for dialect in [Dialect::Camunda, Dialect::Standard] {
+                    let environment = Environment { dialect, ..Environment::default() };
+                    let _ = model.evaluate("d", &(), &environment);
+                }
+                true
+            };
+            let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).expect("a thread");
+            let parsed = thread.join().expect("no panic");
+            assert!(parsed || depth == levels, "{open}");
+        }
+    }
+}
