@@ -10,8 +10,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{Config, LogFormat};
 use crate::failure::Failure;
 
-/// Libraries that tell at INFO what only their own developers want to know. Named in the levels, they speak again.
-const QUIET: &str = "openraft=warn,raft_engine=warn,pprof=warn";
+/// Libraries that tell what only their own developers want to know; raft-engine warns of the torn end of a log after every
+/// crash, which is as it should be. Named in the levels, they speak again.
+const QUIET: &str = "openraft=warn,raft_engine=error,pprof=warn";
 
 /// Begins to log.
 pub(crate) fn begin(config: &Config) -> Result<Loggers, Failure> {

@@ -66,6 +66,20 @@ pub(crate) struct Shared {
     pub exports: Option<Arc<Hub>>,
 }
 
+impl Shared {
+    /// Log index up to which everything is on disk.
+    pub fn durable_index(&self) -> u64 {
+        // The guard of a watch must not outlive this line: whoever sends would wait for it.
+        *self.durable.borrow()
+    }
+
+    /// Notes how the last flush ended. Returns whether the one before had failed.
+    fn set_flush_failure(&self, failure: Option<String>) -> bool {
+        let mut noted = self.flush_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *noted, failure).is_some()
+    }
+}
+
 /// The engine as replication sees it.
 pub(crate) struct Machine {
     engine: Engine,
@@ -186,20 +200,18 @@ impl Machine {
 
     fn flush_ended(&mut self, outcome: crate::flusher::Outcome) -> Result<(), ApplyError> {
         self.flushing = false;
-        let mut failure = self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome {
             Ok(flushed) => {
-                *failure = None;
+                self.shared.set_flush_failure(None);
                 self.durable = flushed.applied_index();
                 let retired = self.engine.flushed(flushed).map_err(ApplyError::new)?;
                 self.flusher.retire(retired);
                 self.shared.durable.send_replace(self.durable);
             }
             Err(error) => {
-                if failure.is_none() {
+                if !self.shared.set_flush_failure(Some(error.to_string())) {
                     tracing::error!(%error, "state cannot be flushed; it is kept in memory and tried again");
                 }
-                *failure = Some(error.to_string());
                 self.retry_at = Some(Instant::now() + RETRY_FLUSH);
             }
         }

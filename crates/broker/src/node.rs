@@ -274,7 +274,7 @@ impl Node {
         PartitionStatus {
             leader: self.group.is_leader(),
             position: self.shared.position.load(Ordering::Acquire),
-            durable_index: *self.shared.durable.borrow(),
+            durable_index: self.shared.durable_index(),
             committed_index: group.committed_index,
             purged_index: group.purged_index,
         }
@@ -339,7 +339,7 @@ impl Node {
             position: self.shared.position.load(Ordering::Acquire),
             committed_index: group.committed_index,
             appended_index: group.last_log_index,
-            durable_index: *self.shared.durable.borrow(),
+            durable_index: self.shared.durable_index(),
             healthy: self.health().partition.is_ok(),
         });
     }

@@ -168,3 +168,28 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
     assert!(shared.demand.take_yielded().is_empty());
     assert_eq!(shared.demand.counts(), (0, 0));
 }
+
+/// Whoever reads the durable index may ask for the health next, while the machine takes over a flush: neither waits for
+/// the other.
+#[test]
+fn taking_over_a_flush_holds_nothing_that_a_reader_of_its_index_wants() {
+    let mut machine = machine(engine(&Disk::default()), StateOptions::default());
+    let shared = Arc::clone(&machine.shared);
+    let mut log = Log(0);
+    log.apply(&mut machine, vec![deploy()], vec![]);
+    let reading = shared.durable.borrow();
+    shared.flush_now.store(true, Ordering::Release);
+    let applying = std::thread::spawn(move || {
+        log.apply(&mut machine, vec![create(10)], vec![]);
+        machine.durable_index()
+    });
+    // It is done with the failure long before; then it waits for the reader, who can still ask.
+    let deadline = Instant::now() + Duration::from_millis(300);
+    while Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    assert!(shared.flush_failure.try_lock().is_ok(), "the health cannot be asked");
+    drop(reading);
+    assert_eq!(applying.join().unwrap(), 2);
+    assert_eq!(shared.durable_index(), 2);
+}
