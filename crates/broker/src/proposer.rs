@@ -57,7 +57,8 @@ impl Proposer {
                 return;
             }
             let room = in_flight.len() < self.options.max_batches_in_flight;
-            // A second entry is worth its sync only if it carries a fair share of commands.
+            // A second entry is worth its sync only if it carries a fair share of commands: a sixteenth instead of a quarter
+            // cost a tenth more CPU and gained nothing.
             let ready =
                 room && (in_flight.is_empty() || waiting.len() * 4 >= self.options.max_batch_commands);
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
