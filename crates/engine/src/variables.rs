@@ -205,7 +205,7 @@ impl Work<'_> {
         for mapping in mappings {
             let value = match &mapping.source {
                 None => Json::null(),
-                Some(Text::Static(text)) => json_string(text),
+                Some(Text::Static(text)) => Json::string(text),
                 Some(Text::Expression(expression)) => {
                     let scope = Scope { scope_key, extra: Some(&targets) };
                     let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
@@ -248,27 +248,6 @@ fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {
     (scope_key, Arc::clone(&empty))..(scope_key + 1, empty)
 }
 
-/// A JSON string.
-pub(crate) fn json_string(text: &str) -> Json {
-    Json::from_valid(format!("\"{}\"", escape(text)))
-}
-
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Puts a value at a path inside an object; what is not an object on the way is replaced by one.
 fn merge_path(base: Option<Json>, path: &[Arc<str>], value: Json) -> Json {
     let parse = |json: Option<Json>| {
@@ -307,6 +286,6 @@ mod tests {
 
     #[test]
     fn text_becomes_a_json_string() {
-        assert_eq!(json_string("a\"b\\\n\u{1}").as_str(), r#""a\"b\\\n\u0001""#);
+        assert_eq!(Json::string("a\"b\\\n\u{1}").as_str(), r#""a\"b\\\n\u0001""#);
     }
 }

@@ -28,6 +28,13 @@ impl Json {
         Self(bytes.into())
     }
 
+    /// A JSON string.
+    pub fn string(text: &str) -> Self {
+        let mut bytes = Vec::with_capacity(text.len() + 2);
+        write_json_string(text, &mut bytes);
+        Self(bytes.into())
+    }
+
     /// JSON null.
     pub const fn null() -> Self {
         Self(Bytes::from_static(b"null"))
@@ -229,8 +236,8 @@ impl<'b, C> minicbor::Decode<'b, C> for Document {
     }
 }
 
-/// Writes a JSON string literal.
-pub(crate) fn write_json_string(text: &str, out: &mut Vec<u8>) {
+/// Appends a JSON string literal: quotes, and escapes where they are needed.
+pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
     if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());

@@ -18,7 +18,7 @@ pub use command::{
     AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DefinitionRef,
     DeleteResource, Deploy, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
 };
-pub use document::{Document, DocumentError, Json, MAX_DEPTH};
+pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use intent::{Intent, ValueType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
 pub use name::{DEFAULT_TENANT, Name};

@@ -1,17 +1,8 @@
 //! Writes JSON into one buffer.
 
-use protocol::{Key, Name};
-
 /// A string literal.
-pub(crate) fn write_text(text: &str, out: &mut Vec<u8>) {
-    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
-    } else {
-        serde_json::to_writer(out, text).expect("writing to memory does not fail");
-    }
-}
+pub(crate) use protocol::write_json_string as write_text;
+use protocol::{Key, Name};
 
 /// An integer.
 pub(crate) fn write_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
