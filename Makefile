@@ -56,10 +56,10 @@ clients: ## End-to-end tests with the official Java, Node and Python clients; SU
 
 FUZZ_SECONDS ?= 5
 .PHONY: fuzz
-fuzz: ## Random mutations of BPMN, FEEL and JSON input, FUZZ_SECONDS each (5)
+fuzz: ## Random mutations of everything that is parsed, and of models that then run; FUZZ_SECONDS each (5)
 	@export CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz; \
 	cd fuzz; \
-	for target in bpmn feel json; do \
+	for target in bpmn feel json batch engine; do \
 		$(CARGO) run --locked --release --quiet -- $$target $(FUZZ_SECONDS) $(SEED); \
 	done
 

@@ -2,13 +2,18 @@
 //!
 //! Used by the libFuzzer targets in `fuzz_targets` and by the smoke runner, which needs no nightly compiler.
 
+mod engine;
+
 use bytes::Bytes;
+
+pub use engine::engine;
 
 /// A function that must survive any input.
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 3] = [("bpmn", bpmn), ("feel", feel), ("json", json)];
+pub const TARGETS: [(&str, Target); 5] =
+    [("bpmn", bpmn), ("feel", feel), ("json", json), ("batch", batch), ("engine", engine)];
 
 /// A BPMN file: reading it ends with processes or with findings of bounded length.
 pub fn bpmn(data: &[u8]) {
@@ -47,4 +52,30 @@ pub fn json(data: &[u8]) {
     let mut written = Vec::new();
     value.to_json(&mut written);
     assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "what was written can be read");
+}
+
+/// A batch of the log: decoding ends with a batch, which can be encoded again, or with an error.
+pub fn batch(data: &[u8]) {
+    if let Ok(batch) = protocol::Batch::decode(data) {
+        assert!(protocol::Batch::decode(&batch.encode()).is_ok(), "what was encoded can be decoded");
+    }
+}
+
+/// `SplitMix64`: small, fast, and the same everywhere.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below a bound, which must not be zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
 }

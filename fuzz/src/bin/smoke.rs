@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fuzz::{TARGETS, Target};
+use fuzz::{Random, TARGETS, Target};
 
 /// Longest input, in bytes.
 const MAX_INPUT_BYTES: usize = 64 * 1024;
@@ -116,7 +116,7 @@ fn mutate(corpus: &[Vec<u8>], tokens: &[Vec<u8>], random: &mut Random) -> Vec<u8
     for _ in 0..=random.below(MAX_MUTATIONS) {
         let at = random.below(input.len() + 1);
         let end = (at + 1 + random.below(64)).min(input.len());
-        match random.below(7) {
+        match random.below(12) {
             0 if at < input.len() => input[at] = random.next() as u8,
             1 if at < input.len() => input[at] ^= 1 << random.below(8),
             2 if at < end => {
@@ -138,27 +138,24 @@ fn mutate(corpus: &[Vec<u8>], tokens: &[Vec<u8>], random: &mut Random) -> Vec<u8
                 let to = (from + random.below(256)).min(other.len());
                 input.splice(at..at, other[from..to].iter().copied());
             }
-            _ => input.truncate(at),
+            6 => input.truncate(at),
+            // What stands in quotes moves as a whole: the file stays readable and says something else.
+            _ => copy_quoted(&mut input, random),
         }
         input.truncate(MAX_INPUT_BYTES);
     }
     input
 }
 
-/// `SplitMix64`: small, fast, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+/// Puts the content of one pair of double quotes into another.
+fn copy_quoted(input: &mut Vec<u8>, random: &mut Random) {
+    let quotes: Vec<usize> =
+        input.iter().enumerate().filter(|(_, byte)| **byte == b'"').map(|(at, _)| at).collect();
+    let pairs = quotes.len() / 2;
+    if pairs < 2 {
+        return;
     }
-
-    /// A number below a bound, which must not be zero.
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
+    let (from, to) = (random.below(pairs) * 2, random.below(pairs) * 2);
+    let text = input[quotes[from] + 1..quotes[from + 1]].to_vec();
+    input.splice(quotes[to] + 1..quotes[to + 1], text);
 }

@@ -1,0 +1,255 @@
+//! A model and what happens to it: the file is deployed, its processes are started, and workers, messages, people and the
+//! clock do things that follow from the bytes of the file. Nothing may panic or go on for ever, and cancelling everything
+//! must leave nothing behind.
+
+use std::ops::ControlFlow;
+
+use bytes::Bytes;
+use engine::{Effects, Engine, LASTING, Options};
+use protocol::{
+    ActivatedJob, Batch, Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Deploy, Document,
+    ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Resource, SetVariables, ThrowError,
+};
+use state::Store;
+
+use crate::Random;
+
+/// Things that are done to the instances of one model.
+const ACTIONS: usize = 40;
+/// Commands that leftover steps may go on for, after an action.
+const MAX_CONTINUES: usize = 50;
+/// Rounds of cancelling after which nothing may be left.
+const MAX_CANCELS: usize = 2_000;
+/// 2026-01-01T00:00:00Z.
+const START_MS: i64 = 1_767_225_600_000;
+/// Rows looked at when something is picked by chance.
+const PICK: usize = 50;
+/// Values that variables take.
+const VALUES: [&str; 8] =
+    ["null", "true", "0", "7", "\"a\"", "[1,2,3]", "{\"a\":{\"b\":[]}}", "\"2026-01-01T00:00:00Z\""];
+
+/// Deploys a file and lets things happen to it.
+pub fn engine(data: &[u8]) {
+    let Ok(processes) = bpmn::parse(data, &bpmn::Limits::default()) else { return };
+    let seed = data.iter().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+    let Ok(store) = Store::in_memory(state::Options::default()) else { return };
+    let options = Options { records: true, ..Options::default() };
+    let engine = Engine::open(&store, options).expect("an empty store");
+    let mut run = Run { engine, now_ms: START_MS, random: Random(seed), held: Vec::new(), pending: false };
+    run.apply(Command::Deploy(Deploy {
+        resources: vec![Resource { name: Name::from("model.bpmn"), content: data.to_vec() }],
+        tenant_id: Name::default_tenant(),
+    }));
+    let ids: Vec<Name> = processes.iter().map(|process| Name::from(&*process.id)).collect();
+    for id in &ids {
+        run.create(id);
+    }
+    for _ in 0..ACTIONS {
+        run.act(&ids);
+    }
+    run.cancel_everything();
+}
+
+struct Run {
+    engine: Engine,
+    now_ms: i64,
+    random: Random,
+    held: Vec<ActivatedJob>,
+    /// Whether steps are left over.
+    pending: bool,
+}
+
+impl Run {
+    fn batch(&mut self, commands: Vec<Command>, demand: Vec<Demand>) {
+        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let batch = Batch::decode(&batch.encode()).expect("what was encoded");
+        let mut effects = Effects::default();
+        self.engine.apply(&batch, &mut effects).expect("a state in memory");
+        assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
+        self.pending = effects.has_pending_steps;
+        self.held.extend(effects.deliveries.into_iter().flat_map(|delivery| delivery.jobs));
+    }
+
+    fn apply(&mut self, command: Command) {
+        self.batch(vec![command], vec![]);
+        for _ in 0..MAX_CONTINUES {
+            if !self.pending {
+                break;
+            }
+            self.batch(vec![Command::Continue], vec![]);
+        }
+    }
+
+    fn document(&mut self) -> Document {
+        let mut text = String::from("{");
+        for (at, name) in ["a", "x", "key", "items", "r"].iter().enumerate() {
+            let value = VALUES[self.random.below(VALUES.len())];
+            text.push_str(&format!("{}\"{name}\":{value}", if at == 0 { "" } else { "," }));
+        }
+        text.push('}');
+        Document::parse(Bytes::from(text)).expect("an object")
+    }
+
+    fn create(&mut self, id: &Name) {
+        let variables = self.document();
+        self.apply(Command::CreateInstance(CreateInstance {
+            definition: DefinitionRef::Id { id: id.clone(), version: None },
+            tenant_id: Name::default_tenant(),
+            variables,
+            await_result: None,
+            tags: vec![],
+            business_id: None,
+            operation_reference: None,
+        }));
+    }
+
+    fn act(&mut self, ids: &[Name]) {
+        match self.random.below(12) {
+            0 => {
+                let id = ids[self.random.below(ids.len())].clone();
+                self.create(&id);
+            }
+            1..=3 => self.activate_jobs(),
+            4..=6 => self.work(),
+            7 => self.publish(),
+            8 => {
+                self.now_ms += 1_000 << self.random.below(30);
+                self.apply(Command::Tick);
+            }
+            9 => {
+                let keys = self.engine.tables().incidents.keys(.., PICK).expect("readable");
+                if let Some(incident_key) = self.pick(&keys) {
+                    self.apply(Command::ResolveIncident { incident_key, operation_reference: None });
+                }
+            }
+            10 => {
+                let keys = self.engine.tables().element_instances.keys(.., PICK).expect("readable");
+                if let Some(element_instance_key) = self.pick(&keys) {
+                    let (variables, local) = (self.document(), self.random.below(2) == 0);
+                    self.apply(Command::SetVariables(SetVariables {
+                        element_instance_key,
+                        variables,
+                        local,
+                        operation_reference: None,
+                    }));
+                }
+            }
+            _ => {
+                let keys = self.engine.tables().instances.keys(.., PICK).expect("readable");
+                if let Some(process_instance_key) = self.pick(&keys) {
+                    self.apply(Command::CancelInstance { process_instance_key, operation_reference: None });
+                }
+            }
+        }
+    }
+
+    fn pick(&mut self, keys: &[Key]) -> Option<Key> {
+        if keys.is_empty() { None } else { Some(keys[self.random.below(keys.len())]) }
+    }
+
+    fn activate_jobs(&mut self) {
+        let queued = self.engine.tables().job_queue.keys(.., PICK).expect("readable");
+        let Some((job_type, tenant_id, _)) = queued.first() else { return };
+        let demand = Demand {
+            subscriber_id: 1,
+            job_type: Name::from(&**job_type),
+            tenant_ids: vec![Name::from(&**tenant_id)],
+            worker: Name::from("worker"),
+            timeout_ms: 60_000,
+            max_jobs: 5,
+            fetch_variables: vec![],
+        };
+        self.batch(vec![], vec![demand]);
+    }
+
+    fn work(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let job = self.held.swap_remove(self.random.below(self.held.len()));
+        let (job_key, variables) = (job.key, self.document());
+        let command = match self.random.below(5) {
+            0 => Command::FailJob(FailJob {
+                job_key,
+                retries: self.random.below(2) as i32,
+                retry_backoff_ms: 1_000 * self.random.below(2) as i64,
+                error_message: Name::default(),
+                variables,
+            }),
+            1 => Command::ThrowError(ThrowError {
+                job_key,
+                error_code: Name::from(["E1", "code", ""][self.random.below(3)]),
+                error_message: Name::default(),
+                variables,
+            }),
+            _ => Command::CompleteJob(CompleteJob { job_key, variables }),
+        };
+        self.apply(command);
+    }
+
+    fn publish(&mut self) {
+        let waiting = self.engine.tables().subscriptions.scan(.., PICK).expect("readable");
+        let (name, correlation_key) = match waiting.len() {
+            0 => (Name::from("message"), Name::from("a")),
+            len => {
+                let row = &waiting[self.random.below(len)].1;
+                (row.message_name.clone(), row.correlation_key.clone())
+            }
+        };
+        let (variables, time_to_live_ms) = (self.document(), 1_000 * self.random.below(2) as i64);
+        self.apply(Command::PublishMessage(PublishMessage {
+            name,
+            correlation_key,
+            time_to_live_ms,
+            message_id: Name::default(),
+            variables,
+            tenant_id: Name::default_tenant(),
+        }));
+    }
+
+    fn cancel_everything(&mut self) {
+        for _ in 0..MAX_CANCELS {
+            let root = {
+                let mut root = None;
+                self.engine
+                    .tables()
+                    .instances
+                    .visit(.., |key, row| {
+                        if row.parent.is_some() {
+                            return ControlFlow::Continue(());
+                        }
+                        root = Some(*key);
+                        ControlFlow::Break(())
+                    })
+                    .expect("readable");
+                root
+            };
+            match root {
+                Some(process_instance_key) => {
+                    self.apply(Command::CancelInstance { process_instance_key, operation_reference: None });
+                }
+                None if self.pending => self.batch(vec![Command::Continue], vec![]),
+                None => break,
+            }
+        }
+        let left: Vec<_> = self
+            .engine
+            .tables()
+            .row_counts()
+            .into_iter()
+            .filter(|(name, rows)| *rows > 0 && !LASTING.contains(name) && !OUTLIVING.contains(name))
+            .collect();
+        assert!(left.is_empty(), "left over after everything was cancelled: {left:?}");
+    }
+}
+
+/// Tables whose rows belong to no instance, so that cancelling leaves them: what waits to start one.
+const OUTLIVING: [&str; 7] = [
+    "timers",
+    "timer_due",
+    "timer_by_owner",
+    "messages",
+    "message_due",
+    "message_by_name",
+    "message_correlations",
+];
