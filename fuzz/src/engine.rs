@@ -2,6 +2,7 @@
 //! clock do things that follow from the bytes of the file. Nothing may panic or go on for ever, and cancelling everything
 //! must leave nothing behind.
 
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
@@ -84,7 +85,7 @@ impl Run {
         let mut text = String::from("{");
         for (at, name) in ["a", "x", "key", "items", "r"].iter().enumerate() {
             let value = VALUES[self.random.below(VALUES.len())];
-            text.push_str(&format!("{}\"{name}\":{value}", if at == 0 { "" } else { "," }));
+            let _ = write!(text, "{}\"{name}\":{value}", if at == 0 { "" } else { "," });
         }
         text.push('}');
         Document::parse(Bytes::from(text)).expect("an object")
@@ -171,8 +172,8 @@ impl Run {
         let command = match self.random.below(5) {
             0 => Command::FailJob(FailJob {
                 job_key,
-                retries: self.random.below(2) as i32,
-                retry_backoff_ms: 1_000 * self.random.below(2) as i64,
+                retries: [0, 1][self.random.below(2)],
+                retry_backoff_ms: [0, 1_000][self.random.below(2)],
                 error_message: Name::default(),
                 variables,
             }),
@@ -196,7 +197,7 @@ impl Run {
                 (row.message_name.clone(), row.correlation_key.clone())
             }
         };
-        let (variables, time_to_live_ms) = (self.document(), 1_000 * self.random.below(2) as i64);
+        let (variables, time_to_live_ms) = (self.document(), [0, 1_000][self.random.below(2)]);
         self.apply(Command::PublishMessage(PublishMessage {
             name,
             correlation_key,

@@ -117,7 +117,7 @@ fn mutate(corpus: &[Vec<u8>], tokens: &[Vec<u8>], random: &mut Random) -> Vec<u8
         let at = random.below(input.len() + 1);
         let end = (at + 1 + random.below(64)).min(input.len());
         match random.below(12) {
-            0 if at < input.len() => input[at] = random.next() as u8,
+            0 if at < input.len() => input[at] = random.number() as u8,
             1 if at < input.len() => input[at] ^= 1 << random.below(8),
             2 if at < end => {
                 input.drain(at..end);
