@@ -170,6 +170,8 @@ pub enum ElementKind {
 /// Start event.
 #[derive(Debug)]
 pub struct StartEvent {
+    /// The form that people fill in to start an instance.
+    pub form: Option<FormReference>,
     /// What starts it.
     pub trigger: Trigger,
 }
@@ -273,6 +275,15 @@ pub enum Binding {
     Deployment,
     /// The latest version with this tag.
     VersionTag(Arc<str>),
+}
+
+/// A form that is deployed on its own.
+#[derive(Debug, Clone)]
+pub struct FormReference {
+    /// `zeebe:formDefinition formId`.
+    pub id: Text,
+    /// How the version is chosen.
+    pub binding: Binding,
 }
 
 macro_rules! names {

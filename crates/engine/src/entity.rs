@@ -71,6 +71,92 @@ pub struct Definition {
 }
 minicbor_value!(Definition, weight = |definition| 256 + definition.resource.len());
 
+/// What kinds of definition there are. The number is part of the keys of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DefinitionKind {
+    Process = 0,
+    DecisionRequirements = 1,
+    Decision = 2,
+    Form = 3,
+    Resource = 4,
+}
+
+/// A deployed decision requirements graph: one DMN file.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct DecisionRequirements {
+    #[n(0)]
+    pub id: Name,
+    #[n(1)]
+    pub name: Name,
+    #[n(2)]
+    pub namespace: Name,
+    #[n(3)]
+    pub version: u32,
+    #[n(4)]
+    pub resource_name: Name,
+    /// xxh3-128 of the resource.
+    #[cbor(n(5), with = "minicbor::bytes")]
+    pub checksum: [u8; 16],
+    /// The DMN file.
+    #[cbor(n(6), with = "minicbor::bytes")]
+    pub resource: Vec<u8>,
+    #[n(7)]
+    pub deployment_key: Key,
+    #[n(8)]
+    pub tenant_id: Name,
+    /// Its decisions in the order of the file.
+    #[n(9)]
+    pub decisions: Vec<Key>,
+}
+minicbor_value!(
+    DecisionRequirements,
+    weight = |graph| 256 + 8 * graph.decisions.len() + graph.resource.len()
+);
+
+/// A deployed decision.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Decision {
+    #[n(0)]
+    pub id: Name,
+    #[n(1)]
+    pub name: Name,
+    #[n(2)]
+    pub version: u32,
+    #[n(3)]
+    pub version_tag: Option<Name>,
+    #[n(4)]
+    pub requirements_key: Key,
+    #[n(5)]
+    pub deployment_key: Key,
+    #[n(6)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Decision);
+
+/// A deployed form, or a deployed resource of no kind that the engine knows.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredFile {
+    #[n(0)]
+    pub id: Name,
+    #[n(1)]
+    pub version: u32,
+    #[n(2)]
+    pub version_tag: Option<Name>,
+    #[n(3)]
+    pub resource_name: Name,
+    /// xxh3-128 of the content.
+    #[cbor(n(4), with = "minicbor::bytes")]
+    pub checksum: [u8; 16],
+    #[cbor(n(5), with = "minicbor::bytes")]
+    pub content: Vec<u8>,
+    #[n(6)]
+    pub deployment_key: Key,
+    #[n(7)]
+    pub tenant_id: Name,
+}
+minicbor_value!(StoredFile, weight = |file| 192 + file.content.len());
+
 /// A process instance.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Instance {

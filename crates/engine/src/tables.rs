@@ -5,8 +5,8 @@ use std::sync::Arc;
 use protocol::Key;
 
 use crate::entity::{
-    Banned, Definition, ElementInstance, Incident, Instance, Job, Message, Meta, StartSubscription,
-    Subscription, Timer, VariableKey,
+    Banned, Decision, DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job, Message,
+    Meta, StartSubscription, StoredFile, Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 
@@ -21,14 +21,7 @@ state::tables! {
         pub meta: Table<u8, Meta> = 1,
         /// Process definitions.
         pub definitions: Table<Key, Definition> = 2,
-        /// Definition by tenant, process ID and version.
-        pub definition_by_id: Table<(Tenant, Text, u32), Key> = 3,
-        /// Latest definition with a version tag.
-        pub definition_by_tag: Table<(Tenant, Text, Text), Key> = 4,
-        /// Definition by deployment and process ID.
-        pub definition_by_deployment: Table<(Key, Text), Key> = 5,
-        /// Highest version ever given to a process ID.
-        pub last_version: Table<(Tenant, Text), u32> = 6,
+        // 3 to 6 were indexes of process definitions alone.
         /// Instances that run, by definition.
         pub running_instances: Table<Key, u64> = 7,
         /// Process instances.
@@ -85,6 +78,22 @@ state::tables! {
         pub banned_steps: Table<(Key, u64), Step> = 33,
         /// Positions that exporters have acknowledged.
         pub exporters: Table<Text, u64> = 34,
+        /// Definition of any kind by kind, tenant, ID and version. Versions that were deleted are not here.
+        pub definition_by_id: Table<(u8, Tenant, Text, u32), Key> = 35,
+        /// Definition of any kind by kind, tenant, ID, version tag and version.
+        pub definition_by_tag: Table<(u8, Tenant, Text, Text, u32), Key> = 36,
+        /// Definition of any kind by deployment, kind and ID.
+        pub definition_by_deployment: Table<(Key, u8, Text), Key> = 37,
+        /// Highest version ever given to an ID of a kind.
+        pub last_version: Table<(u8, Tenant, Text), u32> = 38,
+        /// Decision requirements graphs.
+        pub decision_requirements: Table<Key, DecisionRequirements> = 39,
+        /// Decisions.
+        pub decisions: Table<Key, Decision> = 40,
+        /// Forms.
+        pub forms: Table<Key, StoredFile> = 41,
+        /// Resources of no kind that the engine knows.
+        pub resources: Table<Key, StoredFile> = 42,
     }
 }
 
@@ -96,6 +105,10 @@ pub const LASTING: &[&str] = &[
     "definition_by_tag",
     "definition_by_deployment",
     "last_version",
+    "decision_requirements",
+    "decisions",
+    "forms",
+    "resources",
     "start_subscriptions",
     "exporters",
 ];

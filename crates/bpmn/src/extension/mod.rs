@@ -1,9 +1,11 @@
 //! The `zeebe:` extension elements: one file per group that several kinds share.
 
+mod binding;
 mod headers;
 mod job;
 mod mapping;
 
+pub(crate) use binding::{binding, form_reference};
 pub(crate) use headers::{headers, headers_json, push_json_string};
 pub(crate) use job::{job, job_without_type};
 pub(crate) use mapping::mappings;

@@ -1,12 +1,10 @@
 //! Call activity: runs another process.
 
-use std::sync::Arc;
-
 use super::Kind;
 use crate::catalogue::is_true;
 use crate::context::Context;
-use crate::graph::{Binding, Call, ElementKind, ElementType, EventType, Text};
-use crate::problem::excerpt;
+use crate::extension::binding;
+use crate::graph::{Call, ElementKind, ElementType, EventType, Text};
 use crate::xml::NodeId;
 
 pub(super) const KIND: Kind = Kind::activity("callActivity", ElementType::CallActivity, read);
@@ -41,25 +39,6 @@ fn process_id(cx: &mut Context<'_, '_>, node: NodeId) -> Option<Text> {
         _ => {
             let value = cx.required(node, "processId")?;
             cx.text(value, "attribute 'processId' of zeebe:calledElement")
-        }
-    }
-}
-
-/// `bindingType` and `versionTag` of a reference to another definition.
-fn binding(cx: &mut Context<'_, '_>, node: NodeId) -> Option<Binding> {
-    match cx.document.attribute(node, "bindingType") {
-        None | Some("latest") => Some(Binding::Latest),
-        Some("deployment") => Some(Binding::Deployment),
-        Some("versionTag") => {
-            cx.required(node, "versionTag").map(|tag| Binding::VersionTag(Arc::from(tag.trim())))
-        }
-        Some(other) => {
-            let part = cx.name_of(node);
-            cx.problem(format!(
-                "attribute 'bindingType' of {part} must be one of latest, deployment, versionTag, but is '{}'",
-                excerpt(other)
-            ));
-            None
         }
     }
 }

@@ -189,8 +189,8 @@ fn check_starts(check: &mut Check<'_, '_>) {
         let element = check.process.element(child);
         starts += usize::from(element.element_type == ElementType::StartEvent);
         match &element.kind {
-            ElementKind::StartEvent(StartEvent { trigger: Trigger::None }) => none_starts += 1,
-            ElementKind::StartEvent(StartEvent { trigger: Trigger::Message(message) }) => {
+            ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. }) => none_starts += 1,
+            ElementKind::StartEvent(StartEvent { trigger: Trigger::Message(message), .. }) => {
                 let Text::Static(name) = &message.name else { continue };
                 if message_names.insert(name.clone(), child).is_some() && reported.insert(name.clone()) {
                     let name = excerpt(name);

@@ -3,7 +3,8 @@
 use super::Kind;
 use crate::context::Context;
 use crate::event::{Definition, KeyNeed, TimerUse, definition, message, timer};
-use crate::graph::{ElementKind, ElementType, EventType, PROCESS, StartEvent, Trigger};
+use crate::extension::form_reference;
+use crate::graph::{ElementKind, ElementType, EventType, FormReference, PROCESS, StartEvent, Trigger};
 
 pub(super) const KIND: Kind = Kind::node("startEvent", ElementType::StartEvent, read);
 
@@ -26,5 +27,16 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
             return None;
         }
     };
-    Some((ElementKind::StartEvent(StartEvent { trigger }), event_type))
+    let form = if matches!(trigger, Trigger::None) { form(cx)? } else { None };
+    Some((ElementKind::StartEvent(StartEvent { form, trigger }), event_type))
+}
+
+/// The form of a none start event. One that is embedded in the process has no version to choose.
+fn form(cx: &mut Context<'_, '_>) -> Option<Option<FormReference>> {
+    let Some(node) = cx.extension("formDefinition") else { return Some(None) };
+    let has = |name: &str| cx.document.attribute(node, name).is_some_and(|value| !value.trim().is_empty());
+    if !has("formId") && has("formKey") {
+        return Some(None);
+    }
+    form_reference(cx, node).map(Some)
 }

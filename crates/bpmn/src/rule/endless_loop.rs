@@ -158,7 +158,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
     match &process.element(index).kind {
         ElementKind::PassThrough
         | ElementKind::SubProcess { .. }
-        | ElementKind::StartEvent(StartEvent { trigger: Trigger::None })
+        | ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. })
         | ElementKind::IntermediateThrow
         | ElementKind::EndEvent(End::None)
         | ElementKind::Script { .. }

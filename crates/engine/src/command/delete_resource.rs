@@ -3,7 +3,8 @@
 use protocol::{DeleteResource, Intent, Key, Rejection, ResourceDeletionRecord, Response};
 
 use super::deploy::process_record;
-use crate::entity::DefinitionState;
+use crate::definition::Entry;
+use crate::entity::{DefinitionKind, DefinitionState};
 use crate::failure::Failure;
 use crate::work::Work;
 
@@ -33,15 +34,14 @@ impl Work<'_> {
             self.disarm(key)?;
         }
         self.emit(key, Intent::Deleting, |_| process_record(&definition, key));
-        let (tenant, id) = (tenant_id.0.clone(), definition.process_id.0.clone());
-        self.tables.definition_by_id.delete(&(tenant.clone(), id.clone(), definition.version));
-        self.tables.definition_by_deployment.delete(&(definition.deployment_key, id.clone()));
-        if let Some(tag) = &definition.version_tag {
-            let by_tag = (tenant, id, tag.0.clone());
-            if self.tables.definition_by_tag.get(&by_tag)?.is_some_and(|tagged| *tagged == key) {
-                self.tables.definition_by_tag.delete(&by_tag);
-            }
-        }
+        let entry = Entry {
+            kind: DefinitionKind::Process,
+            tenant_id: &tenant_id,
+            id: &definition.process_id,
+            version_tag: definition.version_tag.as_ref(),
+            deployment_key: definition.deployment_key,
+        };
+        self.unregister(&entry, definition.version);
         self.tables.definitions.update(&key, |definition| definition.state = DefinitionState::Draining)?;
         if was_latest && let Some(before) = self.latest_definition(&tenant_id, &definition.process_id)? {
             let model = self.definitions.process(self.tables, before)?;

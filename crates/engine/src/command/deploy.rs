@@ -9,7 +9,8 @@ use protocol::{
     Rejection, Resource, Response,
 };
 
-use crate::entity::{Definition, DefinitionState, StartSubscription, Timer};
+use crate::definition::Entry;
+use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscription, Timer};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::Work;
@@ -123,18 +124,19 @@ impl Work<'_> {
         let tenant = deploy.tenant_id.clone();
         let process_id = Name::from(&model.id);
         let previous = self.latest_definition(&tenant, &process_id)?;
-        let id = (tenant.0.clone(), process_id.0.clone());
-        let version = self.tables.last_version.get(&id)?.map_or(0, |version| *version) + 1;
-        self.tables.last_version.put(id, version);
-        self.tables.definition_by_id.insert((tenant.0.clone(), process_id.0.clone(), version), key);
-        self.tables.definition_by_deployment.insert((deployment_key, process_id.0.clone()), key);
-        if let Some(tag) = &model.version_tag {
-            self.tables.definition_by_tag.put((tenant.0.clone(), process_id.0.clone(), tag.clone()), key);
-        }
+        let version_tag = model.version_tag.as_ref().map(Name::from);
+        let entry = Entry {
+            kind: DefinitionKind::Process,
+            tenant_id: &tenant,
+            id: &process_id,
+            version_tag: version_tag.as_ref(),
+            deployment_key,
+        };
+        let version = self.register(&entry, key)?;
         let definition = Definition {
             process_id,
             version,
-            version_tag: model.version_tag.as_ref().map(Name::from),
+            version_tag,
             resource_name: resource.name.clone(),
             checksum,
             resource: resource.content.clone(),

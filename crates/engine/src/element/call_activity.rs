@@ -1,10 +1,11 @@
 //! Call activity: starts an instance of another process and waits for its end.
 
-use bpmn::graph::{Binding, Call, ElementKind, PROCESS};
+use bpmn::graph::{Call, ElementKind, PROCESS};
 use protocol::{Document, Key, Name};
 
 use super::{Behavior, Leave, Next};
-use crate::entity::{DefinitionState, ErrorType, Instance, Parent};
+use crate::definition::describe;
+use crate::entity::{DefinitionKind, DefinitionState, ErrorType, Instance, Parent};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::{At, Work};
@@ -73,19 +74,9 @@ fn called_element(message: impl Into<String>) -> Failure {
 
 fn find_called(work: &mut Work, at: &At, call: &Call, process_id: &Name) -> Result<Key, Failure> {
     let tenant = &at.instance.tenant_id;
-    let (found, which) = match &call.binding {
-        Binding::Latest => (work.latest_definition(tenant, process_id)?, String::new()),
-        Binding::Deployment => {
-            let own = work.tables.definitions.get(&at.instance.definition_key)?;
-            let deployment = own.map_or(0, |definition| definition.deployment_key);
-            let key = work.tables.definition_by_deployment.get(&(deployment, process_id.0.clone()))?;
-            (key.map(|key| *key), format!(" in deployment '{deployment}'"))
-        }
-        Binding::VersionTag(tag) => {
-            let key = (tenant.0.clone(), process_id.0.clone(), tag.clone());
-            (work.tables.definition_by_tag.get(&key)?.map(|key| *key), format!(" and version tag '{tag}'"))
-        }
-    };
+    let binding = &call.binding;
+    let found =
+        work.bound(DefinitionKind::Process, tenant, process_id, binding, at.instance.definition_key)?;
     let active = match found {
         Some(key) => work
             .tables
@@ -97,7 +88,8 @@ fn find_called(work: &mut Work, at: &At, call: &Call, process_id: &Name) -> Resu
     };
     let key = active.ok_or_else(|| {
         called_element(format!(
-            "Expected process with BPMN process id '{process_id}'{which} to be deployed, but not found."
+            "Expected process with BPMN process id '{process_id}'{} to be deployed, but not found.",
+            describe(binding)
         ))
     })?;
     let process = work.definitions.process(work.tables, key)?;

@@ -395,7 +395,7 @@ fn the_version_is_chosen_by_its_binding() {
               = created parent v1
             > complete two
               job #6.two completed
-              incident #5.same CALLED_ELEMENT_ERROR created: Expected process with BPMN process id 'child' in deployment '<key>' to be deployed, but not found.
+              incident #5.same CALLED_ELEMENT_ERROR created: Expected process with BPMN process id 'child' in the deployment of the process to be deployed, but not found.
             > cancel #5
               incident #5.same CALLED_ELEMENT_ERROR resolved
         "#]],
@@ -502,6 +502,62 @@ fn calls_without_end_stop_at_the_limit() {
               #2.p terminated
               again terminated
               p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_version_tag_falls_back_to_the_version_before() {
+    let child = |task: &str| format!("process child tag=stable\n start s\n job {task}\n s -> {task}");
+    let (first, second) = (child("one"), child("two"));
+    check_with(
+        &[
+            ("child", &first),
+            ("child@2", &second),
+            (
+                "parent",
+                "process parent
+                 start s
+                 call c process=child binding=versionTag tag=stable
+                 s -> c",
+            ),
+        ],
+        Options::default(),
+        "deploy child
+         deploy child@2
+         deploy parent
+         show jobs incidents
+         create parent
+         delete child v=2
+         create parent
+         delete child v=1
+         create parent
+         cancel #1
+         cancel #3
+         cancel #5",
+        expect![[r#"
+              = deployed child v1
+            > deploy child@2
+              = deployed child v2
+            > deploy parent
+              = deployed parent v1
+            > create parent
+              job #2.two created type two retries 3
+              = created parent v1
+            > delete child v=2
+            > create parent
+              job #4.one created type one retries 3
+              = created parent v1
+            > delete child v=1
+            > create parent
+              incident #5.c CALLED_ELEMENT_ERROR created: Expected process with BPMN process id 'child' with version tag 'stable' to be deployed, but not found.
+              = created parent v1
+            > cancel #1
+              job #2.two canceled
+            > cancel #3
+              job #4.one canceled
+            > cancel #5
+              incident #5.c CALLED_ELEMENT_ERROR resolved
         "#]],
     );
 }

@@ -224,6 +224,10 @@ fn content(tables: &engine::Tables) -> Content {
         banned,
         banned_steps,
         exporters,
+        decision_requirements,
+        decisions,
+        forms,
+        resources,
     )
 }
 

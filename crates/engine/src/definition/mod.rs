@@ -1,5 +1,10 @@
 //! Process definitions: the compiled models, and how a reference finds one.
 
+mod form;
+mod registry;
+
+pub(crate) use registry::{Entry, describe};
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,7 +12,7 @@ use bpmn::Process;
 use protocol::{DefinitionRef, Key, Name, Rejection};
 use state::StateError;
 
-use crate::entity::{Definition, DefinitionState};
+use crate::entity::{Definition, DefinitionKind, DefinitionState};
 use crate::failure::Failure;
 use crate::tables::Tables;
 use crate::work::Work;
@@ -84,9 +89,7 @@ fn no_limits() -> bpmn::Limits {
 impl Work<'_> {
     /// The key of the highest version of a process, deleted ones aside.
     pub fn latest_definition(&self, tenant: &Name, process_id: &Name) -> Result<Option<Key>, StateError> {
-        let from = (tenant.0.clone(), process_id.0.clone(), 0);
-        let to = (tenant.0.clone(), process_id.0.clone(), u32::MAX);
-        Ok(self.tables.definition_by_id.last(from..=to)?.map(|(_, key)| *key))
+        self.latest(DefinitionKind::Process, tenant, process_id)
     }
 
     /// The definition a command means.
@@ -104,10 +107,7 @@ impl Work<'_> {
                 format!("Expected to find process definition with process ID '{id}', but none found"),
             ),
             DefinitionRef::Id { id, version: Some(version) } => (
-                self.tables
-                    .definition_by_id
-                    .get(&(tenant.0.clone(), id.0.clone(), *version))?
-                    .map(|key| *key),
+                self.version_of(DefinitionKind::Process, tenant, id, *version)?,
                 format!(
                     "Expected to find process definition with process ID '{id}' and version '{version}', but none found"
                 ),
