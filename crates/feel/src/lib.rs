@@ -33,3 +33,8 @@ pub use temporal::{Date, DateTime, NamedZone, Time, Zone};
 pub use value::{
     Caller, Context, Function, List, NativeFunction, Range, VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX, Value,
 };
+
+/// Names of all built-in functions, in order.
+pub fn function_names() -> impl Iterator<Item = &'static str> {
+    builtins::names()
+}

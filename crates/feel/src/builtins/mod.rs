@@ -91,6 +91,11 @@ pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
     BY_NAME.get(name).copied()
 }
 
+/// The names of all built-ins, in order.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    BY_NAME.keys().copied()
+}
+
 fn number(value: &Value) -> Result<Number, Failure> {
     value.as_number().ok_or(Failure::Illegal)
 }
