@@ -88,6 +88,28 @@ pub struct Element {
     pub inputs: Vec<Mapping>,
     /// `zeebe:output` mappings, in order.
     pub outputs: Vec<Mapping>,
+    /// `zeebe:executionListeners`.
+    pub listeners: Listeners,
+}
+
+/// The execution listeners of an element.
+#[derive(Debug, Default)]
+pub struct Listeners {
+    /// Those before its work, in order.
+    pub start: Vec<Listener>,
+    /// Those after its work, in order.
+    pub end: Vec<Listener>,
+    /// Headers of their jobs as a JSON object: those of the element.
+    pub headers_json: Arc<str>,
+}
+
+/// A listener: a job that the element waits for.
+#[derive(Debug)]
+pub struct Listener {
+    /// Job type.
+    pub job_type: Text,
+    /// Retries; `3` if the model says nothing.
+    pub retries: Text,
 }
 
 /// A sequence flow.

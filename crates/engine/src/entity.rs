@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
-use protocol::{AwaitResult, Document, JobKind, Json, Key, Name};
+use protocol::{AwaitResult, Document, JobKind, JobListenerEventType, Json, Key, Name};
 use state::minicbor_value;
 
 use crate::step::Step;
@@ -251,12 +251,16 @@ pub struct ElementInstance {
     /// Set on a scope whose children are being terminated while it goes on itself.
     #[n(11)]
     pub interrupted: bool,
+    /// Where its execution listeners stand.
+    #[n(12)]
+    pub listening: Option<Box<Listening>>,
 }
 minicbor_value!(
     ElementInstance,
     weight = |row| {
         size_of::<ElementInstance>()
             + row.pending_event.as_ref().map_or(0, |event| event.variables.json_len())
+            + row.listening.as_ref().map_or(0, |listening| listening.weight())
     }
 );
 
@@ -276,8 +280,56 @@ impl ElementInstance {
             subscribed: false,
             has_variables: false,
             interrupted: false,
+            listening: None,
         }
     }
+}
+
+/// Execution listeners of an element instance at work.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Listening {
+    /// The listener whose job runs; their number, once all are done.
+    #[n(0)]
+    pub index: u32,
+    /// What comes after the last.
+    #[n(1)]
+    pub then: AfterListeners,
+}
+
+impl Listening {
+    fn weight(&self) -> usize {
+        let document = match &self.then {
+            AfterListeners::Activate(trigger) => trigger.as_ref(),
+            AfterListeners::Leave(Leave::ByEvent(_, trigger)) => Some(trigger),
+            AfterListeners::Leave(_) => None,
+        };
+        size_of::<Self>() + document.map_or(0, Document::json_len)
+    }
+}
+
+/// What comes after the execution listeners of one moment.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum AfterListeners {
+    /// The work of the element, with the event that has happened if it is a catch event.
+    #[n(0)]
+    Activate(#[n(0)] Option<Document>),
+    /// The element is left.
+    #[n(1)]
+    Leave(#[n(0)] Leave),
+}
+
+/// How a completed element is left.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub enum Leave {
+    /// By all outgoing flows.
+    #[n(0)]
+    All,
+    /// By one.
+    #[n(1)]
+    Through(#[n(0)] u32),
+    /// By one, to a catch event whose event has happened.
+    #[n(2)]
+    ByEvent(#[n(0)] u32, #[n(1)] Document),
 }
 
 /// An event that happened to an element instance.
@@ -351,6 +403,9 @@ pub struct Job {
     /// When it was created, Unix milliseconds of the engine's clock.
     #[n(11)]
     pub created_ms: i64,
+    /// Which moment a listener's job stands for.
+    #[n(12)]
+    pub listener_event_type: JobListenerEventType,
 }
 minicbor_value!(Job);
 
@@ -474,6 +529,10 @@ pub enum ErrorType {
     CalledElementError,
     #[n(6)]
     MessageSizeExceeded,
+    #[n(120)]
+    ExecutionListenerNoRetries,
+    #[n(121)]
+    TaskListenerNoRetries,
 }
 
 impl ErrorType {
@@ -487,6 +546,8 @@ impl ErrorType {
             Self::UnhandledErrorEvent => "UNHANDLED_ERROR_EVENT",
             Self::CalledElementError => "CALLED_ELEMENT_ERROR",
             Self::MessageSizeExceeded => "MESSAGE_SIZE_EXCEEDED",
+            Self::ExecutionListenerNoRetries => "EXECUTION_LISTENER_NO_RETRIES",
+            Self::TaskListenerNoRetries => "TASK_LISTENER_NO_RETRIES",
         }
     }
 }

@@ -3,7 +3,7 @@
 use bpmn::graph::{ElementIndex, PROCESS};
 use protocol::{Document, InstanceCreated, Intent, Key, Name, Rejection};
 
-use crate::entity::{DefinitionState, ElementInstance, Instance, Phase};
+use crate::entity::{DefinitionState, ElementInstance, Instance, PendingEvent, Phase};
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::{At, Work};
@@ -39,22 +39,36 @@ impl Work<'_> {
         self.tables.instances.insert(key, instance);
         self.tables.element_instances.insert(key, ElementInstance::new(PROCESS, Phase::Activated, 0, key));
         let Some((instance, process)) = self.instance(key)? else { return Ok(()) };
+        let listens = !process.element(PROCESS).listeners.start.is_empty();
         let at = At { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
         self.record_element(&at, Intent::ElementActivating);
         let owner = at.owner();
         for (name, value) in variables.iter() {
             self.set_local(key, &owner, name, value.clone())?;
         }
-        self.record_element(&at, Intent::ElementActivated);
-        match start {
-            Some((element, trigger)) => self.start_child(&at, element, Some(trigger))?,
-            None => match at.process.none_start(PROCESS) {
-                Some(element) => self.start_child(&at, element, None)?,
-                None => return Err(Rejection::invalid_state("the process has no none start event").into()),
-            },
+        if listens {
+            self.tables.element_instances.update(&key, |row| {
+                row.phase = Phase::Activating;
+                row.pending_event = start.map(|(element, variables)| PendingEvent { element, variables });
+            })?;
+            self.listen_before(&at, None)?;
+        } else {
+            self.record_element(&at, Intent::ElementActivated);
+            self.enter_process(&at, start)?;
         }
         self.blame(blamed);
         Ok(())
+    }
+
+    /// Starts what a process begins with.
+    pub fn enter_process(&mut self, at: &At, start: Option<(ElementIndex, Document)>) -> Result<(), Failure> {
+        match start {
+            Some((element, trigger)) => self.start_child(at, element, Some(trigger)),
+            None => match at.process.none_start(PROCESS) {
+                Some(element) => self.start_child(at, element, None),
+                None => Err(Rejection::invalid_state("the process has no none start event").into()),
+            },
+        }
     }
 
     /// Decides on the first element inside a scope.

@@ -2,23 +2,34 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::{Element, ElementKind};
+use bpmn::graph::{Element, ElementKind, Text};
 use protocol::{ActivatedJob, Demand, Document, Intent, JobKind, JobListenerEventType, Key, Name, Rejection};
 use state::StateError;
 
 use crate::counters::JobAction;
 use crate::effects::Delivery;
 use crate::entity::{ErrorType, Job, JobState};
+use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::options::FaultPoint;
 use crate::tables::Tables;
 use crate::work::{At, Work};
 
-/// Task headers of an element as a JSON object.
-pub(crate) fn headers(element: &Element) -> &str {
-    match &element.kind {
-        ElementKind::Job(definition) => &definition.headers_json,
-        _ => "{}",
+/// Headers of a job as a JSON object: the task headers of its element.
+pub(crate) fn headers(element: &Element, kind: JobKind) -> Arc<str> {
+    match (&element.kind, kind) {
+        (_, JobKind::ExecutionListener) => Arc::clone(&element.listeners.headers_json),
+        (ElementKind::Job(definition), _) => Arc::clone(&definition.headers_json),
+        _ => Arc::from("{}"),
+    }
+}
+
+/// The incident of a job of this kind that has no retries left.
+pub(crate) const fn no_retries(kind: JobKind) -> ErrorType {
+    match kind {
+        JobKind::BpmnElement | JobKind::AdHocSubProcess => ErrorType::JobNoRetries,
+        JobKind::ExecutionListener => ErrorType::ExecutionListenerNoRetries,
+        JobKind::TaskListener => ErrorType::TaskListenerNoRetries,
     }
 }
 
@@ -29,8 +40,38 @@ pub(crate) fn is_queued(tables: &Tables, job_type: &Name) -> Result<bool, StateE
 }
 
 impl Work<'_> {
+    /// Type and retries of a job, evaluated.
+    pub fn evaluate_job(&self, at: &At, job_type: &Text, retries: &Text) -> Result<(Name, i32), Failure> {
+        let scope = Scope::of(at.key);
+        let job_type = self.evaluate_text(job_type, &scope)?;
+        let retries = self.evaluate_integer(retries, &scope)?;
+        if job_type.is_empty() || job_type.chars().count() > self.options.max_name_chars {
+            let message = format!("Expected a job type of 1 to {} characters", self.options.max_name_chars);
+            return Err(Failure::incident(ErrorType::ExtractValueError, message));
+        }
+        let retries = i32::try_from(retries).map_err(|_| {
+            Failure::incident(
+                ErrorType::ExtractValueError,
+                format!("Expected a number of retries, but '{retries}' is too large"),
+            )
+        })?;
+        Ok((job_type, retries))
+    }
+
     /// Creates the job of an element instance.
     pub fn create_job(&mut self, at: &At, job_type: Name, retries: i32) -> Result<(), Failure> {
+        let job = (job_type, retries);
+        self.create_listener_job(at, job, JobKind::BpmnElement, JobListenerEventType::Unspecified)
+    }
+
+    /// Creates a job of some kind for an element instance that waits for no other.
+    pub fn create_listener_job(
+        &mut self,
+        at: &At,
+        (job_type, retries): (Name, i32),
+        kind: JobKind,
+        listener_event_type: JobListenerEventType,
+    ) -> Result<(), Failure> {
         let key = self.next_key();
         let job = Job {
             job_type,
@@ -42,9 +83,10 @@ impl Work<'_> {
             worker: Name::default(),
             due_ms: -1,
             tenant_id: at.instance.tenant_id.clone(),
-            kind: JobKind::BpmnElement,
+            kind,
             error_message: Name::default(),
             created_ms: self.now_ms(),
+            listener_event_type,
         };
         self.counters.count_job(JobAction::Created);
         self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1);
@@ -207,17 +249,14 @@ impl Work<'_> {
             process_definition_key: instance.definition_key,
             element_id: Name::from(&element.id),
             element_instance_key: job.element_instance_key,
-            custom_headers_json: match &element.kind {
-                ElementKind::Job(definition) => Arc::clone(&definition.headers_json),
-                _ => Arc::from("{}"),
-            },
+            custom_headers_json: headers(element, job.kind),
             worker: job.worker.clone(),
             retries: job.retries,
             deadline_ms: job.due_ms,
             variables,
             tenant_id: job.tenant_id.clone(),
             kind: job.kind,
-            listener_event_type: JobListenerEventType::Unspecified,
+            listener_event_type: job.listener_event_type,
             tags: instance.tags.clone(),
         };
         self.tables.jobs.put(key, job);

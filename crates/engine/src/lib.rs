@@ -21,6 +21,7 @@ mod incident;
 mod instance;
 mod job;
 mod lifecycle;
+mod listener;
 mod message;
 mod options;
 mod record;

@@ -36,10 +36,15 @@ impl Work<'_> {
                 _ => Ok(()),
             },
             Step::Complete { key, variables } => match self.at(key)? {
-                Some((at, row)) if matches!(row.phase, Phase::Activated | Phase::Completing) => {
-                    self.complete(&at, variables, row.phase == Phase::Completing)
+                Some((at, row)) if row.phase == Phase::Activated => self.complete(&at, variables, false),
+                Some((at, row)) if row.phase == Phase::Completing && row.listening.is_none() => {
+                    self.complete(&at, variables, true)
                 }
                 _ => Ok(()),
+            },
+            Step::Listen { key, index } => match self.at(key)? {
+                Some((at, row)) => self.listen(&at, &row, index),
+                None => Ok(()),
             },
             Step::FinishTermination { key } => match self.at(key)? {
                 Some((at, row)) if row.phase == Phase::Terminating => self.finish_termination(&at, &row),
@@ -59,6 +64,7 @@ impl Work<'_> {
             Step::Activate { process_instance_key, .. } => return Ok(Some(*process_instance_key)),
             Step::ResumeActivation { key, .. }
             | Step::Complete { key, .. }
+            | Step::Listen { key, .. }
             | Step::Terminate { key }
             | Step::FinishTermination { key } => *key,
             Step::TerminateChildren { scope_key, .. } => *scope_key,
@@ -95,15 +101,23 @@ impl Work<'_> {
         self.proceed_activation(&at, trigger)
     }
 
-    fn proceed_activation(&mut self, at: &At, trigger: Option<Document>) -> Result<(), Failure> {
+    /// Activates an element instance, from the beginning or after its start listeners.
+    pub fn proceed_activation(&mut self, at: &At, trigger: Option<Document>) -> Result<(), Failure> {
         match self.try_activate(at, trigger.as_ref()) {
+            Ok(Next::Listen) => Ok(()),
             Ok(Next::Wait) => {
                 self.record_element(at, Intent::ElementActivated);
-                self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Activated)?;
+                self.tables.element_instances.update(&at.key, |row| {
+                    row.phase = Phase::Activated;
+                    row.listening = None;
+                })?;
                 Ok(())
             }
             Ok(Next::Complete(variables)) => {
                 self.record_element(at, Intent::ElementActivated);
+                if !at.element().listeners.start.is_empty() {
+                    self.tables.element_instances.update(&at.key, |row| row.listening = None)?;
+                }
                 self.complete(at, variables, false)
             }
             Err(Failure::Incident { error_type, message }) => {
@@ -116,14 +130,20 @@ impl Work<'_> {
     }
 
     fn try_activate(&mut self, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
-        self.apply_inputs(at)?;
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
+        if element.listeners.start.is_empty() {
+            self.apply_inputs(at)?;
+        } else if !self.has_listened(at)? {
+            self.apply_inputs(at)?;
+            self.listen_before(at, trigger.cloned())?;
+            return Ok(Next::Listen);
+        }
         self.fault_point(FaultPoint::Activate, &element.id);
         behavior(&element.kind).activate(self, at, trigger)
     }
 
-    /// Completes an element instance and leaves it.
+    /// Completes an element instance and leaves it, unless end listeners come before that.
     fn complete(&mut self, at: &At, variables: Document, again: bool) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let behavior = behavior(&process.element(at.index).kind);
@@ -141,7 +161,18 @@ impl Work<'_> {
             }
             Err(failure) => return Err(failure),
         };
+        if at.element().listeners.end.is_empty() {
+            return self.leave(at, leave);
+        }
+        self.listen_after(at, leave)
+    }
+
+    /// Ends a completed element instance and goes on behind it.
+    pub fn leave(&mut self, at: &At, leave: Leave) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let behavior = behavior(&process.element(at.index).kind);
         self.close(at)?;
+        behavior.leaving(self, at)?;
         self.record_element(at, Intent::ElementCompleted);
         self.remove(at)?;
         behavior.completed(self, at)?;

@@ -116,7 +116,7 @@ impl Work<'_> {
             let (element_id, headers) =
                 found.as_ref().map_or((Name::default(), text("{}")), |(_, process)| {
                     let element = process.element(job.element);
-                    (Name::from(&element.id), Name::from(crate::job::headers(element)))
+                    (Name::from(&element.id), Name::from(crate::job::headers(element, job.kind)))
                 });
             let instance = found.map(|(instance, _)| instance);
             JobRecord {
@@ -143,7 +143,7 @@ impl Work<'_> {
                 process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
                 tenant_id: job.tenant_id.clone(),
                 job_kind: text(job.kind.as_str()),
-                job_listener_event_type: text("UNSPECIFIED"),
+                job_listener_event_type: text(job.listener_event_type.as_str()),
                 root_process_instance_key: instance.as_ref().map_or(job.process_instance_key, |i| i.root_key),
                 tags: instance.as_ref().map(|i| i.tags.clone()).unwrap_or_default(),
             }

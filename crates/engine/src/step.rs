@@ -66,6 +66,14 @@ pub enum Step {
         #[n(0)]
         subscription_key: Key,
     },
+    /// Creates the job of the execution listener at this index, or goes on after the last.
+    #[n(120)]
+    Listen {
+        #[n(0)]
+        key: Key,
+        #[n(1)]
+        index: u32,
+    },
     /// Ends a termination: nothing is left inside.
     #[n(7)]
     FinishTermination {

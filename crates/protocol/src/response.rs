@@ -125,6 +125,27 @@ pub enum JobListenerEventType {
     /// Not a listener.
     #[n(0)]
     Unspecified,
+    /// Before the work of an element.
+    #[n(1)]
+    Start,
+    /// After the work of an element.
+    #[n(2)]
+    End,
+    /// Before a user task is there.
+    #[n(3)]
+    Creating,
+    /// Before a user task has another assignee.
+    #[n(4)]
+    Assigning,
+    /// Before a user task is changed.
+    #[n(5)]
+    Updating,
+    /// Before a user task is completed.
+    #[n(6)]
+    Completing,
+    /// Before a user task is canceled.
+    #[n(7)]
+    Canceling,
 }
 
 impl JobListenerEventType {
@@ -132,6 +153,13 @@ impl JobListenerEventType {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unspecified => "UNSPECIFIED",
+            Self::Start => "START",
+            Self::End => "END",
+            Self::Creating => "CREATING",
+            Self::Assigning => "ASSIGNING",
+            Self::Updating => "UPDATING",
+            Self::Completing => "COMPLETING",
+            Self::Canceling => "CANCELING",
         }
     }
 }

@@ -24,10 +24,7 @@ fn read(cx: &mut Context<'_, '_>, task_definition: NodeId) -> Option<JobDefiniti
     let job_type = cx
         .required(task_definition, "type")
         .and_then(|value| cx.text(value, "attribute 'type' of zeebe:taskDefinition"));
-    let retries = match cx.document.attribute(task_definition, "retries") {
-        None => Some(Text::Static(Arc::from(DEFAULT_RETRIES))),
-        Some(value) => retries(cx, value),
-    };
+    let retries = retries(cx, task_definition);
     let headers = headers(cx);
     Some(JobDefinition {
         job_type: job_type?,
@@ -51,13 +48,17 @@ pub(crate) fn job_without_type(
     }
 }
 
-fn retries(cx: &mut Context<'_, '_>, value: &str) -> Option<Text> {
-    const PLACE: &str = "attribute 'retries' of zeebe:taskDefinition";
-    let text = cx.text(value.trim(), PLACE)?;
+/// Attribute `retries` of a part of an element.
+pub(super) fn retries(cx: &mut Context<'_, '_>, part: NodeId) -> Option<Text> {
+    let Some(value) = cx.document.attribute(part, "retries") else {
+        return Some(Text::Static(Arc::from(DEFAULT_RETRIES)));
+    };
+    let place = format!("attribute 'retries' of {}", cx.name_of(part));
+    let text = cx.text(value.trim(), &place)?;
     if let Text::Static(number) = &text
         && number.parse::<i32>().is_err()
     {
-        cx.problem(format!("{PLACE} must be a whole number or an expression, but is '{}'", excerpt(number)));
+        cx.problem(format!("{place} must be a whole number or an expression, but is '{}'", excerpt(number)));
         return None;
     }
     Some(text)

@@ -3,22 +3,23 @@
 mod binding;
 mod headers;
 mod job;
+mod listener;
 mod mapping;
 
 pub(crate) use binding::{binding, form_reference};
 pub(crate) use headers::{headers, headers_json, push_json_string};
 pub(crate) use job::{job, job_without_type};
+pub(crate) use listener::execution_listeners;
 pub(crate) use mapping::mappings;
 
 use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
 
 /// Extension elements that change execution and that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 9] = [
+const UNSUPPORTED: [(&str, &str); 8] = [
     ("adHoc", "ad-hoc sub-processes are"),
     ("calledDecision", "decisions called by a business rule task are"),
     ("conditionalFilter", "conditional events are"),
-    ("executionListeners", "execution listeners are"),
     ("jobPriorityDefinition", "job priorities are"),
     ("linkedResources", "linked resources are"),
     ("publishMessage", "publishing a message without a job worker is"),

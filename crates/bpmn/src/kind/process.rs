@@ -8,9 +8,9 @@ use feel::Expression;
 use super::{Check, check_markers};
 use crate::catalogue::Catalogue;
 use crate::context::{Context, parse_expression};
-use crate::extension::{Extensions, mappings};
+use crate::extension::{Extensions, execution_listeners, mappings};
 use crate::graph::{
-    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, PROCESS, Process,
+    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, PROCESS, Process,
     StartEvent, Text, Trigger,
 };
 use crate::limits::Limits;
@@ -95,7 +95,13 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
             (kind.element_type, (kind.read)(cx).filter(|_| clean))
         }
     };
-    let whole = read.is_some();
+    let supported = draft.kind.is_some() || cx.index == PROCESS;
+    let (listeners, listeners_whole) = if supported {
+        execution_listeners(cx, element_type, read.as_ref())
+    } else {
+        (Listeners::default(), true)
+    };
+    let whole = read.is_some() && listeners_whole;
     let (kind, event_type) = read.unwrap_or((ElementKind::PassThrough, EventType::Unspecified));
     let element = Element {
         id,
@@ -110,6 +116,7 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         boundary_events: Vec::new(),
         inputs,
         outputs,
+        listeners,
     };
     (element, whole)
 }

@@ -6,6 +6,7 @@ mod events;
 mod file;
 mod flows;
 mod gateways;
+mod listeners;
 mod loops;
 mod tasks;
 mod unsupported;

@@ -76,11 +76,6 @@ fn event_definitions() {
 fn extension_elements() {
     for (element, extension, expected) in [
         (
-            "task",
-            "<zeebe:executionListeners/>",
-            "zeebe:executionListeners: execution listeners are not supported yet",
-        ),
-        (
             "userTask",
             "<zeebe:userTask/><zeebe:formDefinition formId='f'/>",
             "zeebe:userTask: user tasks without a job worker are not supported yet",
@@ -113,7 +108,7 @@ fn extension_elements() {
         );
     }
     check(
-        "<extensionElements><zeebe:executionListeners/></extensionElements>",
-        &["process 'p': zeebe:executionListeners: execution listeners are not supported yet"],
+        "<extensionElements><zeebe:jobPriorityDefinition/></extensionElements>",
+        &["process 'p': zeebe:jobPriorityDefinition: job priorities are not supported yet"],
     );
 }

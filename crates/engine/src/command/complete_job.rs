@@ -1,6 +1,6 @@
 //! Completes a job.
 
-use protocol::{CompleteJob, Intent, Rejection, Response};
+use protocol::{CompleteJob, Intent, JobKind, Rejection, Response};
 
 use crate::counters::JobAction;
 use crate::entity::JobState;
@@ -22,6 +22,12 @@ impl Work<'_> {
         self.effects.latencies.job_life_ms.push(lived_ms);
         self.record_job(key, Intent::Completed, &job, &complete.variables, "", -1);
         self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
+        if job.kind == JobKind::ExecutionListener {
+            if let Some((at, row)) = self.at(job.element_instance_key)? {
+                self.listener_done(&at, &row, job.listener_event_type, &complete.variables)?;
+            }
+            return Ok(Response::Done);
+        }
         self.steps.push_back(Step::Complete {
             key: job.element_instance_key,
             variables: complete.variables.clone(),

@@ -4,8 +4,9 @@ use protocol::{FailJob, Intent, Response};
 
 use super::complete_job::wrong_state;
 use crate::counters::JobAction;
-use crate::entity::{ErrorType, JobState};
+use crate::entity::JobState;
 use crate::failure::Failure;
+use crate::job::no_retries;
 use crate::record::VariableOwner;
 use crate::work::Work;
 
@@ -41,7 +42,7 @@ impl Work<'_> {
             } else {
                 fail.error_message.as_str()
             };
-            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message);
+            self.raise_for_job(key, &job, no_retries(job.kind), message);
         }
         self.tables.jobs.put(key, job);
         Ok(Response::Done)

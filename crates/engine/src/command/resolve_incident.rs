@@ -2,8 +2,9 @@
 
 use protocol::{Key, Rejection, Response};
 
-use crate::entity::{ErrorType, JobState};
+use crate::entity::JobState;
 use crate::failure::Failure;
+use crate::job::no_retries;
 use crate::work::Work;
 
 impl Work<'_> {
@@ -33,7 +34,7 @@ impl Work<'_> {
         if job.retries <= 0 {
             let message =
                 "No more retries left: update the retries of the job before resolving the incident.";
-            self.raise_for_job(key, &job, ErrorType::JobNoRetries, message);
+            self.raise_for_job(key, &job, no_retries(job.kind), message);
             return Ok(());
         }
         self.enqueue(key, &mut job);

@@ -1,6 +1,6 @@
 //! Throws a BPMN error from a job.
 
-use protocol::{Intent, Response, ThrowError};
+use protocol::{Intent, JobKind, Rejection, Response, ThrowError};
 
 use super::complete_job::wrong_state;
 use crate::counters::JobAction;
@@ -12,6 +12,13 @@ impl Work<'_> {
     pub(super) fn throw_job_error(&mut self, throw: &ThrowError) -> Result<Response, Failure> {
         let key = throw.job_key;
         let mut job = self.find_job(key, "throw an error for")?;
+        if matches!(job.kind, JobKind::ExecutionListener | JobKind::TaskListener) {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to throw an error for job with key '{key}', but a job of kind '{}' cannot throw errors",
+                job.kind.as_str()
+            ))
+            .into());
+        }
         match job.state {
             JobState::Activatable | JobState::Activated => {}
             state => return Err(wrong_state("throw an error for", key, state).into()),

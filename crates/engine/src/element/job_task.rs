@@ -1,11 +1,9 @@
 //! Tasks and throw events that a job worker does.
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, Name};
+use protocol::Document;
 
 use super::{Behavior, Next};
-use crate::entity::ErrorType;
-use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::{At, Work};
 
@@ -16,21 +14,9 @@ impl Behavior for JobTask {
         let ElementKind::Job(definition) = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };
-        let scope = Scope::of(at.key);
-        let job_type = work.evaluate_text(&definition.job_type, &scope)?;
-        let retries = work.evaluate_integer(&definition.retries, &scope)?;
-        if job_type.is_empty() || job_type.chars().count() > work.options.max_name_chars {
-            let message = format!("Expected a job type of 1 to {} characters", work.options.max_name_chars);
-            return Err(Failure::incident(ErrorType::ExtractValueError, message));
-        }
-        let retries = i32::try_from(retries).map_err(|_| {
-            Failure::incident(
-                ErrorType::ExtractValueError,
-                format!("Expected a number of retries, but '{retries}' is too large"),
-            )
-        })?;
+        let (job_type, retries) = work.evaluate_job(at, &definition.job_type, &definition.retries)?;
         work.subscribe_boundary_events(at)?;
-        work.create_job(at, Name::clone(&job_type), retries)?;
+        work.create_job(at, job_type, retries)?;
         Ok(Next::Wait)
     }
 }

@@ -15,8 +15,10 @@ mod script;
 mod start_event;
 mod sub_process;
 
-use bpmn::graph::{ElementKind, FlowIndex};
+use bpmn::graph::ElementKind;
 use protocol::Document;
+
+pub(crate) use crate::entity::Leave;
 
 use crate::failure::Failure;
 use crate::work::{At, Work};
@@ -25,18 +27,10 @@ use crate::work::{At, Work};
 pub(crate) enum Next {
     /// The element waits.
     Wait,
+    /// The element waits for its start listeners; it is not active yet.
+    Listen,
     /// It is done already, and its work brought this.
     Complete(Document),
-}
-
-/// How a completed element is left.
-pub(crate) enum Leave {
-    /// By all outgoing flows.
-    All,
-    /// By one.
-    Through(FlowIndex),
-    /// By one, to a catch event whose event has happened.
-    ByEvent(FlowIndex, Document),
 }
 
 /// One kind of element.
@@ -50,6 +44,11 @@ pub(crate) trait Behavior: Sync {
     fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {
         work.apply_outputs(at, variables)?;
         Ok(Leave::All)
+    }
+
+    /// Its end listeners are done; its rows still stand.
+    fn leaving(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+        Ok(())
     }
 
     /// The element has ended and its rows are gone; its flows are not taken yet.

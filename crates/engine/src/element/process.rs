@@ -11,12 +11,22 @@ use crate::work::{At, Work};
 pub(super) struct Process;
 
 impl Behavior for Process {
-    fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        // `Work::start_instance` has done it all.
+    /// Runs after start listeners only; without them, `Work::start_instance` does it all.
+    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+        let row = work.tables.element_instances.get(&at.key)?;
+        let start = row.and_then(|row| row.pending_event.clone());
+        if start.is_some() {
+            work.tables.element_instances.update(&at.key, |row| row.pending_event = None)?;
+        }
+        work.enter_process(at, start.map(|event| (event.element, event.variables)))?;
         Ok(Next::Wait)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(&self, _work: &mut Work, _at: &At, _variables: &Document) -> Result<Leave, Failure> {
+        Ok(Leave::All)
+    }
+
+    fn leaving(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
         if let Some(parent) = at.instance.parent {
             let variables = work.visible_variables(at.key, &[])?;
             work.steps.push_back(Step::Complete { key: parent.element_instance_key, variables });
@@ -28,6 +38,6 @@ impl Behavior for Process {
                 .late_responses
                 .push((wait.request_id, Ok(Response::InstanceCompleted { instance, variables })));
         }
-        Ok(Leave::All)
+        Ok(())
     }
 }

@@ -128,6 +128,13 @@ pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
         } as i32,
         listener_event_type: match job.listener_event_type {
             JobListenerEventType::Unspecified => PbListener::Unspecified,
+            JobListenerEventType::Start => PbListener::Start,
+            JobListenerEventType::End => PbListener::End,
+            JobListenerEventType::Creating => PbListener::Creating,
+            JobListenerEventType::Assigning => PbListener::Assigning,
+            JobListenerEventType::Updating => PbListener::Updating,
+            JobListenerEventType::Completing => PbListener::Completing,
+            JobListenerEventType::Canceling => PbListener::Canceling,
         } as i32,
         tags: job.tags.iter().map(ToString::to_string).collect(),
     }

@@ -11,6 +11,7 @@
 //! s -> charge -> e
 //! gateway -> a if x > 1
 //! gateway -> b default
+//! job pack listen:start=prepare listen:end=check/1
 //! ```
 //!
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
@@ -101,10 +102,11 @@ impl Writer {
                 while !self.scopes.is_empty() {
                     self.close();
                 }
-                let tag = element.get("tag").map_or(String::new(), |tag| {
-                    format!(r#"<bpmn:extensionElements><zeebe:versionTag value="{tag}"/></bpmn:extensionElements>"#)
-                });
-                let nodes = format!(r#"<bpmn:process id="{}" isExecutable="true">{tag}"#, element.id);
+                let tag = element
+                    .get("tag")
+                    .map_or(String::new(), |tag| format!(r#"<zeebe:versionTag value="{tag}"/>"#));
+                let extensions = extensions(&element, &tag);
+                let nodes = format!(r#"<bpmn:process id="{}" isExecutable="true">{extensions}"#, element.id);
                 self.scopes.push(Scope { nodes, close: "</bpmn:process>", ..Scope::default() });
             }
             "sub" => {
@@ -304,10 +306,27 @@ fn extensions(e: &Element, more: &str) -> String {
         .collect();
     let mappings =
         if mappings.is_empty() { mappings } else { format!("<zeebe:ioMapping>{mappings}</zeebe:ioMapping>") };
-    if mappings.is_empty() && more.is_empty() {
-        return String::new();
+    let all = format!("{more}{mappings}{}", listeners(e, "listen", "execution"));
+    if all.is_empty() { all } else { format!("<bpmn:extensionElements>{all}</bpmn:extensionElements>") }
+}
+
+/// Listeners from attributes such as `listen:start=TYPE` or `listen:start=TYPE/RETRIES`.
+fn listeners(e: &Element, prefix: &str, kind: &str) -> String {
+    let mut listeners = String::new();
+    for (key, value) in &e.attributes {
+        let Some(event) = key.strip_prefix(prefix).and_then(|key| key.strip_prefix(':')) else { continue };
+        let (job_type, retries) = value.rsplit_once('/').unwrap_or((value, "3"));
+        let _ = write!(
+            listeners,
+            r#"<zeebe:{kind}Listener eventType="{event}" type="{}" retries="{}"/>"#,
+            escape(job_type),
+            escape(retries)
+        );
     }
-    format!("<bpmn:extensionElements>{more}{mappings}</bpmn:extensionElements>")
+    if listeners.is_empty() {
+        return listeners;
+    }
+    format!("<zeebe:{kind}Listeners>{listeners}</zeebe:{kind}Listeners>")
 }
 
 /// Splits at blanks outside double quotes; the quotes go away.

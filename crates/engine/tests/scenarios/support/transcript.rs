@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use engine::{Effects, Outcome};
-use protocol::{ActivatedJob, DEFAULT_TENANT, Intent, Key, Record, RecordValue, Response, TimerRecord};
+use protocol::{
+    ActivatedJob, DEFAULT_TENANT, Intent, JobKind, Key, Record, RecordValue, Response, TimerRecord,
+};
 
 use super::harness::START_MS;
 
@@ -112,8 +114,12 @@ impl Transcript {
             "{}" => String::new(),
             headers => format!(" headers {headers}"),
         };
+        let kind = match job.kind {
+            JobKind::BpmnElement => String::new(),
+            kind => format!(" {} {}", kind.as_str(), job.listener_event_type.as_str()),
+        };
         self.line(&format!(
-            "< job {element} retries {} deadline {deadline} variables {}{headers}",
+            "< job {element}{kind} retries {} deadline {deadline} variables {}{headers}",
             job.retries,
             job.variables.to_json()
         ));
@@ -179,6 +185,10 @@ impl Transcript {
                 match record.intent {
                     Intent::Created => {
                         let _ = write!(text, " type {} retries {}", job.job_type, job.retries);
+                        if &*job.job_kind != "BPMN_ELEMENT" {
+                            let kind = format!(" {} {}", job.job_kind, job.job_listener_event_type);
+                            text.push_str(&kind.to_lowercase().replace('_', " "));
+                        }
                     }
                     Intent::Failed | Intent::RetriesUpdated | Intent::Updated => {
                         let _ = write!(text, " retries {}", job.retries);
