@@ -33,9 +33,7 @@ impl Work<'_> {
         let blamed = self.current_instance;
         self.blame(key);
         let definition_key = instance.definition_key;
-        if !self.tables.running_instances.update(&definition_key, |count| *count += 1)? {
-            self.tables.running_instances.put(definition_key, 1);
-        }
+        self.count_up(definition_key)?;
         self.tables.instances.insert(key, instance);
         self.tables.element_instances.insert(key, ElementInstance::new(PROCESS, Phase::Activated, 0, key));
         let Some((instance, process)) = self.instance(key)? else { return Ok(()) };
@@ -124,19 +122,7 @@ impl Work<'_> {
             self.effects.latencies.instance_execution_ms.push(took_ms);
         }
         self.count_down(instance.definition_key)?;
-        if let Some(correlation_key) = &instance.started_by_key {
-            let lock =
-                (instance.tenant_id.0.clone(), instance.process_id.0.clone(), correlation_key.0.clone());
-            self.tables.start_locks.delete(&lock);
-            if !self.tables.messages.is_empty()? {
-                // Not here: whatever happens to the new instance must not undo the end of this one.
-                self.leave_step(Step::StartFromBuffer {
-                    tenant_id: instance.tenant_id.clone(),
-                    process_id: instance.process_id.clone(),
-                    correlation_key: correlation_key.clone(),
-                });
-            }
-        }
+        self.release_start_lock(instance)?;
         if !completed && let Some(wait) = &instance.await_result {
             let reason = format!("Process instance '{}' was terminated before it completed", at.key);
             self.effects.late_responses.push((wait.request_id, Err(Rejection::invalid_state(reason))));
@@ -147,7 +133,32 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn count_down(&mut self, definition_key: Key) -> Result<(), Failure> {
+    /// Lets the next message with the same correlation key start an instance of the process.
+    pub fn release_start_lock(&mut self, instance: &Instance) -> Result<(), Failure> {
+        let Some(correlation_key) = &instance.started_by_key else { return Ok(()) };
+        let lock = (instance.tenant_id.0.clone(), instance.process_id.0.clone(), correlation_key.0.clone());
+        self.tables.start_locks.delete(&lock);
+        if !self.tables.messages.is_empty()? {
+            // Not here: whatever happens to the new instance must not undo the end of this one.
+            self.leave_step(Step::StartFromBuffer {
+                tenant_id: instance.tenant_id.clone(),
+                process_id: instance.process_id.clone(),
+                correlation_key: correlation_key.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Counts an instance that runs by a definition.
+    pub fn count_up(&mut self, definition_key: Key) -> Result<(), Failure> {
+        if !self.tables.running_instances.update(&definition_key, |count| *count += 1)? {
+            self.tables.running_instances.put(definition_key, 1);
+        }
+        Ok(())
+    }
+
+    /// Counts one less; a definition that waits for its last instance to end is removed.
+    pub fn count_down(&mut self, definition_key: Key) -> Result<(), Failure> {
         let count = self.tables.running_instances.get(&definition_key)?.map_or(0, |count| *count);
         if count > 1 {
             self.tables.running_instances.put(definition_key, count - 1);

@@ -23,6 +23,7 @@ mod job;
 mod lifecycle;
 mod listener;
 mod message;
+mod migration;
 mod options;
 mod record;
 pub mod step;

@@ -59,7 +59,8 @@ impl Work<'_> {
         }
     }
 
-    fn instance_of(&self, step: &Step) -> Result<Option<Key>, StateError> {
+    /// The process instance that a step is of.
+    pub fn instance_of(&self, step: &Step) -> Result<Option<Key>, StateError> {
         let key = match step {
             Step::Activate { process_instance_key, .. } => return Ok(Some(*process_instance_key)),
             Step::ResumeActivation { key, .. }

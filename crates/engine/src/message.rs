@@ -176,10 +176,15 @@ impl Work<'_> {
     pub fn close_subscriptions(&mut self, owner: Key) -> Result<(), Failure> {
         for (_, key) in self.tables.subscription_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
             let Some(row) = self.tables.subscriptions.get(&key)? else { continue };
-            self.remove_subscription(key, &row);
-            self.record_subscription(key, Intent::Deleted, &row, None);
+            self.close_subscription(key, &row);
         }
         Ok(())
+    }
+
+    /// Closes a subscription.
+    pub fn close_subscription(&mut self, key: Key, row: &Subscription) {
+        self.remove_subscription(key, row);
+        self.record_subscription(key, Intent::Deleted, row, None);
     }
 
     fn remove_subscription(&mut self, key: Key, row: &Subscription) {

@@ -27,6 +27,8 @@ pub struct Options {
     pub max_due_per_tick: usize,
     /// Elements of a scope that are terminated in one step.
     pub max_children_per_step: usize,
+    /// Element instances, variables, timers, subscriptions and tokens of an instance that can be migrated.
+    pub max_rows_per_migration: usize,
     /// Calls above each other.
     pub max_call_depth: u32,
     /// Bytes of the variables of the jobs of one delivery.
@@ -52,6 +54,7 @@ impl Default for Options {
             max_steps_per_command: 100,
             max_due_per_tick: 100,
             max_children_per_step: 32,
+            max_rows_per_migration: 20_000,
             max_call_depth: 1000,
             max_delivery_bytes: 4 * 1024 * 1024,
             max_error_message_chars: 10_000,

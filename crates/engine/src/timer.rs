@@ -87,9 +87,15 @@ impl Work<'_> {
     /// Cancels the timers of an owner.
     pub fn cancel_timers(&mut self, owner: Key) -> Result<(), Failure> {
         for (_, key) in self.tables.timer_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            if let Some(timer) = self.remove_timer(owner, key)? {
-                self.record_timer(key, Intent::Canceled, &timer);
-            }
+            self.cancel_timer(owner, key)?;
+        }
+        Ok(())
+    }
+
+    /// Cancels one timer of an owner.
+    pub fn cancel_timer(&mut self, owner: Key, key: Key) -> Result<(), Failure> {
+        if let Some(timer) = self.remove_timer(owner, key)? {
+            self.record_timer(key, Intent::Canceled, &timer);
         }
         Ok(())
     }

@@ -47,6 +47,12 @@ impl Work<'_> {
         Ok(rows.into_iter().map(|((_, name), variable)| (Name(name), variable.value.clone())).collect())
     }
 
+    /// Key, name and value of all variables of exactly one scope.
+    pub fn local_variable_rows(&self, scope_key: Key) -> Result<Vec<(Key, Name, Json)>, StateError> {
+        let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+        Ok(rows.into_iter().map(|((_, name), row)| (row.key, Name(name), row.value.clone())).collect())
+    }
+
     /// Variables that a scope sees: all, or those named.
     pub fn visible_variables(&self, scope_key: Key, names: &[Name]) -> Result<Document, StateError> {
         let mut document = Document::empty();

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{Document, Key, Name};
+use crate::{Document, Key, MigrateInstance, Name};
 
 /// A command, as it stands in the log.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -90,6 +90,9 @@ pub enum Command {
         #[n(0)]
         process_instance_key: Key,
     },
+    /// Moves a process instance to another definition.
+    #[n(200)]
+    MigrateInstance(#[n(0)] MigrateInstance),
 }
 
 /// See [`Command::Deploy`].

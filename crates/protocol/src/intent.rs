@@ -39,6 +39,7 @@ named! {
         MessageStartEventSubscription = 8 "MESSAGE_START_EVENT_SUBSCRIPTION", Variable = 9 "VARIABLE",
         ProcessInstanceCreation = 10 "PROCESS_INSTANCE_CREATION", Error = 11 "ERROR", Process = 12 "PROCESS",
         ResourceDeletion = 13 "RESOURCE_DELETION",
+        ProcessInstanceMigration = 200 "PROCESS_INSTANCE_MIGRATION",
     }
 }
 
@@ -54,5 +55,6 @@ named! {
         ElementTerminated = 17 "ELEMENT_TERMINATED", SequenceFlowTaken = 18 "SEQUENCE_FLOW_TAKEN",
         Resolved = 19 "RESOLVED", Published = 20 "PUBLISHED", Expired = 21 "EXPIRED", Correlating = 22 "CORRELATING",
         Correlated = 23 "CORRELATED", Deleted = 24 "DELETED", Triggered = 25 "TRIGGERED", Deleting = 26 "DELETING",
+        ElementMigrated = 200 "ELEMENT_MIGRATED", AncestorMigrated = 201 "ANCESTOR_MIGRATED", Migrated = 202 "MIGRATED",
     }
 }

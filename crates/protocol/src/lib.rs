@@ -8,6 +8,7 @@ mod command;
 mod document;
 mod intent;
 mod key;
+mod migration;
 mod name;
 mod record;
 mod rejection;
@@ -21,12 +22,13 @@ pub use command::{
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use intent::{Intent, ValueType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
+pub use migration::{ElementMapping, MigrateInstance, MigrationPlan};
 pub use name::{DEFAULT_TENANT, Name};
 pub use record::{
     DeploymentRecord, ErrorRecord, IncidentRecord, JobRecord, MessageRecord, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, ProcessInstanceCreationRecord, ProcessInstanceRecord,
-    ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
-    TimerRecord, VariableRecord,
+    MessageSubscriptionRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
+    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue,
+    ResourceDeletionRecord, TimerRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use crate::{Document, Intent, Json, Key, Name, PartitionId, ValueType};
+use crate::{Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType};
 
 /// One event of a partition.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -125,6 +125,7 @@ values! {
     MessageStartEventSubscription(MessageStartSubscriptionRecord) = 8, Variable(VariableRecord) = 9,
     ProcessInstanceCreation(ProcessInstanceCreationRecord) = 10, Error(ErrorRecord) = 11, Process(ProcessRecord) = 12,
     ResourceDeletion(ResourceDeletionRecord) = 13,
+    ProcessInstanceMigration(ProcessInstanceMigrationRecord) = 200,
 }
 
 macro_rules! records {
@@ -220,6 +221,11 @@ records! {
     /// The deletion of a resource.
     ResourceDeletionRecord {
         0 resource_key: Key, 1 tenant_id: Name,
+    }
+    /// The migration of a process instance.
+    ProcessInstanceMigrationRecord {
+        0 process_instance_key: Key, 1 target_process_definition_key: Key, 2 mapping_instructions: Vec<ElementMapping>,
+        3 tenant_id: Name, 4 root_process_instance_key: Key, 5 bpmn_process_id: Name,
     }
 }
 

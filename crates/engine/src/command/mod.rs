@@ -49,6 +49,7 @@ impl Work<'_> {
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }
+            Command::MigrateInstance(migrate) => self.migrate_instance(migrate)?,
             Command::Unban { process_instance_key } => self.unban(*process_instance_key)?,
         };
         Ok(Some(response))

@@ -20,6 +20,7 @@ mod jobs;
 mod lifecycle;
 mod message_start;
 mod messages;
+mod migration;
 mod panics;
 mod random_model;
 mod random_process;

@@ -1,7 +1,10 @@
-//! Process instances: create, create and wait, cancel.
+//! Process instances: create, create and wait, cancel, migrate.
 
 use grpc as pb;
-use protocol::{Command, CreateInstance, DefinitionRef, InstanceCreated, Name, Rejection, Response};
+use protocol::{
+    Command, CreateInstance, DefinitionRef, ElementMapping, InstanceCreated, MigrateInstance, MigrationPlan,
+    Name, Rejection, Response,
+};
 use tonic::Status;
 
 use super::field;
@@ -68,6 +71,32 @@ pub(super) fn cancel(request: &pb::CancelProcessInstanceRequest) -> Result<Comma
         process_instance_key: field::key("processInstanceKey", request.process_instance_key)?,
         operation_reference: request.operation_reference,
     })
+}
+
+/// Reads a migration.
+pub(super) fn migrate(request: pb::MigrateProcessInstanceRequest) -> Result<Command, Status> {
+    let plan = request.migration_plan.unwrap_or_default();
+    let mappings = plan
+        .mapping_instructions
+        .into_iter()
+        .map(|instruction| {
+            Ok(ElementMapping {
+                source_element_id: field::name("sourceElementId", instruction.source_element_id)?,
+                target_element_id: field::name("targetElementId", instruction.target_element_id)?,
+            })
+        })
+        .collect::<Result<_, Status>>()?;
+    Ok(Command::MigrateInstance(MigrateInstance {
+        process_instance_key: field::key("processInstanceKey", request.process_instance_key)?,
+        plan: MigrationPlan {
+            target_definition_key: field::key(
+                "targetProcessDefinitionKey",
+                plan.target_process_definition_key,
+            )?,
+            mappings,
+        },
+        operation_reference: request.operation_reference,
+    }))
 }
 
 /// Writes the answer to a creation.

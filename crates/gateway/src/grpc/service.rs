@@ -291,9 +291,10 @@ impl pb::gateway_server::Gateway for Service {
 
     async fn migrate_process_instance(
         &self,
-        _: Request<pb::MigrateProcessInstanceRequest>,
+        request: Request<pb::MigrateProcessInstanceRequest>,
     ) -> Result<Response<pb::MigrateProcessInstanceResponse>, Status> {
-        unserved(&self.metrics.migrate_process_instance, "MigrateProcessInstance")
+        let command = process_instance::migrate(request.into_inner());
+        self.submit(&self.metrics.migrate_process_instance, "MIGRATE", command, done).await
     }
 
     async fn broadcast_signal(

@@ -232,6 +232,33 @@ async fn every_other_command_reaches_the_broker() {
 }
 
 #[tokio::test]
+async fn a_migration_reaches_the_broker() {
+    let server = Server::start(FakeBroker::answering([Ok(Response::Done)])).await;
+    let mut client = server.client().await;
+    let mapping = pb::migrate_process_instance_request::MappingInstruction {
+        source_element_id: "a".to_owned(),
+        target_element_id: "b".to_owned(),
+    };
+    let plan = pb::migrate_process_instance_request::MigrationPlan {
+        target_process_definition_key: 7,
+        mapping_instructions: vec![mapping],
+    };
+    let request = pb::MigrateProcessInstanceRequest {
+        process_instance_key: 5,
+        migration_plan: Some(plan),
+        operation_reference: Some(3),
+    };
+    client.migrate_process_instance(request).await.unwrap();
+    let commands = server.broker.commands();
+    let [Command::MigrateInstance(migrate)] = &commands[..] else { panic!("a migration: {commands:?}") };
+    assert_eq!((migrate.process_instance_key, migrate.plan.target_definition_key), (5, 7));
+    assert_eq!(migrate.plan.mappings[0].target_element_id, Name::from("b"));
+    let none = client.migrate_process_instance(pb::MigrateProcessInstanceRequest::default()).await;
+    assert_refused(none, Code::InvalidArgument, "processInstanceKey");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn what_is_not_served_says_so() {
     let server = Server::start(FakeBroker::default()).await;
     let mut client = server.client().await;
@@ -248,8 +275,6 @@ async fn what_is_not_served_says_so() {
     );
     let modify = client.modify_process_instance(pb::ModifyProcessInstanceRequest::default()).await;
     assert_refused(modify, no, "ModifyProcessInstance");
-    let migrate = client.migrate_process_instance(pb::MigrateProcessInstanceRequest::default()).await;
-    assert_refused(migrate, no, "MigrateProcessInstance");
     let start = pb::CreateProcessInstanceRequest {
         bpmn_process_id: "p".to_owned(),
         start_instructions: vec![pb::ProcessInstanceCreationStartInstruction { element_id: "e".to_owned() }],

@@ -14,6 +14,7 @@
 //! update JOB [retries=2] [timeout=10s]    yield JOB …
 //! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
+//! migrate #1 PROCESS v=2 [SOURCE:TARGET …]      (`id` is short for `id:id`)
 //! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
 //! show jobs incidents …      hide flows …
 //! ```
@@ -22,8 +23,8 @@ use engine::Options;
 use expect_test::Expect;
 use protocol::{
     AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DefinitionRef,
-    DeleteResource, Deploy, Document, FailJob, Key, Name, PublishMessage, RejectionType, Resource,
-    SetVariables, ThrowError, UpdateJob,
+    DeleteResource, Deploy, Document, ElementMapping, FailJob, Key, MigrateInstance, MigrationPlan, Name,
+    PublishMessage, RejectionType, Resource, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::Harness;
@@ -243,6 +244,15 @@ impl Run {
                 local: line.words.get(2) == Some(&"local"),
                 operation_reference: None,
             }),
+            "migrate" => Command::MigrateInstance(MigrateInstance {
+                process_instance_key: self.instance(line.word(1)),
+                plan: MigrationPlan {
+                    target_definition_key: self
+                        .definition(line.word(2), line.number("v").expect("a version")),
+                    mappings: line.words[3..].iter().map(|word| mapping(word)).collect(),
+                },
+                operation_reference: None,
+            }),
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),
@@ -300,6 +310,11 @@ impl Run {
     fn definition(&self, process_id: &str, version: u32) -> Key {
         self.transcript.definitions.get(&(process_id.to_owned(), version)).copied().unwrap_or(1)
     }
+}
+
+fn mapping(text: &str) -> ElementMapping {
+    let (source, target) = text.split_once(':').unwrap_or((text, text));
+    ElementMapping { source_element_id: Name::from(source), target_element_id: Name::from(target) }
 }
 
 fn create(line: &Line) -> Command {

@@ -158,6 +158,7 @@ impl Transcript {
     }
 
     fn record(&mut self, record: &Record) {
+        self.migrated(record);
         self.learn(record);
         let intent = record.intent.as_str().to_lowercase().replace("element_", "").replace('_', " ");
         let (kind, text) = match &record.value {
@@ -239,6 +240,9 @@ impl Transcript {
                 "errors",
                 format!("error in {}: {}", self.instance_name(it.process_instance_key), it.exception_message),
             ),
+            RecordValue::ProcessInstanceMigration(it) => {
+                ("elements", format!("{} {intent}", self.instance_name(it.process_instance_key)))
+            }
             // The same as its counterpart at the process, or told by the answer already.
             RecordValue::MessageSubscription(_)
             | RecordValue::Deployment(_)
@@ -249,8 +253,22 @@ impl Transcript {
         }
     }
 
+    /// An element that became another has a new name from now on.
+    fn migrated(&mut self, record: &Record) {
+        let RecordValue::ProcessInstance(value) = &record.value else { return };
+        if record.intent != Intent::ElementMigrated || record.key == value.process_instance_key {
+            return;
+        }
+        let before = self.element_name(record.key, value.process_instance_key);
+        self.elements.insert(record.key, value.element_id.to_string());
+        self.element_instances.entry(value.element_id.to_string()).or_default().push(record.key);
+        if !self.hidden.contains(&"elements") && !before.ends_with(value.element_id.as_str()) {
+            self.line(&format!("{before} becomes {}", value.element_id));
+        }
+    }
+
     fn learn(&mut self, record: &Record) {
-        let created = record.intent == Intent::Created;
+        let created = matches!(record.intent, Intent::Created | Intent::Migrated);
         match &record.value {
             RecordValue::ProcessInstance(value) if record.intent == Intent::ElementActivating => {
                 assert_eq!(&*value.tenant_id, DEFAULT_TENANT);
@@ -261,7 +279,10 @@ impl Transcript {
                 }
             }
             RecordValue::Job(job) if created => {
-                self.jobs.entry(job.element_id.to_string()).or_default().push(record.key);
+                let jobs = self.jobs.entry(job.element_id.to_string()).or_default();
+                if !jobs.contains(&record.key) {
+                    jobs.push(record.key);
+                }
             }
             RecordValue::Incident(incident) if created => {
                 self.incidents.insert(incident.element_id.to_string(), record.key);

@@ -104,6 +104,7 @@ served! {
     GetLicense in get_license,
     GetStatus in get_status,
     GetTopology in get_topology,
+    MigrateProcessInstance in migrate_process_instance,
     PinClock in pin_clock,
     PublishMessage in publish_message,
     ResetClock in reset_clock,

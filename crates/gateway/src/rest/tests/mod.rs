@@ -3,6 +3,7 @@
 mod contract;
 mod fake;
 mod http;
+mod migration;
 mod operations;
 mod random;
 

@@ -17,7 +17,7 @@ use super::fake::FakeBroker;
 use super::{block_on, gateway, request, text};
 
 /// Sends a request that must succeed as the contract has it; the answer's body and the command.
-fn succeed(operation: Operation, path: &str, body: &str) -> (String, Command) {
+pub(super) fn succeed(operation: Operation, path: &str, body: &str) -> (String, Command) {
     let broker = Arc::new(FakeBroker::default());
     let gateway = gateway(&broker);
     let spec = operation.spec();
@@ -51,7 +51,7 @@ fn fail_with(
     assert_eq!(answer, (status, expected), "{method} {path} {body}");
 }
 
-fn bad(method: &str, path: &str, body: &str, detail: &str) {
+pub(super) fn bad(method: &str, path: &str, body: &str, detail: &str) {
     fail(method, path, body, 400, "INVALID_ARGUMENT", detail);
 }
 

@@ -1,0 +1,130 @@
+//! Moving what has been checked.
+
+use std::sync::Arc;
+
+use protocol::{Document, Intent, Key};
+
+use super::{Migration, Part};
+use crate::entity::Instance;
+use crate::failure::Failure;
+use crate::record::VariableOwner;
+use crate::step::Step;
+use crate::work::{At, Work};
+
+impl Work<'_> {
+    /// Moves an instance and everything inside it.
+    pub(super) fn move_instance(
+        &mut self,
+        migration: &Migration,
+        before: &Instance,
+        mut after: Instance,
+    ) -> Result<Arc<Instance>, Failure> {
+        let key = migration.process_instance_key;
+        self.move_start_lock(key, before, &mut after)?;
+        self.count_up(after.definition_key)?;
+        let after = Arc::new(after);
+        self.tables.instances.put(key, (*after).clone());
+        self.forget_cached();
+        for part in &migration.parts {
+            self.move_part(migration, part, &after)?;
+        }
+        // Only now: it may remove the definition that the instance leaves.
+        self.count_down(before.definition_key)?;
+        for &called in &migration.called {
+            if let Some((at, _)) = self.at(called)? {
+                self.record_element(&at, Intent::AncestorMigrated);
+            }
+        }
+        self.blame(key);
+        Ok(after)
+    }
+
+    /// One that a message started keeps others of its process from starting by the same key: of its new process now.
+    fn move_start_lock(&mut self, key: Key, before: &Instance, after: &mut Instance) -> Result<(), Failure> {
+        let Some(correlation_key) = &before.started_by_key else { return Ok(()) };
+        if before.process_id == after.process_id {
+            return Ok(());
+        }
+        self.release_start_lock(before)?;
+        let lock = (after.tenant_id.0.clone(), after.process_id.0.clone(), correlation_key.0.clone());
+        if self.tables.start_locks.contains(&lock)? {
+            after.started_by_key = None;
+        } else {
+            self.tables.start_locks.put(lock, key);
+        }
+        Ok(())
+    }
+
+    fn move_part(
+        &mut self,
+        migration: &Migration,
+        part: &Part,
+        instance: &Arc<Instance>,
+    ) -> Result<(), Failure> {
+        let mapping = &migration.mapping;
+        let key = part.key;
+        // Checked before: everything that is active is mapped.
+        let Some(element) = mapping.element(part.row.element) else { return Ok(()) };
+        let at = At {
+            key,
+            process_instance_key: migration.process_instance_key,
+            scope_key: part.row.scope_key,
+            index: element,
+            instance: Arc::clone(instance),
+            process: Arc::clone(&mapping.target),
+        };
+        self.tables.element_instances.update(&key, |row| row.element = element)?;
+        self.record_element(&at, Intent::ElementMigrated);
+        if let Some(job_key) = part.row.job_key {
+            self.move_job(migration, job_key)?;
+        }
+        self.move_incident(key)?;
+        if part.row.has_variables {
+            let owner = VariableOwner { process_instance_key: at.process_instance_key };
+            for (variable_key, name, value) in self.local_variable_rows(key)? {
+                self.record_variable(variable_key, Intent::Migrated, key, &owner, &name, &value);
+            }
+        }
+        if part.row.waiting_tokens > 0 {
+            self.move_tokens(migration, key)?;
+        }
+        self.move_events(migration, part, &at)
+    }
+
+    fn move_job(&mut self, migration: &Migration, key: Key) -> Result<(), Failure> {
+        let Some(job) = self.tables.jobs.get(&key)? else { return Ok(()) };
+        let Some(element) = migration.mapping.element(job.element) else { return Ok(()) };
+        let mut job = (*job).clone();
+        job.element = element;
+        self.record_job(key, Intent::Migrated, &job, &Document::empty(), "", -1);
+        self.tables.jobs.put(key, job);
+        Ok(())
+    }
+
+    fn move_incident(&mut self, owner: Key) -> Result<(), Failure> {
+        let Some(key) = self.tables.incident_by_owner.get(&owner)?.map(|key| *key) else { return Ok(()) };
+        let Some(incident) = self.tables.incidents.get(&key)? else { return Ok(()) };
+        debug_assert!(
+            !matches!(incident.resume, Some(Step::Activate { .. })),
+            "what an incident resumes speaks of no element of the model"
+        );
+        self.record_incident(key, Intent::Migrated, &incident);
+        Ok(())
+    }
+
+    fn move_tokens(&mut self, migration: &Migration, scope_key: Key) -> Result<(), Failure> {
+        let mapping = &migration.mapping;
+        let range = (scope_key, 0, 0)..(scope_key + 1, 0, 0);
+        let tokens = self.tables.join_tokens.scan(range, usize::MAX)?;
+        for (key, _) in &tokens {
+            self.tables.join_tokens.delete(key);
+        }
+        for ((_, gateway, flow), count) in tokens {
+            // Checked before.
+            let Some(gateway) = mapping.element(gateway) else { continue };
+            let Some(flow) = mapping.flow(flow, gateway) else { continue };
+            self.tables.join_tokens.put((scope_key, gateway, flow), *count);
+        }
+        Ok(())
+    }
+}

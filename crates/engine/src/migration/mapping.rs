@@ -1,0 +1,164 @@
+//! Which element of one model becomes which of another.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use bpmn::Process;
+use bpmn::graph::{Element, ElementIndex, FlowIndex, PROCESS};
+use protocol::{ElementMapping, Key, Rejection};
+
+/// A plan that fits both models.
+pub(super) struct Mapping {
+    pub source: Arc<Process>,
+    pub target: Arc<Process>,
+    /// By the index of the source.
+    elements: Vec<Option<ElementIndex>>,
+    flows: Vec<Option<FlowIndex>>,
+}
+
+impl Mapping {
+    /// Reads the instructions. Each source may be named once, and both ends must exist.
+    pub fn new(
+        process_instance_key: Key,
+        source: Arc<Process>,
+        target: Arc<Process>,
+        instructions: &[ElementMapping],
+    ) -> Result<Self, Rejection> {
+        let refuse = |problem: String| {
+            Rejection::invalid_argument(format!(
+                "Expected to migrate process instance '{process_instance_key}', but {problem}."
+            ))
+        };
+        if let Some(ids) = duplicates(instructions) {
+            return Err(refuse(format!("mapping instructions contain duplicate source element ids {ids}")));
+        }
+        let (mut source_flows, mut target_flows) = (FlowIds::new(&source), FlowIds::new(&target));
+        let mut mapping = Self {
+            elements: vec![None; source.elements.len()],
+            flows: vec![None; source.flows.len()],
+            source: Arc::clone(&source),
+            target: Arc::clone(&target),
+        };
+        let (mut no_source, mut no_target, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
+        for instruction in instructions {
+            let (from_id, to_id) =
+                (instruction.source_element_id.as_str(), instruction.target_element_id.as_str());
+            let from = find(&source, &mut source_flows, from_id);
+            let to = find(&target, &mut target_flows, to_id);
+            match (from, to) {
+                (Some(Node::Element(from)), Some(Node::Element(to))) => mapping.map_element(from, to),
+                (Some(Node::Flow(from)), Some(Node::Flow(to))) => mapping.flows[from as usize] = Some(to),
+                (Some(_), Some(_)) => mixed.push(format!("'{from_id}' to '{to_id}'")),
+                (from, to) => {
+                    if from.is_none() {
+                        no_source.push(format!("'{from_id}'"));
+                    }
+                    if to.is_none() {
+                        no_target.push(format!("'{to_id}'"));
+                    }
+                }
+            }
+        }
+        let mut problems = Vec::new();
+        if !no_source.is_empty() {
+            problems.push(format!(
+                "mapping instructions contain non-existing source element ids {}: they must exist in the source process \
+                 definition",
+                no_source.join(", ")
+            ));
+        }
+        if !no_target.is_empty() {
+            problems.push(format!(
+                "mapping instructions contain non-existing target element ids {}: they must exist in the target process \
+                 definition",
+                no_target.join(", ")
+            ));
+        }
+        if !mixed.is_empty() {
+            problems.push(format!(
+                "mapping instructions map sequence flows to elements or elements to sequence flows: {}",
+                mixed.join(", ")
+            ));
+        }
+        if !problems.is_empty() {
+            return Err(refuse(problems.join("; ")));
+        }
+        mapping.elements[PROCESS as usize] = Some(PROCESS);
+        Ok(mapping)
+    }
+
+    fn map_element(&mut self, from: ElementIndex, to: ElementIndex) {
+        self.elements[from as usize] = Some(to);
+    }
+
+    /// What an element becomes, if the plan says.
+    pub fn element(&self, source: ElementIndex) -> Option<ElementIndex> {
+        self.elements[source as usize]
+    }
+
+    /// What the plan says of a sequence flow; without a word one keeps its ID.
+    pub fn flow(&self, source: FlowIndex, target_gateway: ElementIndex) -> Option<FlowIndex> {
+        let incoming = &self.target.element(target_gateway).incoming;
+        match self.flows[source as usize] {
+            Some(flow) => incoming.contains(&flow).then_some(flow),
+            None => {
+                let id = &self.source.flow(source).id;
+                incoming.iter().copied().find(|&flow| self.target.flow(flow).id == *id)
+            }
+        }
+    }
+
+    pub fn source_element(&self, index: ElementIndex) -> &Element {
+        self.source.element(index)
+    }
+
+    pub fn target_element(&self, index: ElementIndex) -> &Element {
+        self.target.element(index)
+    }
+}
+
+enum Node {
+    Element(ElementIndex),
+    Flow(FlowIndex),
+}
+
+/// Sequence flows by ID, made when first asked for.
+struct FlowIds<'a> {
+    process: &'a Process,
+    by_id: Option<HashMap<&'a str, FlowIndex>>,
+}
+
+impl<'a> FlowIds<'a> {
+    fn new(process: &'a Process) -> Self {
+        Self { process, by_id: None }
+    }
+
+    fn get(&mut self, id: &str) -> Option<FlowIndex> {
+        let flows = &self.process.flows;
+        let by_id =
+            self.by_id.get_or_insert_with(|| (0..).zip(flows).map(|(at, flow)| (&*flow.id, at)).collect());
+        by_id.get(id).copied()
+    }
+}
+
+/// The process itself is mapped by the plan as a whole, so its ID is not an element of an instruction.
+fn find(process: &Process, flows: &mut FlowIds, id: &str) -> Option<Node> {
+    match process.by_id.get(id) {
+        Some(&PROCESS) => None,
+        Some(&element) => Some(Node::Element(element)),
+        None => flows.get(id).map(Node::Flow),
+    }
+}
+
+/// The source IDs that are there more than once.
+fn duplicates(instructions: &[ElementMapping]) -> Option<String> {
+    let (mut seen, mut twice) = (HashSet::new(), Vec::new());
+    for instruction in instructions {
+        let id = instruction.source_element_id.as_str();
+        if !seen.insert(id) && !twice.contains(&id) {
+            twice.push(id);
+        }
+    }
+    let quoted: Vec<String> = twice.iter().map(|id| format!("'{id}'")).collect();
+    (!quoted.is_empty()).then(|| quoted.join(", "))
+}
