@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use feel::Expression;
 
+use crate::reach::Reach;
+
 /// Position of an element in [`Process::elements`].
 pub type ElementIndex = u32;
 /// Position of a sequence flow in [`Process::flows`].
@@ -32,6 +34,8 @@ pub struct Process {
     pub flows: Vec<Flow>,
     /// Element ID to index.
     pub by_id: HashMap<Arc<str>, ElementIndex>,
+    /// Who can still bring a token to a join.
+    pub reach: Reach,
 }
 
 impl Process {
@@ -180,6 +184,11 @@ pub enum ElementKind {
     Call(Call),
     /// Exclusive gateway.
     Exclusive {
+        /// The default flow.
+        default: Option<FlowIndex>,
+    },
+    /// Inclusive gateway: choice of flows, join or both.
+    Inclusive {
         /// The default flow.
         default: Option<FlowIndex>,
     },

@@ -19,6 +19,7 @@ mod kind;
 mod limits;
 mod outline;
 mod problem;
+mod reach;
 mod rule;
 pub mod timer;
 mod xml;

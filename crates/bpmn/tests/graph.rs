@@ -238,3 +238,46 @@ fn calls_and_scripts() {
     assert_eq!(element(&process, "t").element_type, ElementType::Task);
     assert!(matches!(element(&process, "g").kind, ElementKind::Parallel));
 }
+
+#[test]
+fn who_can_reach_a_join_is_known() {
+    let flow = |from: &str, to: &str| {
+        format!("<sequenceFlow id='{from}-{to}' sourceRef='{from}' targetRef='{to}'/>")
+    };
+    let pairs =
+        [("s", "f"), ("f", "a"), ("f", "b"), ("a", "j"), ("b", "j"), ("j", "x"), ("x", "b"), ("late", "e")];
+    let body = |gateway: &str| {
+        format!(
+            "<startEvent id='s'/><parallelGateway id='f'/><task id='a'/><receiveTask id='b' messageRef='m'/>\
+             <boundaryEvent id='late' attachedToRef='a'><timerEventDefinition><timeDuration>PT1S</timeDuration>\
+             </timerEventDefinition></boundaryEvent><{gateway} id='j'/><task id='x'/><parallelGateway id='e'/>{}{}",
+            flow("a", "e"),
+            pairs.iter().map(|(from, to)| flow(from, to)).collect::<String>()
+        )
+    };
+    let process = |gateway: &str| {
+        let xml = format!(
+            "<definitions xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL' \
+             xmlns:zeebe='http://camunda.org/schema/zeebe/1.0'><message id='m' name='m'><extensionElements>\
+             <zeebe:subscription correlationKey='=k'/></extensionElements></message>\
+             <process id='p' isExecutable='true'>{}</process></definitions>",
+            body(gateway)
+        );
+        bpmn::parse(xml.as_bytes(), &bpmn::Limits::default()).unwrap().remove(0)
+    };
+    let sources = |process: &Process, flow: &str| -> Vec<String> {
+        let flow = process.flows.iter().position(|f| *f.id == *flow).unwrap() as u32;
+        let all = 0..process.elements.len() as u32;
+        all.filter(|&from| process.can_reach(from, flow))
+            .map(|from| process.element(from).id.to_string())
+            .collect()
+    };
+    let inclusive = process("inclusiveGateway");
+    assert_eq!(sources(&inclusive, "a-j"), ["s", "f", "a"]);
+    // The join itself leads back to it, but what is before the join only does so through the join.
+    assert_eq!(sources(&inclusive, "b-j"), ["s", "f", "b", "j", "x"]);
+    // An activity leads to its boundary events. Parallel joins beside an inclusive one are known as well.
+    assert_eq!(sources(&inclusive, "late-e"), ["s", "f", "a", "late"]);
+    // Nothing is kept where nothing asks.
+    assert_eq!(sources(&process("parallelGateway"), "b-j"), Vec::<String>::new());
+}

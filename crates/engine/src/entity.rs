@@ -254,6 +254,9 @@ pub struct ElementInstance {
     /// Where its execution listeners stand.
     #[n(12)]
     pub listening: Option<Box<Listening>>,
+    /// Whether a token inside it waits at a join for what can still come.
+    #[n(13)]
+    pub join_check: JoinCheck,
 }
 minicbor_value!(
     ElementInstance,
@@ -281,6 +284,7 @@ impl ElementInstance {
             has_variables: false,
             interrupted: false,
             listening: None,
+            join_check: JoinCheck::None,
         }
     }
 }
@@ -330,6 +334,24 @@ pub enum Leave {
     /// By one, to a catch event whose event has happened.
     #[n(2)]
     ByEvent(#[n(0)] u32, #[n(1)] Document),
+    /// By these, in this order.
+    #[n(170)]
+    Some(#[n(0)] Vec<u32>),
+}
+
+/// Whether joins of a scope are to be looked at when something moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum JoinCheck {
+    /// None of them waits.
+    #[n(0)]
+    None,
+    /// One waits.
+    #[n(1)]
+    Waiting,
+    /// A step that looks at them is on its way.
+    #[n(2)]
+    Underway,
 }
 
 /// An event that happened to an element instance.

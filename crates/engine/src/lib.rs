@@ -20,6 +20,7 @@ mod failure;
 mod incident;
 mod instance;
 mod job;
+mod join;
 mod lifecycle;
 mod listener;
 mod message;

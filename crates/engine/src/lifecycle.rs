@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::{ElementIndex, ElementKind, FlowIndex};
+use bpmn::graph::{ElementIndex, FlowIndex};
 use protocol::{Document, Intent, Key};
 use state::StateError;
 
 use crate::element::{Leave, Next, behavior};
 use crate::entity::{ElementInstance, Phase};
 use crate::failure::Failure;
+use crate::join::is_join;
 use crate::options::FaultPoint;
 use crate::step::Step;
 use crate::work::{At, Work};
@@ -50,6 +51,7 @@ impl Work<'_> {
                 Some((at, row)) if row.phase == Phase::Terminating => self.finish_termination(&at, &row),
                 _ => Ok(()),
             },
+            Step::CheckJoins { scope_key } => self.check_joins(scope_key),
             Step::Terminate { key } => self.terminate(key),
             Step::TerminateChildren { scope_key, after } => self.terminate_children(scope_key, after),
             Step::StartFromBuffer { tenant_id, process_id, correlation_key } => {
@@ -68,7 +70,7 @@ impl Work<'_> {
             | Step::Listen { key, .. }
             | Step::Terminate { key }
             | Step::FinishTermination { key } => *key,
-            Step::TerminateChildren { scope_key, .. } => *scope_key,
+            Step::TerminateChildren { scope_key, .. } | Step::CheckJoins { scope_key } => *scope_key,
             Step::StartFromBuffer { .. } => return Ok(None),
             Step::MatchBuffered { subscription_key } => {
                 return Ok(self
@@ -98,6 +100,7 @@ impl Work<'_> {
         let row = ElementInstance::new(element, Phase::Activating, scope_key, process_instance_key);
         self.tables.element_instances.insert(key, row);
         self.tables.children.insert((scope_key, key), ());
+        self.scope_moved(scope_key, &scope)?;
         self.record_element(&at, Intent::ElementActivating);
         self.proceed_activation(&at, trigger)
     }
@@ -189,6 +192,11 @@ impl Work<'_> {
                         self.take_flow(at, flow, None, &mut children, &mut tokens)?;
                     }
                 }
+                Leave::Some(flows) => {
+                    for flow in flows {
+                        self.take_flow(at, flow, None, &mut children, &mut tokens)?;
+                    }
+                }
                 Leave::Through(flow) => self.take_flow(at, flow, None, &mut children, &mut tokens)?,
                 Leave::ByEvent(flow, trigger) => {
                     self.take_flow(at, flow, Some(trigger), &mut children, &mut tokens)?;
@@ -209,12 +217,12 @@ impl Work<'_> {
         self.record_flow(at, flow);
         let target = at.process.flow(flow).target;
         let element = at.process.element(target);
-        if matches!(element.kind, ElementKind::Parallel) && element.incoming.len() > 1 {
-            *tokens += 1;
-            if !self.join(at.scope_key, target, flow, &element.incoming)? {
+        if is_join(element) {
+            let Some(used) = self.arrive(at.scope_key, target, flow, element)? else {
+                *tokens += 1;
                 return Ok(());
-            }
-            *tokens -= element.incoming.len() as i64;
+            };
+            *tokens -= used;
         }
         *children += 1;
         self.steps.push_back(Step::Activate {
@@ -224,34 +232,6 @@ impl Work<'_> {
             trigger,
         });
         Ok(())
-    }
-
-    /// Puts a token to a join. True if there is one for each incoming flow now; then they are taken away.
-    fn join(
-        &mut self,
-        scope_key: Key,
-        gateway: ElementIndex,
-        flow: FlowIndex,
-        incoming: &[FlowIndex],
-    ) -> Result<bool, StateError> {
-        let mut complete = true;
-        for &other in incoming.iter().filter(|&&other| other != flow) {
-            complete &= self.tables.join_tokens.contains(&(scope_key, gateway, other))?;
-        }
-        if !complete {
-            let key = (scope_key, gateway, flow);
-            let count = self.tables.join_tokens.get(&key)?.map_or(0, |count| *count);
-            self.tables.join_tokens.put(key, count + 1);
-            return Ok(false);
-        }
-        for &other in incoming.iter().filter(|&&other| other != flow) {
-            let key = (scope_key, gateway, other);
-            match self.tables.join_tokens.get(&key)?.map_or(0, |count| *count) {
-                0 | 1 => self.tables.join_tokens.delete(&key),
-                count => self.tables.join_tokens.put(key, count - 1),
-            }
-        }
-        Ok(true)
     }
 
     /// Corrects the counts of a scope; one that has nothing left inside ends.
@@ -265,6 +245,7 @@ impl Work<'_> {
                 row.waiting_tokens = waiting;
             })?;
         }
+        self.scope_moved(scope_key, &scope)?;
         if active > 0 || waiting > 0 {
             return Ok(());
         }
@@ -331,13 +312,6 @@ impl Work<'_> {
             row.waiting_tokens = 0;
         })?;
         self.steps.push_back(Step::TerminateChildren { scope_key, after: 0 });
-        Ok(())
-    }
-
-    fn drop_tokens(&mut self, scope_key: Key) -> Result<(), StateError> {
-        for key in self.tables.join_tokens.keys((scope_key, 0, 0)..(scope_key + 1, 0, 0), usize::MAX)? {
-            self.tables.join_tokens.delete(&key);
-        }
         Ok(())
     }
 

@@ -74,6 +74,12 @@ pub enum Step {
         #[n(1)]
         index: u32,
     },
+    /// Looks whether joins in a scope can go on.
+    #[n(170)]
+    CheckJoins {
+        #[n(0)]
+        scope_key: Key,
+    },
     /// Ends a termination: nothing is left inside.
     #[n(7)]
     FinishTermination {

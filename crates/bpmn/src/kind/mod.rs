@@ -6,9 +6,11 @@
 mod boundary_event;
 mod business_rule_task;
 mod call_activity;
+mod choice;
 mod end_event;
 mod event_based_gateway;
 mod exclusive_gateway;
+mod inclusive_gateway;
 mod intermediate_catch_event;
 mod intermediate_throw_event;
 mod parallel_gateway;
@@ -32,7 +34,7 @@ use crate::problem::Report;
 use crate::xml::{Document, NodeId};
 
 /// Every element that can be executed.
-static KINDS: [Kind; 18] = [
+static KINDS: [Kind; 19] = [
     start_event::KIND,
     end_event::KIND,
     intermediate_catch_event::KIND,
@@ -49,16 +51,16 @@ static KINDS: [Kind; 18] = [
     call_activity::KIND,
     sub_process::KIND,
     exclusive_gateway::KIND,
+    inclusive_gateway::KIND,
     parallel_gateway::KIND,
     event_based_gateway::KIND,
 ];
 
 /// Elements of BPMN that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 6] = [
+const UNSUPPORTED: [(&str, &str); 5] = [
     ("adHocSubProcess", "ad-hoc sub-processes"),
     ("complexGateway", "complex gateways"),
     ("implicitThrowEvent", "implicit throw events"),
-    ("inclusiveGateway", "inclusive gateways"),
     ("subChoreography", "choreographies"),
     ("transaction", "transactions"),
 ];

@@ -16,6 +16,7 @@ use crate::graph::{
 use crate::limits::Limits;
 use crate::outline::{FlowDraft, Outline};
 use crate::problem::{Report, excerpt};
+use crate::reach::Reach;
 use crate::xml::{Document, NodeId};
 
 /// A process and which of its elements have no finding.
@@ -64,7 +65,8 @@ pub(crate) fn read_process(
     }
     let by_id = elements.iter().enumerate().map(|(index, e)| (e.id.clone(), index as ElementIndex)).collect();
     let (id, name) = (elements[0].id.clone(), elements[0].name.clone());
-    let process = Process { id, name, version_tag, elements, flows, by_id };
+    let reach = Reach::of(&elements, &flows);
+    let process = Process { id, name, version_tag, elements, flows, by_id, reach };
     let mut check = Check { document, outline, process: &process, report };
     check_starts(&mut check);
     for (index, draft) in outline.elements.iter().enumerate() {
@@ -170,14 +172,17 @@ pub(super) fn has_condition(check: &Check<'_, '_>, flow: FlowIndex) -> bool {
     check.document.bpmn_children(node, "conditionExpression").next().is_some()
 }
 
+/// Whether an element chooses its flows by their conditions.
+fn chooses(element_type: ElementType) -> bool {
+    matches!(element_type, ElementType::ExclusiveGateway | ElementType::InclusiveGateway)
+}
+
 /// Conditions mean something after a gateway that chooses only.
 fn check_conditions(check: &mut Check<'_, '_>) {
     for flow in 0..check.outline.flows.len() as FlowIndex {
         let source = check.outline.flows[flow as usize].source;
         let kind = check.outline.elements[source as usize].kind;
-        if kind.is_some_and(|kind| kind.element_type != ElementType::ExclusiveGateway)
-            && has_condition(check, flow)
-        {
+        if kind.is_some_and(|kind| !chooses(kind.element_type)) && has_condition(check, flow) {
             check.flow_problem(
                 flow,
                 "only a flow that leaves an exclusive or inclusive gateway can have a condition",

@@ -164,6 +164,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::Script { .. }
         | ElementKind::Call(_)
         | ElementKind::Exclusive { .. }
+        | ElementKind::Inclusive { .. }
         | ElementKind::Parallel => true,
         ElementKind::Process
         | ElementKind::StartEvent(_)

@@ -126,11 +126,11 @@ fn limits_hold() {
 #[test]
 fn all_problems_are_reported_at_once() {
     check(
-        "<serviceTask id='a'/><inclusiveGateway id='b'/><sequenceFlow id='f' sourceRef='s' targetRef='nowhere'/>\
+        "<serviceTask id='a'/><implicitThrowEvent id='b'/><sequenceFlow id='f' sourceRef='s' targetRef='nowhere'/>\
          <subProcess id='c'/>",
         &[
             "serviceTask 'a': must have exactly one zeebe:taskDefinition",
-            "inclusiveGateway 'b': inclusive gateways are not supported yet",
+            "implicitThrowEvent 'b': implicit throw events are not supported yet",
             "sequenceFlow 'f': targetRef refers to 'nowhere', which is no element of the process",
             "subProcess 'c': must have exactly one start event",
         ],

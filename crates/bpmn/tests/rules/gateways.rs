@@ -3,10 +3,16 @@
 use super::{MESSAGE, check, check_with};
 
 #[test]
-fn an_exclusive_gateway_knows_where_to_go() {
+fn a_gateway_that_chooses_knows_where_to_go() {
+    for kind in ["exclusiveGateway", "inclusiveGateway"] {
+        check_choice(kind);
+    }
+}
+
+fn check_choice(kind: &str) {
     let gateway = |attributes: &str, flows: &str| {
         format!(
-            "<exclusiveGateway id='g' {attributes}/><task id='a'/><task id='b'/>\
+            "<{kind} id='g' {attributes}/><task id='a'/><task id='b'/>\
              <sequenceFlow id='in' sourceRef='s' targetRef='g'/>{flows}"
         )
     };
@@ -43,12 +49,12 @@ fn an_exclusive_gateway_knows_where_to_go() {
         (
             "default='in'",
             flow("a", "=x"),
-            &["exclusiveGateway 'g': the default flow 'in' does not leave the gateway"],
+            &[&format!("{kind} 'g': the default flow 'in' does not leave the gateway")],
         ),
         (
             "default='nowhere'",
             flow("a", "=x"),
-            &["exclusiveGateway 'g': the default flow 'nowhere' does not leave the gateway"],
+            &[&format!("{kind} 'g': the default flow 'nowhere' does not leave the gateway")],
         ),
         (
             "",

@@ -5,7 +5,6 @@ use super::{check, check_with};
 #[test]
 fn elements() {
     for (body, expected) in [
-        ("<inclusiveGateway id='x'/>", "inclusiveGateway 'x': inclusive gateways are not supported yet"),
         ("<complexGateway id='x'/>", "complexGateway 'x': complex gateways are not supported yet"),
         (
             "<transaction id='x'><startEvent/></transaction>",

@@ -7,6 +7,7 @@ mod catch_event;
 mod end_event;
 mod event_based;
 mod exclusive;
+mod inclusive;
 mod job_task;
 mod pass_through;
 mod process;
@@ -73,6 +74,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         }
         ElementKind::Call(_) => &call_activity::CallActivity,
         ElementKind::Exclusive { .. } => &exclusive::Exclusive,
+        ElementKind::Inclusive { .. } => &inclusive::Inclusive,
         ElementKind::EventBased => &event_based::EventBased,
     }
 }

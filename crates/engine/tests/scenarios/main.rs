@@ -16,6 +16,7 @@ mod error_event;
 mod execution_listeners;
 mod gateways;
 mod incidents;
+mod inclusive;
 mod jobs;
 mod lifecycle;
 mod message_start;

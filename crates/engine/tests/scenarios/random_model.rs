@@ -67,7 +67,7 @@ impl Generator<'_> {
 
     fn block(&mut self, text: &mut String, depth: u32) -> Block {
         let simple = depth == 0 || self.elements >= self.size;
-        match self.random.below(if simple { 8 } else { 18 }) {
+        match self.random.below(if simple { 8 } else { 20 }) {
             0..=3 => self.job(text),
             4 => {
                 let id = self.id("script");
@@ -96,6 +96,7 @@ impl Generator<'_> {
             13 | 14 => self.sub_process(text, depth),
             15 => self.call(text, depth),
             16 => self.events(text, depth),
+            17 | 18 => self.inclusive(text, depth),
             _ => self.counted_loop(text, depth),
         }
     }
@@ -196,6 +197,30 @@ impl Generator<'_> {
             let inner = self.sequence(text, depth - 1);
             let _ = writeln!(text, "{fork} -> {}", inner.first);
             let _ = writeln!(text, "{} -> {join}", inner.last);
+        }
+        Block { first: fork, last: join }
+    }
+
+    /// One branch always leads to the join, so that it has a token; others may end before it.
+    fn inclusive(&mut self, text: &mut String, depth: u32) -> Block {
+        let (fork, join) = (self.id("fork"), self.id("join"));
+        let _ = writeln!(text, "or {fork}\nor {join}");
+        for branch in 0..2 + self.random.below(2) {
+            let inner = self.sequence(text, depth - 1);
+            let condition =
+                if branch == 0 { "true".to_owned() } else { format!("r != null and r > {branch}") };
+            let _ = writeln!(text, "{fork} -> {} if {condition}", inner.first);
+            if branch > 0 && self.random.percent(30) {
+                let (choice, end) = (self.id("choice"), self.id("e"));
+                let _ = writeln!(
+                    text,
+                    "xor {choice}\nend {end}\n{} -> {choice}\n{choice} -> {end} if r != null and r > 4\n\
+                     {choice} -> {join} default",
+                    inner.last
+                );
+            } else {
+                let _ = writeln!(text, "{} -> {join}", inner.last);
+            }
         }
         Block { first: fork, last: join }
     }

@@ -185,6 +185,7 @@ impl Writer {
             }
             "task" => ("task", String::new(), String::new()),
             "xor" => ("exclusiveGateway", String::new(), String::new()),
+            "or" => ("inclusiveGateway", String::new(), String::new()),
             "and" => ("parallelGateway", String::new(), String::new()),
             "events" => ("eventBasedGateway", String::new(), String::new()),
             "receive" => {

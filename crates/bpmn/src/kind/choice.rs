@@ -1,0 +1,37 @@
+//! What gateways that choose by conditions have in common.
+
+use super::Check;
+use super::process::has_condition;
+use crate::context::Context;
+use crate::graph::{ElementIndex, FlowIndex};
+use crate::problem::excerpt;
+
+/// The default flow of a gateway, if it names one; `Err` if there is a finding, which is then reported.
+pub(super) fn default_flow(cx: &mut Context<'_, '_>) -> Result<Option<FlowIndex>, ()> {
+    let Some(reference) = cx.attribute("default") else { return Ok(None) };
+    let found = cx
+        .outline
+        .flow_by_id
+        .get(reference)
+        .copied()
+        .filter(|&flow| cx.outline.flows[flow as usize].source == cx.index);
+    if found.is_none() {
+        cx.problem(format!("the default flow '{}' does not leave the gateway", excerpt(reference)));
+    }
+    found.map(Some).ok_or(())
+}
+
+/// With several ways out, each but the default needs a condition; the default has none.
+pub(super) fn check_conditions(check: &mut Check<'_, '_>, index: ElementIndex, default: Option<FlowIndex>) {
+    let element = check.process.element(index);
+    for &flow in element.outgoing.iter().rev() {
+        let has_condition = has_condition(check, flow);
+        if default == Some(flow) {
+            if has_condition {
+                check.flow_problem(flow, "a default flow cannot have a condition");
+            }
+        } else if !has_condition && element.outgoing.len() > 1 {
+            check.flow_problem(flow, "must have a condition or be the default flow of the gateway");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! From where a token can still come to a join, flow by flow.
+//!
+//! Only scopes with a join that waits for what can still come (inclusive or complex) have rows; all other processes pay
+//! nothing. A row of bits belongs to one incoming flow of a join: the elements of the scope from which a token can get
+//! to that flow without passing the join itself. An activity leads to its boundary events, too.
+
+use std::collections::BTreeMap;
+
+use crate::graph::{Element, ElementIndex, ElementKind, Flow, FlowIndex, Process};
+
+const BITS: usize = u64::BITS as usize;
+
+/// For the incoming flows of joins: who can reach them.
+#[derive(Debug, Default)]
+pub struct Reach {
+    rows: BTreeMap<FlowIndex, Box<[u64]>>,
+}
+
+impl Reach {
+    pub(crate) fn of(elements: &[Element], flows: &[Flow]) -> Self {
+        let mut reach = Self::default();
+        for element in elements {
+            let joins = || element.children.iter().copied().filter(|&child| joins_at(elements, child));
+            if !joins().any(|join| waits_for_reachable(&elements[join as usize].kind)) {
+                continue;
+            }
+            for join in joins() {
+                for &flow in &elements[join as usize].incoming {
+                    reach.rows.insert(flow, sources(elements, flows, join, flow));
+                }
+            }
+        }
+        reach
+    }
+}
+
+impl Process {
+    /// Whether a token at an element can get to an incoming flow of a join without passing the join. Always false where
+    /// the scope has no join that asks for it.
+    pub fn can_reach(&self, from: ElementIndex, flow: FlowIndex) -> bool {
+        self.reach.rows.get(&flow).is_some_and(|row| is_set(row, from))
+    }
+}
+
+/// Whether a join waits for what can still reach it, instead of for all flows.
+fn waits_for_reachable(kind: &ElementKind) -> bool {
+    matches!(kind, ElementKind::Inclusive { .. })
+}
+
+fn joins_at(elements: &[Element], index: ElementIndex) -> bool {
+    let element = &elements[index as usize];
+    element.incoming.len() > 1
+        && (matches!(element.kind, ElementKind::Parallel) || waits_for_reachable(&element.kind))
+}
+
+/// The elements that lead to a flow, found backwards. The join itself may be one, but is not passed.
+fn sources(elements: &[Element], flows: &[Flow], join: ElementIndex, flow: FlowIndex) -> Box<[u64]> {
+    let mut found = vec![0; elements.len().div_ceil(BITS)].into_boxed_slice();
+    let mut open = vec![flows[flow as usize].source];
+    while let Some(index) = open.pop() {
+        if is_set(&found, index) {
+            continue;
+        }
+        found[index as usize / BITS] |= 1 << (index as usize % BITS);
+        if index == join {
+            continue;
+        }
+        let element = &elements[index as usize];
+        open.extend(element.incoming.iter().map(|&flow| flows[flow as usize].source));
+        if let ElementKind::Boundary(boundary) = &element.kind {
+            open.push(boundary.attached_to);
+        }
+    }
+    found
+}
+
+fn is_set(row: &[u64], index: ElementIndex) -> bool {
+    row.get(index as usize / BITS).is_some_and(|word| word >> (index as usize % BITS) & 1 == 1)
+}
