@@ -196,6 +196,38 @@ pub enum ElementKind {
     Parallel,
     /// Event-based gateway; its catch events are the targets of its outgoing flows.
     EventBased,
+    /// The body of a multi-instance activity: runs its only child, the activity itself, once for each item of a list.
+    MultiInstance(MultiInstance),
+}
+
+/// `multiInstanceLoopCharacteristics` with `zeebe:loopCharacteristics`.
+///
+/// Such an activity is two elements of the same ID. The body has the flows and the boundary events and is what
+/// [`Process::by_id`] finds; the activity itself is its only child and has the mappings and everything that makes up
+/// its kind.
+#[derive(Debug)]
+pub struct MultiInstance {
+    /// The activity itself.
+    pub inner: ElementIndex,
+    /// One after the other instead of all at once.
+    pub is_sequential: bool,
+    /// The list.
+    pub input_collection: Expression,
+    /// Local variable that holds the item.
+    pub input_element: Option<Arc<str>>,
+    /// What is collected.
+    pub output: Option<OutputCollection>,
+    /// When the rest is not needed any more.
+    pub completion_condition: Option<Expression>,
+}
+
+/// `outputCollection` and `outputElement`.
+#[derive(Debug)]
+pub struct OutputCollection {
+    /// Variable that holds the list in the end.
+    pub variable: Arc<str>,
+    /// What each instance adds to it.
+    pub element: Expression,
 }
 
 /// Start event.
@@ -347,6 +379,7 @@ names! {
         ParallelGateway = "PARALLEL_GATEWAY", EventBasedGateway = "EVENT_BASED_GATEWAY",
         SequenceFlow = "SEQUENCE_FLOW", CallActivity = "CALL_ACTIVITY",
         BusinessRuleTask = "BUSINESS_RULE_TASK", ScriptTask = "SCRIPT_TASK", SendTask = "SEND_TASK",
+        MultiInstanceBody = "MULTI_INSTANCE_BODY",
     }
 }
 

@@ -52,5 +52,6 @@ pub fn parse(xml: &[u8], limits: &Limits) -> Result<Vec<Process>, Problems> {
         }
     }
     rule::check_file(&document, &processes, &mut report);
-    report.finish(processes.into_iter().map(|read| read.process).collect())
+    report.finish(())?;
+    Ok(processes.into_iter().map(kind::wrap_loops).collect())
 }

@@ -257,6 +257,9 @@ pub struct ElementInstance {
     /// Whether a token inside it waits at a join for what can still come.
     #[n(13)]
     pub join_check: JoinCheck,
+    /// Number of an instance inside a multi-instance body, from 1; 0 for all others.
+    #[n(14)]
+    pub loop_counter: u32,
 }
 minicbor_value!(
     ElementInstance,
@@ -285,6 +288,7 @@ impl ElementInstance {
             interrupted: false,
             listening: None,
             join_check: JoinCheck::None,
+            loop_counter: 0,
         }
     }
 }
@@ -353,6 +357,44 @@ pub enum JoinCheck {
     #[n(2)]
     Underway,
 }
+/// A multi-instance body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Loop {
+    /// Items of its collection.
+    #[n(0)]
+    pub size: u32,
+    /// Instances decided on so far.
+    #[n(1)]
+    pub spawned: u32,
+    #[n(2)]
+    pub completed: u32,
+    #[n(3)]
+    pub terminated: u32,
+    /// Whether no more instances are wanted: the completion condition was true.
+    #[n(4)]
+    pub is_done: bool,
+    /// Whether outputs are being put together.
+    #[n(5)]
+    pub is_gathering: bool,
+}
+minicbor_value!(Loop);
+
+/// Some values of a list, each after the other as JSON with a comma in between.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Chunk {
+    #[n(0)]
+    pub json: Json,
+    /// Where each value ends.
+    #[n(1)]
+    pub ends: Vec<u32>,
+}
+minicbor_value!(Chunk, weight = |chunk| 64 + chunk.json.as_bytes().len() + 4 * chunk.ends.len());
+
+/// What one instance of a multi-instance body gave.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+#[cbor(transparent)]
+pub struct LoopOutput(#[n(0)] pub Json);
+minicbor_value!(LoopOutput, weight = |output| 32 + output.0.as_bytes().len());
 
 /// An event that happened to an element instance.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

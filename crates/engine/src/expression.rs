@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use bpmn::graph::Text;
-use feel::{Environment, Expression, Value};
+use feel::{Environment, Expression, List, Value};
 use protocol::{Document, Key, Name};
 use state::StateError;
 
@@ -15,12 +15,14 @@ use crate::work::Work;
 pub(crate) struct Scope<'a> {
     pub scope_key: Key,
     pub extra: Option<&'a Document>,
+    /// More that are not stored; `extra` hides them.
+    pub below: Option<&'a Document>,
 }
 
 impl Scope<'_> {
     /// The variables of a scope.
     pub fn of(scope_key: Key) -> Self {
-        Self { scope_key, extra: None }
+        Self { scope_key, extra: None, below: None }
     }
 }
 
@@ -33,7 +35,8 @@ struct Lookup<'a, 'b> {
 
 impl feel::Variables for Lookup<'_, '_> {
     fn get(&self, name: &str) -> Option<Value> {
-        let json = match self.scope.extra.and_then(|extra| extra.get(name)) {
+        let unstored = [self.scope.extra, self.scope.below].into_iter().flatten();
+        let json = match unstored.filter_map(|extra| extra.get(name)).next() {
             Some(json) => json.clone(),
             None if self.scope.scope_key == 0 => return None,
             None => match self.work.visible_variable(self.scope.scope_key, name) {
@@ -102,6 +105,20 @@ impl Work<'_> {
         let kind = ErrorType::ExtractValueError;
         let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
         value.as_bool().ok_or_else(|| Self::mismatch(expression, "'BOOLEAN'", &value, &warnings, kind))
+    }
+
+    /// A list, or an incident.
+    pub fn evaluate_list(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<List, Failure> {
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, error_type)?;
+        value
+            .as_list()
+            .cloned()
+            .ok_or_else(|| Self::mismatch(expression, "'ARRAY'", &value, &warnings, error_type))
     }
 
     /// A text that is static or evaluates to a string.

@@ -23,6 +23,7 @@ mod job;
 mod join;
 mod lifecycle;
 mod listener;
+mod looping;
 mod message;
 mod migration;
 mod options;

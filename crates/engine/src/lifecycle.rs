@@ -10,7 +10,7 @@ use protocol::{Document, Intent, Key};
 use state::StateError;
 
 use crate::element::{Leave, Next, behavior};
-use crate::entity::{ElementInstance, Phase};
+use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
 use crate::failure::Failure;
 use crate::join::is_join;
 use crate::options::FaultPoint;
@@ -58,6 +58,10 @@ impl Work<'_> {
                 self.start_from_buffer(&tenant_id, &process_id, &correlation_key)
             }
             Step::MatchBuffered { subscription_key } => self.match_buffered(subscription_key),
+            Step::SpawnLoop { body_key } => self.spawn_loop(body_key),
+            Step::ActivateLoop { body_key, index } => self.activate_in_loop(body_key, index),
+            Step::GatherLoop { body_key, chunk } => self.gather_loop(body_key, chunk),
+            Step::ForgetLoop { body_key } => self.forget_loop(body_key),
         }
     }
 
@@ -71,6 +75,11 @@ impl Work<'_> {
             | Step::Terminate { key }
             | Step::FinishTermination { key } => *key,
             Step::TerminateChildren { scope_key, .. } | Step::CheckJoins { scope_key } => *scope_key,
+            Step::SpawnLoop { body_key }
+            | Step::ActivateLoop { body_key, .. }
+            | Step::GatherLoop { body_key, .. } => *body_key,
+            // The body is gone already.
+            Step::ForgetLoop { .. } => return Ok(None),
             Step::StartFromBuffer { .. } => return Ok(None),
             Step::MatchBuffered { subscription_key } => {
                 return Ok(self
@@ -94,15 +103,22 @@ impl Work<'_> {
         if scope.phase == Phase::Terminating || scope.interrupted {
             return self.change_scope(scope_key, -1, 0);
         }
-        let key = self.next_key();
-        let Some((instance, process)) = self.instance(process_instance_key)? else { return Ok(()) };
-        let at = At { key, process_instance_key, scope_key, index: element, instance, process };
         let row = ElementInstance::new(element, Phase::Activating, scope_key, process_instance_key);
+        let Some(at) = self.place(row)? else { return Ok(()) };
+        self.scope_moved(scope_key, &scope)?;
+        self.proceed_activation(&at, trigger)
+    }
+
+    /// Puts a new element instance into its scope.
+    pub fn place(&mut self, row: ElementInstance) -> Result<Option<At>, StateError> {
+        let key = self.next_key();
+        let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
+        let (process_instance_key, scope_key, index) = (row.process_instance_key, row.scope_key, row.element);
+        let at = At { key, process_instance_key, scope_key, index, instance, process };
         self.tables.element_instances.insert(key, row);
         self.tables.children.insert((scope_key, key), ());
-        self.scope_moved(scope_key, &scope)?;
         self.record_element(&at, Intent::ElementActivating);
-        self.proceed_activation(&at, trigger)
+        Ok(Some(at))
     }
 
     /// Activates an element instance, from the beginning or after its start listeners.
@@ -175,6 +191,22 @@ impl Work<'_> {
     pub fn leave(&mut self, at: &At, leave: Leave) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let behavior = behavior(&process.element(at.index).kind);
+        match self.child_completing(at) {
+            Ok(()) => {}
+            Err(Failure::Incident { error_type, message }) => {
+                // Its own part is done: only this is tried again.
+                let index = at.element().listeners.end.len() as u32;
+                let listening = Box::new(Listening { index, then: AfterListeners::Leave(leave) });
+                self.tables.element_instances.update(&at.key, |row| {
+                    row.phase = Phase::Completing;
+                    row.listening = Some(listening);
+                })?;
+                let resume = Step::Listen { key: at.key, index };
+                self.raise(at, error_type, &message, None, Some(resume));
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        }
         self.close(at)?;
         behavior.leaving(self, at)?;
         self.record_element(at, Intent::ElementCompleted);
@@ -183,6 +215,7 @@ impl Work<'_> {
         if at.scope_key == 0 {
             return self.end_instance(at, true);
         }
+        self.child_ended(at, true)?;
         let Some(scope) = self.tables.element_instances.get(&at.scope_key)? else { return Ok(()) };
         let (mut children, mut tokens) = (-1, 0);
         if scope.phase != Phase::Terminating && !scope.interrupted {
@@ -322,6 +355,7 @@ impl Work<'_> {
         if at.scope_key == 0 {
             return self.end_instance(at, false);
         }
+        self.child_ended(at, false)?;
         let scope = self.tables.element_instances.get(&at.scope_key)?;
         let goes_on = scope.is_some_and(|scope| scope.phase == Phase::Activated && !scope.interrupted);
         match &row.pending_event {
@@ -348,6 +382,31 @@ impl Work<'_> {
         if at.scope_key != 0 {
             self.tables.children.delete(&(at.scope_key, at.key));
         }
-        Ok(())
+        behavior(&at.element().kind).removed(self, at)
+    }
+
+    /// Tells the scope of a child that this is about to complete.
+    fn child_completing(&mut self, child: &At) -> Result<(), Failure> {
+        match self.watching_scope(child)? {
+            Some(scope) => behavior(&scope.element().kind).child_completing(self, &scope, child),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the scope of a child that this has ended.
+    fn child_ended(&mut self, child: &At, completed: bool) -> Result<(), Failure> {
+        match self.watching_scope(child)? {
+            Some(scope) => behavior(&scope.element().kind).child_ended(self, &scope, child, completed),
+            None => Ok(()),
+        }
+    }
+
+    /// The scope of a child if it wants to know what becomes of it.
+    fn watching_scope(&mut self, child: &At) -> Result<Option<At>, StateError> {
+        let scope = child.process.element(child.element().scope);
+        if child.scope_key == 0 || !behavior(&scope.kind).watches_children() {
+            return Ok(None);
+        }
+        Ok(self.at(child.scope_key)?.map(|(scope, _)| scope))
     }
 }

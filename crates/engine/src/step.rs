@@ -86,4 +86,32 @@ pub enum Step {
         #[n(0)]
         key: Key,
     },
+    /// Decides on the next instances of a multi-instance body, a slice at a time.
+    #[n(160)]
+    SpawnLoop {
+        #[n(0)]
+        body_key: Key,
+    },
+    /// Makes one instance inside a multi-instance body, which counts it already.
+    #[n(161)]
+    ActivateLoop {
+        #[n(0)]
+        body_key: Key,
+        #[n(1)]
+        index: u32,
+    },
+    /// Puts outputs of a multi-instance body together, a slice at a time, from this chunk on.
+    #[n(162)]
+    GatherLoop {
+        #[n(0)]
+        body_key: Key,
+        #[n(1)]
+        chunk: u32,
+    },
+    /// Removes what is left of a multi-instance body that has ended, a slice at a time.
+    #[n(163)]
+    ForgetLoop {
+        #[n(0)]
+        body_key: Key,
+    },
 }

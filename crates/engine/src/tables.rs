@@ -5,8 +5,8 @@ use std::sync::Arc;
 use protocol::Key;
 
 use crate::entity::{
-    Banned, Decision, DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job, Message,
-    Meta, StartSubscription, StoredFile, Subscription, Timer, VariableKey,
+    Banned, Chunk, Decision, DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job,
+    Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 
@@ -94,6 +94,12 @@ state::tables! {
         pub forms: Table<Key, StoredFile> = 41,
         /// Resources of no kind that the engine knows.
         pub resources: Table<Key, StoredFile> = 42,
+        /// Multi-instance bodies.
+        pub loops: Table<Key, Loop> = 70,
+        /// Items of a multi-instance body, later its outputs: body, number of the chunk.
+        pub loop_chunks: Table<(Key, u32), Chunk> = 71,
+        /// What the instances of a multi-instance body gave: body, index.
+        pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,
     }
 }
 

@@ -173,7 +173,8 @@ impl Work<'_> {
         }
         // Seen from outside, so that a second try after an incident does not read the targets of the first.
         let outside = if at.scope_key == 0 { at.key } else { at.scope_key };
-        let targets = self.evaluate_mappings(outside, mappings, None)?;
+        let given = self.loop_variables(at)?;
+        let targets = self.evaluate_mappings(outside, given.as_ref(), mappings, None)?;
         let owner = at.owner();
         for (name, value) in targets.iter() {
             self.set_local(at.key, &owner, name, value.clone())?;
@@ -194,7 +195,7 @@ impl Work<'_> {
             self.set_local(at.key, &owner, name, value.clone())?;
         }
         let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
-        let targets = self.evaluate_mappings(at.key, mappings, Some(parent))?;
+        let targets = self.evaluate_mappings(at.key, None, mappings, Some(parent))?;
         self.propagate(parent, &owner, &targets)?;
         Ok(())
     }
@@ -204,6 +205,7 @@ impl Work<'_> {
     fn evaluate_mappings(
         &mut self,
         scope_key: Key,
+        given: Option<&Document>,
         mappings: &[Mapping],
         merge_into: Option<Key>,
     ) -> Result<Document, Failure> {
@@ -213,7 +215,7 @@ impl Work<'_> {
                 None => Json::null(),
                 Some(Text::Static(text)) => Json::string(text),
                 Some(Text::Expression(expression)) => {
-                    let scope = Scope { scope_key, extra: Some(&targets) };
+                    let scope = Scope { scope_key, extra: Some(&targets), below: given };
                     let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
                     self.to_json(&value)
                 }

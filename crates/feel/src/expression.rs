@@ -1,6 +1,6 @@
 //! Compiled expressions: the way into the crate.
 
-use crate::ast::{Node, NodeId};
+use crate::ast::{Name, Node, NodeId, Step};
 use crate::diagnostics::{Evaluation, EvaluationError, ParseError};
 use crate::environment::{Budget, Environment, Variables};
 use crate::evaluate::Evaluator;
@@ -77,6 +77,20 @@ impl Expression {
     /// The value if the expression is a literal, such as a number or a string.
     pub fn as_literal(&self) -> Option<&Value> {
         if let Node::Literal(value) = self.0.node(self.0.root) { Some(value) } else { None }
+    }
+
+    /// The root variable if the expression is just a variable or a path of names from one, such as `order.customer`.
+    pub fn as_path_root(&self) -> Option<&str> {
+        let variable = match self.0.node(self.0.root) {
+            Node::Postfix { base, steps } if steps.iter().all(|step| matches!(step, Step::Path(_))) => {
+                self.0.node(*base)
+            }
+            node => node,
+        };
+        match variable {
+            Node::Variable(Name::Global(slot)) => Some(&self.0.variables[*slot as usize]),
+            _ => None,
+        }
     }
 
     /// Whether it reads no variable and calls no function other than those for temporal values.

@@ -13,6 +13,7 @@ mod exclusive_gateway;
 mod inclusive_gateway;
 mod intermediate_catch_event;
 mod intermediate_throw_event;
+mod multi_instance;
 mod parallel_gateway;
 mod pass_through_task;
 mod process;
@@ -24,6 +25,7 @@ mod start_event;
 mod sub_process;
 mod user_task;
 
+pub(crate) use multi_instance::wrap as wrap_loops;
 pub(crate) use process::{ReadProcess, read_process};
 
 use crate::catalogue::is_true;
@@ -124,7 +126,6 @@ fn check_markers(cx: &mut Context<'_, '_>) -> bool {
             cx.problem(format!("{what} are not supported yet"));
         }
     };
-    refuse(has("multiInstanceLoopCharacteristics"), "multi-instance activities");
     refuse(has("standardLoopCharacteristics"), "loop markers");
     refuse(document.attribute(node, "isForCompensation").is_some_and(is_true), "compensation handlers");
     clean

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use feel::Expression;
 
-use super::{Check, check_markers};
+use super::{Check, check_markers, multi_instance};
 use crate::catalogue::Catalogue;
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
 use crate::graph::{
-    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, PROCESS, Process,
-    StartEvent, Text, Trigger,
+    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, MultiInstance,
+    PROCESS, Process, StartEvent, Text, Trigger,
 };
 use crate::limits::Limits;
 use crate::outline::{FlowDraft, Outline};
@@ -25,6 +25,8 @@ pub(crate) struct ReadProcess {
     pub(crate) process: Process,
     pub(crate) node: NodeId,
     pub(crate) is_whole: Vec<bool>,
+    /// Multi-instance activities; they become two elements when everything is checked.
+    pub(crate) loops: Vec<(ElementIndex, MultiInstance)>,
 }
 
 /// Reads every element and flow of a process and checks them. Findings go to the report; an element with one becomes
@@ -39,6 +41,7 @@ pub(crate) fn read_process(
     let mut is_whole = vec![true; outline.elements.len()];
     let mut elements = Vec::with_capacity(outline.elements.len());
     let mut version_tag = None;
+    let mut loops = Vec::new();
     for index in 0..outline.elements.len() as ElementIndex {
         let (extensions, findings) = Extensions::read(document, outline.elements[index as usize].node);
         let mut cx = Context { document, catalogue, outline, limits, index, extensions, report };
@@ -52,6 +55,11 @@ pub(crate) fn read_process(
         let (element, whole) = read_element(&mut cx);
         is_whole[index as usize] &= whole;
         elements.push(element);
+        if cx.draft().kind.is_some_and(|kind| kind.is_activity) {
+            let (found, whole) = multi_instance::read(&mut cx);
+            is_whole[index as usize] &= whole;
+            loops.extend(found.map(|found| (index, found)));
+        }
         if index == PROCESS {
             version_tag = read_version_tag(&mut cx);
         }
@@ -75,7 +83,7 @@ pub(crate) fn read_process(
         }
     }
     check_conditions(&mut check);
-    ReadProcess { node: outline.elements[0].node, process, is_whole }
+    ReadProcess { node: outline.elements[0].node, process, is_whole, loops }
 }
 
 fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {

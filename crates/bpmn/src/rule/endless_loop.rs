@@ -173,7 +173,9 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::EndEvent(_)
         | ElementKind::Job(_)
         | ElementKind::Receive(_)
-        | ElementKind::EventBased => false,
+        | ElementKind::EventBased
+        // Made of its activity after the check.
+        | ElementKind::MultiInstance(_) => false,
     }
 }
 

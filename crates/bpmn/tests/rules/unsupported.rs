@@ -20,12 +20,6 @@ fn elements() {
         ),
         ("<teleport id='x'/>", "teleport 'x': is not an element of a process"),
         (
-            "<task id='x'><multiInstanceLoopCharacteristics><extensionElements>\
-             <zeebe:loopCharacteristics inputCollection='=items'/></extensionElements>\
-             </multiInstanceLoopCharacteristics></task>",
-            "task 'x': multi-instance activities are not supported yet",
-        ),
-        (
             "<subProcess id='x'><standardLoopCharacteristics/><startEvent id='i'/></subProcess>",
             "subProcess 'x': loop markers are not supported yet",
         ),

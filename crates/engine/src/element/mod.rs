@@ -9,6 +9,7 @@ mod event_based;
 mod exclusive;
 mod inclusive;
 mod job_task;
+mod multi_instance;
 mod pass_through;
 mod process;
 mod receive;
@@ -56,6 +57,33 @@ pub(crate) trait Behavior: Sync {
     fn completed(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
         Ok(())
     }
+
+    /// The element has ended, one way or the other, and its rows go: those that only this kind has go with them.
+    fn removed(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Whether this scope wants to know of the end of its children: the next two are called only then.
+    fn watches_children(&self) -> bool {
+        false
+    }
+
+    /// A child of this scope is about to complete: its outputs are written, its variables still there. A failure is an
+    /// incident of the child, whose completion is then tried again.
+    fn child_completing(&self, _work: &mut Work, _scope: &At, _child: &At) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// A child of this scope has completed or was terminated. Its rows are gone; the scope still counts it.
+    fn child_ended(
+        &self,
+        _work: &mut Work,
+        _scope: &At,
+        _child: &At,
+        _completed: bool,
+    ) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// The behaviour of a kind.
@@ -76,5 +104,6 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::Exclusive { .. } => &exclusive::Exclusive,
         ElementKind::Inclusive { .. } => &inclusive::Inclusive,
         ElementKind::EventBased => &event_based::EventBased,
+        ElementKind::MultiInstance(_) => &multi_instance::MultiInstanceBody,
     }
 }

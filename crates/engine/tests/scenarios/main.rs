@@ -22,6 +22,7 @@ mod lifecycle;
 mod message_start;
 mod messages;
 mod migration;
+mod multi_instance;
 mod panics;
 mod random_model;
 mod random_process;

@@ -14,6 +14,9 @@
 //! job pack listen:start=prepare listen:end=check/1
 //! ```
 //!
+//! Any activity may be multi-instance: `each=` the collection, and if wanted `as=` the input element, `sequential`,
+//! `collect=` the output collection, `gives=` the output element, `until=` the completion condition.
+//!
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
 //! flow is `source_target`. Flows appear in the document in the order of their lines.
 
@@ -111,11 +114,14 @@ impl Writer {
             }
             "sub" => {
                 assert!(opens, "a sub-process has braces: {line}");
-                let nodes = format!(r#"<bpmn:subProcess id="{}">{}"#, element.id, extensions(&element, ""));
+                let (extensions, markers) = (extensions(&element, ""), markers(&element));
+                let nodes = format!(r#"<bpmn:subProcess id="{}">{extensions}{markers}"#, element.id);
                 self.scopes.push(Scope { nodes, close: "</bpmn:subProcess>", ..Scope::default() });
             }
             _ => {
-                let xml = self.node(&element);
+                let mut xml = self.node(&element);
+                let end = xml.rfind("</").expect("an end tag");
+                xml.insert_str(end, &markers(&element));
                 self.scope().nodes.push_str(&xml);
             }
         }
@@ -294,6 +300,26 @@ impl Writer {
         self.shared.push_str(&make(&id));
         id
     }
+}
+
+/// The loop marker of an activity.
+fn markers(e: &Element) -> String {
+    let Some(collection) = e.get("each") else { return String::new() };
+    let mut attributes = format!(r#"inputCollection="={}""#, escape(collection));
+    for (key, attribute, prefix) in
+        [("as", "inputElement", ""), ("collect", "outputCollection", ""), ("gives", "outputElement", "=")]
+    {
+        if let Some(value) = e.get(key) {
+            let _ = write!(attributes, r#" {attribute}="{prefix}{}""#, escape(value));
+        }
+    }
+    let condition = e.get("until").map_or(String::new(), |condition| {
+        format!("<bpmn:completionCondition>={}</bpmn:completionCondition>", escape(condition))
+    });
+    let sequential = e.get("sequential").is_some();
+    format!(
+        r#"<bpmn:multiInstanceLoopCharacteristics isSequential="{sequential}"><bpmn:extensionElements><zeebe:loopCharacteristics {attributes}/></bpmn:extensionElements>{condition}</bpmn:multiInstanceLoopCharacteristics>"#
+    )
 }
 
 fn extensions(e: &Element, more: &str) -> String {

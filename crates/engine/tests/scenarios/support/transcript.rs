@@ -272,8 +272,11 @@ impl Transcript {
         match &record.value {
             RecordValue::ProcessInstance(value) if record.intent == Intent::ElementActivating => {
                 assert_eq!(&*value.tenant_id, DEFAULT_TENANT);
-                self.elements.insert(record.key, value.element_id.to_string());
-                self.element_instances.entry(value.element_id.to_string()).or_default().push(record.key);
+                // Body and activity have one ID.
+                let body = if &*value.bpmn_element_type == "MULTI_INSTANCE_BODY" { "*" } else { "" };
+                let name = format!("{}{body}", value.element_id);
+                self.elements.insert(record.key, name.clone());
+                self.element_instances.entry(name).or_default().push(record.key);
                 if record.key == value.process_instance_key {
                     self.instances.push(record.key);
                 }

@@ -1,0 +1,144 @@
+//! The multi-instance marker of an activity: how it is read, and how its activity becomes two elements.
+
+use std::sync::Arc;
+
+use super::ReadProcess;
+use crate::catalogue::is_true;
+use crate::context::Context;
+use crate::graph::{
+    Element, ElementIndex, ElementKind, ElementType, EventType, MultiInstance, OutputCollection, Process,
+};
+use crate::problem::excerpt;
+use crate::xml::NodeId;
+
+const MARKER: &str = "multiInstanceLoopCharacteristics";
+
+/// The marker of an activity, if it has one; false if there is a finding, which is then reported.
+pub(super) fn read(cx: &mut Context<'_, '_>) -> (Option<MultiInstance>, bool) {
+    let document = cx.document;
+    let mut markers = document.bpmn_children(cx.node(), MARKER);
+    let Some(marker) = markers.next() else { return (None, true) };
+    if markers.next().is_some() {
+        cx.problem(format!("must have at most one {MARKER}"));
+        return (None, false);
+    }
+    let found = read_marker(cx, marker);
+    let whole = found.is_some();
+    (found, whole)
+}
+
+fn read_marker(cx: &mut Context<'_, '_>, marker: NodeId) -> Option<MultiInstance> {
+    let document = cx.document;
+    let mut characteristics = document
+        .bpmn_children(marker, "extensionElements")
+        .flat_map(|container| document.zeebe_children(container, "loopCharacteristics"));
+    let (first, second) = (characteristics.next(), characteristics.next());
+    let completion_condition = completion_condition(cx, marker);
+    let (Some(node), None) = (first, second) else {
+        cx.problem(format!("{MARKER} must have exactly one zeebe:loopCharacteristics"));
+        return None;
+    };
+    let input_collection = cx
+        .required(node, "inputCollection")
+        .and_then(|value| cx.expression(value, "attribute 'inputCollection' of zeebe:loopCharacteristics"));
+    let input_element = variable(cx, node, "inputElement");
+    let output = output(cx, node);
+    Some(MultiInstance {
+        // Known when the process is complete.
+        inner: 0,
+        is_sequential: document.attribute(marker, "isSequential").is_some_and(is_true),
+        input_collection: input_collection?,
+        input_element: input_element?,
+        output: output?,
+        completion_condition: completion_condition?,
+    })
+}
+
+/// The condition below a node, if it has one; the outer `None` if there is a finding.
+pub(super) fn completion_condition(
+    cx: &mut Context<'_, '_>,
+    node: NodeId,
+) -> Option<Option<feel::Expression>> {
+    const PLACE: &str = "completionCondition";
+    let document = cx.document;
+    let mut conditions = document.bpmn_children(node, PLACE);
+    let Some(condition) = conditions.next() else { return Some(None) };
+    if conditions.next().is_some() {
+        cx.problem(format!("must have at most one {PLACE}"));
+        return None;
+    }
+    match document.text(condition) {
+        "" => Some(None),
+        text => cx.expression(text, PLACE).map(Some),
+    }
+}
+
+/// An attribute that names a variable; absent or empty is none.
+fn variable(cx: &mut Context<'_, '_>, node: NodeId, attribute: &str) -> Option<Option<Arc<str>>> {
+    let Some(name) = cx.document.attribute(node, attribute).filter(|name| !name.trim().is_empty()) else {
+        return Some(None);
+    };
+    let place = format!("attribute '{attribute}' of {}", cx.name_of(node));
+    match cx.path(name, &place)?.as_slice() {
+        [name] => Some(Some(name.clone())),
+        _ => {
+            cx.problem(format!("{place} must be one variable name, but is '{}'", excerpt(name)));
+            None
+        }
+    }
+}
+
+/// `outputCollection` and `outputElement` of an extension element: both or none.
+pub(super) fn output(cx: &mut Context<'_, '_>, node: NodeId) -> Option<Option<OutputCollection>> {
+    let given = |name: &str| cx.document.attribute(node, name).filter(|value| !value.trim().is_empty());
+    let (collection, element) = (given("outputCollection"), given("outputElement"));
+    let part = cx.name_of(node);
+    if collection.is_some() != element.is_some() {
+        cx.problem(format!(
+            "{part} must have both attributes 'outputCollection' and 'outputElement', or none of them"
+        ));
+        return None;
+    }
+    let element = match element {
+        None => return Some(None),
+        Some(value) => cx.expression(value, &format!("attribute 'outputElement' of {part}")),
+    };
+    let variable = variable(cx, node, "outputCollection")?;
+    Some(Some(OutputCollection { variable: variable?, element: element? }))
+}
+
+/// Makes two elements of each multi-instance activity. The new ones come last, so that no index changes.
+pub(crate) fn wrap(read: ReadProcess) -> Process {
+    let mut process = read.process;
+    for (index, multi_instance) in read.loops {
+        let inner = process.elements.len() as ElementIndex;
+        let kind = ElementKind::MultiInstance(MultiInstance { inner, ..multi_instance });
+        wrap_one(&mut process, index, kind);
+    }
+    process
+}
+
+/// The element at an index becomes the body, what it was its only child.
+fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
+    let inner_index = process.elements.len() as ElementIndex;
+    let body = &mut process.elements[index as usize];
+    let inner = Element {
+        id: body.id.clone(),
+        name: body.name.clone(),
+        scope: index,
+        kind: std::mem::replace(&mut body.kind, kind),
+        element_type: std::mem::replace(&mut body.element_type, ElementType::MultiInstanceBody),
+        event_type: std::mem::replace(&mut body.event_type, EventType::Unspecified),
+        incoming: Vec::new(),
+        outgoing: Vec::new(),
+        children: std::mem::replace(&mut body.children, vec![inner_index]),
+        boundary_events: Vec::new(),
+        inputs: std::mem::take(&mut body.inputs),
+        outputs: std::mem::take(&mut body.outputs),
+        listeners: std::mem::take(&mut body.listeners),
+    };
+    for &child in &inner.children {
+        process.elements[child as usize].scope = inner_index;
+    }
+    process.elements.push(inner);
+}

@@ -1,0 +1,118 @@
+//! Body of a multi-instance activity: an instance of the activity for each item of a list.
+
+use protocol::{Document, Json, Name};
+
+use super::{Behavior, Leave, Next};
+use crate::entity::{ErrorType, Loop, Phase};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::looping::marker;
+use crate::step::Step;
+use crate::work::{At, Work};
+
+pub(super) struct MultiInstanceBody;
+
+impl Behavior for MultiInstanceBody {
+    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+        let Some(marker) = marker(at) else { return Ok(Next::Wait) };
+        let items =
+            work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
+        work.subscribe_boundary_events(at)?;
+        let size = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let state =
+            Loop { size, spawned: 0, completed: 0, terminated: 0, is_done: false, is_gathering: false };
+        work.tables.loops.insert(at.key, state);
+        if size == 0 {
+            return Ok(Next::Complete(Document::empty()));
+        }
+        work.store_items(at.key, items.items());
+        // All of them count from now on; of a sequence only the one at work.
+        let children = if marker.is_sequential { 1 } else { size };
+        work.tables.element_instances.update(&at.key, |row| row.active_children = children)?;
+        work.steps.push_back(Step::SpawnLoop { body_key: at.key });
+        Ok(Next::Wait)
+    }
+
+    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+        if let Some(output) = marker(at).and_then(|marker| marker.output.as_ref()) {
+            let is_empty = work.tables.loops.get(&at.key)?.is_none_or(|state| state.size == 0);
+            let list = if is_empty { Json::from_valid("[]") } else { work.gathered_outputs(at.key)? };
+            let name = Name::from(&output.variable);
+            let owner = at.owner();
+            work.set_local(at.key, &owner, &name, list.clone())?;
+            work.propagate(at.scope_key, &owner, &[(name, list)].into_iter().collect())?;
+        }
+        Ok(Leave::All)
+    }
+
+    fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        if let Some(state) = work.tables.loops.get(&at.key)? {
+            work.tables.loops.delete(&at.key);
+            if state.size > 0 {
+                return work.forget_loop(at.key);
+            }
+        }
+        Ok(())
+    }
+
+    fn watches_children(&self) -> bool {
+        true
+    }
+
+    fn child_completing(&self, work: &mut Work, scope: &At, child: &At) -> Result<(), Failure> {
+        let (Some(marker), Some(state)) = (marker(scope), work.tables.loops.get(&scope.key)?) else {
+            return Ok(());
+        };
+        let row = work.tables.element_instances.get(&scope.key)?;
+        if row.is_none_or(|row| row.phase != Phase::Activated || row.interrupted) {
+            return Ok(());
+        }
+        let output = match &marker.output {
+            Some(output) => {
+                let scope = Scope::of(child.key);
+                let value = work.evaluate(&output.element, &scope, ErrorType::ExtractValueError)?;
+                Some(work.to_json(&value))
+            }
+            None => None,
+        };
+        if let Some(value) = &output {
+            work.collect_output(scope.key, child, value)?;
+        }
+        if work.is_loop_done(marker, &state, child)? {
+            work.tables.loops.update(&scope.key, |state| state.is_done = true)?;
+        }
+        Ok(())
+    }
+
+    fn child_ended(&self, work: &mut Work, scope: &At, _child: &At, completed: bool) -> Result<(), Failure> {
+        let (Some(marker), Some(row)) = (marker(scope), work.tables.element_instances.get(&scope.key)?)
+        else {
+            return Ok(());
+        };
+        work.tables.loops.update(&scope.key, |state| {
+            state.completed += u32::from(completed);
+            state.terminated += u32::from(!completed);
+        })?;
+        let Some(state) = work.tables.loops.get(&scope.key)? else { return Ok(()) };
+        if row.phase != Phase::Activated {
+            return Ok(());
+        }
+        let mut others = row.active_children.saturating_sub(1);
+        if !row.interrupted {
+            if state.is_done {
+                if others > 0 {
+                    work.interrupt_scope(scope.key)?;
+                }
+            } else if marker.is_sequential && completed && state.spawned < state.size {
+                work.change_scope(scope.key, 1, 0)?;
+                work.steps.push_back(Step::SpawnLoop { body_key: scope.key });
+                others = 1;
+            }
+        }
+        if others == 0 {
+            // Nothing of it is left to come.
+            work.begin_gathering(scope)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,289 @@
+//! Multi-instance bodies: their items, instances and outputs.
+//!
+//! A list may have 100,000 items, so nothing here handles all of them at once but the evaluation of the collection and
+//! the making of the final list. The items are stored in chunks when the body is activated, the instances are made a
+//! slice at a time, each output has a row of its own, and at the end the outputs are put together chunk by chunk.
+
+use bpmn::graph::{ElementKind, MultiInstance};
+use feel::Value;
+use protocol::{Document, Json, Key, Name};
+use state::StateError;
+
+use crate::entity::{Chunk, ElementInstance, Loop, LoopOutput, Phase};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::step::Step;
+use crate::work::{At, Work};
+
+/// Values in one chunk.
+const CHUNK: u32 = 64;
+/// Chunks of outputs that one step puts together.
+const CHUNKS_PER_STEP: u32 = 4;
+/// Rows that one step removes.
+const ROWS_PER_STEP: usize = 256;
+/// Local variable that holds the number of an instance.
+const LOOP_COUNTER: &str = "loopCounter";
+
+/// The multi-instance marker of a body.
+pub(crate) fn marker(body: &At) -> Option<&MultiInstance> {
+    match &body.element().kind {
+        ElementKind::MultiInstance(marker) => Some(marker),
+        _ => None,
+    }
+}
+
+impl Work<'_> {
+    /// Stores the items of a body.
+    pub fn store_items(&mut self, body_key: Key, items: &[Value]) {
+        for (number, items) in (0_u32..).zip(items.chunks(CHUNK as usize)) {
+            let chunk = chunk_of(items.iter(), |item, out| item.to_json(out));
+            self.tables.loop_chunks.insert((body_key, number), chunk);
+        }
+    }
+
+    fn item(&self, body_key: Key, index: u32) -> Result<Json, StateError> {
+        let chunk = self.tables.loop_chunks.get(&(body_key, index / CHUNK))?;
+        Ok(chunk.and_then(|chunk| chunk.value(index % CHUNK)).unwrap_or_else(Json::null))
+    }
+
+    /// Decides on the next instances of a body.
+    pub fn spawn_loop(&mut self, body_key: Key) -> Result<(), Failure> {
+        let Some((body, row)) = self.at(body_key)? else { return Ok(()) };
+        let Some(state) = self.tables.loops.get(&body_key)? else { return Ok(()) };
+        let Some(marker) = marker(&body) else { return Ok(()) };
+        if row.phase == Phase::Terminating || row.interrupted {
+            // The others of the list were counted when the body was activated.
+            let uncounted = if marker.is_sequential { 1 } else { state.size - state.spawned };
+            return self.drop_from_loop(&body, &row, uncounted);
+        }
+        let slice = if marker.is_sequential { 1 } else { self.options.max_children_per_step as u32 };
+        let end = state.size.min(state.spawned.saturating_add(slice));
+        for index in state.spawned..end {
+            self.steps.push_back(Step::ActivateLoop { body_key, index });
+        }
+        self.tables.loops.update(&body_key, |state| state.spawned = end)?;
+        if end < state.size && !marker.is_sequential {
+            self.steps.push_back(Step::SpawnLoop { body_key });
+        }
+        Ok(())
+    }
+
+    /// Makes one instance inside a body.
+    pub fn activate_in_loop(&mut self, body_key: Key, index: u32) -> Result<(), Failure> {
+        let Some((body, row)) = self.at(body_key)? else { return Ok(()) };
+        let Some(marker) = marker(&body) else { return Ok(()) };
+        if row.phase == Phase::Terminating || row.interrupted {
+            return self.drop_from_loop(&body, &row, 1);
+        }
+        let mut row =
+            ElementInstance::new(marker.inner, Phase::Activating, body_key, body.process_instance_key);
+        row.loop_counter = index + 1;
+        let item = self.item(body_key, index)?;
+        let Some(at) = self.place(row)? else { return Ok(()) };
+        let owner = at.owner();
+        // Made here, so that a result of this name stays inside.
+        if let Some(output) = &marker.output
+            && let Some(name) = output.element.as_path_root()
+            && marker.input_element.as_deref() != Some(name)
+        {
+            self.set_local(at.key, &owner, &Name::from(name), Json::null())?;
+        }
+        if let Some(name) = &marker.input_element {
+            self.set_local(at.key, &owner, &Name::from(name), item)?;
+        }
+        let counter = Json::from_valid((index + 1).to_string());
+        self.set_local(at.key, &owner, &Name::from(LOOP_COUNTER), counter)?;
+        self.proceed_activation(&at, None)
+    }
+
+    /// Does without instances that were counted.
+    fn drop_from_loop(&mut self, body: &At, row: &ElementInstance, count: u32) -> Result<(), Failure> {
+        if row.phase == Phase::Activated && row.active_children <= count {
+            self.begin_gathering(body)?;
+        }
+        self.change_scope(body.key, -i64::from(count), 0)
+    }
+
+    /// The variables that an instance inside a body was given, as they are now: its input mappings see them.
+    pub fn loop_variables(&self, at: &At) -> Result<Option<Document>, StateError> {
+        let scope = at.process.element(at.element().scope);
+        let ElementKind::MultiInstance(marker) = &scope.kind else { return Ok(None) };
+        let output = marker.output.as_ref().and_then(|output| output.element.as_path_root());
+        let names = marker.input_element.as_deref().into_iter().chain([LOOP_COUNTER]).chain(output);
+        let mut variables = Document::empty();
+        for name in names {
+            if let Some(variable) = self.tables.variables.get(&(at.key, name.into()))? {
+                variables.set(Name::from(name), variable.value.clone());
+            }
+        }
+        Ok(Some(variables))
+    }
+
+    /// Takes what an instance gives for the list of outputs.
+    pub fn collect_output(&mut self, body_key: Key, child: &At, value: &Json) -> Result<(), StateError> {
+        let row = self.tables.element_instances.get(&child.key)?;
+        if let Some(index) = row.and_then(|row| row.loop_counter.checked_sub(1)) {
+            let value = Json::from_valid(bytes::Bytes::copy_from_slice(value.as_bytes()));
+            self.tables.loop_outputs.put((body_key, index), LoopOutput(value));
+        }
+        Ok(())
+    }
+
+    /// Whether the completion condition of a body is true, now that a child completes.
+    pub fn is_loop_done(&self, marker: &MultiInstance, state: &Loop, child: &At) -> Result<bool, Failure> {
+        let Some(condition) = &marker.completion_condition else { return Ok(false) };
+        let completed = state.completed + 1;
+        let created = if marker.is_sequential { state.spawned } else { state.size };
+        let active = created.saturating_sub(completed).saturating_sub(state.terminated);
+        let counts = [
+            ("numberOfInstances", created),
+            ("numberOfActiveInstances", active),
+            ("numberOfCompletedInstances", completed),
+            ("numberOfTerminatedInstances", state.terminated),
+        ];
+        let mut extra: Document = counts
+            .into_iter()
+            .map(|(name, count)| (Name::from(name), Json::from_valid(count.to_string())))
+            .collect();
+        if let Some(output) = &marker.output
+            && condition.variables().iter().any(|name| *name == output.variable)
+        {
+            extra.set(Name::from(&output.variable), self.outputs_so_far(child.scope_key, state.size)?);
+        }
+        self.evaluate_condition(condition, &Scope { extra: Some(&extra), ..Scope::of(child.key) })
+    }
+
+    /// The list of outputs while instances still run. As long as the list, so only for who asks.
+    fn outputs_so_far(&self, body_key: Key, size: u32) -> Result<Json, StateError> {
+        let mut json = vec![b'['];
+        let chunk = self.output_chunk(body_key, 0, size)?;
+        json.extend_from_slice(chunk.json.as_bytes());
+        json.push(b']');
+        Ok(Json::from_valid(json))
+    }
+
+    fn output_chunk(&self, body_key: Key, start: u32, end: u32) -> Result<Chunk, StateError> {
+        let rows = self.tables.loop_outputs.scan((body_key, start)..(body_key, end), usize::MAX)?;
+        let mut rows = rows.into_iter().peekable();
+        Ok(chunk_of(start..end, |index, out| match rows.next_if(|((_, at), _)| *at == index) {
+            Some((_, output)) => out.extend_from_slice(output.0.as_bytes()),
+            None => out.extend_from_slice(b"null"),
+        }))
+    }
+
+    /// All instances of a body have ended. A long list holds its completion until it is put together.
+    pub fn begin_gathering(&mut self, body: &At) -> Result<(), Failure> {
+        let Some(state) = self.tables.loops.get(&body.key)? else { return Ok(()) };
+        if marker(body).is_none_or(|marker| marker.output.is_none()) || state.is_gathering {
+            return Ok(());
+        }
+        self.tables.loops.update(&body.key, |state| state.is_gathering = true)?;
+        let chunks = state.size.div_ceil(CHUNK);
+        if chunks <= CHUNKS_PER_STEP {
+            return Ok(self.gather_chunks(body.key, 0, chunks, state.size)?);
+        }
+        self.steps.push_back(Step::GatherLoop { body_key: body.key, chunk: 0 });
+        self.change_scope(body.key, 1, 0)
+    }
+
+    /// Puts outputs together, chunk by chunk; then the body can complete.
+    pub fn gather_loop(&mut self, body_key: Key, chunk: u32) -> Result<(), Failure> {
+        let Some((_, row)) = self.at(body_key)? else { return Ok(()) };
+        let Some(state) = self.tables.loops.get(&body_key)? else { return Ok(()) };
+        if row.phase == Phase::Terminating {
+            return self.change_scope(body_key, -1, 0);
+        }
+        let chunks = state.size.div_ceil(CHUNK);
+        let end = chunks.min(chunk.saturating_add(CHUNKS_PER_STEP));
+        self.gather_chunks(body_key, chunk, end, state.size)?;
+        if end < chunks {
+            self.steps.push_back(Step::GatherLoop { body_key, chunk: end });
+            return Ok(());
+        }
+        self.change_scope(body_key, -1, 0)
+    }
+
+    fn gather_chunks(&mut self, body_key: Key, from: u32, to: u32, size: u32) -> Result<(), StateError> {
+        for number in from..to {
+            let (start, end) = (number * CHUNK, size.min((number + 1) * CHUNK));
+            let outputs = self.output_chunk(body_key, start, end)?;
+            self.tables.loop_chunks.put((body_key, number), outputs);
+            for key in self.tables.loop_outputs.keys((body_key, start)..(body_key, end), usize::MAX)? {
+                self.tables.loop_outputs.delete(&key);
+            }
+        }
+        Ok(())
+    }
+
+    /// The list of outputs, when all of it is put together.
+    pub fn gathered_outputs(&self, body_key: Key) -> Result<Json, StateError> {
+        let mut json = vec![b'['];
+        self.tables.loop_chunks.visit((body_key, 0)..(body_key + 1, 0), |_, chunk| {
+            if json.len() > 1 {
+                json.push(b',');
+            }
+            json.extend_from_slice(chunk.json.as_bytes());
+            std::ops::ControlFlow::Continue(())
+        })?;
+        json.push(b']');
+        Ok(Json::from_valid(json))
+    }
+
+    /// Removes the rows of a body that has ended.
+    pub fn forget_loop(&mut self, body_key: Key) -> Result<(), Failure> {
+        let range = (body_key, 0)..(body_key + 1, 0);
+        let outputs = self.tables.loop_outputs.keys(range.clone(), ROWS_PER_STEP)?;
+        let chunks = self.tables.loop_chunks.keys(range, ROWS_PER_STEP - outputs.len())?;
+        let is_more = outputs.len() + chunks.len() == ROWS_PER_STEP;
+        for key in outputs {
+            self.tables.loop_outputs.delete(&key);
+        }
+        for key in chunks {
+            self.tables.loop_chunks.delete(&key);
+        }
+        if is_more {
+            self.steps.push_back(Step::ForgetLoop { body_key });
+        }
+        Ok(())
+    }
+}
+
+impl Chunk {
+    /// A copy of one value, so that it does not keep the others alive.
+    fn value(&self, at: u32) -> Option<Json> {
+        let at = at as usize;
+        let end = *self.ends.get(at)? as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize + 1 };
+        let value = self.json.as_bytes().get(start..end)?;
+        Some(Json::from_valid(bytes::Bytes::copy_from_slice(value)))
+    }
+}
+
+/// A chunk of values that are written one by one.
+fn chunk_of<T>(values: impl IntoIterator<Item = T>, mut write: impl FnMut(T, &mut Vec<u8>)) -> Chunk {
+    let (mut json, mut ends) = (Vec::new(), Vec::new());
+    for value in values {
+        if !ends.is_empty() {
+            json.push(b',');
+        }
+        write(value, &mut json);
+        ends.push(json.len() as u32);
+    }
+    Chunk { json: Json::from_valid(json), ends }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_a_chunk_are_found_by_their_place() {
+        let texts = ["1", r#""a,b""#, "null", "[2,3]"];
+        let chunk = chunk_of(texts, |text, out| out.extend_from_slice(text.as_bytes()));
+        assert_eq!(chunk.json.as_str(), r#"1,"a,b",null,[2,3]"#);
+        for (at, text) in (0..).zip(texts) {
+            assert_eq!(chunk.value(at).map(|value| value.as_str().to_owned()).as_deref(), Some(text));
+        }
+        assert_eq!(chunk.value(4), None);
+    }
+}
