@@ -183,7 +183,7 @@ impl Run {
                 error_message: Name::default(),
                 variables,
             }),
-            _ => Command::CompleteJob(CompleteJob { job_key, variables }),
+            _ => Command::CompleteJob(CompleteJob { job_key, variables, result: None }),
         };
         self.apply(command);
     }

@@ -86,7 +86,11 @@ impl Run {
                 .jobs
                 .iter()
                 .map(|job| {
-                    Command::CompleteJob(CompleteJob { job_key: job.key, variables: Document::empty() })
+                    Command::CompleteJob(CompleteJob {
+                        job_key: job.key,
+                        variables: Document::empty(),
+                        result: None,
+                    })
                 })
                 .collect();
             let demand = self.demand();

@@ -258,6 +258,7 @@ impl Work<'_> {
             kind: job.kind,
             listener_event_type: job.listener_event_type,
             tags: instance.tags.clone(),
+            user_task: None,
         };
         self.tables.jobs.put(key, job);
         Ok(Activation::Done(Box::new(activated)))

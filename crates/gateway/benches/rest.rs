@@ -117,6 +117,7 @@ fn job() -> ActivatedJob {
         tenant_id: Name::default_tenant(),
         kind: JobKind::BpmnElement,
         listener_event_type: JobListenerEventType::Unspecified,
+        user_task: None,
         tags: Vec::new(),
     }
 }

@@ -82,6 +82,7 @@ mod tests {
                 Command::CompleteJob(CompleteJob {
                     job_key: 7,
                     variables: Document::parse(bytes::Bytes::from_static(b"{\"a\":1}")).unwrap(),
+                    result: None,
                 }),
                 Command::Tick,
             ],

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{Document, Key, MigrateInstance, Name};
+use crate::{Document, JobResult, Key, MigrateInstance, Name};
 
 /// A command, as it stands in the log.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -192,6 +192,9 @@ pub struct CompleteJob {
     /// Result.
     #[n(1)]
     pub variables: Document,
+    /// What listeners and ad-hoc sub-processes are told beyond that.
+    #[n(2)]
+    pub result: Option<Box<JobResult>>,
 }
 
 /// See [`Command::FailJob`].

@@ -13,6 +13,7 @@ mod name;
 mod record;
 mod rejection;
 mod response;
+mod user_task;
 
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
 pub use command::{
@@ -34,4 +35,7 @@ pub use rejection::{Rejection, RejectionType};
 pub use response::{
     ActivatedJob, DeployedProcess, DeploymentCreated, InstanceCreated, JobKind, JobListenerEventType,
     Response,
+};
+pub use user_task::{
+    ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,
 };

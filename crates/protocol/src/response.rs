@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Document, Key, Name};
+use crate::{Document, Key, Name, UserTaskProperties};
 
 /// The answer to an accepted command.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,4 +203,6 @@ pub struct ActivatedJob {
     pub listener_event_type: JobListenerEventType,
     /// Tags of the process instance.
     pub tags: Vec<Name>,
+    /// The user task, if it is the job of a task listener.
+    pub user_task: Option<Box<UserTaskProperties>>,
 }

@@ -81,7 +81,7 @@ async fn work(node: &Node, max_jobs: u32) -> Vec<Key> {
     };
     let mut done = Vec::new();
     for job in node.activate_jobs(request, None).await.unwrap() {
-        let command = CompleteJob { job_key: job.key, variables: Document::empty() };
+        let command = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
         node.submit(Command::CompleteJob(command)).await.unwrap();
         done.push(job.process_instance_key);
     }

@@ -214,7 +214,7 @@ pub fn create(variables: &str) -> Command {
 
 pub fn complete(job_key: Key) -> Command {
     let variables = Document::parse(Bytes::from_static(b"{\"done\":true}")).unwrap();
-    Command::CompleteJob(CompleteJob { job_key, variables })
+    Command::CompleteJob(CompleteJob { job_key, variables, result: None })
 }
 
 pub fn cancel(process_instance_key: Key) -> Command {

@@ -1,9 +1,9 @@
 //! Completes a job.
 
-use protocol::{CompleteJob, Intent, JobKind, Rejection, Response};
+use protocol::{CompleteJob, Intent, JobKind, JobResult, Key, Rejection, Response};
 
 use crate::counters::JobAction;
-use crate::entity::JobState;
+use crate::entity::{Job, JobState};
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::Work;
@@ -16,6 +16,7 @@ impl Work<'_> {
             JobState::Activatable | JobState::Activated => {}
             state => return Err(wrong_state("complete", key, state).into()),
         }
+        check_result(key, &job, complete)?;
         self.remove_job(key, &job);
         self.counters.count_job(JobAction::Completed);
         let lived_ms = self.now_ms() - job.created_ms;
@@ -34,6 +35,23 @@ impl Work<'_> {
         });
         Ok(Response::Done)
     }
+}
+
+/// A result belongs to the kind of job it is made for.
+fn check_result(key: Key, job: &Job, complete: &CompleteJob) -> Result<(), Failure> {
+    let Some(result) = complete.result.as_ref().filter(|result| !result.is_empty()) else { return Ok(()) };
+    let fits = match &**result {
+        JobResult::UserTask { .. } => job.kind == JobKind::TaskListener,
+        JobResult::AdHocSubProcess { .. } => job.kind == JobKind::AdHocSubProcess,
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Rejection::invalid_argument(format!(
+        "Expected to complete job with key '{key}', but a job of kind '{}' cannot have such a result",
+        job.kind.as_str()
+    ))
+    .into())
 }
 
 /// A job cannot do this in its state.

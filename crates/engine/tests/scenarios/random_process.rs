@@ -184,7 +184,7 @@ impl Run {
                 variables,
             }),
             3 => Command::YieldJobs { job_keys: vec![job_key] },
-            _ => Command::CompleteJob(CompleteJob { job_key, variables }),
+            _ => Command::CompleteJob(CompleteJob { job_key, variables, result: None }),
         };
         self.run(command);
     }
@@ -281,6 +281,7 @@ impl Run {
                 self.run(Command::CompleteJob(CompleteJob {
                     job_key: job.key,
                     variables: Document::empty(),
+                    result: None,
                 }));
             }
             for name in 0..4 {

@@ -4,12 +4,13 @@ use broker::api::JobRequest;
 use grpc as pb;
 use grpc::activated_job::{JobKind as PbKind, ListenerEventType as PbListener};
 use protocol::{
-    ActivatedJob, Command, CompleteJob, FailJob, JobKind, JobListenerEventType, ThrowError, UpdateJob,
+    ActivateElement, ActivatedJob, Command, CompleteJob, FailJob, JobKind, JobListenerEventType, JobResult,
+    Name, ThrowError, UpdateJob, UserTaskChanges, UserTaskProperties,
 };
 use tonic::Status;
 
 use super::field;
-use super::status::{not_served, wrong_field};
+use super::status::wrong_field;
 
 /// Reads a request for a batch of jobs.
 pub(super) fn activate(request: pb::ActivateJobsRequest) -> Result<JobRequest, Status> {
@@ -40,19 +41,74 @@ pub(super) fn stream(request: pb::StreamActivatedJobsRequest) -> Result<JobReque
 
 /// Reads a completion.
 pub(super) fn complete(request: pb::CompleteJobRequest) -> Result<Command, Status> {
-    if let Some(result) = &request.result {
-        // Clients send an empty result with every completion; only one that says something is for listeners.
-        let says_nothing = pb::JobResult { r#type: None, ..result.clone() } == pb::JobResult::default();
-        if !says_nothing {
-            return Err(not_served(
-                "Completing a job with 'result', which is for listeners and ad-hoc sub-processes,",
-            ));
-        }
-    }
+    let result = request.result.map(job_result).transpose()?;
     Ok(Command::CompleteJob(CompleteJob {
         job_key: field::key("jobKey", request.job_key)?,
         variables: field::variables("variables", request.variables)?,
+        // Clients send an empty result with every completion.
+        result: result.filter(|result| !result.is_empty()).map(Box::new),
     }))
+}
+
+fn job_result(result: pb::JobResult) -> Result<JobResult, Status> {
+    let is_ad_hoc = match result.r#type.as_deref() {
+        None | Some("" | "userTask") => false,
+        Some("adHocSubProcess") => true,
+        Some(other) => {
+            return Err(wrong_field("result.type", "userTask or adHocSubProcess", format!("'{other}'")));
+        }
+    };
+    if is_ad_hoc {
+        let activate_elements = result
+            .activate_elements
+            .into_iter()
+            .map(|element| {
+                Ok(ActivateElement {
+                    element_id: field::name("result.activateElements.elementId", element.element_id)?,
+                    variables: field::variables("result.activateElements.variables", element.variables)?,
+                })
+            })
+            .collect::<Result<_, Status>>()?;
+        return Ok(JobResult::AdHocSubProcess {
+            activate_elements,
+            is_completion_condition_fulfilled: result.is_completion_condition_fulfilled.unwrap_or_default(),
+            is_cancel_remaining_instances: result.is_cancel_remaining_instances.unwrap_or_default(),
+        });
+    }
+    let denied = result.denied();
+    let corrections = result.corrections.unwrap_or_default();
+    let list =
+        |list: Option<pb::StringList>| list.map(|list| list.values.into_iter().map(Name::from).collect());
+    Ok(JobResult::UserTask {
+        denied,
+        denied_reason: field::optional_name("result.deniedReason", result.denied_reason.unwrap_or_default())?,
+        corrections: UserTaskChanges {
+            candidate_users: list(corrections.candidate_users),
+            candidate_groups: list(corrections.candidate_groups),
+            due_date: corrections.due_date.map(Name::from),
+            follow_up_date: corrections.follow_up_date.map(Name::from),
+            priority: corrections.priority,
+            assignee: corrections.assignee.map(Name::from),
+        },
+    })
+}
+
+/// A user task as the worker of its listener sees it.
+fn user_task(task: UserTaskProperties) -> pb::UserTaskProperties {
+    let texts = |names: Vec<Name>| names.iter().map(ToString::to_string).collect();
+    let text = |name: &Name| (!name.is_empty()).then(|| name.to_string());
+    pb::UserTaskProperties {
+        action: Some(task.action.to_string()),
+        assignee: text(&task.assignee),
+        candidate_groups: texts(task.candidate_groups),
+        candidate_users: texts(task.candidate_users),
+        changed_attributes: texts(task.changed_attributes),
+        due_date: text(&task.due_date),
+        follow_up_date: text(&task.follow_up_date),
+        form_key: task.form_key.map(|key| key as i64),
+        priority: Some(task.priority),
+        user_task_key: Some(task.user_task_key as i64),
+    }
 }
 
 /// Reads a failure. Retries below zero are taken as none: workers count down without looking.
@@ -119,7 +175,7 @@ pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
         deadline: job.deadline_ms,
         variables: job.variables.to_json(),
         tenant_id: job.tenant_id.to_string(),
-        user_task: None,
+        user_task: job.user_task.map(|task| user_task(*task)),
         kind: match job.kind {
             JobKind::BpmnElement => PbKind::BpmnElement,
             JobKind::ExecutionListener => PbKind::ExecutionListener,

@@ -55,6 +55,8 @@ pub(crate) fn check_parameter(parameter: &Parameter, value: &str) -> Result<(), 
 /// Checks a string against a schema.
 pub(crate) fn check_text(schema: &Schema, value: &str) -> Option<String> {
     match &schema.kind {
+        // An empty date clears what null would leave alone.
+        Kind::Text(text) if schema.nullable && value.is_empty() && text.format == Format::DateTime => None,
         Kind::Text(text) => check_plain(text, value),
         Kind::Enum(values) if values.contains(&value) => None,
         Kind::Enum(values) => {

@@ -281,9 +281,9 @@ async fn what_is_not_served_says_so() {
         ..Default::default()
     };
     assert_refused(client.create_process_instance(start).await, no, "startInstructions");
-    let result = pb::JobResult { denied: Some(true), ..Default::default() };
-    let denied = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
-    assert_refused(client.complete_job(denied).await, no, "'result'");
+    let result = pb::JobResult { r#type: Some("other".to_owned()), ..Default::default() };
+    let other = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
+    assert_refused(client.complete_job(other).await, Code::InvalidArgument, "'result.type'");
     server.stop().await;
 }
 

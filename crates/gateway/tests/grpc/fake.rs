@@ -184,6 +184,7 @@ pub(crate) fn job(key: u64, payload_bytes: usize) -> ActivatedJob {
         tenant_id: Name::default_tenant(),
         kind: JobKind::BpmnElement,
         listener_event_type: JobListenerEventType::Unspecified,
+        user_task: None,
         tags: vec![],
     }
 }

@@ -263,7 +263,9 @@ impl Run {
     fn job_command(&self, line: &Line) -> Command {
         let job_key = nth(&self.transcript.jobs, line.word(1));
         match line.word(0) {
-            "complete" => Command::CompleteJob(CompleteJob { job_key, variables: line.variables() }),
+            "complete" => {
+                Command::CompleteJob(CompleteJob { job_key, variables: line.variables(), result: None })
+            }
             "fail" => Command::FailJob(FailJob {
                 job_key,
                 retries: line.number("retries").unwrap_or(0),

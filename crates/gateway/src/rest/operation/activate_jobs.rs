@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use broker::api::JobRequest;
-use protocol::{ActivatedJob, Name};
+use protocol::{ActivatedJob, Name, UserTaskProperties};
 
 use crate::rest::exchange::wait_of;
 use crate::rest::problem::Failure;
@@ -84,11 +84,44 @@ fn write_job(job: &ActivatedJob, out: &mut Vec<u8>) {
     member("listenerEventType", out);
     write_text(job.listener_event_type.as_str(), out);
     member("userTask", out);
-    out.extend_from_slice(b"null");
+    match &job.user_task {
+        Some(task) => write_user_task(task, out),
+        None => out.extend_from_slice(b"null"),
+    }
     member("tags", out);
     write_names(&job.tags, out);
     member("rootProcessInstanceKey", out);
     write_key(job.root_process_instance_key, out);
+    out.push(b'}');
+}
+
+fn write_user_task(task: &UserTaskProperties, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("action", out);
+    write_text(&task.action, out);
+    for (name, text) in
+        [("assignee", &task.assignee), ("dueDate", &task.due_date), ("followUpDate", &task.follow_up_date)]
+    {
+        member(name, out);
+        if text.is_empty() { out.extend_from_slice(b"null") } else { write_text(text, out) }
+    }
+    for (name, names) in [
+        ("candidateGroups", &task.candidate_groups),
+        ("candidateUsers", &task.candidate_users),
+        ("changedAttributes", &task.changed_attributes),
+    ] {
+        member(name, out);
+        write_names(names, out);
+    }
+    member("formKey", out);
+    match task.form_key {
+        Some(key) => write_key(key, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    member("priority", out);
+    write_integer(task.priority, out);
+    member("userTaskKey", out);
+    write_key(task.user_task_key, out);
     out.push(b'}');
 }
 

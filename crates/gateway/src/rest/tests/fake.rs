@@ -121,6 +121,7 @@ pub(super) fn job() -> ActivatedJob {
         tenant_id: Name::default_tenant(),
         kind: JobKind::BpmnElement,
         listener_event_type: JobListenerEventType::Unspecified,
+        user_task: None,
         tags: vec!["vip".into()],
     }
 }

@@ -7,8 +7,8 @@ use broker::api::SubmitError;
 use bytes::Bytes;
 use http_body_util::Full;
 use protocol::{
-    Clock, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, Name, PublishMessage,
-    Rejection, RejectionType, SetVariables, ThrowError, UpdateJob,
+    ActivateElement, Clock, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, JobResult,
+    Name, PublishMessage, Rejection, RejectionType, SetVariables, ThrowError, UpdateJob, UserTaskChanges,
 };
 
 use super::super::contract::Operation;
@@ -268,7 +268,7 @@ fn activate_refusals() {
 #[test]
 fn complete() {
     let path = "/v2/jobs/21/completion";
-    let expected = |variables| Command::CompleteJob(CompleteJob { job_key: 21, variables });
+    let expected = |variables| Command::CompleteJob(CompleteJob { job_key: 21, variables, result: None });
     assert_eq!(succeed(Operation::CompleteJob, path, "").1, expected(Document::empty()));
     assert_eq!(succeed(Operation::CompleteJob, path, r#"{"variables":null}"#).1, expected(Document::empty()));
     assert_eq!(
@@ -282,13 +282,54 @@ fn complete() {
         r#"{"result":{"type":"other"}}"#,
         r#"result.type: expected one of adHocSubProcess, userTask, but found "other""#,
     );
-    fail(
+}
+
+#[test]
+fn complete_with_a_result() {
+    let result = |json: &str| {
+        let body = format!(r#"{{"result":{json}}}"#);
+        match succeed(Operation::CompleteJob, "/v2/jobs/21/completion", &body).1 {
+            Command::CompleteJob(complete) => *complete.result.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        result(
+            r#"{"type":"userTask","denied":true,"deniedReason":"no","corrections":{"assignee":"","priority":7,
+                "candidateUsers":["a","b"],"candidateGroups":[],"dueDate":"2030-01-01T00:00:00Z"}}"#
+        ),
+        JobResult::UserTask {
+            denied: true,
+            denied_reason: "no".into(),
+            corrections: UserTaskChanges {
+                candidate_users: Some(vec!["a".into(), "b".into()]),
+                candidate_groups: Some(Vec::new()),
+                due_date: Some("2030-01-01T00:00:00Z".into()),
+                follow_up_date: None,
+                priority: Some(7),
+                assignee: Some(Name::default()),
+            },
+        }
+    );
+    assert_eq!(
+        result(
+            r#"{"type":"adHocSubProcess","isCompletionConditionFulfilled":true,
+                "activateElements":[{"elementId":"a","variables":{"x":1}},{"elementId":"b"}]}"#
+        ),
+        JobResult::AdHocSubProcess {
+            activate_elements: vec![
+                ActivateElement { element_id: "a".into(), variables: document(r#"{"x":1}"#) },
+                ActivateElement { element_id: "b".into(), variables: Document::empty() },
+            ],
+            is_completion_condition_fulfilled: true,
+            is_cancel_remaining_instances: false,
+        }
+    );
+    bad(
         "POST",
-        path,
-        r#"{"result":{"type":"userTask","denied":true}}"#,
-        501,
-        "NOT_IMPLEMENTED",
-        "result: results of listener and ad-hoc jobs are not served by this release",
+        "/v2/jobs/21/completion",
+        r#"{"result":{"type":"adHocSubProcess","activateElements":[{}]}}"#,
+        "result.activateElements[0].elementId: is required",
     );
 }
 
