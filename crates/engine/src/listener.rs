@@ -71,7 +71,13 @@ impl Work<'_> {
             };
         }
         match listening.then.clone() {
-            AfterListeners::Activate(trigger) => self.proceed_activation(at, trigger),
+            AfterListeners::Activate(trigger) => {
+                // A migration may have brought it to a model without any.
+                if at.element().listeners.start.is_empty() {
+                    self.tables.element_instances.update(&at.key, |row| row.listening = None)?;
+                }
+                self.proceed_activation(at, trigger)
+            }
             AfterListeners::Leave(leave) => self.leave(at, leave),
         }
     }

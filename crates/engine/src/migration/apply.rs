@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol::{Document, Intent, Key};
 
 use super::{Migration, Part};
-use crate::entity::Instance;
+use crate::entity::{Instance, Phase};
 use crate::failure::Failure;
 use crate::record::VariableOwner;
 use crate::step::Step;
@@ -73,7 +73,14 @@ impl Work<'_> {
             instance: Arc::clone(instance),
             process: Arc::clone(&mapping.target),
         };
-        self.tables.element_instances.update(&key, |row| row.element = element)?;
+        // All start listeners that were there are done, and the new model has none.
+        let has_listened = part.row.job_key.is_none() && at.element().listeners.start.is_empty();
+        self.tables.element_instances.update(&key, |row| {
+            row.element = element;
+            if has_listened && row.phase == Phase::Activating {
+                row.listening = None;
+            }
+        })?;
         self.record_element(&at, Intent::ElementMigrated);
         if let Some(job_key) = part.row.job_key {
             self.move_job(migration, job_key)?;
@@ -122,7 +129,7 @@ impl Work<'_> {
         for ((_, gateway, flow), count) in tokens {
             // Checked before.
             let Some(gateway) = mapping.element(gateway) else { continue };
-            let Some(flow) = mapping.flow(flow, gateway) else { continue };
+            let Some(flow) = mapping.incoming(flow, gateway) else { continue };
             self.tables.join_tokens.put((scope_key, gateway, flow), *count);
         }
         Ok(())

@@ -4,7 +4,7 @@ use bpmn::graph::{ElementIndex, ElementKind};
 
 use super::events::attached_events;
 use super::{Migration, Part, refused};
-use crate::entity::Phase;
+use crate::entity::{AfterListeners, Leave, Phase};
 use crate::failure::Failure;
 use crate::work::Work;
 
@@ -48,7 +48,7 @@ impl Work<'_> {
                 ));
             }
             let id = &mapping.source.flow(flow).id;
-            match mapping.flow(flow, to) {
+            match mapping.incoming(flow, to) {
                 None => {
                     return refuse(format!(
                         "no mapping instruction is defined for the taken sequence flow '{id}' to one that enters the \
@@ -72,7 +72,10 @@ impl Work<'_> {
 /// What is on its way to an end is not moved from under it.
 fn check_phase(migration: &Migration, part: &Part) -> Result<(), Failure> {
     let row = &part.row;
-    if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() {
+    let has_decided = row.listening.as_ref().is_some_and(|listening| {
+        matches!(listening.then, AfterListeners::Leave(Leave::Through(_) | Leave::ByEvent(..)))
+    });
+    if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() || has_decided {
         let id = &migration.mapping.source_element(row.element).id;
         let reason =
             format_args!("its element '{id}' is being ended by an event or a termination; try again later");

@@ -96,16 +96,14 @@ impl Mapping {
         self.elements[source as usize]
     }
 
-    /// What the plan says of a sequence flow; without a word one keeps its ID.
-    pub fn flow(&self, source: FlowIndex, target_gateway: ElementIndex) -> Option<FlowIndex> {
-        let incoming = &self.target.element(target_gateway).incoming;
-        match self.flows[source as usize] {
-            Some(flow) => incoming.contains(&flow).then_some(flow),
-            None => {
-                let id = &self.source.flow(source).id;
-                incoming.iter().copied().find(|&flow| self.target.flow(flow).id == *id)
-            }
+    /// What a sequence flow becomes that has been taken to a gateway. Without a word of the plan it keeps its ID.
+    pub fn incoming(&self, source: FlowIndex, target: ElementIndex) -> Option<FlowIndex> {
+        let incoming = &self.target.element(target).incoming;
+        if let Some(flow) = self.flows[source as usize] {
+            return incoming.contains(&flow).then_some(flow);
         }
+        let id = &self.source.flow(source).id;
+        incoming.iter().copied().find(|&flow| self.target.flow(flow).id == *id)
     }
 
     pub fn source_element(&self, index: ElementIndex) -> &Element {

@@ -1097,3 +1097,171 @@ fn a_message_start_lock_goes_to_the_new_process() {
         "#]],
     );
 }
+
+#[test]
+fn listeners_go_on_where_they_stand() {
+    migrate(
+        "process order\nstart s\njob a type=t listen:start=before listen:start=more listen:end=after\nend e\ns -> a -> e",
+        "process order\nstart s\njob b type=t listen:end=first listen:end=second\nend e\ns -> b -> e",
+        r#"create order v=1
+           create order v=1
+           show elements jobs
+           activate before
+           migrate #1 order v=2 a:b
+           complete b
+           activate t
+           complete b
+           activate first
+           complete b
+           activate second
+           complete b
+           activate before
+           complete a
+           activate more
+           complete a
+           activate t
+           complete a
+           migrate #2 order v=2 a:b
+           activate after
+           complete b
+           activate second
+           complete b"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1
+              order activating, activated
+              s activating, activated, completing, completed
+              -- s_a
+              a activating
+              job a created type before retries 3 execution listener start
+              = created order v1
+            > create order v=1
+              #2.order activating, activated
+              #2.s activating, activated, completing, completed
+              -- s_a
+              #2.a activating
+              job #2.a created type before retries 3 execution listener start
+              = created order v1
+            > activate before
+              job a activated
+              < job a EXECUTION_LISTENER START retries 3 deadline 600000 variables {}
+            > migrate #1 order v=2 a:b
+              order migrated
+              a becomes b
+              b migrated
+              job b migrated
+              #1 migrated
+            > complete b
+              job b completed
+              job b created type t retries 3
+              b activated
+            > activate t
+              job b activated
+              < job b retries 3 deadline 600000 variables {}
+            > complete b
+              job b completed
+              b completing
+              job b created type first retries 3 execution listener end
+            > activate first
+              job b activated
+              < job b EXECUTION_LISTENER END retries 3 deadline 600000 variables {}
+            > complete b
+              job b completed
+              job b created type second retries 3 execution listener end
+            > activate second
+              job b activated
+              < job b EXECUTION_LISTENER END retries 3 deadline 600000 variables {}
+            > complete b
+              job b completed
+              b completed
+              e activating, activated, completing, completed
+              order completing, completed
+            > activate before
+              job #2.a activated
+              < job #2.a EXECUTION_LISTENER START retries 3 deadline 600000 variables {}
+            > complete a
+              job #2.a completed
+              job #2.a created type more retries 3 execution listener start
+            > activate more
+              job #2.a activated
+              < job #2.a EXECUTION_LISTENER START retries 3 deadline 600000 variables {}
+            > complete a
+              job #2.a completed
+              job #2.a created type t retries 3
+              #2.a activated
+            > activate t
+              job #2.a activated
+              < job #2.a retries 3 deadline 600000 variables {}
+            > complete a
+              job #2.a completed
+              #2.a completing
+              job #2.a created type after retries 3 execution listener end
+            > migrate #2 order v=2 a:b
+              #2.order migrated
+              #2.a becomes b
+              #2.b migrated
+              job #2.b migrated
+              #2 migrated
+            > activate after
+              job #2.b activated
+              < job #2.b EXECUTION_LISTENER END retries 3 deadline 600000 variables {}
+            > complete b
+              job #2.b completed
+              job #2.b created type second retries 3 execution listener end
+            > activate second
+              job #2.b activated
+              < job #2.b EXECUTION_LISTENER END retries 3 deadline 600000 variables {}
+            > complete b
+              job #2.b completed
+              #2.b completed
+              #2.e activating, activated, completing, completed
+              #2.order completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn start_listeners_that_are_done_do_not_return() {
+    migrate(
+        "process order\nstart s\nscript a expr=1 result=r listen:start=before\nend e\ns -> a -> e",
+        "process order\nstart s\nscript a expr=1 result=r out:x=\"=assert(y, y != null)\"\nend e\ns -> a -> e",
+        r#"show elements jobs incidents
+           create order v=1
+           migrate #1 order v=2 a
+           activate before
+           complete a
+           set #1 {"y":1}
+           resolve a"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1
+              order activating, activated
+              s activating, activated, completing, completed
+              a activating
+              job a created type before retries 3 execution listener start
+              = created order v1
+            > migrate #1 order v=2 a
+              order migrated
+              a migrated
+              job a migrated
+              #1 migrated
+            > activate before
+              job a activated
+              < job a EXECUTION_LISTENER START retries 3 deadline 600000 variables {} headers 
+            > complete a
+              job a completed
+              a activated, completing
+              incident a IO_MAPPING_ERROR created: failed to evaluate expression 'assert(y, y != null)': Assertion failure on evaluate the expression 'assert(y, y != null)': The condition is not fulfilled The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'y'|[NO_VARIABLE_FOUND] No variable found with name 'y'|[ASSERT_FAILURE] The condition is not fulfilled
+            > set #1 {"y":1}
+            > resolve a
+              incident a IO_MAPPING_ERROR resolved
+              a completed
+              e activating, activated, completing, completed
+              order completing, completed
+        "#]],
+    );
+}
