@@ -18,6 +18,8 @@ use crate::work::{At, Work};
 /// Headers of a job as a JSON object: the task headers of its element.
 pub(crate) fn headers(element: &Element, kind: JobKind) -> Arc<str> {
     match (&element.kind, kind) {
+        // A migration may have brought it to an element without listeners.
+        (_, JobKind::ExecutionListener) if element.listeners.headers_json.is_empty() => Arc::from("{}"),
         (_, JobKind::ExecutionListener) => Arc::clone(&element.listeners.headers_json),
         (ElementKind::Job(definition), _) => Arc::clone(&definition.headers_json),
         _ => Arc::from("{}"),

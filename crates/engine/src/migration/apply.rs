@@ -94,6 +94,8 @@ impl Work<'_> {
         }
         if part.row.waiting_tokens > 0 {
             self.move_tokens(migration, key)?;
+            // What can still come to a join may be less in the new model.
+            self.scope_moved(key, &part.row)?;
         }
         self.move_events(migration, part, &at)
     }

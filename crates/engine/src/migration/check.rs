@@ -73,7 +73,7 @@ impl Work<'_> {
 fn check_phase(migration: &Migration, part: &Part) -> Result<(), Failure> {
     let row = &part.row;
     let has_decided = row.listening.as_ref().is_some_and(|listening| {
-        matches!(listening.then, AfterListeners::Leave(Leave::Through(_) | Leave::ByEvent(..)))
+        !matches!(listening.then, AfterListeners::Activate(_) | AfterListeners::Leave(Leave::All))
     });
     if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() || has_decided {
         let id = &migration.mapping.source_element(row.element).id;
@@ -112,6 +112,15 @@ fn check_element(migration: &Migration, source: ElementIndex) -> Result<(), Fail
     if matches!(from.kind, ElementKind::Job(_)) != matches!(target.kind, ElementKind::Job(_)) {
         return refuse(format!(
             "the active element '{}' is mapped to '{}', which is not implemented in the same way (by a job worker or not)",
+            from.id, target.id
+        ));
+    }
+    if let (ElementKind::MultiInstance(one), ElementKind::MultiInstance(other)) = (&from.kind, &target.kind)
+        && one.is_sequential != other.is_sequential
+    {
+        return refuse(format!(
+            "the active multi-instance element '{}' is mapped to '{}'; parallel instances cannot become sequential ones, \
+             nor the other way round",
             from.id, target.id
         ));
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bpmn::Process;
-use bpmn::graph::{Element, ElementIndex, FlowIndex, PROCESS};
+use bpmn::graph::{Element, ElementIndex, ElementKind, FlowIndex, PROCESS};
 use protocol::{ElementMapping, Key, Rejection};
 
 /// A plan that fits both models.
@@ -89,6 +89,12 @@ impl Mapping {
 
     fn map_element(&mut self, from: ElementIndex, to: ElementIndex) {
         self.elements[from as usize] = Some(to);
+        // Body and activity have one ID.
+        if let (ElementKind::MultiInstance(from), ElementKind::MultiInstance(to)) =
+            (&self.source.element(from).kind, &self.target.element(to).kind)
+        {
+            self.elements[from.inner as usize] = Some(to.inner);
+        }
     }
 
     /// What an element becomes, if the plan says.

@@ -1251,7 +1251,7 @@ fn start_listeners_that_are_done_do_not_return() {
               #1 migrated
             > activate before
               job a activated
-              < job a EXECUTION_LISTENER START retries 3 deadline 600000 variables {} headers 
+              < job a EXECUTION_LISTENER START retries 3 deadline 600000 variables {}
             > complete a
               job a completed
               a activated, completing
@@ -1260,6 +1260,300 @@ fn start_listeners_that_are_done_do_not_return() {
             > resolve a
               incident a IO_MAPPING_ERROR resolved
               a completed
+              e activating, activated, completing, completed
+              order completing, completed
+        "#]],
+    );
+}
+
+const EACH: &str =
+    "process order\nstart s\njob t each=items as=item collect=results gives=result\nend e\ns -> t -> e";
+
+#[test]
+fn the_body_and_all_instances_of_a_multi_instance_task_move() {
+    migrate(
+        EACH,
+        "process order\nstart s\njob u each=items as=it collect=out gives=result until=\"numberOfCompletedInstances >= 2\"\nboundary late on=u timer=PT1M\nend e\ns -> u -> e\nlate -> e",
+        r#"create order v=1 {"items":[1,2,3]}
+           hide flows
+           activate t
+           complete t@1 {"result":"a"}
+           migrate #1 order v=2 t:u
+           activate t
+           complete u {"result":"b"}"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1 {"items":[1,2,3]}
+              order activating
+              order.items = [1,2,3] created
+              order activated
+              s activating, activated, completing, completed
+              -- s_t
+              t* activating, activated
+              t activating
+              t.result = null created
+              t.item = 1 created
+              t.loopCounter = 1 created
+              job t created type t retries 3
+              t activated
+              t activating
+              t.result = null created
+              t.item = 2 created
+              t.loopCounter = 2 created
+              job t created type t retries 3
+              t activated
+              t activating
+              t.result = null created
+              t.item = 3 created
+              t.loopCounter = 3 created
+              job t created type t retries 3
+              t activated
+              = created order v1
+            > activate t
+              job t activated
+              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"items":[1,2,3]}
+            > complete t@1 {"result":"a"}
+              job t completed
+              t completing
+              t.result = "a" updated
+              t completed
+            > migrate #1 order v=2 t:u
+              order migrated
+              order.items = [1,2,3] migrated
+              t* becomes u
+              u migrated
+              timer late created due 60000
+              t becomes u
+              u migrated
+              job u migrated
+              u.item = 2 migrated
+              u.loopCounter = 2 migrated
+              u.result = null migrated
+              t becomes u
+              u migrated
+              job u migrated
+              u.item = 3 migrated
+              u.loopCounter = 3 migrated
+              u.result = null migrated
+              #1 migrated
+            > activate t
+              job u activated
+              < job u retries 3 deadline 600000 variables {"item":2,"loopCounter":2,"result":null,"items":[1,2,3]}
+            > complete u {"result":"b"}
+              job u completed
+              u completing
+              u.result = "b" updated
+              u completed
+              u terminating
+              job u canceled
+              u terminated
+              u completing
+              u.out = ["a",null,"b"] created
+              order.out = ["a",null,"b"] created
+              timer late canceled
+              u completed
+              e activating, activated, completing, completed
+              order completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_sequence_of_instances_goes_on_in_the_new_model() {
+    migrate(
+        EACH.replace("each=", "sequential each=").as_str(),
+        EACH.replace("each=", "sequential each=").replace("job t", "job t retries=9").as_str(),
+        r#"create order v=1 {"items":[1,2]}
+           show elements jobs
+           migrate #1 order v=2 t
+           activate t
+           complete t
+           activate t
+           complete t"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1 {"items":[1,2]}
+              order activating
+              order.items = [1,2] created
+              order activated
+              s activating, activated, completing, completed
+              -- s_t
+              t* activating, activated
+              t activating
+              t.result = null created
+              t.item = 1 created
+              t.loopCounter = 1 created
+              job t created type t retries 3
+              t activated
+              = created order v1
+            > migrate #1 order v=2 t
+              order migrated
+              t* becomes t
+              t migrated
+              t migrated
+              job t migrated
+              #1 migrated
+            > activate t
+              job t activated
+              < job t retries 3 deadline 600000 variables {"item":1,"loopCounter":1,"result":null,"items":[1,2]}
+            > complete t
+              job t completed
+              t completing, completed
+              t activating
+              job t created type t retries 9
+              t activated
+            > activate t
+              job t activated
+              < job t retries 9 deadline 600000 variables {"item":2,"loopCounter":2,"result":null,"items":[1,2]}
+            > complete t
+              job t completed
+              t completing, completed
+              t completing, completed
+              e activating, activated, completing, completed
+              order completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn loop_characteristics_stay() {
+    let script = r#"show elements
+        create order v=1 {"items":[1,2,3]}
+        migrate #1 order v=2 t"#;
+    let sequential = EACH.replace("each=", "sequential each=");
+    migrate(
+        EACH,
+        &sequential,
+        script,
+        expect![[r#"
+          = deployed order v1
+        > deploy order@2
+          = deployed order v2
+        > create order v=1 {"items":[1,2,3]}
+          order activating, activated
+          s activating, activated, completing, completed
+          t* activating, activated
+          t activating, activated
+          t activating, activated
+          t activating, activated
+          = created order v1
+        > migrate #1 order v=2 t
+          = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active multi-instance element 't' is mapped to 't'; parallel instances cannot become sequential ones, nor the other way round.
+        left: running_instances 1, instances 1, element_instances 5, children 4, variables 10, jobs 3, job_queue 3, loops 1, loop_chunks 1
+    "#]],
+    );
+    migrate(
+        &sequential,
+        EACH,
+        script,
+        expect![[r#"
+          = deployed order v1
+        > deploy order@2
+          = deployed order v2
+        > create order v=1 {"items":[1,2,3]}
+          order activating, activated
+          s activating, activated, completing, completed
+          t* activating, activated
+          t activating, activated
+          = created order v1
+        > migrate #1 order v=2 t
+          = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active multi-instance element 't' is mapped to 't'; parallel instances cannot become sequential ones, nor the other way round.
+        left: running_instances 1, instances 1, element_instances 3, children 2, variables 4, jobs 1, job_queue 1, loops 1, loop_chunks 1
+    "#]],
+    );
+    migrate(
+        EACH,
+        "process order\nstart s\njob t\nend e\ns -> t -> e",
+        script,
+        expect![[r#"
+          = deployed order v1
+        > deploy order@2
+          = deployed order v2
+        > create order v=1 {"items":[1,2,3]}
+          order activating, activated
+          s activating, activated, completing, completed
+          t* activating, activated
+          t activating, activated
+          t activating, activated
+          t activating, activated
+          = created order v1
+        > migrate #1 order v=2 t
+          = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active element 't' of type 'MULTI_INSTANCE_BODY' is mapped to 't' of type 'SERVICE_TASK'; the type must not change.
+        left: running_instances 1, instances 1, element_instances 5, children 4, variables 10, jobs 3, job_queue 3, loops 1, loop_chunks 1
+    "#]],
+    );
+    migrate(
+        "process order\nstart s\njob t\nend e\ns -> t -> e",
+        EACH,
+        script,
+        expect![[r#"
+          = deployed order v1
+        > deploy order@2
+          = deployed order v2
+        > create order v=1 {"items":[1,2,3]}
+          order activating, activated
+          s activating, activated, completing, completed
+          t activating, activated
+          = created order v1
+        > migrate #1 order v=2 t
+          = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active element 't' of type 'SERVICE_TASK' is mapped to 't' of type 'MULTI_INSTANCE_BODY'; the type must not change.
+        left: running_instances 1, instances 1, element_instances 2, children 1, variables 1, jobs 1, job_queue 1
+    "#]],
+    );
+}
+
+#[test]
+fn an_inclusive_join_looks_again_at_what_can_come() {
+    let model = "process order\nstart s\nor f\njob a type=a\njob b type=b\nor j\nend e\ns -> f\nf -> a if true\nf -> b if true\na -> j\nb -> j\nj -> e";
+    migrate(
+        model,
+        model
+            .replace("b -> j", "b -> e")
+            .replace("or j", "or j\njob c")
+            .replace("j -> e", "c -> j\nj -> e")
+            .as_str(),
+        "show elements flows
+         create order v=1
+         activate a
+         complete a
+         migrate #1 order v=2 b j
+         activate b
+         complete b",
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1
+              order activating, activated
+              s activating, activated, completing, completed
+              -- s_f
+              f activating, activated, completing, completed
+              -- f_b
+              -- f_a
+              b activating, activated
+              a activating, activated
+              = created order v1
+            > activate a
+              < job a retries 3 deadline 600000 variables {}
+            > complete a
+              a completing, completed
+              -- a_j
+            > migrate #1 order v=2 b j
+              order migrated
+              b migrated
+              #1 migrated
+              j activating, activated, completing, completed
+              -- j_e
+              e activating, activated, completing, completed
+            > activate b
+              < job b retries 3 deadline 600000 variables {}
+            > complete b
+              b completing, completed
+              -- b_e
               e activating, activated, completing, completed
               order completing, completed
         "#]],

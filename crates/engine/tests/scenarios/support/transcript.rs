@@ -259,11 +259,14 @@ impl Transcript {
         if record.intent != Intent::ElementMigrated || record.key == value.process_instance_key {
             return;
         }
-        let before = self.element_name(record.key, value.process_instance_key);
-        self.elements.insert(record.key, value.element_id.to_string());
-        self.element_instances.entry(value.element_id.to_string()).or_default().push(record.key);
-        if !self.hidden.contains(&"elements") && !before.ends_with(value.element_id.as_str()) {
-            self.line(&format!("{before} becomes {}", value.element_id));
+        let name = name_of(value);
+        let shown = self.element_name(record.key, value.process_instance_key);
+        let before = self.elements.insert(record.key, name.clone());
+        if before.as_ref() != Some(&name) {
+            if !self.hidden.contains(&"elements") {
+                self.line(&format!("{shown} becomes {name}"));
+            }
+            self.element_instances.entry(name).or_default().push(record.key);
         }
     }
 
@@ -272,9 +275,7 @@ impl Transcript {
         match &record.value {
             RecordValue::ProcessInstance(value) if record.intent == Intent::ElementActivating => {
                 assert_eq!(&*value.tenant_id, DEFAULT_TENANT);
-                // Body and activity have one ID.
-                let body = if &*value.bpmn_element_type == "MULTI_INSTANCE_BODY" { "*" } else { "" };
-                let name = format!("{}{body}", value.element_id);
+                let name = name_of(value);
                 self.elements.insert(record.key, name.clone());
                 self.element_instances.entry(name).or_default().push(record.key);
                 if record.key == value.process_instance_key {
@@ -296,6 +297,12 @@ impl Transcript {
             _ => {}
         }
     }
+}
+
+/// Body and activity of a multi-instance activity have one ID.
+fn name_of(value: &ProcessInstanceRecord) -> String {
+    let body = if &*value.bpmn_element_type == "MULTI_INSTANCE_BODY" { "*" } else { "" };
+    format!("{}{body}", value.element_id)
 }
 
 fn timer_line(timer: &TimerRecord, intent: &str) -> String {
