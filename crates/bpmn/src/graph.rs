@@ -88,6 +88,8 @@ pub struct Element {
     pub children: Vec<ElementIndex>,
     /// Boundary events attached to this activity, in document order.
     pub boundary_events: Vec<ElementIndex>,
+    /// Start events of the event sub-processes directly inside this scope, in document order.
+    pub event_starts: Vec<ElementIndex>,
     /// `zeebe:input` mappings, in order.
     pub inputs: Vec<Mapping>,
     /// `zeebe:output` mappings, in order.
@@ -155,6 +157,11 @@ pub enum ElementKind {
     /// Embedded sub-process with exactly one none start event.
     SubProcess {
         /// Its none start event.
+        start: ElementIndex,
+    },
+    /// Event sub-process: runs when its start event happens to the scope it stands in.
+    EventSubProcess {
+        /// Its start event.
         start: ElementIndex,
     },
     /// Start event of the process or of a sub-process.
@@ -237,6 +244,8 @@ pub struct StartEvent {
     pub form: Option<FormReference>,
     /// What starts it.
     pub trigger: Trigger,
+    /// Whether it ends everything else in the scope of its event sub-process.
+    pub interrupting: bool,
 }
 
 /// Boundary event.
@@ -371,7 +380,8 @@ macro_rules! names {
 names! {
     /// `bpmnElementType` of records.
     ElementType {
-        Process = "PROCESS", SubProcess = "SUB_PROCESS", StartEvent = "START_EVENT",
+        Process = "PROCESS", SubProcess = "SUB_PROCESS",
+        EventSubProcess = "EVENT_SUB_PROCESS", StartEvent = "START_EVENT",
         IntermediateCatchEvent = "INTERMEDIATE_CATCH_EVENT", IntermediateThrowEvent = "INTERMEDIATE_THROW_EVENT",
         BoundaryEvent = "BOUNDARY_EVENT", EndEvent = "END_EVENT", ServiceTask = "SERVICE_TASK",
         ReceiveTask = "RECEIVE_TASK", UserTask = "USER_TASK", ManualTask = "MANUAL_TASK", Task = "TASK",

@@ -260,6 +260,9 @@ pub struct ElementInstance {
     /// Number of an instance inside a multi-instance body, from 1; 0 for all others.
     #[n(14)]
     pub loop_counter: u32,
+    /// The event that interrupted this scope: its event sub-process starts once nothing else is left inside.
+    #[n(15)]
+    pub interrupting_event: Option<PendingEvent>,
 }
 minicbor_value!(
     ElementInstance,
@@ -267,6 +270,7 @@ minicbor_value!(
         size_of::<ElementInstance>()
             + row.pending_event.as_ref().map_or(0, |event| event.variables.json_len())
             + row.listening.as_ref().map_or(0, |listening| listening.weight())
+            + row.interrupting_event.as_ref().map_or(0, |event| event.variables.json_len())
     }
 );
 
@@ -289,6 +293,7 @@ impl ElementInstance {
             listening: None,
             join_check: JoinCheck::None,
             loop_counter: 0,
+            interrupting_event: None,
         }
     }
 }

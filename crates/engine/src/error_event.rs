@@ -24,16 +24,22 @@ impl Work<'_> {
                 return Ok(false);
             }
             if row.phase == Phase::Activated || key == thrower {
-                for &event in &at.element().boundary_events {
-                    let ElementKind::Boundary(boundary) = &at.process.element(event).kind else { continue };
-                    match &boundary.trigger {
-                        Trigger::Error(Some(wanted)) if **wanted == **code => {
+                let element = at.element();
+                for &event in element.event_starts.iter().chain(&element.boundary_events) {
+                    match trigger_of(&at, event) {
+                        Some(Trigger::Error(Some(wanted))) if **wanted == **code => {
                             return self.catch(&at, event, variables);
                         }
-                        Trigger::Error(None) if catch_all.is_none() => catch_all = Some((at.clone(), event)),
+                        Some(Trigger::Error(None)) if catch_all.is_none() => {
+                            catch_all = Some((at.clone(), event));
+                        }
                         _ => {}
                     }
                 }
+            }
+            if is_interrupting(&at) {
+                // Its scope is interrupted already: nobody outside takes an error from it any more.
+                break;
             }
             key = match (at.scope_key, at.instance.parent) {
                 (0, Some(parent)) => parent.element_instance_key,
@@ -48,7 +54,27 @@ impl Work<'_> {
     }
 
     fn catch(&mut self, at: &At, event: ElementIndex, variables: &Document) -> Result<bool, Failure> {
-        self.interrupt(at, PendingEvent { element: event, variables: variables.clone() })?;
+        let pending = PendingEvent { element: event, variables: variables.clone() };
+        if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
+            self.interrupt_by_event_sub_process(at, pending)?;
+        } else {
+            self.interrupt(at, pending)?;
+        }
         Ok(true)
     }
+}
+
+/// What a catch event at an element instance waits for.
+fn trigger_of(at: &At, event: ElementIndex) -> Option<&Trigger> {
+    match &at.process.element(event).kind {
+        ElementKind::Boundary(boundary) => Some(&boundary.trigger),
+        ElementKind::StartEvent(start) => Some(&start.trigger),
+        _ => None,
+    }
+}
+
+/// Whether this is an event sub-process that ended everything else in its scope.
+fn is_interrupting(at: &At) -> bool {
+    let ElementKind::EventSubProcess { start } = at.element().kind else { return false };
+    matches!(&at.process.element(start).kind, ElementKind::StartEvent(start) if start.interrupting)
 }

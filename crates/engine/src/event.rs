@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::{ElementIndex, ElementKind, MessageDefinition, Trigger};
+use bpmn::graph::{Element, ElementIndex, ElementKind, MessageDefinition, Trigger};
 use protocol::{Document, Key, Name};
 
 use crate::entity::{PendingEvent, Phase, Subscription};
@@ -19,10 +19,15 @@ enum Prepared {
 }
 
 impl Work<'_> {
-    /// Opens what the boundary events of an activity wait for.
-    pub fn subscribe_boundary_events(&mut self, at: &At) -> Result<(), Failure> {
+    /// Opens what the boundary events of an activity and the event sub-processes inside it wait for.
+    pub fn subscribe_to_events(&mut self, at: &At) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
-        self.subscribe(at, &process.element(at.index).boundary_events)
+        let element = process.element(at.index);
+        if element.event_starts.is_empty() {
+            return self.subscribe(at, &element.boundary_events);
+        }
+        let events: Vec<_> = element.boundary_events.iter().chain(&element.event_starts).copied().collect();
+        self.subscribe(at, &events)
     }
 
     /// Opens what catch events wait for, on behalf of an element instance. All or nothing.
@@ -39,6 +44,7 @@ impl Work<'_> {
                 }
                 ElementKind::IntermediateCatch(trigger) => (trigger, true),
                 ElementKind::Boundary(boundary) => (&boundary.trigger, boundary.interrupting),
+                ElementKind::StartEvent(start) => (&start.trigger, start.interrupting),
                 _ => continue,
             };
             match trigger {
@@ -95,7 +101,12 @@ impl Work<'_> {
     /// Whether an element instance can take an event. One that waits for people in the midst of its completion still
     /// takes those at its boundary.
     pub fn accepts(&mut self, host_key: Key, event: ElementIndex) -> Result<bool, Failure> {
-        let Some((_, row)) = self.at(host_key)? else { return Ok(false) };
+        let Some((at, row)) = self.at(host_key)? else { return Ok(false) };
+        if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
+            // A scope that has nothing left inside is about to end.
+            let has_content = row.active_children > 0 || row.waiting_tokens > 0;
+            return Ok(row.phase == Phase::Activated && !row.interrupted && has_content);
+        }
         let in_time = match row.phase {
             Phase::Activated => true,
             Phase::Completing => event != row.element,
@@ -129,6 +140,13 @@ impl Work<'_> {
                 });
             }
             ElementKind::Boundary(_) => self.interrupt(&at, pending)?,
+            ElementKind::StartEvent(start) if start.interrupting => {
+                self.interrupt_by_event_sub_process(&at, pending)?;
+            }
+            ElementKind::StartEvent(_) => {
+                let event_sub_process = at.process.element(event).scope;
+                self.start_child(&at, event_sub_process, Some(pending.variables))?;
+            }
             _ => {
                 self.tables.element_instances.update(&host_key, |row| row.pending_event = Some(pending))?;
                 self.close(&at)?;
@@ -144,6 +162,32 @@ impl Work<'_> {
         self.close(at)?;
         self.steps.push_back(Step::Terminate { key: at.key });
         Ok(())
+    }
+
+    /// Terminates everything in a scope; the event sub-process of the event follows.
+    pub fn interrupt_by_event_sub_process(&mut self, at: &At, event: PendingEvent) -> Result<(), Failure> {
+        // Its boundary events stay open: they may end it still.
+        self.close_events(at, |element| matches!(element.kind, ElementKind::StartEvent(_)))?;
+        self.tables.element_instances.update(&at.key, |row| row.interrupting_event = Some(event))?;
+        self.interrupt_scope(at.key)
+    }
+
+    /// Everything else in the scope has ended.
+    pub fn start_event_sub_process(&mut self, scope_key: Key, event: PendingEvent) -> Result<(), Failure> {
+        let Some((at, _)) = self.at(scope_key)? else { return Ok(()) };
+        self.tables.element_instances.update(&scope_key, |row| {
+            row.interrupting_event = None;
+            row.interrupted = false;
+        })?;
+        self.start_child(&at, at.process.element(event.element).scope, Some(event.variables))
+    }
+
+    /// Closes what some of the events of an element instance wait for.
+    fn close_events(&mut self, at: &At, which: impl Fn(&Element) -> bool) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let which = |event: ElementIndex| which(process.element(event));
+        self.cancel_timers_of(at.key, which)?;
+        self.close_subscriptions_of(at.key, which)
     }
 
     /// Closes everything that an element instance waits for.

@@ -35,38 +35,19 @@ impl Work<'_> {
         let definition_key = instance.definition_key;
         self.count_up(definition_key)?;
         self.tables.instances.insert(key, instance);
-        self.tables.element_instances.insert(key, ElementInstance::new(PROCESS, Phase::Activated, 0, key));
+        let mut row = ElementInstance::new(PROCESS, Phase::Activating, 0, key);
+        row.pending_event = start.map(|(element, variables)| PendingEvent { element, variables });
+        self.tables.element_instances.insert(key, row);
         let Some((instance, process)) = self.instance(key)? else { return Ok(()) };
-        let listens = !process.element(PROCESS).listeners.start.is_empty();
         let at = At { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
         self.record_element(&at, Intent::ElementActivating);
         let owner = at.owner();
         for (name, value) in variables.iter() {
             self.set_local(key, &owner, name, value.clone())?;
         }
-        if listens {
-            self.tables.element_instances.update(&key, |row| {
-                row.phase = Phase::Activating;
-                row.pending_event = start.map(|(element, variables)| PendingEvent { element, variables });
-            })?;
-            self.listen_before(&at, None)?;
-        } else {
-            self.record_element(&at, Intent::ElementActivated);
-            self.enter_process(&at, start)?;
-        }
+        self.proceed_activation(&at, None)?;
         self.blame(blamed);
         Ok(())
-    }
-
-    /// Starts what a process begins with.
-    pub fn enter_process(&mut self, at: &At, start: Option<(ElementIndex, Document)>) -> Result<(), Failure> {
-        match start {
-            Some((element, trigger)) => self.start_child(at, element, Some(trigger)),
-            None => match at.process.none_start(PROCESS) {
-                Some(element) => self.start_child(at, element, None),
-                None => Err(Rejection::invalid_state("the process has no none start event").into()),
-            },
-        }
     }
 
     /// Decides on the first element inside a scope.

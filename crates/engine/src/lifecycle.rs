@@ -286,6 +286,9 @@ impl Work<'_> {
             self.steps.push_back(Step::FinishTermination { key: scope_key });
             return Ok(());
         }
+        if let Some(event) = scope.interrupting_event.clone() {
+            return self.start_event_sub_process(scope_key, event);
+        }
         self.steps.push_back(Step::Complete { key: scope_key, variables: Document::empty() });
         Ok(())
     }
@@ -324,6 +327,11 @@ impl Work<'_> {
     }
 
     fn terminate_children(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+        // The scope may go on already, by an event sub-process that must live.
+        let ends = |row: &ElementInstance| row.phase == Phase::Terminating || row.interrupted;
+        if !self.tables.element_instances.get(&scope_key)?.is_some_and(|row| ends(&row)) {
+            return Ok(());
+        }
         let limit = self.options.max_children_per_step;
         let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
         let last = children.last().map(|(_, child)| *child);

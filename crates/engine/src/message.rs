@@ -5,6 +5,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use bpmn::graph::ElementIndex;
 use protocol::{Intent, Key, Name};
 
 use crate::entity::{Message, StartSubscription, Subscription};
@@ -174,8 +175,19 @@ impl Work<'_> {
 
     /// Closes the subscriptions of an element instance.
     pub fn close_subscriptions(&mut self, owner: Key) -> Result<(), Failure> {
+        self.close_subscriptions_of(owner, |_| true)
+    }
+
+    /// Closes the subscriptions of an element instance whose catch event is one of these.
+    pub fn close_subscriptions_of(
+        &mut self,
+        owner: Key,
+        which: impl Fn(ElementIndex) -> bool,
+    ) -> Result<(), Failure> {
         for (_, key) in self.tables.subscription_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            let Some(row) = self.tables.subscriptions.get(&key)? else { continue };
+            let Some(row) = self.tables.subscriptions.get(&key)?.filter(|row| which(row.element)) else {
+                continue;
+            };
             self.close_subscription(key, &row);
         }
         Ok(())

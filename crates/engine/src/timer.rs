@@ -86,8 +86,19 @@ impl Work<'_> {
 
     /// Cancels the timers of an owner.
     pub fn cancel_timers(&mut self, owner: Key) -> Result<(), Failure> {
+        self.cancel_timers_of(owner, |_| true)
+    }
+
+    /// Cancels the timers of an owner whose catch event is one of these.
+    pub fn cancel_timers_of(
+        &mut self,
+        owner: Key,
+        which: impl Fn(ElementIndex) -> bool,
+    ) -> Result<(), Failure> {
         for (_, key) in self.tables.timer_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            self.cancel_timer(owner, key)?;
+            if self.tables.timers.get(&key)?.is_some_and(|timer| which(timer.element)) {
+                self.cancel_timer(owner, key)?;
+            }
         }
         Ok(())
     }

@@ -16,14 +16,20 @@ pub(crate) enum TimerUse {
     InterruptingBoundary,
     /// Boundary event that does not.
     NonInterruptingBoundary,
+    /// Start event of an event sub-process that ends its scope.
+    InterruptingEventSubProcess,
+    /// Start event of an event sub-process that does not.
+    NonInterruptingEventSubProcess,
 }
 
 impl TimerUse {
     fn allows(self, kind: TimerKind) -> bool {
         match self {
             Self::ProcessStart => kind != TimerKind::Duration,
-            Self::Catch | Self::InterruptingBoundary => kind != TimerKind::Cycle,
-            Self::NonInterruptingBoundary => true,
+            Self::Catch | Self::InterruptingBoundary | Self::InterruptingEventSubProcess => {
+                kind != TimerKind::Cycle
+            }
+            Self::NonInterruptingBoundary | Self::NonInterruptingEventSubProcess => true,
         }
     }
 
@@ -34,7 +40,12 @@ impl TimerUse {
             Self::InterruptingBoundary => {
                 "an interrupting timer boundary event must have a date or a duration"
             }
-            Self::NonInterruptingBoundary => "a timer must have a date, a duration or a cycle",
+            Self::InterruptingEventSubProcess => {
+                "an interrupting event sub-process must start by a date or a duration"
+            }
+            Self::NonInterruptingBoundary | Self::NonInterruptingEventSubProcess => {
+                "a timer must have a date, a duration or a cycle"
+            }
         }
     }
 }

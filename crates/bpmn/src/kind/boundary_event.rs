@@ -1,13 +1,10 @@
 //! Boundary events: message and timer, interrupting or not, and error.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use super::{Check, Kind};
+use super::{Check, Kind, duplicate};
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::event::{Definition, KeyNeed, TimerUse, caught_error, message, required_definition, timer};
-use crate::graph::{Boundary, ElementIndex, ElementKind, ElementType, EventType, Text, Trigger};
+use crate::graph::{Boundary, ElementIndex, ElementKind, ElementType, EventType, Trigger};
 use crate::problem::excerpt;
 
 pub(super) const KIND: Kind = Kind::node("boundaryEvent", ElementType::BoundaryEvent, read).with_check(check);
@@ -66,36 +63,9 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     let siblings = &check.process.element(boundary.attached_to).boundary_events;
     // Once per activity, at its first boundary event.
     if siblings.first() == Some(&index) {
-        check_duplicates(check, siblings);
-    }
-}
-
-/// No two boundary events of one activity can wait for the same.
-fn check_duplicates(check: &mut Check<'_, '_>, siblings: &[ElementIndex]) {
-    let mut messages: HashSet<Arc<str>> = HashSet::new();
-    let mut codes: HashSet<Option<Arc<str>>> = HashSet::new();
-    for &sibling in siblings {
-        let ElementKind::Boundary(boundary) = &check.process.element(sibling).kind else { continue };
-        match &boundary.trigger {
-            Trigger::Message(message) => {
-                if let Text::Static(name) = &message.name
-                    && !messages.insert(name.clone())
-                {
-                    let name = excerpt(name);
-                    check.problem(
-                        sibling,
-                        format!("another boundary event of the activity waits for the message '{name}'"),
-                    );
-                }
-            }
-            Trigger::Error(code) if !codes.insert(code.clone()) => {
-                let what = match code {
-                    Some(code) => format!("the error code '{}'", excerpt(code)),
-                    None => "all errors".to_owned(),
-                };
-                check.problem(sibling, format!("another boundary event of the activity catches {what}"));
-            }
-            _ => {}
+        for repeated in duplicate::find(check.process, siblings) {
+            let (verb, what) = (repeated.verb, repeated.what);
+            check.problem(repeated.event, format!("another boundary event of the activity {verb} {what}"));
         }
     }
 }

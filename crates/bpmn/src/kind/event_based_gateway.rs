@@ -1,13 +1,9 @@
 //! Event-based gateway.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use super::{Check, Kind};
+use super::{Check, Kind, duplicate};
 use crate::catalogue::is_true;
 use crate::context::Context;
-use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, Text, Trigger};
-use crate::problem::excerpt;
+use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};
 
 pub(super) const KIND: Kind =
     Kind::node("eventBasedGateway", ElementType::EventBasedGateway, read).with_check(check);
@@ -28,7 +24,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     if element.outgoing.len() < 2 {
         check.problem(index, "must have at least two outgoing sequence flows");
     }
-    let mut messages: HashSet<Arc<str>> = HashSet::new();
+    let mut events = Vec::new();
     for &flow in element.outgoing.iter().rev() {
         let target = process.flow(flow).target;
         let event = process.element(target);
@@ -45,12 +41,9 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
                 "cannot have other incoming sequence flows than that of its event-based gateway",
             );
         }
-        if let ElementKind::IntermediateCatch(Trigger::Message(message)) = &event.kind
-            && let Text::Static(name) = &message.name
-            && !messages.insert(name.clone())
-        {
-            let name = excerpt(name);
-            check.problem(index, format!("two events of the gateway wait for the message '{name}'"));
-        }
+        events.push(target);
+    }
+    for repeated in duplicate::find(process, &events) {
+        check.problem(index, format!("two events of the gateway wait for {}", repeated.what));
     }
 }

@@ -7,8 +7,10 @@ mod boundary_event;
 mod business_rule_task;
 mod call_activity;
 mod choice;
+mod duplicate;
 mod end_event;
 mod event_based_gateway;
+mod event_sub_process;
 mod exclusive_gateway;
 mod inclusive_gateway;
 mod intermediate_catch_event;
@@ -103,7 +105,7 @@ impl Kind {
 pub(crate) fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kind, String> {
     let name = document.node(node).name;
     if name == "subProcess" && document.attribute(node, "triggeredByEvent").is_some_and(is_true) {
-        return Err("event sub-processes are not supported yet".to_owned());
+        return Ok(&event_sub_process::KIND);
     }
     if let Some(kind) = KINDS.iter().find(|kind| kind.name == name) {
         return Ok(kind);
@@ -112,6 +114,19 @@ pub(crate) fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kin
         Some((_, what)) => format!("{what} are not supported yet"),
         None => "is not an element of a process".to_owned(),
     })
+}
+
+/// The start event of a sub-process, which must have exactly one.
+fn only_start(cx: &mut Context<'_, '_>) -> Option<ElementIndex> {
+    let outline = cx.outline;
+    let mut starts = cx.draft().children.iter().copied().filter(|&child| {
+        outline.elements[child as usize].kind.is_some_and(|kind| kind.element_type == ElementType::StartEvent)
+    });
+    let (Some(start), None) = (starts.next(), starts.next()) else {
+        cx.problem("must have exactly one start event");
+        return None;
+    };
+    Some(start)
 }
 
 /// Markers that any activity can have and that the engine does not have yet.

@@ -1,21 +1,21 @@
 //! The process itself: assembles the graph, then runs the checks of every kind.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use feel::Expression;
 
-use super::{Check, check_markers, multi_instance};
+use super::{Check, check_markers, duplicate, multi_instance};
 use crate::catalogue::Catalogue;
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
 use crate::graph::{
     Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, MultiInstance,
-    PROCESS, Process, StartEvent, Text, Trigger,
+    PROCESS, Process, StartEvent, Trigger,
 };
 use crate::limits::Limits;
 use crate::outline::{FlowDraft, Outline};
-use crate::problem::{Report, excerpt};
+use crate::problem::Report;
 use crate::reach::Reach;
 use crate::xml::{Document, NodeId};
 
@@ -71,6 +71,12 @@ pub(crate) fn read_process(
             elements[attached_to].boundary_events.push(index);
         }
     }
+    for index in 0..elements.len() {
+        if let ElementKind::EventSubProcess { start } = elements[index].kind {
+            let scope = elements[index].scope as usize;
+            elements[scope].event_starts.push(start);
+        }
+    }
     let by_id = elements.iter().enumerate().map(|(index, e)| (e.id.clone(), index as ElementIndex)).collect();
     let (id, name) = (elements[0].id.clone(), elements[0].name.clone());
     let reach = Reach::of(&elements, &flows);
@@ -124,6 +130,7 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         outgoing: Vec::new(),
         children: draft.children.clone(),
         boundary_events: Vec::new(),
+        event_starts: Vec::new(),
         inputs,
         outputs,
         listeners,
@@ -203,21 +210,24 @@ fn check_conditions(check: &mut Check<'_, '_>) {
 fn check_starts(check: &mut Check<'_, '_>) {
     let mut starts = 0;
     let mut none_starts = 0;
-    let mut message_names: HashMap<Arc<str>, ElementIndex> = HashMap::new();
-    let mut reported = HashSet::new();
-    for &child in &check.process.element(PROCESS).children {
+    let children = &check.process.element(PROCESS).children;
+    for &child in children {
         let element = check.process.element(child);
         starts += usize::from(element.element_type == ElementType::StartEvent);
-        match &element.kind {
-            ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. }) => none_starts += 1,
-            ElementKind::StartEvent(StartEvent { trigger: Trigger::Message(message), .. }) => {
-                let Text::Static(name) = &message.name else { continue };
-                if message_names.insert(name.clone(), child).is_some() && reported.insert(name.clone()) {
-                    let name = excerpt(name);
-                    check.problem(PROCESS, format!("two start events wait for the message '{name}'"));
-                }
-            }
-            _ => {}
+        none_starts += usize::from(matches!(
+            element.kind,
+            ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. })
+        ));
+    }
+    let mut reported = HashSet::new();
+    let events: Vec<_> = children
+        .iter()
+        .copied()
+        .filter(|&child| matches!(check.process.element(child).kind, ElementKind::StartEvent(_)))
+        .collect();
+    for repeated in duplicate::find(check.process, &events) {
+        if reported.insert(repeated.what.clone()) {
+            check.problem(PROCESS, format!("two start events wait for {}", repeated.what));
         }
     }
     if starts == 0 {

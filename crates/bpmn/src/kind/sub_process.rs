@@ -8,13 +8,6 @@ pub(super) const KIND: Kind =
     Kind { is_scope: true, ..Kind::activity("subProcess", ElementType::SubProcess, read) };
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
-    let outline = cx.outline;
-    let mut starts = cx.draft().children.iter().copied().filter(|&child| {
-        outline.elements[child as usize].kind.is_some_and(|kind| kind.element_type == ElementType::StartEvent)
-    });
-    let (Some(start), None) = (starts.next(), starts.next()) else {
-        cx.problem("must have exactly one start event");
-        return None;
-    };
+    let start = super::only_start(cx)?;
     Some((ElementKind::SubProcess { start }, EventType::Unspecified))
 }

@@ -167,6 +167,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::Inclusive { .. }
         | ElementKind::Parallel => true,
         ElementKind::Process
+        | ElementKind::EventSubProcess { .. }
         | ElementKind::StartEvent(_)
         | ElementKind::IntermediateCatch(_)
         | ElementKind::Boundary(_)

@@ -14,10 +14,6 @@ fn elements() {
             "<adHocSubProcess id='x'><task/></adHocSubProcess>",
             "adHocSubProcess 'x': ad-hoc sub-processes are not supported yet",
         ),
-        (
-            "<subProcess id='x' triggeredByEvent='true'><startEvent/></subProcess>",
-            "subProcess 'x': event sub-processes are not supported yet",
-        ),
         ("<teleport id='x'/>", "teleport 'x': is not an element of a process"),
         (
             "<subProcess id='x'><standardLoopCharacteristics/><startEvent id='i'/></subProcess>",

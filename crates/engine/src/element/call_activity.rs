@@ -31,7 +31,7 @@ impl Behavior for CallActivity {
         } else {
             work.local_variables(at.key)?.into_iter().collect()
         };
-        work.subscribe_boundary_events(at)?;
+        work.subscribe_to_events(at)?;
         let called_key = work.next_key();
         work.tables.element_instances.update(&at.key, |row| row.called_instance_key = Some(called_key))?;
         let (version, process_id) = match work.tables.definitions.get(&definition_key)? {

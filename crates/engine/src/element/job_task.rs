@@ -15,7 +15,7 @@ impl Behavior for JobTask {
             return Ok(Next::Complete(Document::empty()));
         };
         let (job_type, retries) = work.evaluate_job(at, &definition.job_type, &definition.retries)?;
-        work.subscribe_boundary_events(at)?;
+        work.subscribe_to_events(at)?;
         work.create_job(at, job_type, retries)?;
         Ok(Next::Wait)
     }

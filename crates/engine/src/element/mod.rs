@@ -6,6 +6,7 @@ mod call_activity;
 mod catch_event;
 mod end_event;
 mod event_based;
+mod event_sub_process;
 mod exclusive;
 mod inclusive;
 mod job_task;
@@ -91,6 +92,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
     match kind {
         ElementKind::Process => &process::Process,
         ElementKind::SubProcess { .. } => &sub_process::SubProcess,
+        ElementKind::EventSubProcess { .. } => &event_sub_process::EventSubProcess,
         ElementKind::StartEvent(_) => &start_event::StartEvent,
         ElementKind::IntermediateCatch(_) | ElementKind::Boundary(_) => &catch_event::CatchEvent,
         ElementKind::EndEvent(_) => &end_event::EndEvent,

@@ -17,7 +17,7 @@ impl Behavior for MultiInstanceBody {
         let Some(marker) = marker(at) else { return Ok(Next::Wait) };
         let items =
             work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
-        work.subscribe_boundary_events(at)?;
+        work.subscribe_to_events(at)?;
         let size = u32::try_from(items.len()).unwrap_or(u32::MAX);
         let state =
             Loop { size, spawned: 0, completed: 0, terminated: 0, is_done: false, is_gathering: false };

@@ -1,6 +1,7 @@
 //! The process itself.
 
-use protocol::{Document, Response};
+use bpmn::graph::PROCESS;
+use protocol::{Document, Rejection, Response};
 
 use super::{Behavior, Leave, Next};
 use crate::failure::Failure;
@@ -11,14 +12,26 @@ use crate::work::{At, Work};
 pub(super) struct Process;
 
 impl Behavior for Process {
-    /// Runs after start listeners only; without them, `Work::start_instance` does it all.
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        let row = work.tables.element_instances.get(&at.key)?;
-        let start = row.and_then(|row| row.pending_event.clone());
-        if start.is_some() {
-            work.tables.element_instances.update(&at.key, |row| row.pending_event = None)?;
+        let start = work.tables.element_instances.get(&at.key)?.and_then(|row| row.pending_event.clone());
+        if let Some(event) = &start
+            && !at.element().event_starts.is_empty()
+            && at.process.element(event.element).outputs.is_empty()
+        {
+            // What it was started with goes there anyway; its event sub-processes may need it for their keys.
+            work.propagate(at.key, &at.owner(), &event.variables)?;
         }
-        work.enter_process(at, start.map(|event| (event.element, event.variables)))?;
+        work.subscribe_to_events(at)?;
+        match start {
+            Some(event) => {
+                work.tables.element_instances.update(&at.key, |row| row.pending_event = None)?;
+                work.start_child(at, event.element, Some(event.variables))?;
+            }
+            None => match at.process.none_start(PROCESS) {
+                Some(element) => work.start_child(at, element, None)?,
+                None => return Err(Rejection::invalid_state("the process has no none start event").into()),
+            },
+        }
         Ok(Next::Wait)
     }
 

@@ -1,5 +1,6 @@
-//! Start event: none, or one whose message or timer has come.
+//! Start event: none, or one whose event has happened.
 
+use bpmn::graph::{ElementKind, StartEvent as Definition, Trigger};
 use protocol::Document;
 
 use super::{Behavior, Next};
@@ -9,7 +10,19 @@ use crate::work::{At, Work};
 pub(super) struct StartEvent;
 
 impl Behavior for StartEvent {
-    fn activate(&self, _work: &mut Work, _at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
-        Ok(Next::Complete(trigger.cloned().unwrap_or_default()))
+    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+        let variables = trigger.cloned().unwrap_or_default();
+        if !matches!(
+            at.element().kind,
+            ElementKind::StartEvent(Definition { trigger: Trigger::Error(_), .. })
+        ) {
+            return Ok(Next::Complete(variables));
+        }
+        // What an error brings stays inside its event sub-process unless output mappings take it further.
+        let owner = if at.element().outputs.is_empty() { at.scope_key } else { at.key };
+        for (name, value) in variables.iter() {
+            work.set_local(owner, &at.owner(), name, value.clone())?;
+        }
+        Ok(Next::Complete(Document::empty()))
     }
 }

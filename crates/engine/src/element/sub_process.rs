@@ -11,7 +11,7 @@ pub(super) struct SubProcess;
 
 impl Behavior for SubProcess {
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        work.subscribe_boundary_events(at)?;
+        work.subscribe_to_events(at)?;
         if let ElementKind::SubProcess { start } = at.element().kind {
             work.start_child(at, start, None)?;
         }

@@ -13,6 +13,7 @@ mod clock;
 mod deletion;
 mod deployment;
 mod error_event;
+mod event_sub_process;
 mod execution_listeners;
 mod gateways;
 mod incidents;

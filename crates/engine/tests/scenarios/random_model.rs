@@ -46,6 +46,9 @@ impl Generator<'_> {
     fn scope(&mut self, text: &mut String, depth: u32) {
         let (start, end) = (self.id("s"), self.id("e"));
         let block = self.sequence(text, depth);
+        if depth > 0 && self.elements < self.size && self.random.percent(40) {
+            self.event_sub_processes(text, depth);
+        }
         let _ = writeln!(text, "start {start}\nend {end}\n{start} -> {} ", block.first);
         let _ = writeln!(text, "{} -> {end}", block.last);
     }
@@ -232,6 +235,32 @@ impl Generator<'_> {
         self.scope(text, depth - 1);
         text.push_str("}\n");
         self.with_boundaries(text, id)
+    }
+
+    /// Event sub-processes of the scope at hand, each with what starts it.
+    fn event_sub_processes(&mut self, text: &mut String, depth: u32) {
+        let mut taken = Vec::new();
+        for _ in 0..=self.random.below(2) {
+            let what = match self.random.below(4) {
+                0 => "error=*".to_owned(),
+                1 => format!("error={}", CODES[self.random.below(2) as usize]),
+                _ => self.event(),
+            };
+            if taken.contains(&what) {
+                continue;
+            }
+            taken.push(what.clone());
+            let keeps = !what.starts_with("error") && self.random.percent(50);
+            let what = match what.split_once('=') {
+                Some(("timer", _)) if keeps => "cycle=R3/PT7S".to_owned(),
+                Some(("message", _)) if keeps => what.replace("message=m", "message=n"),
+                _ => what,
+            };
+            let [id, start, end] = ["on", "s", "e"].map(|prefix| self.id(prefix));
+            let _ = writeln!(text, "on {id} {{\nstart {start} {what} interrupting={}\nend {end}", !keeps);
+            let block = self.sequence(text, depth - 1);
+            let _ = writeln!(text, "{start} -> {}\n{} -> {end}\n}}", block.first, block.last);
+        }
     }
 
     fn call(&mut self, text: &mut String, depth: u32) -> Block {

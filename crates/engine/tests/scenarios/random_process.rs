@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::Options;
-use engine::entity::{ErrorType, JobState};
+use engine::entity::{ErrorType, JobState, Phase};
 use protocol::{
     ActivatedJob, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, Intent, Key, Name,
     PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob,
@@ -319,7 +319,12 @@ fn check_consistency(harness: &Harness) {
                 })
                 .unwrap();
             assert_eq!(tokens, row.waiting_tokens, "tokens in {key}: {row:?}");
-            assert!(!row.interrupted && row.pending_event.is_none(), "unfinished business of {key}: {row:?}");
+            let starts = row.phase == Phase::Activating && row.scope_key == 0;
+            let goes_on = !row.interrupted && row.interrupting_event.is_none();
+            assert!(
+                goes_on && (starts || row.pending_event.is_none()),
+                "unfinished business of {key}: {row:?}"
+            );
             if let Some(job_key) = row.job_key {
                 assert!(tables.jobs.contains(&job_key).unwrap(), "the job of {key}");
             }

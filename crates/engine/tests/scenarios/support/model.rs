@@ -7,6 +7,9 @@
 //! sub inner {
 //!   start s2 → …
 //! }
+//! on cancelled {
+//!   start c message=cancel key=id interrupting=false
+//! }
 //! boundary late on=charge timer=PT1M interrupting=false
 //! s -> charge -> e
 //! gateway -> a if x > 1
@@ -112,10 +115,12 @@ impl Writer {
                 let nodes = format!(r#"<bpmn:process id="{}" isExecutable="true">{extensions}"#, element.id);
                 self.scopes.push(Scope { nodes, close: "</bpmn:process>", ..Scope::default() });
             }
-            "sub" => {
+            "sub" | "on" => {
                 assert!(opens, "a sub-process has braces: {line}");
+                let by_event = if element.kind == "on" { r#" triggeredByEvent="true""# } else { "" };
                 let (extensions, markers) = (extensions(&element, ""), markers(&element));
-                let nodes = format!(r#"<bpmn:subProcess id="{}">{extensions}{markers}"#, element.id);
+                let nodes =
+                    format!(r#"<bpmn:subProcess id="{}"{by_event}>{extensions}{markers}"#, element.id);
                 self.scopes.push(Scope { nodes, close: "</bpmn:subProcess>", ..Scope::default() });
             }
             _ => {
@@ -179,7 +184,13 @@ impl Writer {
     fn node(&mut self, e: &Element) -> String {
         let id = &e.id;
         let (tag, extra, inner) = match e.kind.as_str() {
-            "start" => ("startEvent", String::new(), self.event(e)),
+            "start" => {
+                let interrupting = e
+                    .get("interrupting")
+                    .map(|value| format!(r#" isInterrupting="{value}""#))
+                    .unwrap_or_default();
+                ("startEvent", interrupting, self.event(e))
+            }
             "end" => ("endEvent", String::new(), self.event(e)),
             "catch" => ("intermediateCatchEvent", String::new(), self.event(e)),
             "throw" => ("intermediateThrowEvent", String::new(), String::new()),

@@ -1,0 +1,64 @@
+//! Events of one place that wait for the same, of which only one could ever be told.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::graph::{ElementIndex, ElementKind, Process, Text, Trigger};
+use crate::problem::excerpt;
+
+/// An event that waits for what an earlier one waits for.
+pub(super) struct Repeated {
+    pub(super) event: ElementIndex,
+    /// `waits for` or `catches`.
+    pub(super) verb: &'static str,
+    /// For example `the message 'order'`.
+    pub(super) what: String,
+}
+
+/// What an event waits for, as far as it can be compared: kind and name.
+type Wanted = (&'static str, Option<Arc<str>>);
+
+/// The events that wait for what one before them waits for.
+pub(super) fn find(process: &Process, events: &[ElementIndex]) -> Vec<Repeated> {
+    let mut seen = HashSet::new();
+    let mut repeated = Vec::new();
+    for &event in events {
+        let Some(trigger) = trigger(&process.element(event).kind) else { continue };
+        let Some(wanted) = wanted(trigger) else { continue };
+        if seen.insert(wanted.clone()) {
+            continue;
+        }
+        let (kind, name) = wanted;
+        let (verb, what) = match (kind, name) {
+            ("error" | "escalation", Some(code)) => {
+                ("catches", format!("the {kind} code '{}'", excerpt(&code)))
+            }
+            ("error" | "escalation", None) => ("catches", format!("all {kind}s")),
+            (_, name) => ("waits for", format!("the {kind} '{}'", excerpt(&name.unwrap_or_default()))),
+        };
+        repeated.push(Repeated { event, verb, what });
+    }
+    repeated
+}
+
+fn trigger(kind: &ElementKind) -> Option<&Trigger> {
+    match kind {
+        ElementKind::StartEvent(start) => Some(&start.trigger),
+        ElementKind::IntermediateCatch(trigger) => Some(trigger),
+        ElementKind::Boundary(boundary) => Some(&boundary.trigger),
+        _ => None,
+    }
+}
+
+fn wanted(trigger: &Trigger) -> Option<Wanted> {
+    let named = |kind, name: &Text| match name {
+        Text::Static(name) => Some((kind, Some(name.clone()))),
+        // What it evaluates to is known at run time only.
+        Text::Expression(_) => None,
+    };
+    match trigger {
+        Trigger::Message(message) => named("message", &message.name),
+        Trigger::Error(code) => Some(("error", code.clone())),
+        Trigger::None | Trigger::Timer(_) => None,
+    }
+}

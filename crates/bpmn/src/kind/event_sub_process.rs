@@ -1,0 +1,32 @@
+//! Event sub-process.
+
+use super::{Check, Kind, duplicate};
+use crate::context::Context;
+use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};
+
+pub(super) const KIND: Kind =
+    Kind { is_scope: true, ..Kind::node("subProcess", ElementType::EventSubProcess, read).with_check(check) };
+
+fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
+    let start = super::only_start(cx)?;
+    Some((ElementKind::EventSubProcess { start }, EventType::Unspecified))
+}
+
+/// Nothing leads to it or from it, and no two of one scope start by the same.
+fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
+    let process = check.process;
+    let element = process.element(index);
+    if !element.incoming.is_empty() || !element.outgoing.is_empty() {
+        check.problem(index, "an event sub-process cannot have incoming or outgoing sequence flows");
+    }
+    let ElementKind::EventSubProcess { start } = element.kind else { return };
+    let siblings = &process.element(element.scope).event_starts;
+    // Once per scope, at its first event sub-process.
+    if siblings.first() == Some(&start) {
+        for repeated in duplicate::find(process, siblings) {
+            let scope = process.element(repeated.event).scope;
+            let (verb, what) = (repeated.verb, repeated.what);
+            check.problem(scope, format!("another event sub-process of the same scope {verb} {what}"));
+        }
+    }
+}
