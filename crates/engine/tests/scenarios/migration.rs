@@ -1322,8 +1322,8 @@ fn the_body_and_all_instances_of_a_multi_instance_task_move() {
             > migrate #1 order v=2 t:u
               order migrated
               order.items = [1,2,3] migrated
-              t* becomes u
-              u migrated
+              t* becomes u*
+              u* migrated
               timer late created due 60000
               t becomes u
               u migrated
@@ -1349,11 +1349,11 @@ fn the_body_and_all_instances_of_a_multi_instance_task_move() {
               u terminating
               job u canceled
               u terminated
-              u completing
-              u.out = ["a",null,"b"] created
+              u* completing
+              u*.out = ["a",null,"b"] created
               order.out = ["a",null,"b"] created
               timer late canceled
-              u completed
+              u* completed
               e activating, activated, completing, completed
               order completing, completed
         "#]],
@@ -1392,8 +1392,7 @@ fn a_sequence_of_instances_goes_on_in_the_new_model() {
               = created order v1
             > migrate #1 order v=2 t
               order migrated
-              t* becomes t
-              t migrated
+              t* migrated
               t migrated
               job t migrated
               #1 migrated
@@ -1412,7 +1411,7 @@ fn a_sequence_of_instances_goes_on_in_the_new_model() {
             > complete t
               job t completed
               t completing, completed
-              t completing, completed
+              t* completing, completed
               e activating, activated, completing, completed
               order completing, completed
         "#]],

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use engine::{Effects, Outcome};
 use protocol::{
-    ActivatedJob, DEFAULT_TENANT, Intent, JobKind, Key, Record, RecordValue, Response, TimerRecord,
+    ActivatedJob, DEFAULT_TENANT, Intent, JobKind, Key, ProcessInstanceRecord, Record, RecordValue, Response,
+    TimerRecord,
 };
 
 use super::harness::START_MS;
