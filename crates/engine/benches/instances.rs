@@ -70,13 +70,8 @@ impl Run {
     /// Creates a batch of instances and works all their jobs.
     fn instances(&mut self) -> usize {
         let create = Command::CreateInstance(CreateInstance {
-            definition: DefinitionRef::Id { id: self.process_id.clone(), version: None },
-            tenant_id: Name::default_tenant(),
             variables: self.variables.clone(),
-            await_result: None,
-            tags: vec![],
-            business_id: None,
-            operation_reference: None,
+            ..CreateInstance::of(DefinitionRef::Id { id: self.process_id.clone(), version: None })
         });
         let demand = self.demand();
         let mut effects = self.apply(vec![create; BATCH], demand);

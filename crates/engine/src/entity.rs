@@ -189,6 +189,9 @@ pub struct Instance {
     /// When it was created, Unix milliseconds of the engine's clock.
     #[n(11)]
     pub created_ms: i64,
+    /// IDs of elements; when one of them has ended, the instance is terminated.
+    #[cbor(n(12), default)]
+    pub terminate_after: Vec<Name>,
 }
 minicbor_value!(Instance, weight = |instance| 256 + 32 * instance.tags.len());
 
@@ -263,6 +266,9 @@ pub struct ElementInstance {
     /// The event that interrupted this scope: its event sub-process starts once nothing else is left inside.
     #[n(15)]
     pub interrupting_event: Option<PendingEvent>,
+    /// Set on what is taken away from outside: a scope that is empty then terminates instead of completing.
+    #[cbor(n(16), default)]
+    pub withdrawn: bool,
 }
 minicbor_value!(
     ElementInstance,
@@ -294,6 +300,7 @@ impl ElementInstance {
             join_check: JoinCheck::None,
             loop_counter: 0,
             interrupting_event: None,
+            withdrawn: false,
         }
     }
 }

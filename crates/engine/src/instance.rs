@@ -32,22 +32,35 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         let blamed = self.current_instance;
         self.blame(key);
+        let Some(at) = self.open_instance(key, instance, &variables)? else { return Ok(()) };
+        if let Some((element, variables)) = start {
+            let event = PendingEvent { element, variables };
+            self.tables.element_instances.update(&key, |row| row.pending_event = Some(event))?;
+        }
+        self.proceed_activation(&at, None)?;
+        self.blame(blamed);
+        Ok(())
+    }
+
+    /// Makes a process instance with nothing inside yet.
+    pub fn open_instance(
+        &mut self,
+        key: Key,
+        instance: Instance,
+        variables: &Document,
+    ) -> Result<Option<At>, Failure> {
         let definition_key = instance.definition_key;
         self.count_up(definition_key)?;
         self.tables.instances.insert(key, instance);
-        let mut row = ElementInstance::new(PROCESS, Phase::Activating, 0, key);
-        row.pending_event = start.map(|(element, variables)| PendingEvent { element, variables });
-        self.tables.element_instances.insert(key, row);
-        let Some((instance, process)) = self.instance(key)? else { return Ok(()) };
+        self.tables.element_instances.insert(key, ElementInstance::new(PROCESS, Phase::Activating, 0, key));
+        let Some((instance, process)) = self.instance(key)? else { return Ok(None) };
         let at = At { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
         self.record_element(&at, Intent::ElementActivating);
         let owner = at.owner();
         for (name, value) in variables.iter() {
             self.set_local(key, &owner, name, value.clone())?;
         }
-        self.proceed_activation(&at, None)?;
-        self.blame(blamed);
-        Ok(())
+        Ok(Some(at))
     }
 
     /// Decides on the first element inside a scope.
@@ -89,6 +102,7 @@ impl Work<'_> {
             started_by_key: None,
             depth: 0,
             created_ms: self.now_ms(),
+            terminate_after: Vec::new(),
         }
     }
 

@@ -7,6 +7,7 @@
 //! The engine never sees a clock, a socket, a file of its own or randomness: the same batches give the same state, the
 //! same keys and the same records on every machine.
 
+mod activation;
 mod command;
 mod counters;
 mod definition;

@@ -53,6 +53,7 @@ impl Work<'_> {
             },
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
             Step::Terminate { key } => self.terminate(key),
+            Step::Withdraw { key } => self.withdraw(key),
             Step::TerminateChildren { scope_key, after } => self.terminate_children(scope_key, after),
             Step::StartFromBuffer { tenant_id, process_id, correlation_key } => {
                 self.start_from_buffer(&tenant_id, &process_id, &correlation_key)
@@ -73,6 +74,7 @@ impl Work<'_> {
             | Step::Complete { key, .. }
             | Step::Listen { key, .. }
             | Step::Terminate { key }
+            | Step::Withdraw { key }
             | Step::FinishTermination { key } => *key,
             Step::TerminateChildren { scope_key, .. } | Step::CheckJoins { scope_key } => *scope_key,
             Step::SpawnLoop { body_key }
@@ -216,6 +218,9 @@ impl Work<'_> {
             return self.end_instance(at, true);
         }
         self.child_ended(at, true)?;
+        if self.terminates_after(at)? {
+            return self.leave_empty(at.scope_key);
+        }
         let Some(scope) = self.tables.element_instances.get(&at.scope_key)? else { return Ok(()) };
         let (mut children, mut tokens) = (-1, 0);
         if scope.phase != Phase::Terminating && !scope.interrupted {
@@ -269,6 +274,18 @@ impl Work<'_> {
 
     /// Corrects the counts of a scope; one that has nothing left inside ends.
     pub fn change_scope(&mut self, scope_key: Key, children: i64, tokens: i64) -> Result<(), Failure> {
+        let end = Step::Complete { key: scope_key, variables: Document::empty() };
+        self.count_scope(scope_key, children, tokens, end)
+    }
+
+    /// One child less in a scope; if nothing is left, the scope terminates, for its end was not reached.
+    pub fn leave_empty(&mut self, scope_key: Key) -> Result<(), Failure> {
+        self.count_scope(scope_key, -1, 0, Step::Withdraw { key: scope_key })
+    }
+
+    /// Corrects the counts of a scope; one that has nothing left inside goes on to its end, which is this step if it
+    /// is not on its way there already.
+    fn count_scope(&mut self, scope_key: Key, children: i64, tokens: i64, end: Step) -> Result<(), Failure> {
         let Some(scope) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
         let active = u32::try_from(i64::from(scope.active_children) + children).unwrap_or_default();
         let waiting = u32::try_from(i64::from(scope.waiting_tokens) + tokens).unwrap_or_default();
@@ -289,11 +306,11 @@ impl Work<'_> {
         if let Some(event) = scope.interrupting_event.clone() {
             return self.start_event_sub_process(scope_key, event);
         }
-        self.steps.push_back(Step::Complete { key: scope_key, variables: Document::empty() });
+        self.steps.push_back(end);
         Ok(())
     }
 
-    fn terminate(&mut self, key: Key) -> Result<(), Failure> {
+    pub fn terminate(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
         if row.phase == Phase::Terminating {
             return Ok(());
@@ -364,6 +381,9 @@ impl Work<'_> {
             return self.end_instance(at, false);
         }
         self.child_ended(at, false)?;
+        if self.terminates_after(at)? {
+            return self.leave_empty(at.scope_key);
+        }
         let scope = self.tables.element_instances.get(&at.scope_key)?;
         let goes_on = scope.is_some_and(|scope| scope.phase == Phase::Activated && !scope.interrupted);
         match &row.pending_event {
@@ -376,6 +396,7 @@ impl Work<'_> {
                 });
                 Ok(())
             }
+            _ if row.withdrawn && goes_on => self.leave_empty(at.scope_key),
             _ => self.change_scope(at.scope_key, -1, 0),
         }
     }

@@ -114,4 +114,10 @@ pub enum Step {
         #[n(0)]
         body_key: Key,
     },
+    /// Takes an element instance away from outside: a scope that is empty then terminates, too.
+    #[n(180)]
+    Withdraw {
+        #[n(0)]
+        key: Key,
+    },
 }

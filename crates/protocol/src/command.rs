@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{Document, JobResult, Key, MigrateInstance, Name};
+use crate::{Document, JobResult, Key, MigrateInstance, ModifyInstance, Name};
 
 /// A command, as it stands in the log.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -93,6 +93,9 @@ pub enum Command {
     /// Moves a process instance to another definition.
     #[n(200)]
     MigrateInstance(#[n(0)] MigrateInstance),
+    /// Modifies a process instance, as a whole or not at all.
+    #[n(180)]
+    ModifyInstance(#[n(0)] ModifyInstance),
 }
 
 /// See [`Command::Deploy`].
@@ -170,6 +173,29 @@ pub struct CreateInstance {
     /// Echoed in the records of this command.
     #[n(6)]
     pub operation_reference: Option<u64>,
+    /// IDs of the elements to start before; empty starts at the none start event.
+    #[cbor(n(7), default)]
+    pub start_before: Vec<Name>,
+    /// IDs of elements; when one of them has ended, the instance is terminated.
+    #[cbor(n(8), default)]
+    pub terminate_after: Vec<Name>,
+}
+
+impl CreateInstance {
+    /// A creation with nothing but its definition, of the default tenant.
+    pub fn of(definition: DefinitionRef) -> Self {
+        Self {
+            definition,
+            tenant_id: Name::default_tenant(),
+            variables: Document::empty(),
+            await_result: None,
+            tags: Vec::new(),
+            business_id: None,
+            operation_reference: None,
+            start_before: Vec::new(),
+            terminate_after: Vec::new(),
+        }
+    }
 }
 
 /// Asks for the response at the end of the instance.

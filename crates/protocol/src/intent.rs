@@ -40,6 +40,7 @@ named! {
         ProcessInstanceCreation = 10 "PROCESS_INSTANCE_CREATION", Error = 11 "ERROR", Process = 12 "PROCESS",
         ResourceDeletion = 13 "RESOURCE_DELETION",
         ProcessInstanceMigration = 200 "PROCESS_INSTANCE_MIGRATION",
+        ProcessInstanceModification = 180 "PROCESS_INSTANCE_MODIFICATION", RuntimeInstruction = 181 "RUNTIME_INSTRUCTION",
     }
 }
 
@@ -56,5 +57,6 @@ named! {
         Resolved = 19 "RESOLVED", Published = 20 "PUBLISHED", Expired = 21 "EXPIRED", Correlating = 22 "CORRELATING",
         Correlated = 23 "CORRELATED", Deleted = 24 "DELETED", Triggered = 25 "TRIGGERED", Deleting = 26 "DELETING",
         ElementMigrated = 200 "ELEMENT_MIGRATED", AncestorMigrated = 201 "ANCESTOR_MIGRATED", Migrated = 202 "MIGRATED",
+        Modified = 180 "MODIFIED", Interrupted = 181 "INTERRUPTED",
     }
 }

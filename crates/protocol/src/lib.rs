@@ -9,6 +9,7 @@ mod document;
 mod intent;
 mod key;
 mod migration;
+mod modification;
 mod name;
 mod record;
 mod rejection;
@@ -24,12 +25,18 @@ pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use intent::{Intent, ValueType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
 pub use migration::{ElementMapping, MigrateInstance, MigrationPlan};
+pub use modification::{
+    ActivationInstruction, AncestorScope, ElementSource, ModifyInstance, MoveElement, ScopeVariables,
+};
 pub use name::{DEFAULT_TENANT, Name};
 pub use record::{
-    DeploymentRecord, ErrorRecord, IncidentRecord, JobRecord, MessageRecord, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
-    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue,
-    ResourceDeletionRecord, TimerRecord, VariableRecord,
+    ActivateInstructionRecord, CreationRuntimeInstructionRecord, DeploymentRecord, ErrorRecord,
+    IncidentRecord, JobRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,
+    MoveInstructionRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
+    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord,
+    ProcessRecord, Record, RecordValue, ResourceDeletionRecord, RuntimeInstructionRecord,
+    StartInstructionRecord, TerminateInstructionRecord, TimerRecord, VariableInstructionRecord,
+    VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

@@ -126,6 +126,7 @@ values! {
     ProcessInstanceCreation(ProcessInstanceCreationRecord) = 10, Error(ErrorRecord) = 11, Process(ProcessRecord) = 12,
     ResourceDeletion(ResourceDeletionRecord) = 13,
     ProcessInstanceMigration(ProcessInstanceMigrationRecord) = 200,
+    ProcessInstanceModification(ProcessInstanceModificationRecord) = 180, RuntimeInstruction(RuntimeInstructionRecord) = 181,
 }
 
 macro_rules! records {
@@ -204,7 +205,38 @@ records! {
     ProcessInstanceCreationRecord {
         0 bpmn_process_id: Name, 1 version: u32, 2 process_definition_key: Key, 3 process_instance_key: Key,
         4 variables: Document, 5 fetch_variables: Vec<Name>, 6 tenant_id: Name, 7 tags: Vec<Name>, 8 business_id: Option<Name>,
+        9 start_instructions: Vec<StartInstructionRecord>, 10 runtime_instructions: Vec<CreationRuntimeInstructionRecord>,
     }
+    /// An element that a new instance starts before.
+    StartInstructionRecord { 0 element_id: Name }
+    /// What happens to a new instance later.
+    CreationRuntimeInstructionRecord { 0 #[serde(rename = "type")] instruction_type: Name, 1 after_element_id: Name }
+    /// A runtime instruction that took effect.
+    RuntimeInstructionRecord { 0 process_instance_key: Key, 1 element_id: Name, 2 tenant_id: Name }
+    /// The modification of a process instance.
+    ProcessInstanceModificationRecord {
+        0 process_instance_key: Key, 1 activate_instructions: Vec<ActivateInstructionRecord>,
+        2 move_instructions: Vec<MoveInstructionRecord>, 3 terminate_instructions: Vec<TerminateInstructionRecord>,
+        4 tenant_id: Name, 5 root_process_instance_key: Key,
+    }
+    /// An element that a modification activates.
+    ActivateInstructionRecord {
+        0 element_id: Name, 1 #[serde(serialize_with = "key_or_none")] ancestor_scope_key: Option<Key>,
+        2 variable_instructions: Vec<VariableInstructionRecord>,
+    }
+    /// Element instances that a modification ends in favour of another element.
+    MoveInstructionRecord {
+        0 source_element_id: Name, 1 #[serde(serialize_with = "key_or_none")] source_element_instance_key: Option<Key>,
+        2 target_element_id: Name, 3 variable_instructions: Vec<VariableInstructionRecord>,
+        4 #[serde(serialize_with = "key_or_none")] ancestor_scope_key: Option<Key>,
+        5 infer_ancestor_scope_from_source_hierarchy: bool, 6 use_source_parent_key_as_ancestor_scope_key: bool,
+    }
+    /// Element instances that a modification terminates.
+    TerminateInstructionRecord {
+        0 element_id: Name, 1 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
+    }
+    /// Variables that a modification sets.
+    VariableInstructionRecord { 0 element_id: Name, 1 variables: Document }
     /// A failure of the engine itself; the instance is banned.
     ErrorRecord {
         0 exception_message: Name, 1 stacktrace: Name, 2 error_event_position: u64, 3 process_instance_key: Key,

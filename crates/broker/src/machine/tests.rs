@@ -97,13 +97,8 @@ fn deploy() -> Command {
 fn create(payload_bytes: usize) -> Command {
     let json = format!("{{\"x\":\"{}\"}}", "y".repeat(payload_bytes));
     Command::CreateInstance(CreateInstance {
-        definition: DefinitionRef::Id { id: Name::from("p"), version: None },
-        tenant_id: Name::default_tenant(),
         variables: Document::parse(Bytes::from(json)).unwrap(),
-        await_result: None,
-        tags: vec![],
-        business_id: None,
-        operation_reference: None,
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
     })
 }
 

@@ -52,13 +52,8 @@ async fn deploy(node: &Node) {
 
 fn create() -> Command {
     Command::CreateInstance(CreateInstance {
-        definition: DefinitionRef::Id { id: Name::from("p"), version: None },
-        tenant_id: Name::default_tenant(),
         variables: Document::parse(bytes::Bytes::from_static(b"{\"a\":\n1}")).unwrap(),
-        await_result: None,
-        tags: vec![],
-        business_id: None,
-        operation_reference: None,
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
     })
 }
 

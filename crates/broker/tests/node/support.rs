@@ -198,13 +198,8 @@ pub fn jobs(job_type: &str) -> JobRequest {
 
 pub fn instance(variables: &str) -> CreateInstance {
     CreateInstance {
-        definition: DefinitionRef::Id { id: Name::from("p"), version: None },
-        tenant_id: Name::default_tenant(),
         variables: Document::parse(Bytes::copy_from_slice(variables.as_bytes())).unwrap(),
-        await_result: None,
-        tags: vec![],
-        business_id: None,
-        operation_reference: None,
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
     }
 }
 

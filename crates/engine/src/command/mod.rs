@@ -9,6 +9,7 @@ mod delete_resource;
 mod deploy;
 mod fail_job;
 mod leader;
+mod modify_instance;
 mod publish_message;
 mod resolve_incident;
 mod set_variables;
@@ -50,6 +51,7 @@ impl Work<'_> {
                 self.acknowledge_export(exporter, *position)?
             }
             Command::MigrateInstance(migrate) => self.migrate_instance(migrate)?,
+            Command::ModifyInstance(modify) => self.modify_instance(modify)?,
             Command::Unban { process_instance_key } => self.unban(*process_instance_key)?,
         };
         Ok(Some(response))

@@ -54,6 +54,7 @@ impl Behavior for CallActivity {
             started_by_key: None,
             depth: at.instance.depth + 1,
             created_ms: work.now_ms(),
+            terminate_after: Vec::new(),
         };
         work.start_instance(called_key, instance, variables, None)?;
         Ok(Next::Wait)

@@ -11,12 +11,16 @@ pub(super) struct EventSubProcess;
 
 impl Behavior for EventSubProcess {
     fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
-        work.subscribe_to_events(at)?;
+        self.enter(work, at)?;
         if let ElementKind::EventSubProcess { start } = at.element().kind {
             // Without an event only if somebody activates it by hand.
             work.start_child(at, start, Some(trigger.cloned().unwrap_or_default()))?;
         }
         Ok(Next::Wait)
+    }
+
+    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        work.subscribe_to_events(at)
     }
 
     fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {

@@ -19,7 +19,7 @@ mod start_event;
 mod sub_process;
 
 use bpmn::graph::ElementKind;
-use protocol::Document;
+use protocol::{Document, Rejection};
 
 pub(crate) use crate::entity::Leave;
 
@@ -42,6 +42,13 @@ pub(crate) enum Next {
 pub(crate) trait Behavior: Sync {
     /// Input mappings are applied. `trigger` is set if the element is a catch event whose event has happened.
     fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure>;
+
+    /// Comes to life around an element that is activated inside it from outside: it waits for its events, but starts
+    /// nothing. Only scopes that can do so have it.
+    fn enter(&self, _work: &mut Work, at: &At) -> Result<(), Failure> {
+        Err(Rejection::invalid_argument(format!("'{}' cannot be entered from outside", at.element().id))
+            .into())
+    }
 
     /// `variables` is what the work of the element brought.
     fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {

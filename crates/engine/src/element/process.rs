@@ -21,7 +21,7 @@ impl Behavior for Process {
             // What it was started with goes there anyway; its event sub-processes may need it for their keys.
             work.propagate(at.key, &at.owner(), &event.variables)?;
         }
-        work.subscribe_to_events(at)?;
+        self.enter(work, at)?;
         match start {
             Some(event) => {
                 work.tables.element_instances.update(&at.key, |row| row.pending_event = None)?;
@@ -33,6 +33,10 @@ impl Behavior for Process {
             },
         }
         Ok(Next::Wait)
+    }
+
+    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        work.subscribe_to_events(at)
     }
 
     fn complete(&self, _work: &mut Work, _at: &At, _variables: &Document) -> Result<Leave, Failure> {

@@ -11,11 +11,15 @@ pub(super) struct SubProcess;
 
 impl Behavior for SubProcess {
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        work.subscribe_to_events(at)?;
+        self.enter(work, at)?;
         if let ElementKind::SubProcess { start } = at.element().kind {
             work.start_child(at, start, None)?;
         }
         Ok(Next::Wait)
+    }
+
+    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        work.subscribe_to_events(at)
     }
 
     fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {

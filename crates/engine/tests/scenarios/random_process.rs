@@ -90,13 +90,8 @@ impl Run {
 
     fn create(&mut self, number: u64) {
         let command = Command::CreateInstance(CreateInstance {
-            definition: DefinitionRef::Id { id: Name::from("main"), version: None },
-            tenant_id: Name::default_tenant(),
             variables: document(&format!(r#"{{"key":"k{}","r":{number}}}"#, number % 2)),
-            await_result: None,
-            tags: vec![],
-            business_id: None,
-            operation_reference: None,
+            ..CreateInstance::of(DefinitionRef::Id { id: Name::from("main"), version: None })
         });
         self.run(command);
     }

@@ -44,13 +44,8 @@ const TASK: &str = "process p
 
 fn create(process_id: &str, json: &str) -> Command {
     Command::CreateInstance(CreateInstance {
-        definition: DefinitionRef::Id { id: Name::from(process_id), version: None },
-        tenant_id: Name::default_tenant(),
         variables: crate::support::document(json),
-        await_result: None,
-        tags: vec![],
-        business_id: None,
-        operation_reference: None,
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from(process_id), version: None })
     })
 }
 

@@ -8,20 +8,27 @@ use protocol::{
 use tonic::Status;
 
 use super::field;
-use super::status::{not_served, of_rejection, unexpected_response, wrong_field};
+use super::status::{of_rejection, unexpected_response, wrong_field};
 
 /// The version number that asks for the latest version.
 const LATEST_VERSION: i32 = -1;
 
 /// Reads a creation.
 pub(super) fn create(request: pb::CreateProcessInstanceRequest) -> Result<CreateInstance, Status> {
-    if !request.start_instructions.is_empty() {
-        return Err(not_served("Creating an instance with 'startInstructions'"));
-    }
-    if !request.runtime_instructions.is_empty() {
-        return Err(not_served("Creating an instance with 'runtimeInstructions'"));
-    }
+    let start_before = request.start_instructions.into_iter().map(|start| start.element_id);
+    let terminate_after = request.runtime_instructions.into_iter().map(|instruction| {
+        use pb::process_instance_creation_runtime_instruction::Instruction;
+        match instruction.instruction {
+            Some(Instruction::Terminate(terminate)) => terminate.after_element_id,
+            None => String::new(),
+        }
+    });
     Ok(CreateInstance {
+        start_before: field::names("startInstructions.elementId", start_before.collect())?,
+        terminate_after: field::names(
+            "runtimeInstructions.terminate.afterElementId",
+            terminate_after.collect(),
+        )?,
         tenant_id: field::tenant("tenantId", &request.tenant_id)?,
         variables: field::variables("variables", request.variables)?,
         tags: field::tags("tags", request.tags)?,

@@ -105,9 +105,10 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether a list is absent or empty.
-    pub(crate) fn is_empty_list(&self, name: &str) -> bool {
-        self.raw(name).is_none_or(|raw| raw[1..raw.len() - 1].trim_ascii().is_empty())
+    /// A list of objects, empty if absent. Free objects inside it are read when they are.
+    pub(crate) fn list<T: serde::Deserialize<'a>>(&self, name: &str) -> Result<Vec<T>, Failure> {
+        let Some(raw) = self.raw(name) else { return Ok(Vec::new()) };
+        serde_json::from_str(raw).map_err(|error| Failure::invalid(format!("{name}: {error}")))
     }
 
     /// A free object as variables. Large ones share the memory of `body`, the buffer that was validated.

@@ -49,6 +49,36 @@ async fn a_creation_reaches_the_broker_and_its_answer_the_client() {
 }
 
 #[tokio::test]
+async fn a_creation_has_instructions() {
+    use pb::process_instance_creation_runtime_instruction::Instruction;
+    let server = Server::start(FakeBroker::answering([Ok(Response::InstanceCreated(instance()))])).await;
+    let mut client = server.client().await;
+    let request = |start: &str, instruction| pb::CreateProcessInstanceRequest {
+        bpmn_process_id: "p".to_owned(),
+        version: -1,
+        start_instructions: vec![pb::ProcessInstanceCreationStartInstruction {
+            element_id: start.to_owned(),
+        }],
+        runtime_instructions: vec![pb::ProcessInstanceCreationRuntimeInstruction { instruction }],
+        ..Default::default()
+    };
+    let after = |id: &str| {
+        Some(Instruction::Terminate(pb::TerminateProcessInstanceInstruction {
+            after_element_id: id.to_owned(),
+        }))
+    };
+    client.create_process_instance(request("a", after("b"))).await.unwrap();
+    let [Command::CreateInstance(command)] = &server.broker.commands()[..] else { panic!("one creation") };
+    assert_eq!((&*command.start_before, &*command.terminate_after), (&["a".into()][..], &["b".into()][..]));
+    let wrong = Code::InvalidArgument;
+    let nowhere = client.create_process_instance(request("", after("b"))).await;
+    assert_refused(nowhere, wrong, "'startInstructions.elementId'");
+    let never = client.create_process_instance(request("a", None)).await;
+    assert_refused(never, wrong, "'runtimeInstructions.terminate.afterElementId'");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn an_awaited_result_comes_as_json_text_and_the_timeout_is_passed_on() {
     let completed = || {
         let variables = Document::from_iter([(Name::from("x"), Json::from_valid("1"))]);
@@ -275,12 +305,6 @@ async fn what_is_not_served_says_so() {
     );
     let modify = client.modify_process_instance(pb::ModifyProcessInstanceRequest::default()).await;
     assert_refused(modify, no, "ModifyProcessInstance");
-    let start = pb::CreateProcessInstanceRequest {
-        bpmn_process_id: "p".to_owned(),
-        start_instructions: vec![pb::ProcessInstanceCreationStartInstruction { element_id: "e".to_owned() }],
-        ..Default::default()
-    };
-    assert_refused(client.create_process_instance(start).await, no, "startInstructions");
     let result = pb::JobResult { r#type: Some("other".to_owned()), ..Default::default() };
     let other = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
     assert_refused(client.complete_job(other).await, Code::InvalidArgument, "'result.type'");

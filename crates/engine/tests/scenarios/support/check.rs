@@ -6,8 +6,10 @@
 //!
 //! ```text
 //! deploy FILE …              delete PROCESS v=1
-//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [JSON]
+//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [before=ELEMENT,…] [after=ELEMENT,…] [JSON]
 //! cancel #1                  unban #1
+//! modify #1 [+ELEMENT[^ANCESTOR] …] [SOURCE>ELEMENT[^ANCESTOR|^inferred|^parent] …] [-SOURCE …] [JSON]
+//!     (SOURCE: an element ID, or key:ELEMENT for an instance of it; JSON: variables by ID of the scope)
 //! activate TYPE [max=1] [timeout=10s] [fetch=a,b]
 //! complete JOB [JSON]        throw JOB CODE [message=text] [JSON]
 //! fail JOB [retries=2] [backoff=10s] [message=text] [JSON]
@@ -22,9 +24,10 @@
 use engine::Options;
 use expect_test::Expect;
 use protocol::{
-    AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DefinitionRef,
-    DeleteResource, Deploy, Document, ElementMapping, FailJob, Key, MigrateInstance, MigrationPlan, Name,
-    PublishMessage, RejectionType, Resource, SetVariables, ThrowError, UpdateJob,
+    ActivationInstruction, AncestorScope, AwaitResult, Clock, Command, CompleteJob, CorrelateMessage,
+    CreateInstance, DefinitionRef, DeleteResource, Deploy, Document, ElementMapping, ElementSource, FailJob,
+    Key, MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
+    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::Harness;
@@ -216,6 +219,7 @@ impl Run {
                 process_instance_key: self.instance(line.word(1)),
                 operation_reference: None,
             },
+            "modify" => self.modify(line),
             "unban" => Command::Unban { process_instance_key: self.instance(line.word(1)) },
             "publish" => Command::PublishMessage(PublishMessage {
                 name: Name::from(line.word(1)),
@@ -258,6 +262,52 @@ impl Run {
             "unpin" => Command::Clock(Clock::Reset),
             _ => self.job_command(line),
         }
+    }
+
+    fn modify(&self, line: &Line) -> Command {
+        let element_instance = |name: &str| match name {
+            instance if instance.starts_with('#') => self.instance(instance),
+            element => nth(&self.transcript.element_instances, element),
+        };
+        let source = |text: &str| match text.strip_prefix("key:") {
+            Some(name) => ElementSource::Key(element_instance(name)),
+            None => ElementSource::Id(Name::from(text)),
+        };
+        let variables = || -> Vec<ScopeVariables> {
+            let json = line.variables();
+            let sets = json.iter().map(|(scope_id, value)| ScopeVariables {
+                scope_id: scope_id.clone(),
+                variables: document(value.as_str()),
+            });
+            sets.collect()
+        };
+        let mut modify = ModifyInstance::of(self.instance(line.word(1)));
+        for word in &line.words[2..] {
+            let (what, ancestor) = word.split_once('^').map_or((*word, None), |(what, a)| (what, Some(a)));
+            if let Some(id) = what.strip_prefix('+') {
+                modify.activate.push(ActivationInstruction {
+                    element_id: Name::from(id),
+                    ancestor_key: ancestor.map(element_instance),
+                    variables: variables(),
+                });
+            } else if let Some((from, target)) = what.split_once('>') {
+                modify.moves.push(MoveElement {
+                    source: source(from),
+                    target_id: Name::from(target),
+                    ancestor: match ancestor {
+                        None => AncestorScope::Only,
+                        Some("inferred") => AncestorScope::Inferred,
+                        Some("parent") => AncestorScope::SourceParent,
+                        Some(name) => AncestorScope::Direct(element_instance(name)),
+                    },
+                    variables: variables(),
+                });
+            } else {
+                let text = what.strip_prefix('-').unwrap_or_else(|| panic!("+, > or -: {word}"));
+                modify.terminate.push(source(text));
+            }
+        }
+        Command::ModifyInstance(modify)
     }
 
     fn job_command(&self, line: &Line) -> Command {
@@ -321,15 +371,14 @@ fn mapping(text: &str) -> ElementMapping {
 
 fn create(line: &Line) -> Command {
     Command::CreateInstance(CreateInstance {
-        definition: DefinitionRef::Id { id: Name::from(line.word(1)), version: line.number("v") },
-        tenant_id: Name::default_tenant(),
         variables: line.variables(),
         await_result: line
             .number("await")
             .map(|request_id| AwaitResult { request_id, fetch_variables: line.names("fetch") }),
         tags: line.names("tags"),
-        business_id: None,
-        operation_reference: None,
+        start_before: line.names("before"),
+        terminate_after: line.names("after"),
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from(line.word(1)), version: line.number("v") })
     })
 }
 

@@ -244,6 +244,13 @@ impl Transcript {
             RecordValue::ProcessInstanceMigration(it) => {
                 ("elements", format!("{} {intent}", self.instance_name(it.process_instance_key)))
             }
+            RecordValue::ProcessInstanceModification(it) => {
+                ("elements", format!("{} modified", self.instance_name(it.process_instance_key)))
+            }
+            RecordValue::RuntimeInstruction(it) => (
+                "elements",
+                format!("{} ends after {}", self.instance_name(it.process_instance_key), it.element_id),
+            ),
             // The same as its counterpart at the process, or told by the answer already.
             RecordValue::MessageSubscription(_)
             | RecordValue::Deployment(_)

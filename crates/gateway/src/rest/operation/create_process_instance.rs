@@ -9,6 +9,19 @@ use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_names, write_text};
 use super::{Call, unexpected};
 
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StartInstruction {
+    element_id: Name,
+}
+
+/// The only runtime instruction there is.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TerminateInstruction {
+    after_element_id: Name,
+}
+
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = command(call)?;
     let answer = if call.fields.flag("awaitCompletion") {
@@ -23,11 +36,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 
 fn command(call: &Call<'_>) -> Result<CreateInstance, Failure> {
     let fields = &call.fields;
-    for name in ["startInstructions", "runtimeInstructions"] {
-        if !fields.is_empty_list(name) {
-            return Err(Failure::not_served(format!("{name}: not served by this release")));
-        }
-    }
+    let starts: Vec<StartInstruction> = fields.list("startInstructions")?;
+    let ends: Vec<TerminateInstruction> = fields.list("runtimeInstructions")?;
     let definition = match fields.key("processDefinitionKey")? {
         // The version is of no matter then; Java sends one all the same.
         Some(key) => DefinitionRef::Key(key),
@@ -44,6 +54,8 @@ fn command(call: &Call<'_>) -> Result<CreateInstance, Failure> {
         tags: fields.names("tags"),
         business_id: fields.text("businessId").map(|text| Name::from(&*text)),
         operation_reference: fields.operation_reference(),
+        start_before: starts.into_iter().map(|start| start.element_id).collect(),
+        terminate_after: ends.into_iter().map(|end| end.after_element_id).collect(),
     })
 }
 

@@ -60,15 +60,7 @@ fn document(json: &'static str) -> Document {
 }
 
 fn create(definition: DefinitionRef) -> CreateInstance {
-    CreateInstance {
-        definition,
-        tenant_id: Name::default_tenant(),
-        variables: Document::empty(),
-        await_result: None,
-        tags: Vec::new(),
-        business_id: None,
-        operation_reference: None,
-    }
+    CreateInstance::of(definition)
 }
 
 const INSTANCES: &str = "/v2/process-instances";
@@ -113,6 +105,19 @@ fn create_and_await() {
     check_response(Operation::CreateProcessInstance.spec(), answer.0, &answer.1);
     assert!(answer.1.contains(r#""variables":{"a":{"b":[1,2]}}"#), "{}", answer.1);
     assert_eq!(*broker.awaited.lock().unwrap(), [(vec!["a".into()], Duration::from_millis(2500))]);
+}
+
+#[test]
+fn create_with_instructions() {
+    let body = r#"{"processDefinitionId":"p","startInstructions":[{"elementId":"a\u0062"},{"elementId":"c"}],
+        "runtimeInstructions":[{"type":"TERMINATE_PROCESS_INSTANCE","afterElementId":"d"},{"afterElementId":"e"}]}"#;
+    let (_, command) = succeed(Operation::CreateProcessInstance, INSTANCES, body);
+    let expected = CreateInstance {
+        start_before: vec!["ab".into(), "c".into()],
+        terminate_after: vec!["d".into(), "e".into()],
+        ..create(DefinitionRef::Id { id: "p".into(), version: None })
+    };
+    assert_eq!(command, Command::CreateInstance(expected));
 }
 
 #[test]
@@ -186,13 +191,11 @@ fn create_refusals() {
         "NOT_FOUND",
         "there is nothing with the processDefinitionKey -5",
     );
-    fail(
+    bad(
         "POST",
         INSTANCES,
-        r#"{"processDefinitionId":"p","startInstructions":[{"elementId":"a"}]}"#,
-        501,
-        "NOT_IMPLEMENTED",
-        "startInstructions: not served by this release",
+        r#"{"processDefinitionId":"p","startInstructions":[{}],"runtimeInstructions":[{"type":"OTHER","afterElementId":"a"}]}"#,
+        "startInstructions[0].elementId: is required, but missing; runtimeInstructions[0].type: expected one of TERMINATE_PROCESS_INSTANCE, but found \"OTHER\"",
     );
 }
 
