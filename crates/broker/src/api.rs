@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use futures::Stream;
 use futures::future::BoxFuture;
-use protocol::{ActivatedJob, Command, CreateInstance, Document, Name, PartitionId, Rejection, Response};
+use protocol::{
+    ActivatedJob, Command, CreateInstance, Document, Name, PartitionId, Query, QueryReply, Rejection,
+    Response,
+};
 
 /// The version of the compatible API that this broker speaks.
 pub const API_VERSION: &str = "8.9.0";
@@ -37,6 +40,9 @@ pub trait Broker: Send + Sync + 'static {
     /// Opens a stream of jobs. Jobs are activated for it only as far as its buffer has room. Dropping it ends the
     /// demand; jobs in its buffer are yielded. `max_jobs` of the request is ignored.
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError>;
+
+    /// Answers from the state as of the last batch applied. Who has the answer to a command finds what it did.
+    fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>>;
 
     /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time.
     fn evaluate_expression(

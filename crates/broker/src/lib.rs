@@ -2,7 +2,8 @@
 //!
 //! Gateways see the broker through [`api::Broker`] only. A command enters at [`Node::submit`](api::Broker::submit),
 //! passes flow control (`flow_control`), waits in the ingress until the proposer (`proposer`) takes it into a batch,
-//! is committed by `replication`, applied on the partition's thread (`machine`), and answered from there.
+//! is committed by `replication`, applied on the partition's thread (`machine`), and answered from there. A query never
+//! enters the log: `reads` answers it from the state between two batches.
 
 mod answers;
 pub mod api;
@@ -19,6 +20,7 @@ mod metric_definitions;
 mod node;
 mod options;
 mod proposer;
+mod reads;
 
 pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
 pub use node::{Health, Node, PartitionStatus, StartError};

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Counters, Effects, Engine};
 use export::Hub;
+use parking_lot::Mutex as FairMutex;
 use protocol::Batch;
 use replication::{ApplyError, Payload, StateMachine};
 use tokio::sync::watch;
@@ -38,6 +39,13 @@ impl Proposed {
     pub fn take_waiters(&self) -> Vec<Waiter> {
         std::mem::take(&mut *self.waiters.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// The engine's clock after a batch.
+#[derive(Clone, Copy)]
+struct Clock {
+    now_ms: i64,
+    is_pinned: bool,
 }
 
 /// What the partition's thread shares with the rest of the broker.
@@ -82,7 +90,8 @@ impl Shared {
 
 /// The engine as replication sees it.
 pub(crate) struct Machine {
-    engine: Engine,
+    /// Shared with whoever reads between batches (`reads.rs`), who holds it for a bounded time only.
+    engine: Arc<FairMutex<Engine>>,
     shared: Arc<Shared>,
     flusher: Flusher,
     options: StateOptions,
@@ -95,8 +104,13 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub fn new(engine: Engine, shared: Arc<Shared>, flusher: Flusher, options: StateOptions) -> Self {
-        let durable = engine.tables().applied_index();
+    pub fn new(
+        engine: Arc<FairMutex<Engine>>,
+        shared: Arc<Shared>,
+        flusher: Flusher,
+        options: StateOptions,
+    ) -> Self {
+        let durable = engine.lock().tables().applied_index();
         let now = Instant::now();
         Self {
             engine,
@@ -112,7 +126,7 @@ impl Machine {
         }
     }
 
-    fn dispatch(&mut self, proposed: Option<&Proposed>, effects: Effects, started: Instant) {
+    fn dispatch(&mut self, proposed: Option<&Proposed>, effects: Effects, started: Instant, clock: Clock) {
         let applied = Instant::now();
         if let Some(exports) = &self.shared.exports {
             exports.append(effects.records);
@@ -141,16 +155,10 @@ impl Machine {
         for (number, outcome) in effects.late_responses {
             self.shared.late.answer(number, outcome);
         }
-        let now_ms = self.engine.now_ms();
+        let Clock { now_ms, is_pinned } = clock;
         let unmet = &effects.unmet_subscribers;
         self.shared.demand.deliver(&effects.queued_types, effects.deliveries, unmet, now_ms);
-        let due = &self.shared.due;
-        due.update(
-            effects.next_due_ms,
-            self.engine.now_ms(),
-            self.engine.clock_is_pinned(),
-            effects.has_pending_steps,
-        );
+        self.shared.due.update(effects.next_due_ms, now_ms, is_pinned, effects.has_pending_steps);
         for (key, reason) in effects.banned {
             tracing::error!(
                 process_instance_key = key,
@@ -162,27 +170,30 @@ impl Machine {
 
     /// Takes over a finished flush, and begins the next one when it is time.
     fn flush(&mut self, index: u64) -> Result<(), ApplyError> {
-        let full = self.engine.tables().overlay_bytes() > self.options.flush_bytes * OVERLAY_FACTOR;
+        let overlay_bytes = self.engine.lock().tables().overlay_bytes();
+        let full = overlay_bytes > self.options.flush_bytes * OVERLAY_FACTOR;
         if self.flushing {
             let outcome = if full { self.flusher.wait() } else { self.flusher.poll() };
             if let Some(outcome) = outcome {
                 self.flush_ended(outcome)?;
             }
         }
-        if self.retry_at.is_some_and(|at| Instant::now() >= at)
-            && let Some(flush) = self.engine.tables().retry_flush()
-        {
-            self.retry_at = None;
-            self.flushing = self.flusher.begin(flush, self.engine.position());
+        if self.retry_at.is_some_and(|at| Instant::now() >= at) {
+            let engine = self.engine.lock();
+            if let Some(flush) = engine.tables().retry_flush() {
+                self.retry_at = None;
+                self.flushing = self.flusher.begin(flush, engine.position());
+            }
         }
         let now = self.shared.flush_now.swap(false, Ordering::AcqRel);
         if !self.flushing && self.retry_at.is_none() {
             let due = self.dirty && self.last_flush.elapsed() >= self.options.flush_interval;
-            if due || now || self.engine.tables().overlay_bytes() >= self.options.flush_bytes {
-                let flush = self.engine.freeze(index).map_err(ApplyError::new)?;
+            if due || now || overlay_bytes >= self.options.flush_bytes {
+                let mut engine = self.engine.lock();
+                let flush = engine.freeze(index).map_err(ApplyError::new)?;
                 self.dirty = false;
                 self.last_flush = Instant::now();
-                self.flushing = self.flusher.begin(flush, self.engine.position());
+                self.flushing = self.flusher.begin(flush, engine.position());
             }
         }
         if now
@@ -204,7 +215,7 @@ impl Machine {
             Ok(flushed) => {
                 self.shared.set_flush_failure(None);
                 self.durable = flushed.applied_index();
-                let retired = self.engine.flushed(flushed).map_err(ApplyError::new)?;
+                let retired = self.engine.lock().flushed(flushed).map_err(ApplyError::new)?;
                 self.flusher.retire(retired);
                 self.shared.durable.send_replace(self.durable);
             }
@@ -224,27 +235,27 @@ impl StateMachine for Machine {
         let started = Instant::now();
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let mut effects = Effects::default();
+        let mut engine = self.engine.lock();
         if let Some(proposed) = proposed {
-            self.engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
+            engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            self.engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
+            engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
         }
         // Before the answers: who has one finds what it speaks of.
-        self.shared.position.store(self.engine.position(), Ordering::Release);
-        self.dispatch(proposed, effects, started);
+        self.shared.position.store(engine.position(), Ordering::Release);
+        let clock = Clock { now_ms: engine.now_ms(), is_pinned: engine.clock_is_pinned() };
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
-            self.shared
-                .counters
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone_from(self.engine.counters());
-            let rows = self.engine.tables().row_counts();
+            let mut counters = self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner);
+            counters.clone_from(engine.counters());
+            let rows = engine.tables().row_counts();
             *self.shared.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
         }
+        drop(engine);
+        self.dispatch(proposed, effects, started, clock);
         self.flush(index)
     }
 

@@ -10,7 +10,8 @@ use export::{Assigned, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, AwaitResult, Command, CreateInstance, Document, FIRST_PARTITION, Name, Rejection,
+    ActivatedJob, AwaitResult, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query, QueryReply,
+    Rejection,
 };
 use replication::{Group, GroupOptions, LogError, LogStore};
 use state::{StateError, Store};
@@ -32,6 +33,7 @@ use crate::machine::{Machine, Shared};
 use crate::metric_definitions::{Figures, Metrics, publish};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload_bytes};
+use crate::reads::Reads;
 use crate::{exporting, jobs};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
@@ -107,6 +109,7 @@ pub struct Node {
     shutdown: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
     evaluations: Evaluations,
+    reads: Reads,
 }
 
 impl Node {
@@ -147,6 +150,8 @@ impl Node {
             exports: exports.clone(),
         });
         let flusher = Flusher::start(exports)?;
+        let engine = Arc::new(parking_lot::Mutex::new(engine));
+        let reads = Reads::start(Arc::clone(&engine))?;
         let machine = Machine::new(engine, Arc::clone(&shared), flusher, options.state.clone());
         let log = LogStore::open(&options.data_dir.join("log"), options.log.clone())?;
         let (group_id, node_id) = (u64::from(FIRST_PARTITION), u64::from(options.node_id));
@@ -175,6 +180,7 @@ impl Node {
             shutdown,
             tasks: Mutex::default(),
             evaluations: Evaluations::new(),
+            reads,
         });
         // State may hold timers that are due and steps that are left over: one tick finds out.
         let mut tasks = vec![
@@ -205,6 +211,7 @@ impl Node {
         for task in tasks {
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, task).await;
         }
+        self.reads.stop();
         self.group.shutdown().await;
         if let Some(exports) = self.shared.exports.clone() {
             exporting::stop(exports).await;
@@ -461,6 +468,10 @@ impl Broker for Node {
 
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
         jobs::stream(Arc::clone(&self.shared.demand), request, self.options.jobs.stream_buffer)
+    }
+
+    fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        self.reads.read(query).boxed()
     }
 
     fn evaluate_expression(

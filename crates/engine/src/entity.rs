@@ -269,6 +269,9 @@ pub struct ElementInstance {
     /// Set on what is taken away from outside: a scope that is empty then terminates instead of completing.
     #[cbor(n(16), default)]
     pub withdrawn: bool,
+    /// When it was activated, Unix milliseconds of the engine's clock.
+    #[cbor(n(17), default)]
+    pub started_ms: i64,
 }
 minicbor_value!(
     ElementInstance,
@@ -301,6 +304,7 @@ impl ElementInstance {
             loop_counter: 0,
             interrupting_event: None,
             withdrawn: false,
+            started_ms: 0,
         }
     }
 }
@@ -584,6 +588,9 @@ pub struct Incident {
     /// What to try again once it is resolved.
     #[n(5)]
     pub resume: Option<Step>,
+    /// When it was raised, Unix milliseconds of the engine's clock.
+    #[cbor(n(6), default)]
+    pub created_ms: i64,
 }
 minicbor_value!(Incident, weight = |incident| 128 + incident.error_message.len());
 

@@ -52,7 +52,9 @@ impl Work<'_> {
         let definition_key = instance.definition_key;
         self.count_up(definition_key)?;
         self.tables.instances.insert(key, instance);
-        self.tables.element_instances.insert(key, ElementInstance::new(PROCESS, Phase::Activating, 0, key));
+        let mut row = ElementInstance::new(PROCESS, Phase::Activating, 0, key);
+        row.started_ms = self.now_ms();
+        self.tables.element_instances.insert(key, row);
         let Some((instance, process)) = self.instance(key)? else { return Ok(None) };
         let at = At { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
         self.record_element(&at, Intent::ElementActivating);

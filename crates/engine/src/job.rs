@@ -275,8 +275,7 @@ impl Work<'_> {
              configured maximum of {} bytes. Fetch fewer variables, or make them smaller, and resolve the incident.",
             self.options.max_delivery_bytes
         );
-        self.raise_for_job(key, job, ErrorType::MessageSizeExceeded, &message);
-        Ok(())
+        self.raise_for_job(key, job, ErrorType::MessageSizeExceeded, &message)
     }
 }
 

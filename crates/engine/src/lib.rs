@@ -28,6 +28,7 @@ mod looping;
 mod message;
 mod migration;
 mod options;
+mod query;
 mod record;
 pub mod step;
 mod tables;
@@ -43,6 +44,7 @@ pub use counters::{Counters, ElementAction, JobAction};
 pub use effects::{Delivery, Effects, Latencies, Outcome};
 pub use failure::ApplyError;
 pub use options::{FaultPoint, Options};
+pub use query::{Read, ReadError, Scan, View};
 pub use tables::{LASTING, Tables};
 
 use definition::Definitions;

@@ -112,11 +112,12 @@ impl Work<'_> {
     }
 
     /// Puts a new element instance into its scope.
-    pub fn place(&mut self, row: ElementInstance) -> Result<Option<At>, StateError> {
+    pub fn place(&mut self, mut row: ElementInstance) -> Result<Option<At>, StateError> {
         let key = self.next_key();
         let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
         let (process_instance_key, scope_key, index) = (row.process_instance_key, row.scope_key, row.element);
         let at = At { key, process_instance_key, scope_key, index, instance, process };
+        row.started_ms = self.now_ms();
         self.tables.element_instances.insert(key, row);
         self.tables.children.insert((scope_key, key), ());
         self.record_element(&at, Intent::ElementActivating);
@@ -144,7 +145,7 @@ impl Work<'_> {
             }
             Err(Failure::Incident { error_type, message }) => {
                 let resume = Step::ResumeActivation { key: at.key, trigger };
-                self.raise(at, error_type, &message, None, Some(resume));
+                self.raise(at, error_type, &message, None, Some(resume))?;
                 Ok(())
             }
             Err(failure) => Err(failure),
@@ -178,7 +179,7 @@ impl Work<'_> {
             Err(Failure::Incident { error_type, message }) => {
                 self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
                 let resume = Step::Complete { key: at.key, variables };
-                self.raise(at, error_type, &message, None, Some(resume));
+                self.raise(at, error_type, &message, None, Some(resume))?;
                 return Ok(());
             }
             Err(failure) => return Err(failure),
@@ -204,7 +205,7 @@ impl Work<'_> {
                     row.listening = Some(listening);
                 })?;
                 let resume = Step::Listen { key: at.key, index };
-                self.raise(at, error_type, &message, None, Some(resume));
+                self.raise(at, error_type, &message, None, Some(resume))?;
                 return Ok(());
             }
             Err(failure) => return Err(failure),

@@ -64,7 +64,7 @@ impl Work<'_> {
                 // All of this moment run again once it is resolved.
                 Err(Failure::Incident { error_type, message }) => {
                     let resume = Step::Listen { key: at.key, index: 0 };
-                    self.raise(at, error_type, &message, None, Some(resume));
+                    self.raise(at, error_type, &message, None, Some(resume))?;
                     Ok(())
                 }
                 other => other,

@@ -100,6 +100,10 @@ state::tables! {
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,
         /// What the instances of a multi-instance body gave: body, index.
         pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,
+        /// Incidents at an element instance or below it, called process instances included. None: no row.
+        pub incident_counts: Table<Key, u64> = 90,
+        /// Running instances with incidents, by definition. None: no row.
+        pub instances_with_incidents: Table<Key, u64> = 91,
     }
 }
 

@@ -23,7 +23,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use protocol::{
     ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
-    Response,
+    Query, QueryReply, Response,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -73,6 +73,10 @@ impl Broker for InstantBroker {
 
     fn stream_jobs(&self, _: JobRequest) -> Result<JobStream, SubmitError> {
         Err(SubmitError::Unavailable(String::new()))
+    }
+
+    fn read(&self, _: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        ready(Err(SubmitError::Unavailable(String::new()))).boxed()
     }
 
     fn evaluate_expression(

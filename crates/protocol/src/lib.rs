@@ -11,6 +11,7 @@ mod key;
 mod migration;
 mod modification;
 mod name;
+mod query;
 mod record;
 mod rejection;
 mod response;
@@ -29,6 +30,10 @@ pub use modification::{
     ActivationInstruction, AncestorScope, ElementSource, ModifyInstance, MoveElement, ScopeVariables,
 };
 pub use name::{DEFAULT_TENANT, Name};
+pub use query::{
+    CallHierarchyEntry, ElementInstanceView, IncidentView, ProcessInstanceView, Query, QueryReply,
+    VariableView,
+};
 pub use record::{
     ActivateInstructionRecord, CreationRuntimeInstructionRecord, DeploymentRecord, ErrorRecord,
     IncidentRecord, JobRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,

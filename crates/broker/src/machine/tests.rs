@@ -70,7 +70,7 @@ fn machine(engine: Engine, options: StateOptions) -> Machine {
         overlay_full: AtomicBool::new(false),
         exports: None,
     };
-    Machine::new(engine, Arc::new(shared), Flusher::start(None).unwrap(), options)
+    Machine::new(Arc::new(FairMutex::new(engine)), Arc::new(shared), Flusher::start(None).unwrap(), options)
 }
 
 /// Applies one entry after the other, as read from the log.
@@ -122,7 +122,7 @@ fn what_a_failed_flush_held_is_written_when_the_disk_is_back() {
         assert!(Instant::now() < deadline, "memory without end");
         log.apply(&mut machine, vec![create(20_000)], vec![]);
     }
-    let held = machine.engine.tables().overlay_bytes();
+    let held = machine.engine.lock().tables().overlay_bytes();
     assert!(held < 1_000_000, "{held}");
 
     disk.failing.store(false, Ordering::SeqCst);
@@ -137,7 +137,8 @@ fn what_a_failed_flush_held_is_written_when_the_disk_is_back() {
     shared.flush_now.store(true, Ordering::Release);
     log.apply(&mut machine, vec![Command::Tick], vec![]);
     assert_eq!(machine.durable_index(), log.0);
-    let (position, instances) = (machine.engine.position(), machine.engine.tables().instances.len().unwrap());
+    let position = machine.engine.lock().position();
+    let instances = machine.engine.lock().tables().instances.len().unwrap();
     drop(machine);
     let again = engine(&disk);
     assert_eq!(again.tables().applied_index(), log.0);
@@ -159,7 +160,7 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
     };
     let mut log = Log(0);
     log.apply(&mut machine, vec![deploy(), create(1)], vec![demand]);
-    assert_eq!(machine.engine.counters().jobs[engine::JobAction::Activated as usize], 1);
+    assert_eq!(machine.engine.lock().counters().jobs[engine::JobAction::Activated as usize], 1);
     assert!(shared.demand.take_yielded().is_empty());
     assert_eq!(shared.demand.counts(), (0, 0));
 }

@@ -10,6 +10,7 @@ mod fairness;
 mod flow_control;
 mod limits;
 mod long_poll;
+mod reads;
 mod restart;
 mod shutdown;
 mod support;

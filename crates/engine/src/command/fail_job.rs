@@ -42,7 +42,7 @@ impl Work<'_> {
             } else {
                 fail.error_message.as_str()
             };
-            self.raise_for_job(key, &job, no_retries(job.kind), message);
+            self.raise_for_job(key, &job, no_retries(job.kind), message)?;
         }
         self.tables.jobs.put(key, job);
         Ok(Response::Done)

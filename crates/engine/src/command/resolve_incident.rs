@@ -34,7 +34,7 @@ impl Work<'_> {
         if job.retries <= 0 {
             let message =
                 "No more retries left: update the retries of the job before resolving the incident.";
-            self.raise_for_job(key, &job, no_retries(job.kind), message);
+            self.raise_for_job(key, &job, no_retries(job.kind), message)?;
             return Ok(());
         }
         self.enqueue(key, &mut job);

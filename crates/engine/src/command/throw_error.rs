@@ -41,7 +41,7 @@ impl Work<'_> {
                 message.push_str(&format!(" Error message: {}", throw.error_message));
             }
             self.tables.jobs.put(key, job.clone());
-            self.raise_for_job(key, &job, ErrorType::UnhandledErrorEvent, &message);
+            self.raise_for_job(key, &job, ErrorType::UnhandledErrorEvent, &message)?;
         }
         Ok(Response::Done)
     }

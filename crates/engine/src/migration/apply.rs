@@ -22,6 +22,7 @@ impl Work<'_> {
         let key = migration.process_instance_key;
         self.move_start_lock(key, before, &mut after)?;
         self.count_up(after.definition_key)?;
+        self.move_incident_counts(key, before.definition_key, after.definition_key)?;
         let after = Arc::new(after);
         self.tables.instances.put(key, (*after).clone());
         self.forget_cached();

@@ -26,6 +26,7 @@ mod migration;
 mod modification;
 mod multi_instance;
 mod panics;
+mod queries;
 mod random_model;
 mod random_process;
 mod rejections;

@@ -108,6 +108,17 @@ impl Failure {
         }
     }
 
+    /// What a broker's refusal of a query means here.
+    pub(crate) fn read(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Rejected(rejection) => Self {
+                detail: rejection.reason.clone().into(),
+                ..Self::submit(SubmitError::Rejected(rejection), "")
+            },
+            error => Self::submit(error, ""),
+        }
+    }
+
     /// The problem details. `path` is the path of the request.
     pub(crate) fn to_json(&self, path: &str) -> Vec<u8> {
         let mut out = Vec::with_capacity(128 + self.detail.len() + path.len());

@@ -16,6 +16,33 @@ pub(crate) fn write_key(key: Key, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// A key, or null.
+pub(crate) fn write_optional_key(key: Option<Key>, out: &mut Vec<u8>) {
+    match key {
+        Some(key) => write_key(key, out),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// A string literal, or null.
+pub(crate) fn write_optional_text(text: Option<&Name>, out: &mut Vec<u8>) {
+    match text {
+        Some(text) => write_text(text, out),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// A boolean.
+pub(crate) fn write_flag(flag: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(if flag { b"true" } else { b"false" });
+}
+
+/// A moment in UTC. What no calendar holds becomes its last moment.
+pub(crate) fn write_time(unix_ms: i64, out: &mut Vec<u8>) {
+    let time = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(jiff::Timestamp::MAX);
+    write_text(&format!("{time:.3}"), out);
+}
+
 /// An array, element by element.
 pub(crate) fn write_list<T>(
     items: impl IntoIterator<Item = T>,

@@ -11,7 +11,7 @@ use broker::api::{
 use futures::future::{BoxFuture, FutureExt, pending, ready};
 use protocol::{
     ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
-    Response,
+    Query, QueryReply, Response,
 };
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -118,6 +118,10 @@ impl Broker for FakeBroker {
             let _ = &open;
             job
         })))
+    }
+
+    fn read(&self, _: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        ready(Err(SubmitError::Unavailable(String::new()))).boxed()
     }
 
     fn evaluate_expression(

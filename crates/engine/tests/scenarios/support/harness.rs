@@ -1,9 +1,10 @@
 //! An engine over a store in memory, with everything that happened to it, and the proof that it can be repeated.
 
 use bytes::Bytes;
-use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome};
+use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
 use protocol::{
-    ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Name, Record, Resource,
+    ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Name, Query, QueryReply, Record,
+    Resource,
 };
 use state::Store;
 
@@ -129,6 +130,18 @@ impl Harness {
         panic!("something stays due for ever");
     }
 
+    /// Answers a query, slice by slice.
+    pub fn read(&mut self, query: &Query) -> Result<QueryReply, ReadError> {
+        let engine = self.engine.as_mut().expect("open");
+        let mut read = engine.read(query)?;
+        loop {
+            match read {
+                Read::Done(reply) => return Ok(reply),
+                Read::More(scan) => read = engine.read_on(scan)?,
+            }
+        }
+    }
+
     /// Effects of all batches so far.
     pub fn history(&self) -> &[Effects] {
         &self.history
@@ -228,6 +241,8 @@ fn content(tables: &engine::Tables) -> Content {
         decisions,
         forms,
         resources,
+        incident_counts,
+        instances_with_incidents,
     )
 }
 

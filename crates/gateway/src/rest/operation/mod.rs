@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
-use protocol::{Command, Document, Key, Response};
+use protocol::{Command, Document, Key, Query, QueryReply};
 
 use super::contract::Operation;
 use super::exchange::Gateway;
@@ -55,6 +55,11 @@ impl<'a> Call<'a> {
         self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))
     }
 
+    /// Asks for what lives.
+    async fn read(&self, query: Query) -> Result<QueryReply, Failure> {
+        self.gateway.broker.read(query).await.map_err(Failure::read)
+    }
+
     /// Submits a command that answers with nothing but its success.
     async fn submit_for_nothing(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
         let answer = self.submit(intent, command).await?;
@@ -62,8 +67,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A broker's answer of a kind that its command never gets.
-fn unexpected(response: &Response) -> Failure {
+/// A broker's answer of a kind that its command or query never gets.
+fn unexpected(response: &impl std::fmt::Debug) -> Failure {
     let text = format!("{response:?}");
     let kind = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     Failure::submit(SubmitError::Internal(format!("the broker gave an answer of another kind: {kind}")), "")
@@ -101,10 +106,15 @@ served! {
     DeleteResource in delete_resource,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
+    GetElementInstance in get_element_instance,
+    GetIncident in get_incident,
     GetLicense in get_license,
+    GetProcessInstance in get_process_instance,
+    GetProcessInstanceCallHierarchy in get_process_instance_call_hierarchy,
     GetStatus in get_status,
     GetTopology in get_topology,
     MigrateProcessInstance in migrate_process_instance,
+    GetVariable in get_variable,
     PinClock in pin_clock,
     PublishMessage in publish_message,
     ResetClock in reset_clock,

@@ -13,7 +13,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{
     ActivatedJob, Command, CreateInstance, DeployedProcess, DeploymentCreated, Document, InstanceCreated,
-    JobKind, JobListenerEventType, Name, Response,
+    JobKind, JobListenerEventType, Name, Query, QueryReply, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -166,6 +166,10 @@ impl Broker for FakeBroker {
 
     fn stream_jobs(&self, _: JobRequest) -> Result<JobStream, SubmitError> {
         Err(SubmitError::Unavailable("there is no streaming over REST".into()))
+    }
+
+    fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        std::future::ready(super::views::answer(&query)).boxed()
     }
 
     fn evaluate_expression(

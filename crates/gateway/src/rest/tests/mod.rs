@@ -6,6 +6,7 @@ mod http;
 mod migration;
 mod operations;
 mod random;
+mod views;
 
 use std::sync::Arc;
 

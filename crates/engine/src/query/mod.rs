@@ -1,0 +1,100 @@
+//! Reads of the state, as of the last batch applied. Nothing here changes a row.
+//!
+//! A [`Query`] enters at [`Engine::read`]. To add one: a variant of `protocol::Query` and of `protocol::QueryReply`, a file
+//! here with its function, a line in [`Engine::read`]. What looks at more than a few rows is a [`Scan`]: it looks at
+//! [`ROWS_PER_SLICE`] at the most and says how to go on, so that batches are applied in between. A scan therefore sees
+//! each row as it is when it comes by, and not all of them at one moment.
+
+mod call_hierarchy;
+mod element_instance;
+mod incident;
+mod process_instance;
+mod variable;
+
+use std::sync::Arc;
+
+use bpmn::Process;
+use protocol::{Key, Query, QueryReply, Rejection};
+use state::StateError;
+
+use crate::Engine;
+use crate::definition::Definitions;
+use crate::entity::Instance;
+use crate::tables::Tables;
+
+/// Rows that a scan looks at before others get their turn.
+pub(crate) const ROWS_PER_SLICE: usize = 512;
+
+/// Why a query has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// There is no answer, with the reason.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// State cannot be read.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// How far a read is.
+pub enum Read {
+    /// This is the answer.
+    Done(QueryReply),
+    /// There is more to look at: hand it to [`Engine::read_on`].
+    More(Box<dyn Scan>),
+}
+
+/// A read in slices.
+pub trait Scan: Send {
+    /// Looks at the next rows.
+    fn slice(self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError>;
+}
+
+/// The state, to look at.
+pub struct View<'a> {
+    pub(crate) tables: &'a Tables,
+    definitions: &'a mut Definitions,
+}
+
+impl View<'_> {
+    /// The model of a definition.
+    pub(crate) fn process(&mut self, definition_key: Key) -> Result<Arc<Process>, StateError> {
+        self.definitions.process(self.tables, definition_key)
+    }
+
+    /// The process instance that something belongs to.
+    fn instance(&self, key: Key) -> Result<Arc<Instance>, ReadError> {
+        let instance = self.tables.instances.get(&key)?;
+        instance.ok_or_else(|| not_found("Process instance", key))
+    }
+}
+
+fn not_found(what: &str, key: Key) -> ReadError {
+    Rejection::not_found(format!("{what} with key '{key}' not found")).into()
+}
+
+impl Engine {
+    /// Answers a query, or begins to.
+    pub fn read(&mut self, query: &Query) -> Result<Read, ReadError> {
+        let view = &mut self.view();
+        let reply = match query {
+            Query::ProcessInstance { key } => process_instance::read(view, *key)?,
+            Query::ElementInstance { key } => element_instance::read(view, *key)?,
+            Query::Variable { key } => return Ok(variable::read(*key)),
+            Query::Incident { key } => incident::read(view, *key)?,
+            Query::CallHierarchy { process_instance_key } => {
+                call_hierarchy::read(view, *process_instance_key)?
+            }
+        };
+        Ok(Read::Done(reply))
+    }
+
+    /// Goes on with a read.
+    pub fn read_on(&mut self, scan: Box<dyn Scan>) -> Result<Read, ReadError> {
+        scan.slice(&mut self.view())
+    }
+
+    fn view(&mut self) -> View<'_> {
+        View { tables: &self.tables, definitions: &mut self.definitions }
+    }
+}

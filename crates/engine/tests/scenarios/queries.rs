@@ -1,0 +1,246 @@
+//! Reads of what lives.
+
+use engine::ReadError;
+use expect_test::{Expect, expect};
+use protocol::{Command, CreateInstance, DefinitionRef, Document, Key, Name, Query, QueryReply};
+
+use crate::support::{Harness, document};
+
+const CALLER: &str = r#"process caller
+   start s
+   call c process=callee
+   end e
+   s -> c -> e"#;
+
+const CALLEE: &str = r#"process callee
+   start s
+   sub inner {
+     start si
+     job t in:local="=1"
+     end ei
+     si -> t -> ei
+   }
+   end e
+   s -> inner -> e"#;
+
+fn create(harness: &mut Harness, id: &str, variables: Document) -> Key {
+    let before = harness.engine().tables().instances.last(..).unwrap().map_or(0, |(key, _)| key);
+    let command = CreateInstance {
+        definition: DefinitionRef::Id { id: id.into(), version: None },
+        tenant_id: Name::default_tenant(),
+        variables,
+        await_result: None,
+        tags: vec!["vip".into()],
+        business_id: Some("b".into()),
+        operation_reference: None,
+    };
+    harness.command(Command::CreateInstance(command)).unwrap().unwrap();
+    let rows = harness.engine().tables().instances.keys(before + 1.., 1).unwrap();
+    rows[0]
+}
+
+/// A running call of a sub-process with a job that has failed.
+fn called() -> (Harness, Key) {
+    let mut harness = Harness::new();
+    harness.deploy(&[("caller.bpmn", CALLER), ("callee.bpmn", CALLEE)]).unwrap();
+    let key = create(&mut harness, "caller", document(r#"{"a":{"b":1}}"#));
+    let job = harness.activate("t", 1).remove(0);
+    let fail = protocol::FailJob {
+        job_key: job.key,
+        retries: 0,
+        retry_backoff_ms: 0,
+        error_message: "broken".into(),
+        variables: Document::empty(),
+    };
+    harness.command(Command::FailJob(fail)).unwrap().unwrap();
+    (harness, key)
+}
+
+fn check(harness: &mut Harness, query: Query, expected: Expect) {
+    let text = match harness.read(&query) {
+        Ok(reply) => format!("{reply:#?}\n"),
+        Err(ReadError::Rejected(rejection)) => format!("{rejection}\n"),
+        Err(ReadError::State(error)) => panic!("{error}"),
+    };
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn instances_tell_of_incidents_in_what_they_called() {
+    let (mut harness, caller) = called();
+    check(
+        &mut harness,
+        Query::ProcessInstance { key: caller },
+        expect![[r#"
+        ProcessInstance(
+            ProcessInstanceView {
+                key: 2251799813685252,
+                process_definition_key: 2251799813685250,
+                process_id: "caller",
+                process_name: None,
+                version: 1,
+                version_tag: None,
+                start_ms: 1767225600000,
+                has_incident: true,
+                tenant_id: "<default>",
+                parent_process_instance_key: None,
+                parent_element_instance_key: None,
+                root_process_instance_key: 2251799813685252,
+                tags: [
+                    "vip",
+                ],
+                business_id: Some(
+                    "b",
+                ),
+            },
+        )
+    "#]],
+    );
+    let callee = harness.engine().tables().instances.last(..).unwrap().unwrap().0;
+    check(
+        &mut harness,
+        Query::CallHierarchy { process_instance_key: callee },
+        expect![[r#"
+        CallHierarchy(
+            [
+                CallHierarchyEntry {
+                    process_instance_key: 2251799813685252,
+                    process_definition_key: 2251799813685250,
+                    process_name: "caller",
+                },
+                CallHierarchyEntry {
+                    process_instance_key: 2251799813685258,
+                    process_definition_key: 2251799813685251,
+                    process_name: "callee",
+                },
+            ],
+        )
+    "#]],
+    );
+    let incident = harness.engine().tables().incidents.first(..).unwrap().unwrap().0;
+    check(
+        &mut harness,
+        Query::Incident { key: incident },
+        expect![[r#"
+        Incident(
+            IncidentView {
+                key: 2251799813685268,
+                error_type: "JOB_NO_RETRIES",
+                error_message: "broken",
+                created_ms: 1767225600000,
+                element_id: "t",
+                element_instance_key: 2251799813685265,
+                job_key: Some(
+                    2251799813685267,
+                ),
+                process_instance_key: 2251799813685258,
+                root_process_instance_key: 2251799813685252,
+                process_definition_key: 2251799813685251,
+                process_id: "callee",
+                tenant_id: "<default>",
+            },
+        )
+    "#]],
+    );
+    let QueryReply::Incident(view) = harness.read(&Query::Incident { key: incident }).unwrap() else {
+        panic!("an incident")
+    };
+    check(
+        &mut harness,
+        Query::ElementInstance { key: view.element_instance_key },
+        expect![[r#"
+        ElementInstance(
+            ElementInstanceView {
+                key: 2251799813685265,
+                element_id: "t",
+                element_name: "t",
+                element_type: "SERVICE_TASK",
+                start_ms: 1767225600000,
+                incident_key: Some(
+                    2251799813685268,
+                ),
+                has_incident: true,
+                process_instance_key: 2251799813685258,
+                root_process_instance_key: 2251799813685252,
+                process_definition_key: 2251799813685251,
+                process_id: "callee",
+                tenant_id: "<default>",
+            },
+        )
+    "#]],
+    );
+
+    harness.command(Command::UpdateJob(protocol::UpdateJob {
+        job_key: view.job_key.unwrap(),
+        retries: Some(1),
+        timeout_ms: None,
+        operation_reference: None,
+    }));
+    harness.command(Command::ResolveIncident { incident_key: incident, operation_reference: None });
+    check(
+        &mut harness,
+        Query::Incident { key: incident },
+        expect![[r#"
+        NOT_FOUND: Incident with key '2251799813685268' not found
+    "#]],
+    );
+    let QueryReply::ProcessInstance(view) = harness.read(&Query::ProcessInstance { key: caller }).unwrap()
+    else {
+        panic!("an instance")
+    };
+    assert!(!view.has_incident);
+    assert!(harness.engine().tables().incident_counts.is_empty().unwrap());
+    assert!(harness.engine().tables().instances_with_incidents.is_empty().unwrap());
+}
+
+#[test]
+fn a_terminated_instance_leaves_no_counts_of_incidents() {
+    let (mut harness, caller) = called();
+    let cancel = Command::CancelInstance { process_instance_key: caller, operation_reference: None };
+    harness.command(cancel).unwrap().unwrap();
+    assert_eq!(harness.leftovers(), []);
+    check(
+        &mut harness,
+        Query::ProcessInstance { key: caller },
+        expect![[r#"
+        NOT_FOUND: Process instance with key '2251799813685252' not found
+    "#]],
+    );
+}
+
+#[test]
+fn a_variable_is_found_among_many() {
+    let mut harness = Harness::new();
+    harness.deploy(&[("callee.bpmn", CALLEE)]).unwrap();
+    let names: Vec<_> = (0..2000).map(|n| format!(r#""v{n}":{n}"#)).collect();
+    let instance = create(&mut harness, "callee", document(&format!("{{{}}}", names.join(","))));
+    let row = harness.engine().tables().variables.get(&(instance, "v1999".into())).unwrap().unwrap();
+    for flushed in [false, true] {
+        if flushed {
+            harness.flush_and_reopen();
+        }
+        let QueryReply::Variable(view) = harness.read(&Query::Variable { key: row.key }).unwrap() else {
+            panic!("a variable")
+        };
+        assert_eq!((&*view.name, view.value.as_str(), view.scope_key), ("v1999", "1999", instance));
+    }
+    check(
+        &mut harness,
+        Query::Variable { key: 1 },
+        expect![[r#"
+        NOT_FOUND: Variable with key '1' not found
+    "#]],
+    );
+}
+
+#[test]
+fn the_process_itself_is_no_element_instance() {
+    let (mut harness, caller) = called();
+    check(
+        &mut harness,
+        Query::ElementInstance { key: caller },
+        expect![[r#"
+        NOT_FOUND: Element instance with key '2251799813685252' not found
+    "#]],
+    );
+}

@@ -1,0 +1,170 @@
+//! Queries: what may be asked of a partition's state without a command, and the answers. They never enter the log, so
+//! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
+
+use crate::{Key, Name};
+
+/// A question about what lives now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
+    /// A process instance that runs.
+    ProcessInstance {
+        /// Its key.
+        key: Key,
+    },
+    /// An element instance that lives.
+    ElementInstance {
+        /// Its key.
+        key: Key,
+    },
+    /// A variable of a scope that lives.
+    Variable {
+        /// Its key.
+        key: Key,
+    },
+    /// An incident that is not resolved.
+    Incident {
+        /// Its key.
+        key: Key,
+    },
+    /// The process instances above one that runs, and itself.
+    CallHierarchy {
+        /// Key of the one at the bottom.
+        process_instance_key: Key,
+    },
+}
+
+/// The answer to a [`Query`], of the variant with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QueryReply {
+    /// See [`Query::ProcessInstance`].
+    ProcessInstance(ProcessInstanceView),
+    /// See [`Query::ElementInstance`].
+    ElementInstance(ElementInstanceView),
+    /// See [`Query::Variable`].
+    Variable(VariableView),
+    /// See [`Query::Incident`].
+    Incident(IncidentView),
+    /// See [`Query::CallHierarchy`]: the root first.
+    CallHierarchy(Vec<CallHierarchyEntry>),
+}
+
+/// A process instance that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInstanceView {
+    /// Key of the instance.
+    pub key: Key,
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Name of the process.
+    pub process_name: Option<Name>,
+    /// Version of the definition.
+    pub version: u32,
+    /// Version tag of the definition.
+    pub version_tag: Option<Name>,
+    /// When it was created, Unix milliseconds.
+    pub start_ms: i64,
+    /// Whether it, or an instance that it called, has an incident.
+    pub has_incident: bool,
+    /// Owner.
+    pub tenant_id: Name,
+    /// The process instance that called it.
+    pub parent_process_instance_key: Option<Key>,
+    /// The call activity that called it.
+    pub parent_element_instance_key: Option<Key>,
+    /// The instance at the top of the call hierarchy.
+    pub root_process_instance_key: Key,
+    /// Tags.
+    pub tags: Vec<Name>,
+    /// Business ID.
+    pub business_id: Option<Name>,
+}
+
+/// An element instance that lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementInstanceView {
+    /// Its key.
+    pub key: Key,
+    /// ID of the element.
+    pub element_id: Name,
+    /// Name of the element; its ID if the model gives none.
+    pub element_name: Name,
+    /// Type of the element, as records name it.
+    pub element_type: &'static str,
+    /// When it was activated, Unix milliseconds.
+    pub start_ms: i64,
+    /// Its own incident.
+    pub incident_key: Option<Key>,
+    /// Whether there is an incident at it or below it.
+    pub has_incident: bool,
+    /// The process instance.
+    pub process_instance_key: Key,
+    /// The instance at the top of the call hierarchy.
+    pub root_process_instance_key: Key,
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Owner.
+    pub tenant_id: Name,
+}
+
+/// A variable of a scope that lives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariableView {
+    /// Its key.
+    pub key: Key,
+    /// Its name.
+    pub name: Name,
+    /// Its value.
+    pub value: crate::Json,
+    /// The element instance or process instance that holds it.
+    pub scope_key: Key,
+    /// The process instance.
+    pub process_instance_key: Key,
+    /// The instance at the top of the call hierarchy.
+    pub root_process_instance_key: Key,
+    /// Owner.
+    pub tenant_id: Name,
+}
+
+/// An incident that is not resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncidentView {
+    /// Its key.
+    pub key: Key,
+    /// Its kind, as records name it.
+    pub error_type: &'static str,
+    /// What happened, for people.
+    pub error_message: Name,
+    /// When it was raised, Unix milliseconds.
+    pub created_ms: i64,
+    /// ID of the element.
+    pub element_id: Name,
+    /// The element instance.
+    pub element_instance_key: Key,
+    /// The job, if it is about one.
+    pub job_key: Option<Key>,
+    /// The process instance.
+    pub process_instance_key: Key,
+    /// The instance at the top of the call hierarchy.
+    pub root_process_instance_key: Key,
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Owner.
+    pub tenant_id: Name,
+}
+
+/// One process instance of a call hierarchy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallHierarchyEntry {
+    /// Key of the instance.
+    pub process_instance_key: Key,
+    /// Key of its definition.
+    pub process_definition_key: Key,
+    /// Name of the process; its ID if the model gives none.
+    pub process_name: Name,
+}
