@@ -32,6 +32,8 @@ fn create(harness: &mut Harness, id: &str, variables: Document) -> Key {
         await_result: None,
         tags: vec!["vip".into()],
         business_id: Some("b".into()),
+        start_before: Vec::new(),
+        terminate_after: Vec::new(),
         operation_reference: None,
     };
     harness.command(Command::CreateInstance(command)).unwrap().unwrap();
