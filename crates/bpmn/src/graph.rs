@@ -28,6 +28,8 @@ pub struct Process {
     pub name: Option<Arc<str>>,
     /// `zeebe:versionTag`.
     pub version_tag: Option<Arc<str>>,
+    /// Whether anything in it refers to what is deployed together with it.
+    pub is_bound_to_deployment: bool,
     /// All elements; the process itself is the first.
     pub elements: Vec<Element>,
     /// All sequence flows.
@@ -185,6 +187,8 @@ pub enum ElementKind {
         /// `zeebe:script resultVariable`.
         result_variable: Arc<str>,
     },
+    /// Business rule task that evaluates a decision itself.
+    Decision(CalledDecision),
     /// Manual or undefined task.
     PassThrough,
     /// Call activity.
@@ -336,6 +340,17 @@ pub struct Call {
     pub propagate_all_child_variables: bool,
     /// Whether the child gets all variables visible at the call, or the local ones only.
     pub propagate_all_parent_variables: bool,
+}
+
+/// `zeebe:calledDecision`.
+#[derive(Debug)]
+pub struct CalledDecision {
+    /// ID of the decision.
+    pub id: Text,
+    /// How the version is chosen.
+    pub binding: Binding,
+    /// Variable that gets the result.
+    pub result_variable: Arc<str>,
 }
 
 /// How a reference to another definition chooses its version.

@@ -153,6 +153,17 @@ impl DecisionRequirements {
         evaluate::decision(&self.model, decision_id, variables, environment)
     }
 
+    /// The result of [`Self::evaluate`] alone, for less: which rules matched and what is required came to is not kept,
+    /// nor is it in a failure.
+    pub fn output(
+        &self,
+        decision_id: &str,
+        variables: &dyn Variables,
+        environment: &Environment,
+    ) -> Result<Value, Box<Failure>> {
+        evaluate::output(&self.model, decision_id, variables, environment)
+    }
+
     /// Evaluates a decision service; its parameters are read from the variables by their names.
     /// One output decision gives its value, several give a context.
     pub fn evaluate_service(

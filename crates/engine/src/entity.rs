@@ -616,6 +616,12 @@ pub enum ErrorType {
     ExecutionListenerNoRetries,
     #[n(121)]
     TaskListenerNoRetries,
+    #[n(100)]
+    CalledDecisionError,
+    #[n(101)]
+    DecisionEvaluationError,
+    #[n(102)]
+    ResourceNotFound,
 }
 
 impl ErrorType {
@@ -631,6 +637,9 @@ impl ErrorType {
             Self::MessageSizeExceeded => "MESSAGE_SIZE_EXCEEDED",
             Self::ExecutionListenerNoRetries => "EXECUTION_LISTENER_NO_RETRIES",
             Self::TaskListenerNoRetries => "TASK_LISTENER_NO_RETRIES",
+            Self::CalledDecisionError => "CALLED_DECISION_ERROR",
+            Self::DecisionEvaluationError => "DECISION_EVALUATION_ERROR",
+            Self::ResourceNotFound => "RESOURCE_NOT_FOUND",
         }
     }
 }

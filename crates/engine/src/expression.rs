@@ -62,19 +62,27 @@ impl Work<'_> {
         Ok(self.evaluate_with_warnings(expression, scope, error_type)?.0)
     }
 
+    /// Evaluates something against the variables of a scope.
+    pub fn with_variables<T>(
+        &self,
+        scope: &Scope,
+        evaluate: impl FnOnce(&dyn feel::Variables, &Environment) -> T,
+    ) -> Result<T, StateError> {
+        let lookup = Lookup { work: self, scope, error: RefCell::new(None) };
+        let environment =
+            Environment { now_ms: self.now_ms(), seed: self.meta.position, ..Environment::default() };
+        let result = evaluate(&lookup, &environment);
+        lookup.error.into_inner().map_or(Ok(result), Err)
+    }
+
     fn evaluate_with_warnings(
         &self,
         expression: &Expression,
         scope: &Scope,
         error_type: ErrorType,
     ) -> Result<(Value, Vec<feel::Warning>), Failure> {
-        let lookup = Lookup { work: self, scope, error: RefCell::new(None) };
-        let environment =
-            Environment { now_ms: self.now_ms(), seed: self.meta.position, ..Environment::default() };
-        let result = expression.evaluate(&lookup, &environment);
-        if let Some(error) = lookup.error.into_inner() {
-            return Err(error.into());
-        }
+        let result =
+            self.with_variables(scope, |variables, environment| expression.evaluate(variables, environment))?;
         match result {
             Ok(evaluation) => Ok((evaluation.value, evaluation.warnings)),
             Err(error) => {

@@ -67,7 +67,8 @@ impl Engine {
     pub fn open(store: &Store, options: Options) -> Result<Self, StateError> {
         let tables = Tables::open(store)?;
         let meta = tables.meta.get(&META)?.map(|meta| *meta).unwrap_or_default();
-        Ok(Self { tables, meta, definitions: Definitions::default(), counters: Counters::default(), options })
+        let definitions = Definitions::new(&options);
+        Ok(Self { tables, meta, definitions, counters: Counters::default(), options })
     }
 
     /// Applies one committed batch. An error means that state can be neither read nor written: the replica must stop.

@@ -39,8 +39,12 @@ pub struct Options {
     pub max_name_chars: usize,
     /// How long what is due on a banned instance is put off, in milliseconds.
     pub banned_retry_ms: i64,
-    /// Limits of models.
+    /// Bytes of the files behind the compiled models that are kept at once, for processes and for decisions each.
+    pub max_cached_model_bytes: usize,
+    /// Limits of process models.
     pub bpmn: bpmn::Limits,
+    /// Limits of decision models.
+    pub dmn: dmn::Limits,
     /// A panic to raise at an element of this ID. For tests.
     #[doc(hidden)]
     pub fault: Option<(FaultPoint, Name)>,
@@ -60,7 +64,9 @@ impl Default for Options {
             max_error_message_chars: 10_000,
             max_name_chars: 32_768,
             banned_retry_ms: 60_000,
+            max_cached_model_bytes: 64 * 1024 * 1024,
             bpmn: bpmn::Limits::default(),
+            dmn: dmn::Limits::default(),
             fault: None,
         }
     }

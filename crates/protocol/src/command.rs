@@ -96,6 +96,34 @@ pub enum Command {
     /// Modifies a process instance, as a whole or not at all.
     #[n(180)]
     ModifyInstance(#[n(0)] ModifyInstance),
+    /// Evaluates a decision outside of any process.
+    #[n(100)]
+    EvaluateDecision(#[n(0)] EvaluateDecision),
+}
+
+/// See [`Command::EvaluateDecision`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct EvaluateDecision {
+    /// Which decision.
+    #[n(0)]
+    pub decision: DecisionRef,
+    /// What it is evaluated with.
+    #[n(1)]
+    pub variables: Document,
+    /// Tenant of the decision.
+    #[n(2)]
+    pub tenant_id: Name,
+}
+
+/// Which decision is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum DecisionRef {
+    /// By its key.
+    #[n(0)]
+    Key(#[n(0)] Key),
+    /// The latest version of an ID.
+    #[n(1)]
+    Id(#[n(0)] Name),
 }
 
 /// See [`Command::Deploy`].
@@ -123,7 +151,7 @@ pub struct Resource {
 /// See [`Command::DeleteResource`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct DeleteResource {
-    /// Key of a process definition.
+    /// Key of a process definition, decision requirements graph, form or other resource.
     #[n(0)]
     pub resource_key: Key,
     /// Echoed in the records of this command.

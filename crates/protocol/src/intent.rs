@@ -41,6 +41,8 @@ named! {
         ResourceDeletion = 13 "RESOURCE_DELETION",
         ProcessInstanceMigration = 200 "PROCESS_INSTANCE_MIGRATION",
         ProcessInstanceModification = 180 "PROCESS_INSTANCE_MODIFICATION", RuntimeInstruction = 181 "RUNTIME_INSTRUCTION",
+        DecisionRequirements = 100 "DECISION_REQUIREMENTS", Decision = 101 "DECISION", Form = 102 "FORM",
+        Resource = 103 "RESOURCE", DecisionEvaluation = 104 "DECISION_EVALUATION",
     }
 }
 
@@ -58,5 +60,6 @@ named! {
         Correlated = 23 "CORRELATED", Deleted = 24 "DELETED", Triggered = 25 "TRIGGERED", Deleting = 26 "DELETING",
         ElementMigrated = 200 "ELEMENT_MIGRATED", AncestorMigrated = 201 "ANCESTOR_MIGRATED", Migrated = 202 "MIGRATED",
         Modified = 180 "MODIFIED", Interrupted = 181 "INTERRUPTED",
+        Evaluated = 100 "EVALUATED",
     }
 }

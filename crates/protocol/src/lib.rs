@@ -19,8 +19,9 @@ mod user_task;
 
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
 pub use command::{
-    AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DefinitionRef,
-    DeleteResource, Deploy, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
+    AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef,
+    DeleteResource, Deploy, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError,
+    UpdateJob,
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use intent::{Intent, ValueType};
@@ -35,18 +36,19 @@ pub use query::{
     VariableView,
 };
 pub use record::{
-    ActivateInstructionRecord, CreationRuntimeInstructionRecord, DeploymentRecord, ErrorRecord,
-    IncidentRecord, JobRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,
-    MoveInstructionRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
-    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord,
-    ProcessRecord, Record, RecordValue, ResourceDeletionRecord, RuntimeInstructionRecord,
-    StartInstructionRecord, TerminateInstructionRecord, TimerRecord, VariableInstructionRecord,
-    VariableRecord,
+    ActivateInstructionRecord, CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord,
+    DecisionRequirementsRecord, DeploymentRecord, ErrorRecord, EvaluatedDecisionRecord, EvaluatedInputRecord,
+    EvaluatedOutputRecord, FormRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord,
+    MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord,
+    ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord,
+    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue,
+    ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord,
+    TerminateInstructionRecord, TimerRecord, VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{
-    ActivatedJob, DeployedProcess, DeploymentCreated, InstanceCreated, JobKind, JobListenerEventType,
-    Response,
+    ActivatedJob, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated,
+    InstanceCreated, JobKind, JobListenerEventType, Response,
 };
 pub use user_task::{
     ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,

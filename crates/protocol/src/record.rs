@@ -127,6 +127,8 @@ values! {
     ResourceDeletion(ResourceDeletionRecord) = 13,
     ProcessInstanceMigration(ProcessInstanceMigrationRecord) = 200,
     ProcessInstanceModification(ProcessInstanceModificationRecord) = 180, RuntimeInstruction(RuntimeInstructionRecord) = 181,
+    DecisionRequirements(DecisionRequirementsRecord) = 100, Decision(DecisionRecord) = 101, Form(FormRecord) = 102,
+    Resource(ResourceRecord) = 103, DecisionEvaluation(DecisionEvaluationRecord) = 104,
 }
 
 macro_rules! records {
@@ -139,6 +141,13 @@ macro_rules! records {
         })*
     };
 }
+
+mod definition;
+
+pub use definition::{
+    DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
+    EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, MatchedRuleRecord, ResourceRecord,
+};
 
 records! {
     /// An element of a process instance, or a sequence flow taken.
@@ -249,6 +258,8 @@ records! {
     /// A deployment.
     DeploymentRecord {
         0 deployment_key: Key, 1 tenant_id: Name, 2 processes_metadata: Vec<ProcessRecord>,
+        3 decisions_metadata: Vec<DecisionRecord>, 4 decision_requirements_metadata: Vec<DecisionRequirementsRecord>,
+        5 form_metadata: Vec<FormRecord>, 6 resource_metadata: Vec<ResourceRecord>,
     }
     /// The deletion of a resource.
     ResourceDeletionRecord {

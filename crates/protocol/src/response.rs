@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Document, Key, Name, UserTaskProperties};
+use crate::{DecisionEvaluationRecord, Document, Key, Name, UserTaskProperties};
 
 /// The answer to an accepted command.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +36,13 @@ pub enum Response {
         /// Its tenant.
         tenant_id: Name,
     },
+    /// A decision was evaluated, or failed.
+    DecisionEvaluated {
+        /// Key of the evaluation.
+        evaluation_key: Key,
+        /// What came of it.
+        evaluation: Box<DecisionEvaluationRecord>,
+    },
     /// Variables were set.
     VariablesSet {
         /// Key of the change.
@@ -44,7 +51,7 @@ pub enum Response {
 }
 
 /// A deployment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeploymentCreated {
     /// Key of the deployment.
     pub deployment_key: Key,
@@ -52,6 +59,65 @@ pub struct DeploymentCreated {
     pub tenant_id: Name,
     /// The processes of the deployment, new or already known.
     pub processes: Vec<DeployedProcess>,
+    /// The decisions.
+    pub decisions: Vec<DeployedDecision>,
+    /// The decision requirements graphs.
+    pub decision_requirements: Vec<DeployedRequirements>,
+    /// The forms.
+    pub forms: Vec<DeployedFile>,
+    /// The other resources.
+    pub resources: Vec<DeployedFile>,
+}
+
+/// One decision of a deployment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeployedDecision {
+    /// ID of the decision.
+    pub id: Name,
+    /// Name of the decision.
+    pub name: Name,
+    /// Version.
+    pub version: u32,
+    /// Key of the decision.
+    pub key: Key,
+    /// ID of the graph it is part of.
+    pub requirements_id: Name,
+    /// Key of the graph.
+    pub requirements_key: Key,
+    /// Owner.
+    pub tenant_id: Name,
+}
+
+/// One decision requirements graph of a deployment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeployedRequirements {
+    /// ID of the graph.
+    pub id: Name,
+    /// Name of the graph.
+    pub name: Name,
+    /// Version.
+    pub version: u32,
+    /// Key of the graph.
+    pub key: Key,
+    /// File name.
+    pub resource_name: Name,
+    /// Owner.
+    pub tenant_id: Name,
+}
+
+/// One form or other resource of a deployment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeployedFile {
+    /// ID of the form or resource.
+    pub id: Name,
+    /// Version.
+    pub version: u32,
+    /// Key of the form or resource.
+    pub key: Key,
+    /// File name.
+    pub resource_name: Name,
+    /// Owner.
+    pub tenant_id: Name,
 }
 
 /// One process of a deployment.

@@ -16,9 +16,8 @@ use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
 
 /// Extension elements that change execution and that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 8] = [
+const UNSUPPORTED: &[(&str, &str)] = &[
     ("adHoc", "ad-hoc sub-processes are"),
-    ("calledDecision", "decisions called by a business rule task are"),
     ("conditionalFilter", "conditional events are"),
     ("jobPriorityDefinition", "job priorities are"),
     ("linkedResources", "linked resources are"),

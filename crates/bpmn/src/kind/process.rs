@@ -80,7 +80,10 @@ pub(crate) fn read_process(
     let by_id = elements.iter().enumerate().map(|(index, e)| (e.id.clone(), index as ElementIndex)).collect();
     let (id, name) = (elements[0].id.clone(), elements[0].name.clone());
     let reach = Reach::of(&elements, &flows);
-    let process = Process { id, name, version_tag, elements, flows, by_id, reach };
+    let is_bound_to_deployment = document
+        .descendants(outline.elements[0].node)
+        .any(|node| document.attribute(node, "bindingType") == Some("deployment"));
+    let process = Process { id, name, version_tag, is_bound_to_deployment, elements, flows, by_id, reach };
     let mut check = Check { document, outline, process: &process, report };
     check_starts(&mut check);
     for (index, draft) in outline.elements.iter().enumerate() {

@@ -174,6 +174,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::EndEvent(_)
         | ElementKind::Job(_)
         | ElementKind::Receive(_)
+        | ElementKind::Decision(_)
         | ElementKind::EventBased
         // Made of its activity after the check.
         | ElementKind::MultiInstance(_) => false,

@@ -1,6 +1,6 @@
 //! Rules about activities and their extension elements.
 
-use super::{MESSAGE, check, check_with};
+use super::{MESSAGE, check, check_file, check_with, model};
 
 /// A finding-by-finding check of one element `t` with extension elements.
 #[track_caller]
@@ -91,11 +91,9 @@ fn alternatives_exclude_each_other() {
         (
             "businessRuleTask",
             job.to_owned() + rule,
-            &[
-                "zeebe:calledDecision: decisions called by a business rule task are not supported yet",
-                "must have exactly one zeebe:taskDefinition or zeebe:calledDecision",
-            ],
+            &["must have exactly one zeebe:taskDefinition or zeebe:calledDecision"],
         ),
+        ("businessRuleTask", rule.to_owned(), &[]),
         ("sendTask", job.to_owned(), &[]),
         ("sendTask", String::new(), &["must have exactly one zeebe:taskDefinition or zeebe:publishMessage"]),
     ] {
@@ -128,6 +126,50 @@ fn a_script_is_an_expression_with_a_result() {
         ),
     ] {
         check_extensions("scriptTask", script, expected);
+    }
+}
+
+#[test]
+fn a_called_decision_has_an_id_a_result_and_a_binding() {
+    for (decision, expected) in [
+        ("<zeebe:calledDecision decisionId='=a.b' resultVariable='r' bindingType='deployment'/>", &[][..]),
+        (
+            "<zeebe:calledDecision bindingType='newest'/>",
+            &[
+                "zeebe:calledDecision must have a non-empty attribute 'decisionId'",
+                "zeebe:calledDecision must have a non-empty attribute 'resultVariable'",
+                "attribute 'bindingType' of zeebe:calledDecision must be one of latest, deployment, versionTag, but is 'newest'",
+            ],
+        ),
+        (
+            "<zeebe:calledDecision decisionId='=1 +' resultVariable='2x' bindingType='versionTag' versionTag=' '/>",
+            &[
+                "attribute 'decisionId' of zeebe:calledDecision is not a valid expression: *",
+                "attribute 'resultVariable' of zeebe:calledDecision must be a variable name or a path of names, but is '2x'",
+                "zeebe:calledDecision must have a non-empty attribute 'versionTag'",
+            ],
+        ),
+    ] {
+        check_extensions("businessRuleTask", decision, expected);
+    }
+}
+
+#[test]
+fn a_start_form_has_an_id_and_a_binding() {
+    for (form, expected) in [
+        ("<zeebe:formDefinition formId='f'/>", &[][..]),
+        ("<zeebe:formDefinition formId='=name' bindingType='deployment'/>", &[]),
+        ("<zeebe:formDefinition formKey='camunda-forms:bpmn:f'/>", &[]),
+        (
+            "<zeebe:formDefinition formId='f' bindingType='versionTag'/>",
+            &["zeebe:formDefinition must have a non-empty attribute 'versionTag'"],
+        ),
+        ("<zeebe:formDefinition/>", &["zeebe:formDefinition must have a non-empty attribute 'formId'"]),
+    ] {
+        let start = format!("<startEvent id='s'><extensionElements>{form}</extensionElements></startEvent>");
+        let expected: Vec<String> =
+            expected.iter().map(|reason| format!("startEvent 's': {reason}")).collect();
+        check_file(&model("", &start), &expected.iter().map(String::as_str).collect::<Vec<_>>());
     }
 }
 

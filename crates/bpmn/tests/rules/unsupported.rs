@@ -71,11 +71,6 @@ fn extension_elements() {
         ),
         ("userTask", "<zeebe:taskListeners/>", "zeebe:taskListeners: task listeners are not supported yet"),
         (
-            "businessRuleTask",
-            "<zeebe:calledDecision decisionId='d' resultVariable='r'/>",
-            "zeebe:calledDecision: decisions called by a business rule task are not supported yet",
-        ),
-        (
             "sendTask",
             "<zeebe:publishMessage/>",
             "zeebe:publishMessage: publishing a message without a job worker is not supported yet",

@@ -101,10 +101,18 @@ pub(crate) fn decision(
     variables: &dyn Variables,
     environment: &Environment,
 ) -> Result<Evaluation, Box<Failure>> {
-    evaluate(model, id, variables, environment, |run| match run.model.find(id) {
-        Some(Target::Decision(place)) => run.decision(place),
-        _ => Err(Stop::new("no decision found for this ID")),
-    })
+    evaluate(model, id, variables, environment, true, |run| run.decision_by_id(id))
+}
+
+/// The same without saying how it came about.
+pub(crate) fn output(
+    model: &Arc<Model>,
+    id: &str,
+    variables: &dyn Variables,
+    environment: &Environment,
+) -> Result<Value, Box<Failure>> {
+    let evaluation = evaluate(model, id, variables, environment, false, |run| run.decision_by_id(id))?;
+    Ok(evaluation.output)
 }
 
 /// Evaluates a decision service by its ID.
@@ -114,7 +122,7 @@ pub(crate) fn service(
     variables: &dyn Variables,
     environment: &Environment,
 ) -> Result<Evaluation, Box<Failure>> {
-    evaluate(model, id, variables, environment, |run| {
+    evaluate(model, id, variables, environment, true, |run| {
         let Some(Target::Service(place)) = run.model.find(id) else {
             return Err(Stop::new("no decision service found for this ID"));
         };
@@ -132,7 +140,7 @@ pub(crate) fn knowledge(
     arguments: &[Value],
     environment: &Environment,
 ) -> Result<Evaluation, Box<Failure>> {
-    evaluate(model, id, &(), environment, |run| match run.model.find(id) {
+    evaluate(model, id, &(), environment, true, |run| match run.model.find(id) {
         Some(Target::Knowledge(place)) => run.knowledge(place, arguments),
         _ => Err(Stop::new("no business knowledge model found for this ID")),
     })
@@ -143,9 +151,10 @@ fn evaluate(
     id: &str,
     variables: &dyn Variables,
     environment: &Environment,
+    with_trail: bool,
     action: impl FnOnce(&mut Run<'_>) -> Step<Value>,
 ) -> Result<Evaluation, Box<Failure>> {
-    let mut shared = Shared::new(Budget::new(environment), true);
+    let mut shared = Shared::new(Budget::new(environment), with_trail);
     let typed = with_types(environment, model);
     let environment = typed.as_ref().unwrap_or(environment);
     let mut run = Run { model, environment, variables, shared: &mut shared };
@@ -166,6 +175,13 @@ fn evaluate(
 }
 
 impl Run<'_> {
+    fn decision_by_id(&mut self, id: &str) -> Step<Value> {
+        match self.model.find(id) {
+            Some(Target::Decision(place)) => self.decision(place),
+            _ => Err(Stop::new("no decision found for this ID")),
+        }
+    }
+
     fn is_standard(&self) -> bool {
         self.environment.dialect == Dialect::Standard
     }

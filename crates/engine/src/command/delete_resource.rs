@@ -1,57 +1,94 @@
-//! Deletes a process definition: no new instances at once, gone when the last running one has ended.
+//! Deletes what was deployed. A process gets no new instances at once and is gone when the last running one has ended;
+//! everything else is gone at once, and the version before is the latest again.
+
+use std::sync::Arc;
 
 use protocol::{DeleteResource, Intent, Key, Rejection, ResourceDeletionRecord, Response};
 
+use state::StateError;
+
 use super::deploy::process_record;
 use crate::definition::Entry;
-use crate::entity::{DefinitionKind, DefinitionState};
+use crate::entity::{DecisionRequirements, Definition, DefinitionKind, DefinitionState, StoredFile};
 use crate::failure::Failure;
 use crate::work::Work;
+
+/// What a key of a resource may stand for.
+enum Deletable {
+    Process(Arc<Definition>),
+    Decisions(Arc<DecisionRequirements>),
+    Stored(DefinitionKind, Arc<StoredFile>),
+}
 
 impl Work<'_> {
     pub(super) fn delete_resource(&mut self, delete: &DeleteResource) -> Result<Response, Failure> {
         self.operation_reference = delete.operation_reference;
         let key = delete.resource_key;
-        let Some(definition) = self
-            .tables
-            .definitions
-            .get(&key)?
-            .filter(|definition| definition.state == DefinitionState::Active)
-        else {
+        let Some(found) = self.find_deletable(key)? else {
             return Err(Rejection::not_found(format!(
                 "Expected to delete resource but no resource found with key `{key}`"
             ))
             .into());
         };
+        let tenant_id = match &found {
+            Deletable::Process(definition) => definition.tenant_id.clone(),
+            Deletable::Decisions(graph) => graph.tenant_id.clone(),
+            Deletable::Stored(_, file) => file.tenant_id.clone(),
+        };
         let deletion_key = self.next_key();
-        let tenant_id = definition.tenant_id.clone();
         self.emit(deletion_key, Intent::Deleting, |_| ResourceDeletionRecord {
             resource_key: key,
             tenant_id: tenant_id.clone(),
         });
-        let was_latest = self.latest_definition(&tenant_id, &definition.process_id)? == Some(key);
+        match found {
+            Deletable::Process(definition) => self.delete_process(key, &definition)?,
+            Deletable::Decisions(graph) => self.remove_decisions(key, &graph)?,
+            Deletable::Stored(kind, file) => self.remove_stored(kind, key, &file),
+        }
+        self.emit(deletion_key, Intent::Deleted, |_| ResourceDeletionRecord { resource_key: key, tenant_id });
+        Ok(Response::Done)
+    }
+
+    fn find_deletable(&self, key: Key) -> Result<Option<Deletable>, StateError> {
+        if let Some(definition) = self.tables.definitions.get(&key)? {
+            let active = definition.state == DefinitionState::Active;
+            return Ok(active.then_some(Deletable::Process(definition)));
+        }
+        if let Some(graph) = self.tables.decision_requirements.get(&key)? {
+            return Ok(Some(Deletable::Decisions(graph)));
+        }
+        for kind in [DefinitionKind::Form, DefinitionKind::Resource] {
+            if let Some(file) = self.stored_file(kind, key)? {
+                return Ok(Some(Deletable::Stored(kind, file)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn delete_process(&mut self, key: Key, definition: &Definition) -> Result<(), Failure> {
+        let tenant_id = &definition.tenant_id;
+        let was_latest = self.latest_definition(tenant_id, &definition.process_id)? == Some(key);
         if was_latest {
             self.disarm(key)?;
         }
-        self.emit(key, Intent::Deleting, |_| process_record(&definition, key));
+        self.emit(key, Intent::Deleting, |_| process_record(definition, key));
         let entry = Entry {
             kind: DefinitionKind::Process,
-            tenant_id: &tenant_id,
+            tenant_id,
             id: &definition.process_id,
             version_tag: definition.version_tag.as_ref(),
             deployment_key: definition.deployment_key,
         };
         self.unregister(&entry, definition.version);
         self.tables.definitions.update(&key, |definition| definition.state = DefinitionState::Draining)?;
-        if was_latest && let Some(before) = self.latest_definition(&tenant_id, &definition.process_id)? {
+        if was_latest && let Some(before) = self.latest_definition(tenant_id, &definition.process_id)? {
             let model = self.definitions.process(self.tables, before)?;
             self.arm(before, &model)?;
         }
         if !self.tables.running_instances.contains(&key)? {
             self.remove_definition(key)?;
         }
-        self.emit(deletion_key, Intent::Deleted, |_| ResourceDeletionRecord { resource_key: key, tenant_id });
-        Ok(Response::Done)
+        Ok(())
     }
 
     /// Removes a draining definition that nobody runs any more.

@@ -4,124 +4,110 @@ use std::sync::Arc;
 
 use bpmn::Process;
 use bpmn::graph::{ElementIndex, MessageDefinition, Trigger};
-use protocol::{
-    Deploy, DeployedProcess, DeploymentCreated, DeploymentRecord, Intent, Key, Name, ProcessRecord,
-    Rejection, Resource, Response,
-};
+use protocol::{Deploy, Intent, Key, Name, ProcessRecord, Rejection, Resource, Response};
 
-use crate::definition::Entry;
+use crate::definition::{
+    Content, Deployment, Entry, ReadFile, checksum_text, content_text, read, with_heading,
+};
 use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscription, Timer};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::Work;
 
 impl Work<'_> {
+    /// The files of a deployment get their versions together: if one of them is new, all of them are. So what is bound
+    /// to its deployment always finds what it was deployed with.
     pub(super) fn deploy(&mut self, deploy: &Deploy) -> Result<Response, Failure> {
-        let parsed = self.parse_resources(deploy)?;
+        let files = read(deploy, self.options)?;
         let deployment_key = self.next_key();
-        let mut processes = Vec::new();
-        let mut records = Vec::new();
-        for (resource, models) in parsed {
-            let checksum = xxhash_rust::xxh3::xxh3_128(&resource.content).to_be_bytes();
-            for model in models {
-                let deployed = match self.same_as_latest(deploy, resource, &model, checksum)? {
-                    Some(known) => known,
-                    None => {
-                        self.add_definition(deploy, resource, model, checksum, deployment_key, &mut records)?
-                    }
-                };
-                processes.push(deployed);
+        let mut deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);
+        if !self.find_known(&files, &mut deployment)? {
+            deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);
+            for file in files {
+                self.add_file(file, &mut deployment)?;
             }
         }
-        self.emit(deployment_key, Intent::Created, |_| DeploymentRecord {
-            deployment_key,
-            tenant_id: deploy.tenant_id.clone(),
-            processes_metadata: records,
-        });
-        Ok(Response::Deployed(DeploymentCreated {
-            deployment_key,
-            tenant_id: deploy.tenant_id.clone(),
-            processes,
-        }))
+        let Deployment { created, record, .. } = deployment;
+        self.emit(deployment_key, Intent::Created, |_| record);
+        Ok(Response::Deployed(created))
     }
 
-    /// Reads all files; every problem of every file is told at once.
-    fn parse_resources<'d>(&self, deploy: &'d Deploy) -> Result<Vec<(&'d Resource, Vec<Process>)>, Failure> {
-        let mut problems = Vec::new();
-        let mut parsed: Vec<(&Resource, Vec<Process>)> = Vec::new();
-        if deploy.resources.is_empty() {
-            problems.push("Expected to deploy at least one resource, but none given".to_owned());
-        }
-        for resource in &deploy.resources {
-            if parsed.iter().any(|(other, _)| other.name == resource.name) {
-                problems.push(format!("'{}': the deployment has two resources of this name", resource.name));
-                continue;
-            }
-            match extension(&resource.name) {
-                "bpmn" | "xml" => match bpmn::parse(&resource.content, &self.options.bpmn) {
-                    Ok(models) => parsed.push((resource, models)),
-                    Err(found) => problems.push(format!("'{}': {found}", resource.name)),
-                },
-                other => problems.push(format!(
-                    "'{}': unknown resource type '{other}'; this release deploys BPMN files (.bpmn, .xml)",
-                    resource.name
-                )),
-            }
-        }
-        let mut ids: Vec<(&str, &Name)> = Vec::new();
-        for (resource, models) in &parsed {
-            for model in models {
-                match ids.iter().find(|(id, _)| **id == *model.id) {
-                    Some((id, other)) => problems.push(format!(
-                        "Duplicated process id '{id}' in resources '{other}' and '{}'",
-                        resource.name
-                    )),
-                    None => ids.push((&model.id, &resource.name)),
+    /// Looks for what is deployed already in exactly these files; false if anything is new.
+    fn find_known(&self, files: &[ReadFile], deployment: &mut Deployment) -> Result<bool, Failure> {
+        let mut is_bound = false;
+        for file in files {
+            let known = match &file.content {
+                Content::Processes(models) => {
+                    is_bound |= models.iter().any(|model| model.is_bound_to_deployment);
+                    self.known_processes(file, models, deployment)?
                 }
+                Content::Decisions(graph) => self.known_decisions(file, graph, deployment)?,
+                Content::Form(head) => self.known_file(DefinitionKind::Form, file, head, deployment)?,
+                Content::Other(head) => self.known_file(DefinitionKind::Resource, file, head, deployment)?,
+            };
+            if !known {
+                return Ok(false);
             }
         }
-        if problems.is_empty() {
-            return Ok(parsed);
-        }
-        let reason = format!(
-            "Expected to deploy new resources, but encountered the following errors:\n{}",
-            problems.join("\n")
-        );
-        Err(Rejection::invalid_argument(reason).into())
+        // What is bound to its deployment would not see what came with another one.
+        Ok(!is_bound || deployment.is_of_one_deployment())
     }
 
-    /// A process that is deployed already in exactly this file.
-    fn same_as_latest(
+    fn known_processes(
         &self,
-        deploy: &Deploy,
-        resource: &Resource,
-        model: &Process,
-        checksum: [u8; 16],
-    ) -> Result<Option<DeployedProcess>, Failure> {
-        let Some(key) = self.latest_definition(&deploy.tenant_id, &Name::from(&model.id))? else {
-            return Ok(None);
-        };
-        let latest = self.tables.definitions.get(&key)?;
-        Ok(latest
-            .filter(|latest| {
-                latest.checksum == checksum
-                    && latest.resource_name == resource.name
-                    && latest.state == DefinitionState::Active
-            })
-            .map(|latest| deployed(&latest, key)))
+        file: &ReadFile,
+        models: &[Process],
+        deployment: &mut Deployment,
+    ) -> Result<bool, Failure> {
+        for model in models {
+            let latest = self.latest_definition(&deployment.created.tenant_id, &Name::from(&model.id))?;
+            let Some(key) = latest else { return Ok(false) };
+            match self.tables.definitions.get(&key)? {
+                Some(latest)
+                    if latest.checksum == file.checksum && latest.resource_name == file.resource.name =>
+                {
+                    deployment.add_process(&latest, key, true);
+                }
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
-    fn add_definition(
+    fn add_file(&mut self, file: ReadFile, deployment: &mut Deployment) -> Result<(), Failure> {
+        match file.content {
+            Content::Processes(models) => {
+                for model in models {
+                    self.add_process(file.resource, model, file.checksum, deployment)?;
+                }
+                Ok(())
+            }
+            Content::Decisions(graph) => {
+                Ok(self.add_decisions(file.resource, graph, file.checksum, deployment)?)
+            }
+            Content::Form(head) => {
+                Ok(self.add_stored(DefinitionKind::Form, file.resource, head, file.checksum, deployment)?)
+            }
+            Content::Other(head) => Ok(self.add_stored(
+                DefinitionKind::Resource,
+                file.resource,
+                head,
+                file.checksum,
+                deployment,
+            )?),
+        }
+    }
+
+    fn add_process(
         &mut self,
-        deploy: &Deploy,
         resource: &Resource,
         model: Process,
         checksum: [u8; 16],
-        deployment_key: Key,
-        records: &mut Vec<ProcessRecord>,
-    ) -> Result<DeployedProcess, Failure> {
+        deployment: &mut Deployment,
+    ) -> Result<(), Failure> {
+        let deployment_key = deployment.created.deployment_key;
         let key = self.next_key();
-        let tenant = deploy.tenant_id.clone();
+        let tenant = deployment.created.tenant_id.clone();
         let process_id = Name::from(&model.id);
         let previous = self.latest_definition(&tenant, &process_id)?;
         let version_tag = model.version_tag.as_ref().map(Name::from);
@@ -144,20 +130,16 @@ impl Work<'_> {
             tenant_id: tenant,
             state: DefinitionState::Active,
         };
-        let answer = deployed(&definition, key);
-        let record = process_record(&definition, key);
-        self.emit(key, Intent::Created, |_| record.clone());
-        if self.options.records {
-            records.push(ProcessRecord { resource: Name::default(), ..record });
-        }
+        deployment.add_process(&definition, key, false);
+        self.emit(key, Intent::Created, |_| process_record(&definition, key));
+        let bytes = definition.resource.len();
         self.tables.definitions.insert(key, definition);
         let model = Arc::new(model);
-        self.definitions.keep(key, Arc::clone(&model));
+        self.definitions.keep(key, Arc::clone(&model), bytes);
         if let Some(previous) = previous {
             self.disarm(previous)?;
         }
-        self.arm(key, &model)?;
-        Ok(answer)
+        self.arm(key, &model)
     }
 
     /// Lets the start events of a definition wait for their events.
@@ -186,11 +168,11 @@ impl Work<'_> {
                 Trigger::None | Trigger::Error(_) => Ok(()),
             };
             result.map_err(|failure| match failure {
-                Failure::Incident { message, .. } => Failure::Rejected(Rejection::invalid_argument(format!(
-                    "Expected to deploy new resources, but encountered the following errors:\n'{}': Element: {} - {message}",
-                    definition.resource_name,
-                    model.element(element).id
-                ))),
+                Failure::Incident { message, .. } => {
+                    let id = &model.element(element).id;
+                    let problem = format!("'{}': Element: {id} - {message}", definition.resource_name);
+                    Failure::Rejected(Rejection::invalid_argument(with_heading(&problem)))
+                }
                 other => other,
             })?;
         }
@@ -262,31 +244,16 @@ impl Work<'_> {
     }
 }
 
-fn extension(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(_, extension)| extension)
-}
-
-fn deployed(definition: &Definition, key: Key) -> DeployedProcess {
-    DeployedProcess {
-        process_id: definition.process_id.clone(),
-        version: definition.version,
-        process_definition_key: key,
-        resource_name: definition.resource_name.clone(),
-        tenant_id: definition.tenant_id.clone(),
-    }
-}
-
 /// A definition as records show it.
 pub(crate) fn process_record(definition: &Definition, key: Key) -> ProcessRecord {
-    let checksum = format!("{:032x}", u128::from_be_bytes(definition.checksum));
     ProcessRecord {
         bpmn_process_id: definition.process_id.clone(),
         version: definition.version,
         version_tag: definition.version_tag.clone().unwrap_or_default(),
         process_definition_key: key,
         resource_name: definition.resource_name.clone(),
-        checksum: Name::from(checksum),
-        resource: Name::from(&*String::from_utf8_lossy(&definition.resource)),
+        checksum: checksum_text(definition.checksum),
+        resource: content_text(&definition.resource),
         duplicate: false,
         tenant_id: definition.tenant_id.clone(),
         deployment_key: definition.deployment_key,

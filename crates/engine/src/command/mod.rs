@@ -7,6 +7,7 @@ mod correlate_message;
 mod create_instance;
 mod delete_resource;
 mod deploy;
+mod evaluate_decision;
 mod fail_job;
 mod leader;
 mod modify_instance;
@@ -16,6 +17,7 @@ mod set_variables;
 mod throw_error;
 mod update_job;
 
+pub(crate) use deploy::process_record;
 use protocol::{Command, Response};
 
 use crate::failure::Failure;
@@ -52,6 +54,7 @@ impl Work<'_> {
             }
             Command::MigrateInstance(migrate) => self.migrate_instance(migrate)?,
             Command::ModifyInstance(modify) => self.modify_instance(modify)?,
+            Command::EvaluateDecision(evaluate) => self.evaluate_decision_alone(evaluate)?,
             Command::Unban { process_instance_key } => self.unban(*process_instance_key)?,
         };
         Ok(Some(response))

@@ -1,35 +1,52 @@
-//! Process definitions: the compiled models, and how a reference finds one.
+//! Definitions: processes, decisions, forms and other files. The compiled models, and how a reference finds one.
 
+mod cache;
+mod decision;
+mod deployment;
+mod evaluation;
 mod form;
+mod read;
 mod registry;
+mod stored;
 
+pub(crate) use deployment::{Deployment, checksum_text, content_text};
+pub(crate) use read::{Content, Head, ReadFile, read, with_heading};
 pub(crate) use registry::{Entry, describe};
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bpmn::Process;
 use protocol::{DefinitionRef, Key, Name, Rejection};
 use state::StateError;
 
+use cache::Cache;
+
 use crate::entity::{Definition, DefinitionKind, DefinitionState};
 use crate::failure::Failure;
+use crate::options::Options;
 use crate::tables::Tables;
 use crate::work::Work;
 
 /// Compiled models by definition key. Derived from the tables, so it is no part of the state.
-#[derive(Default)]
 pub(crate) struct Definitions {
-    compiled: HashMap<Key, Arc<Process>>,
+    processes: Cache<Arc<Process>>,
+    /// By the key of their graph.
+    decisions: Cache<dmn::DecisionRequirements>,
     /// Added by the command at work.
     new: Vec<Key>,
 }
 
 impl Definitions {
+    /// An empty cache of models.
+    pub fn new(options: &Options) -> Self {
+        let max_bytes = options.max_cached_model_bytes;
+        Self { processes: Cache::new(max_bytes), decisions: Cache::new(max_bytes), new: Vec::new() }
+    }
+
     /// The model of a definition that is in the tables.
     pub fn process(&mut self, tables: &Tables, key: Key) -> Result<Arc<Process>, StateError> {
-        if let Some(process) = self.compiled.get(&key) {
-            return Ok(Arc::clone(process));
+        if let Some(process) = self.processes.get(key) {
+            return Ok(process);
         }
         let definition = tables
             .definitions
@@ -45,25 +62,51 @@ impl Definitions {
             .ok_or_else(|| {
                 StateError::Decode(format!("deployed model {key} lacks process {}", definition.process_id))
             })?;
-        self.compiled.insert(key, Arc::clone(&process));
+        self.processes.put(key, Arc::clone(&process), definition.resource.len());
         Ok(process)
     }
 
-    /// Keeps a model that was just compiled.
-    pub fn keep(&mut self, key: Key, process: Arc<Process>) {
-        self.compiled.insert(key, process);
+    /// The decisions of a graph that is in the tables.
+    pub fn decisions(&mut self, tables: &Tables, key: Key) -> Result<dmn::DecisionRequirements, StateError> {
+        if let Some(decisions) = self.decisions.get(key) {
+            return Ok(decisions);
+        }
+        let graph = tables
+            .decision_requirements
+            .get(&key)?
+            .ok_or_else(|| StateError::Decode(format!("decisions {key} are referenced, but not there")))?;
+        let decisions = std::str::from_utf8(&graph.resource)
+            .map_err(|error| error.to_string())
+            .and_then(|text| dmn::parse(text, &no_dmn_limits()).map_err(|problems| problems.to_string()))
+            .map_err(|problem| {
+                StateError::Decode(format!("deployed decisions {key} cannot be read: {problem}"))
+            })?;
+        self.decisions.put(key, decisions.clone(), graph.resource.len());
+        Ok(decisions)
+    }
+
+    /// Keeps a process that was just compiled.
+    pub fn keep(&mut self, key: Key, process: Arc<Process>, bytes: usize) {
+        self.processes.put(key, process, bytes);
         self.new.push(key);
     }
 
-    /// Forgets one that is deleted.
+    /// Keeps decisions that were just compiled.
+    pub fn keep_decisions(&mut self, key: Key, decisions: dmn::DecisionRequirements, bytes: usize) {
+        self.decisions.put(key, decisions, bytes);
+        self.new.push(key);
+    }
+
+    /// Forgets a model that is deleted.
     pub fn forget(&mut self, key: Key) {
-        self.compiled.remove(&key);
+        self.processes.remove(key);
+        self.decisions.remove(key);
     }
 
     /// Forgets what the command at work kept, because it is undone.
     pub fn forget_new(&mut self) {
-        for key in self.new.drain(..) {
-            self.compiled.remove(&key);
+        for key in std::mem::take(&mut self.new) {
+            self.forget(key);
         }
     }
 
@@ -83,6 +126,17 @@ fn no_limits() -> bpmn::Limits {
         max_id_chars: usize::MAX,
         max_name_chars: usize::MAX,
         ..bpmn::Limits::default()
+    }
+}
+
+/// The same for decisions. What an evaluation may do stays bounded.
+fn no_dmn_limits() -> dmn::Limits {
+    dmn::Limits {
+        max_bytes: usize::MAX,
+        max_xml_elements: usize::MAX,
+        max_cells: usize::MAX,
+        max_id_chars: usize::MAX,
+        ..dmn::Limits::default()
     }
 }
 

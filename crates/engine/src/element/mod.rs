@@ -4,6 +4,7 @@
 
 mod call_activity;
 mod catch_event;
+mod decision;
 mod end_event;
 mod event_based;
 mod event_sub_process;
@@ -106,6 +107,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::Job(_) => &job_task::JobTask,
         ElementKind::Receive(_) => &receive::Receive,
         ElementKind::Script { .. } => &script::Script,
+        ElementKind::Decision(_) => &decision::Decision,
         ElementKind::PassThrough | ElementKind::IntermediateThrow | ElementKind::Parallel => {
             &pass_through::PassThrough
         }

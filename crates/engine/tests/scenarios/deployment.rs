@@ -90,14 +90,15 @@ fn versions_count_up_and_the_same_again_is_no_version() {
               process a v2 created
               = deployed a v2
             > deploy a@2 b
-              process b v1 created
-              = deployed a v2 b v1
-            > deploy a
               process a v3 created
-              = deployed a v3
-            > deploy copy-of-a
+              process b v1 created
+              = deployed a v3 b v1
+            > deploy a
               process a v4 created
               = deployed a v4
+            > deploy copy-of-a
+              process a v5 created
+              = deployed a v5
             > deploy two
               process one v1 created
               process two v1 created
@@ -172,7 +173,8 @@ fn a_deployment_happens_as_a_whole_or_not_at_all() {
             > deploy
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|Expected to deploy at least one resource, but none given
             > deploy notes.txt
-              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'notes.txt': unknown resource type 'txt'; this release deploys BPMN files (.bpmn, .xml)
+              file notes.txt v1 created
+              = deployed file:notes.txt v1
             > deploy broken.bpmn
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'broken.bpmn': malformed XML at line 1, column 12: there is text outside the root element
             > create a

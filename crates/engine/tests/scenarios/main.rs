@@ -10,6 +10,7 @@ mod await_result;
 mod call_activity;
 mod cancellation;
 mod clock;
+mod decisions;
 mod deletion;
 mod deployment;
 mod error_event;

@@ -51,14 +51,45 @@ pub(super) fn resources_deployed(response: Response) -> Result<pb::DeployResourc
     Ok(pb::DeployResourceResponse {
         key: deployment.deployment_key as i64,
         tenant_id: deployment.tenant_id.to_string(),
-        deployments: deployment
-            .processes
-            .iter()
-            .map(|process| pb::Deployment {
-                metadata: Some(pb::deployment::Metadata::Process(metadata(process))),
-            })
-            .collect(),
+        deployments: metadata_of(&deployment).map(|it| pb::Deployment { metadata: Some(it) }).collect(),
     })
+}
+
+/// What was deployed, kind by kind. The protocol has no message for resources of other kinds.
+fn metadata_of(deployment: &DeploymentCreated) -> impl Iterator<Item = pb::deployment::Metadata> {
+    use pb::deployment::Metadata;
+    let processes = deployment.processes.iter().map(|process| Metadata::Process(metadata(process)));
+    let decisions = deployment.decisions.iter().map(|decision| {
+        Metadata::Decision(pb::DecisionMetadata {
+            dmn_decision_id: decision.id.to_string(),
+            dmn_decision_name: decision.name.to_string(),
+            version: decision.version as i32,
+            decision_key: decision.key as i64,
+            dmn_decision_requirements_id: decision.requirements_id.to_string(),
+            decision_requirements_key: decision.requirements_key as i64,
+            tenant_id: decision.tenant_id.to_string(),
+        })
+    });
+    let graphs = deployment.decision_requirements.iter().map(|graph| {
+        Metadata::DecisionRequirements(pb::DecisionRequirementsMetadata {
+            dmn_decision_requirements_id: graph.id.to_string(),
+            dmn_decision_requirements_name: graph.name.to_string(),
+            version: graph.version as i32,
+            decision_requirements_key: graph.key as i64,
+            resource_name: graph.resource_name.to_string(),
+            tenant_id: graph.tenant_id.to_string(),
+        })
+    });
+    let forms = deployment.forms.iter().map(|form| {
+        Metadata::Form(pb::FormMetadata {
+            form_id: form.id.to_string(),
+            version: form.version as i32,
+            form_key: form.key as i64,
+            resource_name: form.resource_name.to_string(),
+            tenant_id: form.tenant_id.to_string(),
+        })
+    });
+    processes.chain(decisions).chain(graphs).chain(forms)
 }
 
 /// Writes the answer to a deployment in the older form.

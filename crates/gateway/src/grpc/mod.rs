@@ -11,6 +11,7 @@
 
 mod activation;
 mod connection;
+mod decision;
 mod deployment;
 mod field;
 mod job;

@@ -11,7 +11,7 @@ use tonic::{Code, Request, Response, Status};
 
 use super::activation::{JobBatches, PushedJobs};
 use super::metrics::{Method, Metrics};
-use super::{Options, deployment, job, message, process_instance, status, topology, variables};
+use super::{Options, decision, deployment, job, message, process_instance, status, topology, variables};
 
 /// The longest time one poll is held, whatever it asks for.
 const POLL_TIMEOUT_MAX: Duration = Duration::from_hours(24);
@@ -277,9 +277,10 @@ impl pb::gateway_server::Gateway for Service {
 
     async fn evaluate_decision(
         &self,
-        _: Request<pb::EvaluateDecisionRequest>,
+        request: Request<pb::EvaluateDecisionRequest>,
     ) -> Result<Response<pb::EvaluateDecisionResponse>, Status> {
-        unserved(&self.metrics.evaluate_decision, "EvaluateDecision")
+        let command = decision::evaluate(request.into_inner());
+        self.submit(&self.metrics.evaluate_decision, "EVALUATE", command, decision::evaluated).await
     }
 
     async fn modify_process_instance(

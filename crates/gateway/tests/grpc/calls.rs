@@ -5,8 +5,9 @@ use std::time::Duration;
 use broker::api::SubmitError;
 use grpc as pb;
 use protocol::{
-    Command, DefinitionRef, DeployedProcess, DeploymentCreated, Document, Json, Name, Rejection,
-    RejectionType, Response,
+    Command, DecisionEvaluationRecord, DecisionRef, DefinitionRef, DeployedProcess, DeploymentCreated,
+    Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, Json, MatchedRuleRecord,
+    Name, Rejection, RejectionType, Response,
 };
 use tonic::{Code, Status};
 
@@ -215,6 +216,7 @@ async fn every_other_command_reaches_the_broker() {
             deployment_key: 4,
             tenant_id: Name::default_tenant(),
             processes: vec![process],
+            ..DeploymentCreated::default()
         }))
     };
     let published = Ok(Response::MessagePublished { message_key: 6, tenant_id: Name::default_tenant() });
@@ -294,11 +296,6 @@ async fn what_is_not_served_says_so() {
     let mut client = server.client().await;
     let no = Code::Unimplemented;
     assert_refused(
-        client.evaluate_decision(pb::EvaluateDecisionRequest::default()).await,
-        no,
-        "EvaluateDecision",
-    );
-    assert_refused(
         client.broadcast_signal(pb::BroadcastSignalRequest::default()).await,
         no,
         "BroadcastSignal",
@@ -308,6 +305,90 @@ async fn what_is_not_served_says_so() {
     let result = pb::JobResult { r#type: Some("other".to_owned()), ..Default::default() };
     let other = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
     assert_refused(client.complete_job(other).await, Code::InvalidArgument, "'result.type'");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_decision_is_evaluated_by_key_or_by_id() {
+    let null = || Json::from_valid("null");
+    let evaluation = DecisionEvaluationRecord {
+        decision_key: 4,
+        decision_id: "dish".into(),
+        decision_name: "Dish".into(),
+        decision_version: 2,
+        decision_requirements_id: "dinner".into(),
+        decision_requirements_key: 3,
+        decision_output: null(),
+        variables: Document::empty(),
+        bpmn_process_id: Name::default(),
+        process_definition_key: None,
+        process_instance_key: None,
+        root_process_instance_key: None,
+        element_id: Name::default(),
+        element_instance_key: None,
+        evaluated_decisions: vec![EvaluatedDecisionRecord {
+            decision_id: "dish".into(),
+            decision_name: "Dish".into(),
+            decision_key: 4,
+            decision_version: 2,
+            decision_type: "DECISION_TABLE".into(),
+            decision_output: null(),
+            evaluated_inputs: vec![EvaluatedInputRecord {
+                input_id: "i".into(),
+                input_name: "Guests".into(),
+                input_value: Json::from_valid("20"),
+            }],
+            matched_rules: vec![MatchedRuleRecord {
+                rule_id: "r".into(),
+                rule_index: 1,
+                evaluated_outputs: vec![EvaluatedOutputRecord {
+                    output_id: "o".into(),
+                    output_name: "Dish".into(),
+                    output_value: Json::from_valid("\"Stew\""),
+                }],
+            }],
+            tenant_id: Name::default_tenant(),
+            decision_evaluation_instance_key: "9-1".into(),
+        }],
+        evaluation_failure_message: "too many".into(),
+        failed_decision_id: "dish".into(),
+        tenant_id: Name::default_tenant(),
+    };
+    let answer = Response::DecisionEvaluated { evaluation_key: 9, evaluation: Box::new(evaluation) };
+    let server = Server::start(FakeBroker::answering([Ok(answer.clone()), Ok(answer)])).await;
+    let mut client = server.client().await;
+    let by_key = pb::EvaluateDecisionRequest {
+        decision_key: 4,
+        variables: r#"{"guests":20}"#.to_owned(),
+        ..Default::default()
+    };
+    let told = client.evaluate_decision(by_key).await.unwrap().into_inner();
+    assert_eq!((told.decision_evaluation_key, told.decision_instance_key, told.decision_key), (9, 9, 4));
+    assert_eq!((told.decision_id.as_str(), told.decision_version), ("dish", 2));
+    assert_eq!((told.decision_requirements_id.as_str(), told.decision_requirements_key), ("dinner", 3));
+    assert_eq!((told.failed_decision_id.as_str(), told.failure_message.as_str()), ("dish", "too many"));
+    assert_eq!((told.decision_output.as_str(), told.tenant_id.as_str()), ("null", "<default>"));
+    let decision = &told.evaluated_decisions[0];
+    assert_eq!(decision.decision_evaluation_instance_key, "9-1");
+    assert_eq!(decision.evaluated_inputs[0].input_value, "20");
+    assert_eq!(decision.matched_rules[0].evaluated_outputs[0].output_value, "\"Stew\"");
+    let by_id = pb::EvaluateDecisionRequest { decision_id: "dish".to_owned(), ..Default::default() };
+    client.evaluate_decision(by_id.clone()).await.unwrap();
+
+    let wrong = Code::InvalidArgument;
+    let both = pb::EvaluateDecisionRequest { decision_key: 4, ..by_id.clone() };
+    assert_refused(client.evaluate_decision(both).await, wrong, "exactly one of");
+    let neither = pb::EvaluateDecisionRequest::default();
+    assert_refused(client.evaluate_decision(neither).await, wrong, "exactly one of");
+    let list = pb::EvaluateDecisionRequest { variables: "[1]".to_owned(), ..by_id };
+    assert_refused(client.evaluate_decision(list).await, wrong, "'variables' to be a JSON object");
+
+    let commands = server.broker.commands();
+    let Command::EvaluateDecision(first) = &commands[0] else { panic!("an evaluation") };
+    assert_eq!(first.decision, DecisionRef::Key(4));
+    assert_eq!(first.variables.to_json(), r#"{"guests":20}"#);
+    let Command::EvaluateDecision(second) = &commands[1] else { panic!("an evaluation") };
+    assert_eq!(second.decision, DecisionRef::Id("dish".into()));
     server.stop().await;
 }
 

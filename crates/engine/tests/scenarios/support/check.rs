@@ -7,6 +7,9 @@
 //! ```text
 //! deploy FILE …              delete PROCESS v=1
 //! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [before=ELEMENT,…] [after=ELEMENT,…] [JSON]
+//! deploy FILE …              delete PROCESS|decisions:ID|form:ID|file:ID v=1
+//! evaluate DECISION [v=1] [JSON]
+//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [JSON]
 //! cancel #1                  unban #1
 //! modify #1 [+ELEMENT[^ANCESTOR] …] [SOURCE>ELEMENT[^ANCESTOR|^inferred|^parent] …] [-SOURCE …] [JSON]
 //!     (SOURCE: an element ID, or key:ELEMENT for an instance of it; JSON: variables by ID of the scope)
@@ -25,9 +28,10 @@ use engine::Options;
 use expect_test::Expect;
 use protocol::{
     ActivationInstruction, AncestorScope, AwaitResult, Clock, Command, CompleteJob, CorrelateMessage,
-    CreateInstance, DefinitionRef, DeleteResource, Deploy, Document, ElementMapping, ElementSource, FailJob,
-    Key, MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
-    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
+    CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy, Document, ElementMapping,
+    ElementSource, EvaluateDecision, FailJob, Key, MigrateInstance, MigrationPlan, ModifyInstance,
+    MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables, ThrowError,
+    UpdateJob,
 };
 
 use super::Harness;
@@ -45,7 +49,13 @@ pub fn check(model: &str, script: &str, expected: Expect) {
 /// The same with several files, which the script deploys, and other options.
 pub fn check_with(files: &[(&str, &str)], options: Options, script: &str, expected: Expect) {
     let mut run = Run {
-        files: files.iter().map(|(name, text)| ((*name).to_owned(), bpmn(text))).collect(),
+        files: files
+            .iter()
+            .map(|(name, text)| {
+                let content = if name.contains('.') { (*text).to_owned() } else { bpmn(text) };
+                ((*name).to_owned(), content)
+            })
+            .collect(),
         harness: Harness::with_options(options),
         transcript: Transcript::hiding(&["definitions"]),
         seen: 0,
@@ -257,6 +267,16 @@ impl Run {
                 },
                 operation_reference: None,
             }),
+            "evaluate" => Command::EvaluateDecision(EvaluateDecision {
+                decision: match line.number("v") {
+                    Some(version) => {
+                        DecisionRef::Key(self.definition(&format!("decision:{}", line.word(1)), version))
+                    }
+                    None => DecisionRef::Id(Name::from(line.word(1))),
+                },
+                variables: line.variables(),
+                tenant_id: Name::default_tenant(),
+            }),
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),
@@ -345,6 +365,15 @@ impl Run {
     /// A file of the test; one that the test does not know has its name as content.
     fn file(&self, name: &str) -> Resource {
         match self.files.iter().find(|(known, _)| known == name) {
+            // Anything but a model is a file as it is: `dish@2.dmn` is deployed as `dish.dmn`.
+            Some((_, content)) if name.contains('.') => {
+                let (stem, extension) = name.rsplit_once('.').expect("an extension");
+                let stem = stem.split('@').next().unwrap_or(stem);
+                Resource {
+                    name: Name::from(format!("{stem}.{extension}")),
+                    content: content.clone().into_bytes(),
+                }
+            }
             Some((_, xml)) => {
                 // Versions of a file share its name: `order@2` is deployed as `order.bpmn`.
                 let name = name.split('@').next().unwrap_or(name);

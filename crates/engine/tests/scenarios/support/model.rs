@@ -243,22 +243,31 @@ impl Writer {
                     extensions(e, &definition)
                 );
             }
+            "decide" => {
+                let mut definition = format!(
+                    r#"<zeebe:calledDecision decisionId="{}" resultVariable="{}""#,
+                    escape(e.get("decision").expect("a decision")),
+                    e.get("result").unwrap_or("result")
+                );
+                definition.push_str(&bound(e));
+                return format!(
+                    r#"<bpmn:businessRuleTask id="{id}">{}</bpmn:businessRuleTask>"#,
+                    extensions(e, &definition)
+                );
+            }
             "call" => {
                 let mut definition = format!(
                     r#"<zeebe:calledElement processId="{}""#,
                     escape(e.get("process").expect("a process"))
                 );
-                for (key, attribute) in [
-                    ("up", "propagateAllChildVariables"),
-                    ("down", "propagateAllParentVariables"),
-                    ("binding", "bindingType"),
-                    ("tag", "versionTag"),
-                ] {
+                for (key, attribute) in
+                    [("up", "propagateAllChildVariables"), ("down", "propagateAllParentVariables")]
+                {
                     if let Some(value) = e.get(key) {
                         let _ = write!(definition, r#" {attribute}="{value}""#);
                     }
                 }
-                definition.push_str("/>");
+                definition.push_str(&bound(e));
                 return format!(
                     r#"<bpmn:callActivity id="{id}">{}</bpmn:callActivity>"#,
                     extensions(e, &definition)
@@ -331,6 +340,17 @@ fn markers(e: &Element) -> String {
     format!(
         r#"<bpmn:multiInstanceLoopCharacteristics isSequential="{sequential}"><bpmn:extensionElements><zeebe:loopCharacteristics {attributes}/></bpmn:extensionElements>{condition}</bpmn:multiInstanceLoopCharacteristics>"#
     )
+}
+
+/// How a reference chooses its version, and the end of its element.
+fn bound(e: &Element) -> String {
+    let mut text = String::new();
+    for (key, attribute) in [("binding", "bindingType"), ("tag", "versionTag")] {
+        if let Some(value) = e.get(key) {
+            let _ = write!(text, r#" {attribute}="{value}""#);
+        }
+    }
+    text + "/>"
 }
 
 fn extensions(e: &Element, more: &str) -> String {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use engine::{Effects, Outcome};
 use protocol::{
-    ActivatedJob, DEFAULT_TENANT, Intent, JobKind, Key, ProcessInstanceRecord, Record, RecordValue, Response,
-    TimerRecord,
+    ActivatedJob, DEFAULT_TENANT, DecisionEvaluationRecord, DeploymentCreated, Intent, JobKind, Key,
+    ProcessInstanceRecord, Record, RecordValue, Response, TimerRecord,
 };
 
 use super::harness::START_MS;
@@ -22,6 +22,7 @@ pub const KINDS: &[&str] = &[
     "messages",
     "subscriptions",
     "definitions",
+    "decisions",
     "errors",
 ];
 
@@ -68,9 +69,7 @@ impl Transcript {
             Some(Ok(response)) => {
                 let text = match response {
                     Response::Deployed(deployed) => {
-                        let names =
-                            deployed.processes.iter().map(|p| format!(" {} v{}", p.process_id, p.version));
-                        format!("= deployed{}", names.collect::<String>())
+                        format!("= deployed{}", deployed_names(deployed))
                     }
                     Response::InstanceCreated(created) => {
                         format!("= created {} v{}", created.process_id, created.version)
@@ -80,6 +79,9 @@ impl Transcript {
                     }
                     Response::MessageCorrelated { process_instance_key, .. } => {
                         format!("= correlated to {}", self.instance_name(*process_instance_key))
+                    }
+                    Response::DecisionEvaluated { evaluation, .. } => {
+                        format!("= {}", self.without_keys(&evaluation_line(evaluation)))
                     }
                     Response::Done | Response::VariablesSet { .. } | Response::MessagePublished { .. } => {
                         return;
@@ -236,6 +238,24 @@ impl Transcript {
             RecordValue::Process(it) => {
                 ("definitions", format!("process {} v{} {intent}", it.bpmn_process_id, it.version))
             }
+            RecordValue::DecisionRequirements(it) => (
+                "definitions",
+                format!(
+                    "decisions {} v{} {intent}",
+                    it.decision_requirements_id, it.decision_requirements_version
+                ),
+            ),
+            RecordValue::Decision(it) => {
+                ("definitions", format!("decision {} v{} {intent}", it.decision_id, it.version))
+            }
+            RecordValue::Form(it) => ("definitions", format!("form {} v{} {intent}", it.form_id, it.version)),
+            RecordValue::Resource(it) => {
+                ("definitions", format!("file {} v{} {intent}", it.resource_id, it.version))
+            }
+            RecordValue::DecisionEvaluation(it) => {
+                let text = format!("{intent} {}", self.without_keys(&evaluation_line(it)));
+                ("decisions", text)
+            }
             RecordValue::ResourceDeletion(_) => ("definitions", format!("resource {intent}")),
             RecordValue::Error(it) => (
                 "errors",
@@ -302,6 +322,19 @@ impl Transcript {
             RecordValue::Process(process) if created => {
                 self.definitions.insert((process.bpmn_process_id.to_string(), process.version), record.key);
             }
+            RecordValue::DecisionRequirements(it) if created => {
+                let name = format!("decisions:{}", it.decision_requirements_id);
+                self.definitions.insert((name, it.decision_requirements_version), record.key);
+            }
+            RecordValue::Decision(it) if created => {
+                self.definitions.insert((format!("decision:{}", it.decision_id), it.version), record.key);
+            }
+            RecordValue::Form(it) if created => {
+                self.definitions.insert((format!("form:{}", it.form_id), it.version), record.key);
+            }
+            RecordValue::Resource(it) if created => {
+                self.definitions.insert((format!("file:{}", it.resource_id), it.version), record.key);
+            }
             _ => {}
         }
     }
@@ -311,6 +344,48 @@ impl Transcript {
 fn name_of(value: &ProcessInstanceRecord) -> String {
     let body = if &*value.bpmn_element_type == "MULTI_INSTANCE_BODY" { "*" } else { "" };
     format!("{}{body}", value.element_id)
+}
+
+fn deployed_names(deployed: &DeploymentCreated) -> String {
+    let mut text = String::new();
+    for process in &deployed.processes {
+        let _ = write!(text, " {} v{}", process.process_id, process.version);
+    }
+    for graph in &deployed.decision_requirements {
+        let _ = write!(text, " decisions:{} v{}", graph.id, graph.version);
+    }
+    for decision in &deployed.decisions {
+        let _ = write!(text, " decision:{} v{}", decision.id, decision.version);
+    }
+    for form in &deployed.forms {
+        let _ = write!(text, " form:{} v{}", form.id, form.version);
+    }
+    for file in &deployed.resources {
+        let _ = write!(text, " file:{} v{}", file.id, file.version);
+    }
+    text
+}
+
+/// Result, and how each decision came to its own.
+fn evaluation_line(it: &DecisionEvaluationRecord) -> String {
+    let mut text = format!("{} v{} -> {}", it.decision_id, it.decision_version, it.decision_output.as_str());
+    if !it.evaluation_failure_message.is_empty() {
+        let _ = write!(text, " failed in {}: {}", it.failed_decision_id, it.evaluation_failure_message);
+    }
+    for decision in &it.evaluated_decisions {
+        let _ = write!(text, "|  {} v{}", decision.decision_id, decision.decision_version);
+        for input in &decision.evaluated_inputs {
+            let _ = write!(text, " {}={}", input.input_name, input.input_value.as_str());
+        }
+        for rule in &decision.matched_rules {
+            let outputs = rule.evaluated_outputs.iter();
+            let outputs =
+                outputs.map(|output| format!("{}={}", output.output_name, output.output_value.as_str()));
+            let _ = write!(text, " rule {} ({})", rule.rule_index, outputs.collect::<Vec<_>>().join(", "));
+        }
+        let _ = write!(text, " -> {}", decision.decision_output.as_str());
+    }
+    text
 }
 
 fn timer_line(timer: &TimerRecord, intent: &str) -> String {

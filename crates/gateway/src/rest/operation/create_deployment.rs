@@ -1,10 +1,13 @@
 //! `POST /v2/deployments`: a form with one part `resources` for each file.
 
-use protocol::{Command, Deploy, DeployedProcess, Name, Resource, Response};
+use protocol::{
+    Command, Deploy, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements, Name, Resource,
+    Response,
+};
 
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_integer, write_key, write_list, write_text};
+use crate::rest::writer::{member, write_integer, write_key, write_text};
 use super::{Call, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
@@ -18,23 +21,52 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     };
     let answer = call.submit("CREATE", Command::Deploy(deploy)).await?;
     let Response::Deployed(deployment) = &answer.response else { return Err(unexpected(&answer.response)) };
-    let mut out = Vec::with_capacity(128 + 384 * deployment.processes.len());
+    let count = deployment.processes.len() + 2 * deployment.decisions.len();
+    let mut out = Vec::with_capacity(128 + 384 * count);
     out.push(b'{');
     member("deploymentKey", &mut out);
     write_key(deployment.deployment_key, &mut out);
     member("tenantId", &mut out);
     write_text(&deployment.tenant_id, &mut out);
     member("deployments", &mut out);
-    write_list(&deployment.processes, &mut out, write_process);
-    out.push(b'}');
+    out.push(b'[');
+    write_all(PROCESS, &deployment.processes, &mut out, write_process);
+    write_all(DECISION, &deployment.decisions, &mut out, write_decision);
+    write_all(REQUIREMENTS, &deployment.decision_requirements, &mut out, write_requirements);
+    write_all(FORM, &deployment.forms, &mut out, write_form);
+    write_all(RESOURCE, &deployment.resources, &mut out, write_resource);
+    out.extend_from_slice(b"]}");
     Ok(Reply::json(out).timed(answer.timing))
 }
 
-/// One of five members is set.
+const PROCESS: &str = "processDefinition";
+const DECISION: &str = "decisionDefinition";
+const REQUIREMENTS: &str = "decisionRequirements";
+const FORM: &str = "form";
+const RESOURCE: &str = "resource";
+
+/// Definitions of one kind, each in an object that has a member for every kind and one of them set.
+fn write_all<T>(kind: &str, items: &[T], out: &mut Vec<u8>, write: impl Fn(&T, &mut Vec<u8>)) {
+    for item in items {
+        if out.last() != Some(&b'[') {
+            out.push(b',');
+        }
+        out.push(b'{');
+        for other in [PROCESS, DECISION, REQUIREMENTS, FORM, RESOURCE] {
+            member(other, out);
+            if other == kind {
+                out.push(b'{');
+                write(item, out);
+                out.push(b'}');
+            } else {
+                out.extend_from_slice(b"null");
+            }
+        }
+        out.push(b'}');
+    }
+}
+
 fn write_process(process: &DeployedProcess, out: &mut Vec<u8>) {
-    out.push(b'{');
-    member("processDefinition", out);
-    out.push(b'{');
     member("processDefinitionId", out);
     write_text(&process.process_id, out);
     member("processDefinitionVersion", out);
@@ -45,10 +77,61 @@ fn write_process(process: &DeployedProcess, out: &mut Vec<u8>) {
     write_text(&process.tenant_id, out);
     member("processDefinitionKey", out);
     write_key(process.process_definition_key, out);
-    out.push(b'}');
-    for other in ["decisionDefinition", "decisionRequirements", "form", "resource"] {
-        member(other, out);
-        out.extend_from_slice(b"null");
-    }
-    out.push(b'}');
+}
+
+fn write_decision(decision: &DeployedDecision, out: &mut Vec<u8>) {
+    member("decisionDefinitionId", out);
+    write_text(&decision.id, out);
+    member("version", out);
+    write_integer(decision.version, out);
+    member("name", out);
+    write_text(&decision.name, out);
+    member("tenantId", out);
+    write_text(&decision.tenant_id, out);
+    member("decisionRequirementsId", out);
+    write_text(&decision.requirements_id, out);
+    member("decisionDefinitionKey", out);
+    write_key(decision.key, out);
+    member("decisionRequirementsKey", out);
+    write_key(decision.requirements_key, out);
+}
+
+fn write_requirements(graph: &DeployedRequirements, out: &mut Vec<u8>) {
+    member("decisionRequirementsId", out);
+    write_text(&graph.id, out);
+    member("decisionRequirementsName", out);
+    write_text(&graph.name, out);
+    member("version", out);
+    write_integer(graph.version, out);
+    member("resourceName", out);
+    write_text(&graph.resource_name, out);
+    member("tenantId", out);
+    write_text(&graph.tenant_id, out);
+    member("decisionRequirementsKey", out);
+    write_key(graph.key, out);
+}
+
+fn write_form(form: &DeployedFile, out: &mut Vec<u8>) {
+    member("formId", out);
+    write_text(&form.id, out);
+    write_file(form, out);
+    member("formKey", out);
+    write_key(form.key, out);
+}
+
+fn write_resource(resource: &DeployedFile, out: &mut Vec<u8>) {
+    member("resourceId", out);
+    write_text(&resource.id, out);
+    write_file(resource, out);
+    member("resourceKey", out);
+    write_key(resource.key, out);
+}
+
+fn write_file(file: &DeployedFile, out: &mut Vec<u8>) {
+    member("version", out);
+    write_integer(file.version, out);
+    member("resourceName", out);
+    write_text(&file.resource_name, out);
+    member("tenantId", out);
+    write_text(&file.tenant_id, out);
 }

@@ -104,6 +104,7 @@ served! {
     CreateElementInstanceVariables in create_element_instance_variables,
     CreateProcessInstance in create_process_instance,
     DeleteResource in delete_resource,
+    EvaluateDecision in evaluate_decision,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
     GetElementInstance in get_element_instance,

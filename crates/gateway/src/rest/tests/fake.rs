@@ -12,8 +12,10 @@ use broker::api::{
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, Command, CreateInstance, DeployedProcess, DeploymentCreated, Document, InstanceCreated,
-    JobKind, JobListenerEventType, Name, Query, QueryReply, Response,
+    ActivatedJob, Command, CreateInstance, DecisionEvaluationRecord, DeployedDecision, DeployedFile,
+    DeployedProcess, DeployedRequirements, DeploymentCreated, Document, EvaluatedDecisionRecord,
+    EvaluatedInputRecord, EvaluatedOutputRecord, InstanceCreated, JobKind, JobListenerEventType, Json,
+    MatchedRuleRecord, Name, Query, QueryReply, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -75,6 +77,59 @@ fn instance(command: &CreateInstance) -> InstanceCreated {
     }
 }
 
+fn file(id: &str, key: u64, resource_name: &str, tenant_id: &Name) -> DeployedFile {
+    let resource_name = resource_name.into();
+    DeployedFile { id: id.into(), version: 1, key, resource_name, tenant_id: tenant_id.clone() }
+}
+
+/// A decision that failed after one that it requires.
+fn evaluation(tenant_id: &Name) -> DecisionEvaluationRecord {
+    let decided = |id: &str, output: &str, index: u32| EvaluatedDecisionRecord {
+        decision_id: id.into(),
+        decision_name: id.into(),
+        decision_key: 31,
+        decision_version: 2,
+        decision_type: "DECISION_TABLE".into(),
+        decision_output: Json::from_valid(output.to_owned()),
+        evaluated_inputs: vec![EvaluatedInputRecord {
+            input_id: "i".into(),
+            input_name: "Guests".into(),
+            input_value: Json::from_valid("20"),
+        }],
+        matched_rules: vec![MatchedRuleRecord {
+            rule_id: "r".into(),
+            rule_index: index,
+            evaluated_outputs: vec![EvaluatedOutputRecord {
+                output_id: "o".into(),
+                output_name: "Dish".into(),
+                output_value: Json::from_valid(output.to_owned()),
+            }],
+        }],
+        tenant_id: tenant_id.clone(),
+        decision_evaluation_instance_key: format!("41-{index}").into(),
+    };
+    DecisionEvaluationRecord {
+        decision_key: 31,
+        decision_id: "dish".into(),
+        decision_name: "Dish".into(),
+        decision_version: 2,
+        decision_requirements_id: "dinner".into(),
+        decision_requirements_key: 32,
+        decision_output: Json::from_valid("null"),
+        variables: Document::empty(),
+        bpmn_process_id: Name::default(),
+        process_definition_key: None,
+        process_instance_key: None,
+        root_process_instance_key: None,
+        element_id: Name::default(),
+        element_instance_key: None,
+        evaluated_decisions: vec![decided("season", "\"winter\"", 1), decided("dish", "null", 2)],
+        evaluation_failure_message: "it failed".into(),
+        failed_decision_id: "dish".into(),
+        tenant_id: tenant_id.clone(),
+    }
+}
+
 fn usual(command: &Command) -> Response {
     match command {
         Command::Deploy(deploy) => Response::Deployed(DeploymentCreated {
@@ -87,7 +142,30 @@ fn usual(command: &Command) -> Response {
                 resource_name: deploy.resources[0].name.clone(),
                 tenant_id: deploy.tenant_id.clone(),
             }],
+            decisions: vec![DeployedDecision {
+                id: "dish".into(),
+                name: "Dish".into(),
+                version: 2,
+                key: 31,
+                requirements_id: "dinner".into(),
+                requirements_key: 32,
+                tenant_id: deploy.tenant_id.clone(),
+            }],
+            decision_requirements: vec![DeployedRequirements {
+                id: "dinner".into(),
+                name: "Dinner".into(),
+                version: 2,
+                key: 32,
+                resource_name: "dinner.dmn".into(),
+                tenant_id: deploy.tenant_id.clone(),
+            }],
+            forms: vec![file("ask", 33, "ask.form", &deploy.tenant_id)],
+            resources: vec![file("notes.txt", 34, "notes.txt", &deploy.tenant_id)],
         }),
+        Command::EvaluateDecision(evaluate) => Response::DecisionEvaluated {
+            evaluation_key: 41,
+            evaluation: Box::new(evaluation(&evaluate.tenant_id)),
+        },
         Command::CreateInstance(create) => Response::InstanceCreated(instance(create)),
         Command::PublishMessage(message) => {
             Response::MessagePublished { message_key: 9, tenant_id: message.tenant_id.clone() }

@@ -7,8 +7,9 @@ use broker::api::SubmitError;
 use bytes::Bytes;
 use http_body_util::Full;
 use protocol::{
-    ActivateElement, Clock, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, JobResult,
-    Name, PublishMessage, Rejection, RejectionType, SetVariables, ThrowError, UpdateJob, UserTaskChanges,
+    ActivateElement, Clock, Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef, Document,
+    EvaluateDecision, FailJob, JobResult, Name, PublishMessage, Rejection, RejectionType, SetVariables,
+    ThrowError, UpdateJob, UserTaskChanges,
 };
 
 use super::super::contract::Operation;
@@ -528,12 +529,80 @@ fn deploy() {
     check_response(Operation::CreateDeployment.spec(), status, &answer);
     assert_eq!(
         answer,
-        r#"{"deploymentKey":"7","tenantId":"t1","deployments":[{"processDefinition":{"processDefinitionId":"order","processDefinitionVersion":1,"resourceName":"a.bpmn","tenantId":"t1","processDefinitionKey":"2251799813685249"},"decisionDefinition":null,"decisionRequirements":null,"form":null,"resource":null}]}"#
+        concat!(
+            r#"{"deploymentKey":"7","tenantId":"t1","deployments":["#,
+            r#"{"processDefinition":{"processDefinitionId":"order","processDefinitionVersion":1,"resourceName":"a.bpmn","tenantId":"t1","processDefinitionKey":"2251799813685249"},"decisionDefinition":null,"decisionRequirements":null,"form":null,"resource":null},"#,
+            r#"{"processDefinition":null,"decisionDefinition":{"decisionDefinitionId":"dish","version":2,"name":"Dish","tenantId":"t1","decisionRequirementsId":"dinner","decisionDefinitionKey":"31","decisionRequirementsKey":"32"},"decisionRequirements":null,"form":null,"resource":null},"#,
+            r#"{"processDefinition":null,"decisionDefinition":null,"decisionRequirements":{"decisionRequirementsId":"dinner","decisionRequirementsName":"Dinner","version":2,"resourceName":"dinner.dmn","tenantId":"t1","decisionRequirementsKey":"32"},"form":null,"resource":null},"#,
+            r#"{"processDefinition":null,"decisionDefinition":null,"decisionRequirements":null,"form":{"formId":"ask","version":1,"resourceName":"ask.form","tenantId":"t1","formKey":"33"},"resource":null},"#,
+            r#"{"processDefinition":null,"decisionDefinition":null,"decisionRequirements":null,"form":null,"resource":{"resourceId":"notes.txt","version":1,"resourceName":"notes.txt","tenantId":"t1","resourceKey":"34"}}]}"#,
+        )
     );
     let Command::Deploy(deploy) = broker.last() else { panic!("a deployment") };
     let resources: Vec<_> =
         deploy.resources.iter().map(|r| (r.name.as_str(), r.content.as_slice())).collect();
     assert_eq!(resources, [("a.bpmn", &b"<xml/>"[..]), ("b.bpmn", b"B")]);
+}
+
+#[test]
+fn evaluate_a_decision() {
+    const PATH: &str = "/v2/decision-definitions/evaluation";
+    let body = r#"{"decisionDefinitionId":"dish","variables":{"guests":20},"tenantId":"t1"}"#;
+    let (answer, command) = succeed(Operation::EvaluateDecision, PATH, body);
+    let told: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(told["output"], "null");
+    assert_eq!(
+        (&told["failedDecisionDefinitionId"], &told["failureMessage"]),
+        (&"dish".into(), &"it failed".into())
+    );
+    assert_eq!((&told["decisionEvaluationKey"], &told["decisionInstanceKey"]), (&"41".into(), &"41".into()));
+    assert_eq!(
+        (&told["decisionDefinitionKey"], &told["decisionRequirementsKey"]),
+        (&"31".into(), &"32".into())
+    );
+    let first = &told["evaluatedDecisions"][0];
+    assert_eq!(
+        first.to_string(),
+        serde_json::json!({
+            "decisionDefinitionId": "season", "decisionDefinitionKey": "31", "decisionDefinitionName": "season",
+            "decisionDefinitionVersion": 2, "decisionDefinitionType": "DECISION_TABLE", "tenantId": "t1",
+            "decisionEvaluationInstanceKey": "41-1", "output": "\"winter\"",
+            "evaluatedInputs": [{"inputId": "i", "inputName": "Guests", "inputValue": "20"}],
+            "matchedRules": [{"ruleId": "r", "ruleIndex": 1, "evaluatedOutputs": [
+                {"outputId": "o", "outputName": "Dish", "outputValue": "\"winter\"", "ruleId": "r", "ruleIndex": 1},
+            ]}],
+        })
+        .to_string()
+    );
+    assert_eq!(
+        command,
+        Command::EvaluateDecision(EvaluateDecision {
+            decision: DecisionRef::Id("dish".into()),
+            variables: document(r#"{"guests":20}"#),
+            tenant_id: "t1".into(),
+        })
+    );
+    let (_, command) = succeed(Operation::EvaluateDecision, PATH, r#"{"decisionDefinitionKey":"31"}"#);
+    let Command::EvaluateDecision(by_key) = command else { panic!("an evaluation") };
+    assert_eq!((by_key.decision, by_key.tenant_id), (DecisionRef::Key(31), Name::default_tenant()));
+    bad(
+        "POST",
+        PATH,
+        r#"{"decisionDefinitionKey":"31","decisionDefinitionId":"dish"}"#,
+        "request body: expected exactly one of decisionDefinitionId, decisionDefinitionKey, but found decisionDefinitionId, decisionDefinitionKey together",
+    );
+    let broker = Arc::new(FakeBroker::default());
+    let rejection = Rejection::not_found("no such decision");
+    broker.scripted.lock().unwrap().push_back(Err(SubmitError::Rejected(rejection)));
+    fail_with(
+        &broker,
+        "POST",
+        PATH,
+        body,
+        404,
+        "NOT_FOUND",
+        "Command 'EVALUATE' rejected with code 'NOT_FOUND': no such decision",
+    );
 }
 
 #[test]

@@ -1,0 +1,168 @@
+//! Evaluating decisions: the result, and the record of how it came about.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use dmn::{EvaluatedDecision, MatchedRule};
+use feel::Value;
+use protocol::{
+    DecisionEvaluationRecord, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
+    Intent, Json, Key, MatchedRuleRecord, Name,
+};
+use state::StateError;
+
+use crate::entity::{Decision, DecisionRequirements, ErrorType};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::work::{At, Work};
+
+impl Work<'_> {
+    /// The result of a decision for an element instance; a failure is an incident.
+    pub fn evaluate_decision(&mut self, at: &At, decision_key: Key) -> Result<Json, Failure> {
+        let evaluation_key = self.next_key();
+        let scope = Scope::of(at.key);
+        if !self.options.records {
+            // The record takes its position nevertheless.
+            self.meta.position += 1;
+            return self.decide(decision_key, &scope);
+        }
+        let (result, mut evaluation) = self.trace_decision(evaluation_key, decision_key, &scope)?;
+        evaluation.bpmn_process_id = at.instance.process_id.clone();
+        evaluation.process_definition_key = Some(at.instance.definition_key);
+        evaluation.process_instance_key = Some(at.process_instance_key);
+        evaluation.root_process_instance_key = Some(at.instance.root_key);
+        evaluation.element_id = Name::from(&at.element().id);
+        evaluation.element_instance_key = Some(at.key);
+        let intent = if result.is_ok() { Intent::Evaluated } else { Intent::Failed };
+        self.emit(evaluation_key, intent, |_| evaluation);
+        result
+    }
+
+    /// The result alone.
+    fn decide(&mut self, decision_key: Key, scope: &Scope) -> Result<Json, Failure> {
+        let (decision, _) = self.decision_with_graph(decision_key)?;
+        let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
+        match self.with_variables(scope, |variables, environment| {
+            model.output(&decision.id, variables, environment)
+        })? {
+            Ok(value) => Ok(self.to_json(&value)),
+            Err(failure) => Err(decision_failed(&failure)),
+        }
+    }
+
+    /// The result and how it came about. Whose evaluation it is, the caller adds.
+    pub fn trace_decision(
+        &mut self,
+        evaluation_key: Key,
+        decision_key: Key,
+        scope: &Scope,
+    ) -> Result<(Result<Json, Failure>, DecisionEvaluationRecord), Failure> {
+        let (decision, graph) = self.decision_with_graph(decision_key)?;
+        let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
+        let outcome = self.with_variables(scope, |variables, environment| {
+            model.evaluate(&decision.id, variables, environment)
+        })?;
+        let mut record = DecisionEvaluationRecord {
+            decision_key,
+            decision_id: decision.id.clone(),
+            decision_name: decision.name.clone(),
+            decision_version: decision.version,
+            decision_requirements_id: graph.id.clone(),
+            decision_requirements_key: decision.requirements_key,
+            decision_output: Json::from_valid("null"),
+            variables: Document::empty(),
+            bpmn_process_id: Name::default(),
+            process_definition_key: None,
+            process_instance_key: None,
+            root_process_instance_key: None,
+            element_id: Name::default(),
+            element_instance_key: None,
+            evaluated_decisions: Vec::new(),
+            evaluation_failure_message: Name::default(),
+            failed_decision_id: Name::default(),
+            tenant_id: decision.tenant_id.clone(),
+        };
+        let (result, trail) = match outcome {
+            Ok(evaluation) => {
+                record.decision_output = self.to_json(&evaluation.output);
+                (Ok(record.decision_output.clone()), evaluation.evaluated_decisions)
+            }
+            Err(failure) => {
+                record.evaluation_failure_message = self.cut_message(&failure.to_string());
+                record.failed_decision_id = Name::from(failure.failed_decision_id.as_str());
+                (Err(decision_failed(&failure)), failure.evaluated_decisions)
+            }
+        };
+        record.evaluated_decisions = self.trail_record(evaluation_key, &graph, &trail)?;
+        Ok((result, record))
+    }
+
+    fn decision_with_graph(
+        &self,
+        decision_key: Key,
+    ) -> Result<(Arc<Decision>, Arc<DecisionRequirements>), StateError> {
+        let missing = || StateError::Decode(format!("decision {decision_key} is referenced, but not there"));
+        let decision = self.tables.decisions.get(&decision_key)?.ok_or_else(missing)?;
+        let graph = self.tables.decision_requirements.get(&decision.requirements_key)?.ok_or_else(missing)?;
+        Ok((decision, graph))
+    }
+
+    fn trail_record(
+        &self,
+        evaluation_key: Key,
+        graph: &DecisionRequirements,
+        trail: &[EvaluatedDecision],
+    ) -> Result<Vec<EvaluatedDecisionRecord>, StateError> {
+        let mut by_id: BTreeMap<Arc<str>, (Key, Arc<Decision>)> = BTreeMap::new();
+        for key in &graph.decisions {
+            if let Some(decision) = self.tables.decisions.get(key)? {
+                by_id.insert(decision.id.0.clone(), (*key, decision));
+            }
+        }
+        let records = trail.iter().enumerate().map(|(index, evaluated)| {
+            let known = by_id.get(&evaluated.id);
+            EvaluatedDecisionRecord {
+                decision_id: Name::from(&evaluated.id),
+                decision_name: Name::from(&evaluated.name),
+                decision_key: known.map_or(0, |(key, _)| *key),
+                decision_version: known.map_or(0, |(_, decision)| decision.version),
+                decision_type: Name::from(evaluated.kind.name()),
+                decision_output: self.to_json(&evaluated.output),
+                evaluated_inputs: evaluated
+                    .inputs
+                    .iter()
+                    .map(|input| EvaluatedInputRecord {
+                        input_id: Name::from(&input.id),
+                        input_name: Name::from(&input.name),
+                        input_value: self.to_json(&input.value),
+                    })
+                    .collect(),
+                matched_rules: evaluated.matched_rules.iter().map(|rule| self.rule_record(rule)).collect(),
+                tenant_id: graph.tenant_id.clone(),
+                decision_evaluation_instance_key: Name::from(format!("{evaluation_key}-{}", index + 1)),
+            }
+        });
+        Ok(records.collect())
+    }
+
+    fn rule_record(&self, rule: &MatchedRule) -> MatchedRuleRecord {
+        let output = |id: &Arc<str>, name: &Arc<str>, value: &Value| EvaluatedOutputRecord {
+            output_id: Name::from(id),
+            output_name: Name::from(name),
+            output_value: self.to_json(value),
+        };
+        MatchedRuleRecord {
+            rule_id: Name::from(&rule.id),
+            rule_index: u32::try_from(rule.index).unwrap_or(u32::MAX),
+            evaluated_outputs: rule
+                .outputs
+                .iter()
+                .map(|found| output(&found.id, &found.name, &found.value))
+                .collect(),
+        }
+    }
+}
+
+fn decision_failed(failure: &dmn::Failure) -> Failure {
+    Failure::incident(ErrorType::DecisionEvaluationError, failure.to_string())
+}

@@ -1,0 +1,63 @@
+//! Records of definitions other than processes, and of what decisions came to.
+
+use minicbor::{Decode, Encode};
+use serde::Serialize;
+
+use super::{json_as_text, key_or_none};
+use crate::{Document, Json, Key, Name};
+
+records! {
+    /// A decision requirements graph.
+    DecisionRequirementsRecord {
+        0 decision_requirements_id: Name, 1 decision_requirements_name: Name, 2 decision_requirements_version: u32,
+        3 decision_requirements_key: Key, 4 namespace: Name, 5 resource_name: Name, 6 checksum: Name, 7 resource: Name,
+        8 duplicate: bool, 9 tenant_id: Name, 10 deployment_key: Key,
+    }
+    /// A decision.
+    DecisionRecord {
+        0 decision_id: Name, 1 decision_name: Name, 2 version: u32, 3 version_tag: Name, 4 decision_key: Key,
+        5 decision_requirements_id: Name, 6 decision_requirements_key: Key, 7 duplicate: bool, 8 tenant_id: Name,
+        9 deployment_key: Key,
+    }
+    /// A form.
+    FormRecord {
+        0 form_id: Name, 1 version: u32, 2 version_tag: Name, 3 form_key: Key, 4 resource_name: Name, 5 checksum: Name,
+        6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
+    }
+    /// A resource of no kind that the engine knows.
+    ResourceRecord {
+        0 resource_id: Name, 1 version: u32, 2 version_tag: Name, 3 resource_key: Key, 4 resource_name: Name,
+        5 checksum: Name, 6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
+    }
+    /// The evaluation of a decision, with everything it required.
+    DecisionEvaluationRecord {
+        0 decision_key: Key, 1 decision_id: Name, 2 decision_name: Name, 3 decision_version: u32,
+        4 decision_requirements_id: Name, 5 decision_requirements_key: Key,
+        6 #[serde(serialize_with = "json_as_text")] decision_output: Json, 7 variables: Document,
+        8 bpmn_process_id: Name, 9 #[serde(serialize_with = "key_or_none")] process_definition_key: Option<Key>,
+        10 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>,
+        11 #[serde(serialize_with = "key_or_none")] root_process_instance_key: Option<Key>,
+        12 element_id: Name, 13 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
+        14 evaluated_decisions: Vec<EvaluatedDecisionRecord>, 15 evaluation_failure_message: Name,
+        16 failed_decision_id: Name, 17 tenant_id: Name,
+    }
+    /// One decision of an evaluation.
+    EvaluatedDecisionRecord {
+        0 decision_id: Name, 1 decision_name: Name, 2 decision_key: Key, 3 decision_version: u32, 4 decision_type: Name,
+        5 #[serde(serialize_with = "json_as_text")] decision_output: Json,
+        6 evaluated_inputs: Vec<EvaluatedInputRecord>, 7 matched_rules: Vec<MatchedRuleRecord>, 8 tenant_id: Name,
+        9 decision_evaluation_instance_key: Name,
+    }
+    /// An input of a decision table, evaluated.
+    EvaluatedInputRecord {
+        0 input_id: Name, 1 input_name: Name, 2 #[serde(serialize_with = "json_as_text")] input_value: Json,
+    }
+    /// A rule of a decision table that matched; counted from 1.
+    MatchedRuleRecord {
+        0 rule_id: Name, 1 rule_index: u32, 2 evaluated_outputs: Vec<EvaluatedOutputRecord>,
+    }
+    /// An output of a rule that matched.
+    EvaluatedOutputRecord {
+        0 output_id: Name, 1 output_name: Name, 2 #[serde(serialize_with = "json_as_text")] output_value: Json,
+    }
+}
