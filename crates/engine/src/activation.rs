@@ -63,6 +63,11 @@ pub(crate) fn activatable(process: &Process, id: &str) -> Result<ElementIndex, S
     Err(format!("'{id}' {reason}, which cannot be activated"))
 }
 
+/// Whether an element is the body of a multi-instance activity; the instances inside it have the same ID.
+pub(crate) fn is_body(process: &Process, element: ElementIndex) -> bool {
+    matches!(process.element(element).kind, ElementKind::MultiInstance(_))
+}
+
 fn is_behind_event_gateway(process: &Process, element: &Element) -> bool {
     let sources = element.incoming.iter().map(|&flow| process.element(process.flow(flow).source));
     sources.into_iter().any(|source| matches!(source.kind, ElementKind::EventBased))
@@ -89,7 +94,9 @@ impl Work<'_> {
         self.set_scope_variables(instance_key, instance_key, id(PROCESS), target.variables)?;
         let mut existing = scope_key;
         for &scope in around[..around.len() - missing.len()].iter().rev() {
-            self.set_scope_variables(instance_key, existing, id(scope), target.variables)?;
+            if !is_body(&process, scope) {
+                self.set_scope_variables(instance_key, existing, id(scope), target.variables)?;
+            }
             existing = self.tables.element_instances.get(&existing)?.map_or(0, |row| row.scope_key);
         }
         for scope in missing {
@@ -136,10 +143,26 @@ impl Work<'_> {
                     id(row.element)
                 )));
             }
-            return Ok((key, around[depth..].to_vec()));
+            let missing = &around[depth..];
+            if let Some(&body) = missing
+                .iter()
+                .find(|&&scope| is_body(process, scope) || is_body(process, process.element(scope).scope))
+            {
+                return Err(refused(format!(
+                    "multi-instance activity '{}' cannot be entered from outside",
+                    id(body)
+                )));
+            }
+            return Ok((key, missing.to_vec()));
         }
         let mut scope_key = instance_key;
         for (depth, &scope) in around.iter().enumerate() {
+            if is_body(process, scope) {
+                return Err(refused(format!(
+                    "it is inside the multi-instance activity '{}', where the instance to activate it in must be named",
+                    id(scope)
+                )));
+            }
             let mut found = self.active_children(scope_key, scope, 2)?.into_iter();
             match (found.next(), found.next()) {
                 (None, _) => return Ok((scope_key, around[depth..].to_vec())),

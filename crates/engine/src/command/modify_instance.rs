@@ -11,7 +11,7 @@ use protocol::{
     TerminateInstructionRecord, VariableInstructionRecord,
 };
 
-use crate::activation::{Place, Target, activatable, explain, scopes};
+use crate::activation::{Place, Target, activatable, explain, is_body, scopes};
 use crate::entity::{Instance, Phase};
 use crate::failure::Failure;
 use crate::step::Step;
@@ -136,7 +136,12 @@ impl Work<'_> {
             AncestorScope::Only => return Ok(Place::Only),
             AncestorScope::Direct(key) => return Ok(Place::Below(key)),
             AncestorScope::SourceParent => {
-                let parent = self.tables.element_instances.get(&source)?.map_or(0, |row| row.scope_key);
+                let scope_of = |key| self.tables.element_instances.get(&key);
+                let mut parent = scope_of(source)?.map_or(0, |row| row.scope_key);
+                if let Some(row) = scope_of(parent)?.filter(|row| is_body(process, row.element)) {
+                    // Nothing else can be in a body: its scope is meant.
+                    parent = row.scope_key;
+                }
                 return Ok(Place::Below(parent));
             }
             AncestorScope::Inferred => {}

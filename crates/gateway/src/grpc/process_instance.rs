@@ -2,8 +2,9 @@
 
 use grpc as pb;
 use protocol::{
-    Command, CreateInstance, DefinitionRef, ElementMapping, InstanceCreated, MigrateInstance, MigrationPlan,
-    Name, Rejection, Response,
+    ActivationInstruction, Command, CreateInstance, DefinitionRef, ElementMapping, ElementSource,
+    InstanceCreated, MigrateInstance, MigrationPlan, ModifyInstance, Name, Rejection, Response,
+    ScopeVariables,
 };
 use tonic::Status;
 
@@ -104,6 +105,34 @@ pub(super) fn migrate(request: pb::MigrateProcessInstanceRequest) -> Result<Comm
         },
         operation_reference: request.operation_reference,
     }))
+}
+
+/// Reads a modification.
+pub(super) fn modify(request: pb::ModifyProcessInstanceRequest) -> Result<Command, Status> {
+    let mut modify = ModifyInstance::of(field::key("processInstanceKey", request.process_instance_key)?);
+    for activate in request.activate_instructions {
+        let mut variables = Vec::with_capacity(activate.variable_instructions.len());
+        for set in activate.variable_instructions {
+            variables.push(ScopeVariables {
+                scope_id: field::optional_name("variableInstructions.scopeId", set.scope_id)?,
+                variables: field::variables("variableInstructions.variables", set.variables)?,
+            });
+        }
+        modify.activate.push(ActivationInstruction {
+            element_id: field::name("activateInstructions.elementId", activate.element_id)?,
+            ancestor_key: match activate.ancestor_element_instance_key {
+                -1 | 0 => None,
+                key => Some(field::key("activateInstructions.ancestorElementInstanceKey", key)?),
+            },
+            variables,
+        });
+    }
+    for terminate in request.terminate_instructions {
+        let key = field::key("terminateInstructions.elementInstanceKey", terminate.element_instance_key)?;
+        modify.terminate.push(ElementSource::Key(key));
+    }
+    modify.operation_reference = request.operation_reference;
+    Ok(Command::ModifyInstance(modify))
 }
 
 /// Writes the answer to a creation.

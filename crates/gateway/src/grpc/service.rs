@@ -285,9 +285,10 @@ impl pb::gateway_server::Gateway for Service {
 
     async fn modify_process_instance(
         &self,
-        _: Request<pb::ModifyProcessInstanceRequest>,
+        request: Request<pb::ModifyProcessInstanceRequest>,
     ) -> Result<Response<pb::ModifyProcessInstanceResponse>, Status> {
-        unserved(&self.metrics.modify_process_instance, "ModifyProcessInstance")
+        let command = process_instance::modify(request.into_inner());
+        self.submit(&self.metrics.modify_process_instance, "MODIFY", command, done).await
     }
 
     async fn migrate_process_instance(

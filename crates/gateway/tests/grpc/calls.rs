@@ -5,9 +5,10 @@ use std::time::Duration;
 use broker::api::SubmitError;
 use grpc as pb;
 use protocol::{
-    Command, DecisionEvaluationRecord, DecisionRef, DefinitionRef, DeployedProcess, DeploymentCreated,
-    Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, Json, MatchedRuleRecord,
-    Name, Rejection, RejectionType, Response,
+    ActivationInstruction, Command, DecisionEvaluationRecord, DecisionRef, DefinitionRef, DeployedProcess,
+    DeploymentCreated, Document, ElementSource, EvaluatedDecisionRecord, EvaluatedInputRecord,
+    EvaluatedOutputRecord, Json, MatchedRuleRecord, ModifyInstance, Name, Rejection, RejectionType, Response,
+    ScopeVariables,
 };
 use tonic::{Code, Status};
 
@@ -76,6 +77,59 @@ async fn a_creation_has_instructions() {
     assert_refused(nowhere, wrong, "'startInstructions.elementId'");
     let never = client.create_process_instance(request("a", None)).await;
     assert_refused(never, wrong, "'runtimeInstructions.terminate.afterElementId'");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_modification_reaches_the_broker() {
+    use pb::modify_process_instance_request::{
+        ActivateInstruction, TerminateInstruction, VariableInstruction,
+    };
+    let server = Server::start(FakeBroker::answering([Ok(Response::Done)])).await;
+    let mut client = server.client().await;
+    let set =
+        |variables: &str| VariableInstruction { variables: variables.to_owned(), scope_id: "s".to_owned() };
+    let activate = |id: &str, ancestor_element_instance_key, variables: &[&str]| ActivateInstruction {
+        element_id: id.to_owned(),
+        ancestor_element_instance_key,
+        variable_instructions: variables.iter().map(|text| set(text)).collect(),
+    };
+    let request = |activate_instructions, element_instance_key| pb::ModifyProcessInstanceRequest {
+        process_instance_key: 5,
+        activate_instructions,
+        terminate_instructions: vec![TerminateInstruction { element_instance_key }],
+        operation_reference: Some(9),
+    };
+    let instructions = vec![activate("a", 0, &[]), activate("b", -1, &[]), activate("c", 7, &["{\"x\":1}"])];
+    client.modify_process_instance(request(instructions, 8)).await.unwrap();
+    let expected = |id: &str, ancestor_key, variables| ActivationInstruction {
+        element_id: id.into(),
+        ancestor_key,
+        variables,
+    };
+    let x = Document::from_iter([(Name::from("x"), Json::from_valid("1"))]);
+    assert_eq!(
+        server.broker.commands(),
+        [Command::ModifyInstance(ModifyInstance {
+            activate: vec![
+                expected("a", None, vec![]),
+                expected("b", None, vec![]),
+                expected("c", Some(7), vec![ScopeVariables { scope_id: "s".into(), variables: x }]),
+            ],
+            terminate: vec![ElementSource::Key(8)],
+            operation_reference: Some(9),
+            ..ModifyInstance::of(5)
+        })]
+    );
+    let wrong = Code::InvalidArgument;
+    let nameless = client.modify_process_instance(request(vec![activate("", 0, &[])], 8)).await;
+    assert_refused(nameless, wrong, "'activateInstructions.elementId'");
+    let ancestor = client.modify_process_instance(request(vec![activate("a", -2, &[])], 8)).await;
+    assert_refused(ancestor, wrong, "'activateInstructions.ancestorElementInstanceKey'");
+    let list = client.modify_process_instance(request(vec![activate("a", 0, &["[]"])], 8)).await;
+    assert_refused(list, wrong, "'variableInstructions.variables'");
+    let keyless = client.modify_process_instance(request(vec![], 0)).await;
+    assert_refused(keyless, wrong, "'terminateInstructions.elementInstanceKey'");
     server.stop().await;
 }
 
@@ -300,8 +354,6 @@ async fn what_is_not_served_says_so() {
         no,
         "BroadcastSignal",
     );
-    let modify = client.modify_process_instance(pb::ModifyProcessInstanceRequest::default()).await;
-    assert_refused(modify, no, "ModifyProcessInstance");
     let result = pb::JobResult { r#type: Some("other".to_owned()), ..Default::default() };
     let other = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
     assert_refused(client.complete_job(other).await, Code::InvalidArgument, "'result.type'");

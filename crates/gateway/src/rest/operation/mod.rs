@@ -116,6 +116,7 @@ served! {
     GetTopology in get_topology,
     MigrateProcessInstance in migrate_process_instance,
     GetVariable in get_variable,
+    ModifyProcessInstance in modify_process_instance,
     PinClock in pin_clock,
     PublishMessage in publish_message,
     ResetClock in reset_clock,

@@ -4,6 +4,7 @@ mod contract;
 mod fake;
 mod http;
 mod migration;
+mod modification;
 mod operations;
 mod random;
 mod views;
