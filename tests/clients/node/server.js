@@ -16,9 +16,15 @@ export const grpcAddress = () => environment('BATON_GRPC_ADDRESS');
 /** A model under an ID of its own, so that no test meets another one's jobs or messages. */
 export function model(name) {
   const id = `node-${name}-${randomUUID()}`;
+  const folder = mkdtempSync(join(tmpdir(), 'baton-clients-'));
+  const text = (resource) =>
+    readFileSync(join(environment('BATON_CLIENT_MODELS'), resource), 'utf8').replaceAll('@ID@', id);
+  /** Another file that belongs to the model, under the same ID. */
+  const fileOf = (resource) => {
+    const file = join(folder, resource);
+    writeFileSync(file, text(resource));
+    return file;
+  };
   const resource = `${name}.bpmn`;
-  const xml = readFileSync(join(environment('BATON_CLIENT_MODELS'), resource), 'utf8').replaceAll('@ID@', id);
-  const file = join(mkdtempSync(join(tmpdir(), 'baton-clients-')), resource);
-  writeFileSync(file, xml);
-  return { id, resource, xml, file };
+  return { id, resource, xml: text(resource), file: fileOf(resource), fileOf };
 }

@@ -36,17 +36,25 @@ class Model:
     resource: str
     path: Path
 
+    def beside(self, resource: str) -> Path:
+        """Another file that belongs to the model, under the same ID."""
+        path = self.path.parent / resource
+        path.write_text(_text(resource, self.id), "utf-8")
+        return path
+
     def replace(self, old: str, new: str) -> None:
         self.path.write_text(self.path.read_text("utf-8").replace(old, new), "utf-8")
 
 
-def model(name: str) -> Model:
-    resource = f"{name}.bpmn"
+def _text(resource: str, identifier: str) -> str:
     source = Path(_environment("BATON_CLIENT_MODELS")) / resource
-    result = Model(
-        id=f"python-{name}-{uuid.uuid4()}",
-        resource=resource,
-        path=Path(tempfile.mkdtemp(prefix="baton-clients-")) / resource,
-    )
-    result.path.write_text(source.read_text("utf-8").replace("@ID@", result.id), "utf-8")
+    return source.read_text("utf-8").replace("@ID@", identifier)
+
+
+def model(name: str) -> Model:
+    identifier = f"python-{name}-{uuid.uuid4()}"
+    resource = f"{name}.bpmn"
+    folder = Path(tempfile.mkdtemp(prefix="baton-clients-"))
+    result = Model(id=identifier, resource=resource, path=folder / resource)
+    result.beside(resource)
     return result

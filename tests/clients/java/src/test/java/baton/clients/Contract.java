@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import baton.clients.Server.Model;
-import io.camunda.client.CamundaClient;
 import io.camunda.client.api.CamundaFuture;
 import io.camunda.client.api.command.ClientException;
 import io.camunda.client.api.response.ActivatedJob;
@@ -22,35 +21,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a Java client relies on, told once and run over each protocol. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class Contract {
-  static final String TENANT = "<default>";
-  static final Duration RESULT_TIMEOUT = Duration.ofSeconds(20);
-  static final Duration NO_WAIT = Duration.ofMillis(-1);
-  static final long UNKNOWN_KEY = (1L << 51) + (1L << 50);
-
+abstract class Contract extends Connected {
   /** Most keys the incident search may try between two known ones. */
   private static final long KEYS_TO_TRY_MAX = 2_000;
-
-  CamundaClient client;
-
-  abstract boolean rest();
-
-  @BeforeEach
-  void connect() {
-    client = Server.client().preferRestOverGrpc(rest()).build();
-  }
-
-  @AfterEach
-  void disconnect() {
-    client.close();
-  }
 
   // --- cluster ---
 
@@ -532,62 +508,6 @@ abstract class Contract {
   }
 
   // --- helpers ---
-
-  ProcessInstanceEvent create(final Model model, final Map<String, Object> variables) {
-    return client
-        .newCreateInstanceCommand()
-        .bpmnProcessId(model.id())
-        .latestVersion()
-        .variables(variables)
-        .send()
-        .join();
-  }
-
-  CamundaFuture<ProcessInstanceResult> createAwaiting(
-      final Model model, final Map<String, Object> variables) {
-    return client
-        .newCreateInstanceCommand()
-        .bpmnProcessId(model.id())
-        .latestVersion()
-        .variables(variables)
-        .withResult()
-        .requestTimeout(RESULT_TIMEOUT)
-        .send();
-  }
-
-  List<ActivatedJob> activate(final Model model, final Duration requestTimeout) {
-    return client
-        .newActivateJobsCommand()
-        .jobType(model.id())
-        .maxJobsToActivate(10)
-        .workerName("tester")
-        .timeout(Duration.ofMinutes(1))
-        .requestTimeout(requestTimeout)
-        .send()
-        .join()
-        .getJobs();
-  }
-
-  ActivatedJob activateOne(final Model model) {
-    final List<ActivatedJob> jobs = activate(model, Duration.ofSeconds(15));
-    assertEquals(1, jobs.size());
-    return jobs.get(0);
-  }
-
-  void publish(
-      final Model model,
-      final String correlationKey,
-      final Duration timeToLive,
-      final Map<String, Object> variables) {
-    client
-        .newPublishMessageCommand()
-        .messageName(model.id())
-        .correlationKey(correlationKey)
-        .timeToLive(timeToLive)
-        .variables(variables)
-        .send()
-        .join();
-  }
 
   private DeploymentEvent deploy(final Model model, final String xml) {
     return client

@@ -21,7 +21,8 @@ import org.xml.sax.SAXParseException;
 class ModelTest {
   @ParameterizedTest
   @ValueSource(
-      strings = {"straight", "task", "error", "message", "malformed-expression", "missing-type"})
+      strings = {"straight", "task", "error", "message", "malformed-expression", "missing-type", "rule", "multi",
+        "signal", "user-task", "two-steps", "ad-hoc"})
   void holdsOneProcessUnderItsOwnId(final String name) throws Exception {
     final Model model = Model.of(name);
     final var processes = parse(model).getElementsByTagNameNS("*", "process");

@@ -22,7 +22,7 @@ final class Server {
   record Model(String id, String resource, String xml) {
     static Model of(final String name) {
       final String id = "java-" + name + "-" + UUID.randomUUID();
-      return new Model(id, name + ".bpmn", read(name).replace("@ID@", id));
+      return new Model(id, name + ".bpmn", read(name + ".bpmn").replace("@ID@", id));
     }
 
     Model deploy(final CamundaClient client) {
@@ -30,9 +30,14 @@ final class Server {
       return this;
     }
 
-    private static String read(final String name) {
+    /** Another file that belongs to the model, under the same ID. */
+    String text(final String file) {
+      return read(file).replace("@ID@", id);
+    }
+
+    private static String read(final String file) {
       try {
-        return Files.readString(Path.of(environment("BATON_CLIENT_MODELS"), name + ".bpmn"));
+        return Files.readString(Path.of(environment("BATON_CLIENT_MODELS"), file));
       } catch (final IOException e) {
         throw new IllegalStateException(e);
       }

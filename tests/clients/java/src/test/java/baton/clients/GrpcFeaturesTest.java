@@ -1,0 +1,9 @@
+package baton.clients;
+
+/** The features over gRPC. */
+class GrpcFeaturesTest extends Features {
+  @Override
+  boolean rest() {
+    return false;
+  }
+}
