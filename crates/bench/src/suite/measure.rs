@@ -2,13 +2,17 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use client::Protocol;
 use tempfile::TempDir;
 
-use super::{SuiteOptions, Table, Target, disk::fsync_latency, server::Server};
+use super::{SuiteOptions, Table, Target, disk::fsync_latency, large, server::Server};
 use crate::{
     Error, Options, Report,
     load::run_with,
@@ -21,10 +25,12 @@ const THROUGHPUT: &str = "create, one job, complete";
 const STEADY: &str = "open loop 150/s";
 const PAYLOAD: &str = "32 KiB payload that nobody reads";
 const MANY: &str = "many waiting instances";
+const LARGE: &str = "large multi-instance beside others";
 const START: &str = "start on an empty directory";
 
 /// All measurements in their order.
-pub(super) const NAMES: [&str; 7] = [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, MANY];
+pub(super) const NAMES: [&str; 8] =
+    [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, LARGE, MANY];
 
 const CONNECTIONS: usize = 64;
 /// Enough instances under way to fill every batch of the log.
@@ -45,6 +51,7 @@ pub(super) async fn one(name: &str, options: &SuiteOptions, table: &mut Table) -
         THROUGHPUT => suite.throughput(table).await,
         STEADY => suite.steady(table).await,
         PAYLOAD => suite.payload(table).await,
+        LARGE => suite.large(table).await,
         _ => suite.many(table).await,
     }
 }
@@ -292,6 +299,38 @@ impl Suite<'_> {
         let written = large.server.disk_written_bytes_per_instance;
         table.add(PAYLOAD, "disk writes per instance", Target::None, written, bytes);
         add_errors(table, PAYLOAD, &large);
+        Ok(())
+    }
+
+    /// The steady load alone, then beside one instance after the other that is very wide.
+    async fn large(&self, table: &mut Table) -> Result<(), Error> {
+        const FACTOR: f64 = 2.0;
+        const TIME_MAX_MICROS: f64 = 10_000_000.0;
+        let elements = self.options.large_elements();
+        let name = format!("parallel multi-instance of {} elements", number(elements as f64));
+        let (server, _data) = self.fresh().await?;
+        let load = |title: &str| Options {
+            rate: Some(f64::from(STEADY_RATE)),
+            no_workers: false,
+            duration: self.options.window() * 2,
+            ..self.options(&server, title)
+        };
+        let alone = self.run(&server, &load("open loop alone"), table).await?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let wide =
+            tokio::spawn(large::one_after_the_other(server.rest.clone(), elements, Arc::clone(&stop)));
+        let beside = self.run(&server, &load("open loop beside a large multi-instance"), table).await?;
+        stop.store(true, Ordering::Relaxed);
+        let mut times = wide.await.map_err(|error| Error::Options(error.to_string()))??;
+        server.stop().await?;
+        times.sort_by(f64::total_cmp);
+        let longest = times.last().copied();
+        table.add(&name, "longest, creation to result", Target::AtMost(TIME_MAX_MICROS), longest, micros);
+        let p99 = |report: &Report| report.execution_latency.as_ref().map(|latency| latency.p99_micros as f64);
+        let target = p99(&alone).map_or(Target::None, |alone| Target::AtMost(FACTOR * alone));
+        table.add(&name, "execution p99 of others meanwhile", target, p99(&beside), micros);
+        table.add(&name, "the same without it", Target::None, p99(&alone), micros);
+        add_errors(table, &name, &beside);
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! `server` starts and ends processes, `disk` measures the disk itself, `measure` holds one function per row or group of rows.
 
 mod disk;
+mod large;
 mod measure;
 mod server;
 
@@ -62,6 +63,11 @@ impl SuiteOptions {
 
     pub(crate) fn waiting_instances(&self) -> u64 {
         self.waiting_instances.unwrap_or(if self.quick { 100_000 } else { 1_000_000 })
+    }
+
+    /// Elements of the large multi-instance.
+    pub(crate) fn large_elements(&self) -> u64 {
+        if self.quick { 10_000 } else { 100_000 }
     }
 
     fn wants(&self, name: &str) -> bool {
