@@ -100,6 +100,8 @@ impl Run {
             await_result: None,
             tags: vec![],
             business_id: None,
+            start_before: vec![],
+            terminate_after: vec![],
             operation_reference: None,
         }));
     }

@@ -1,9 +1,9 @@
 //! Loops that never wait.
 //!
 //! A token in a loop of elements that complete at once would run for ever. Such a loop is refused if it holds a task,
-//! a call or a throw event; a loop of gateways alone is not judged. Elements are nodes of one graph over all processes
-//! of the file: an element leads to the targets of its flows, a sub-process to its start, the last element of a
-//! sub-process to what follows the sub-process, a call to the start of the called process. Every strongly connected
+//! a call, a throw event or a start event; a loop of gateways alone is not judged. Elements are nodes of one graph over
+//! all processes of the file: an element leads to the targets of its flows, a sub-process to its start, the last element
+//! of a sub-process to what follows the sub-process, a call to the start of the called process. Every strongly connected
 //! part of that graph with a cycle is a loop; they are found without recursion (Tarjan).
 
 use std::collections::HashMap;
@@ -78,6 +78,8 @@ impl<'a> Graph<'a> {
                 | ElementType::CallActivity
                 | ElementType::IntermediateThrowEvent
                 | ElementType::ScriptTask
+                // Each round leaves a token behind on its way out.
+                | ElementType::StartEvent
         )
     }
 
