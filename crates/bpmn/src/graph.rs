@@ -92,6 +92,8 @@ pub struct Element {
     pub boundary_events: Vec<ElementIndex>,
     /// Start events of the event sub-processes directly inside this scope, in document order.
     pub event_starts: Vec<ElementIndex>,
+    /// Whether it only runs to undo what another activity has done.
+    pub is_for_compensation: bool,
     /// `zeebe:input` mappings, in order.
     pub inputs: Vec<Mapping>,
     /// `zeebe:output` mappings, in order.
@@ -172,6 +174,11 @@ pub enum ElementKind {
     IntermediateCatch(Trigger),
     /// Intermediate none throw event.
     IntermediateThrow,
+    /// Compensation throw or end event.
+    Compensate {
+        /// What is compensated; `None` is everything in its scope.
+        activity: Option<ElementIndex>,
+    },
     /// Boundary event.
     Boundary(Boundary),
     /// End event.
@@ -272,6 +279,13 @@ pub enum Trigger {
     Message(MessageDefinition),
     /// A point in time.
     Timer(TimerDefinition),
+    /// That the completed activity is compensated.
+    Compensation {
+        /// The activity that undoes what it did.
+        handler: ElementIndex,
+    },
+    /// That the transaction is cancelled.
+    Cancel,
     /// A BPMN error thrown inside the activity; `None` catches every code.
     Error(Option<Arc<str>>),
 }
@@ -285,6 +299,8 @@ pub enum End {
     Error(Text),
     /// Terminates everything else in its scope.
     Terminate,
+    /// Cancels the transaction around it.
+    Cancel,
 }
 
 /// A referenced `bpmn:message`.
@@ -411,7 +427,7 @@ names! {
 names! {
     /// `bpmnEventType` of records.
     EventType {
-        Unspecified = "UNSPECIFIED", Error = "ERROR", Message = "MESSAGE", None = "NONE",
+        Unspecified = "UNSPECIFIED", Cancel = "CANCEL", Compensation = "COMPENSATION", Error = "ERROR", Message = "MESSAGE", None = "NONE",
         Terminate = "TERMINATE", Timer = "TIMER",
     }
 }

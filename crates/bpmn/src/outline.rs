@@ -11,9 +11,8 @@ use crate::problem::{Report, excerpt};
 use crate::xml::{Document, NodeId, Space};
 
 /// Children of a scope that have no effect on execution.
-const READ_OVER: [&str; 23] = [
+const READ_OVER: [&str; 22] = [
     "artifact",
-    "association",
     "auditing",
     "correlationSubscription",
     "dataInputAssociation",
@@ -44,6 +43,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) flows: Vec<FlowDraft>,
     pub(crate) by_id: HashMap<&'a str, ElementIndex>,
     pub(crate) flow_by_id: HashMap<&'a str, FlowIndex>,
+    /// Where the associations that begin at an element lead.
+    pub(crate) associations: HashMap<&'a str, Vec<&'a str>>,
 }
 
 /// A flow node, or the process itself.
@@ -77,6 +78,7 @@ impl<'a> Outline<'a> {
             flows: Vec::new(),
             by_id: HashMap::new(),
             flow_by_id: HashMap::new(),
+            associations: HashMap::new(),
         };
         let mut problem = |node: NodeId, reason: String| report.add(document, node, reason);
         if required_id(document, process).is_none() {
@@ -88,6 +90,13 @@ impl<'a> Outline<'a> {
         for id in document.descendants(process) {
             let node = document.node(id);
             let Some(&scope) = node.parent.and_then(|parent| scope_of.get(&parent)) else { continue };
+            if node.space == Space::Bpmn && node.name == "association" {
+                let end = |name| document.attribute(id, name);
+                if let (Some(source), Some(target)) = (end("sourceRef"), end("targetRef")) {
+                    outline.associations.entry(source).or_default().push(target);
+                }
+                continue;
+            }
             if node.space != Space::Bpmn || READ_OVER.contains(&node.name) {
                 continue;
             }

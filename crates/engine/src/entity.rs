@@ -272,6 +272,12 @@ pub struct ElementInstance {
     /// When it was activated, Unix milliseconds of the engine's clock.
     #[cbor(n(17), default)]
     pub started_ms: i64,
+    /// Whether something inside it has completed and can be compensated.
+    #[n(18)]
+    pub compensable: bool,
+    /// How far the cancellation of a transaction is.
+    #[n(19)]
+    pub cancelling: Cancelling,
 }
 minicbor_value!(
     ElementInstance,
@@ -305,6 +311,8 @@ impl ElementInstance {
             interrupting_event: None,
             withdrawn: false,
             started_ms: 0,
+            compensable: false,
+            cancelling: Cancelling::No,
         }
     }
 }
@@ -411,6 +419,54 @@ minicbor_value!(Chunk, weight = |chunk| 64 + chunk.json.as_bytes().len() + 4 * c
 #[cbor(transparent)]
 pub struct LoopOutput(#[n(0)] pub Json);
 minicbor_value!(LoopOutput, weight = |output| 32 + output.0.as_bytes().len());
+
+/// How far the cancellation of a transaction is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Cancelling {
+    /// It is not cancelled.
+    #[n(0)]
+    No,
+    /// What is active inside ends.
+    #[n(1)]
+    Ending,
+    /// What has completed inside is compensated.
+    #[n(2)]
+    Compensating,
+}
+
+/// A completed activity, or scope with such inside, that can be compensated.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Compensation {
+    #[n(0)]
+    pub activity: u32,
+    #[n(1)]
+    pub handler: Option<u32>,
+    /// The instance that has completed; the scope of what is inside.
+    #[n(2)]
+    pub activity_instance_key: Key,
+    /// Whether something inside it can be compensated.
+    #[n(3)]
+    pub has_inner: bool,
+    /// Variables of the scope when it completed, for what is inside.
+    #[n(4)]
+    pub variables: Document,
+    #[n(5)]
+    pub process_instance_key: Key,
+    #[n(6)]
+    pub definition_key: Key,
+    #[n(7)]
+    pub tenant_id: Name,
+    /// Who has triggered it.
+    #[n(8)]
+    pub thrower_key: Option<Key>,
+    #[n(9)]
+    pub handler_instance_key: Option<Key>,
+    /// What is left of its compensation: its handler, the walk through what is inside.
+    #[n(10)]
+    pub parts: u32,
+}
+minicbor_value!(Compensation, weight = |row| size_of::<Compensation>() + row.variables.json_len());
 
 /// An event that happened to an element instance.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -54,7 +54,7 @@ impl Work<'_> {
                 Trigger::Message(message) => {
                     prepared.push(self.prepare_message(at, element, message, interrupting)?);
                 }
-                Trigger::None | Trigger::Error(_) => {}
+                Trigger::None | Trigger::Error(_) | Trigger::Compensation { .. } | Trigger::Cancel => {}
             }
         }
         if prepared.is_empty() {

@@ -9,6 +9,7 @@
 
 mod activation;
 mod command;
+mod compensation;
 mod counters;
 mod definition;
 mod effects;

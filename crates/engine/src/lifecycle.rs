@@ -9,8 +9,9 @@ use bpmn::graph::{ElementIndex, FlowIndex};
 use protocol::{Document, Intent, Key};
 use state::StateError;
 
+use crate::compensation::Walk;
 use crate::element::{Leave, Next, behavior};
-use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
+use crate::entity::{AfterListeners, Cancelling, ElementInstance, Listening, Phase};
 use crate::failure::Failure;
 use crate::join::is_join;
 use crate::options::FaultPoint;
@@ -52,6 +53,13 @@ impl Work<'_> {
                 _ => Ok(()),
             },
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
+            Step::Compensate { thrower_key, scope_key, entered_by, after, activity, variables } => self
+                .walk_compensations(Walk { thrower_key, scope_key, entered_by, after, activity, variables }),
+            Step::RunHandler { host_key, scope_key, key, variables } => {
+                self.run_handler(host_key, (scope_key, key), &variables)
+            }
+            Step::DropCompensations { scope_key } => self.drop_compensations(scope_key),
+            Step::CompensateCancelled { key } => self.compensate_cancelled(key),
             Step::Terminate { key } => self.terminate(key),
             Step::Withdraw { key } => self.withdraw(key),
             Step::TerminateChildren { scope_key, after } => self.terminate_children(scope_key, after),
@@ -75,13 +83,16 @@ impl Work<'_> {
             | Step::Listen { key, .. }
             | Step::Terminate { key }
             | Step::Withdraw { key }
+            | Step::CompensateCancelled { key }
+            | Step::Compensate { thrower_key: key, .. }
+            | Step::RunHandler { host_key: key, .. }
             | Step::FinishTermination { key } => *key,
             Step::TerminateChildren { scope_key, .. } | Step::CheckJoins { scope_key } => *scope_key,
             Step::SpawnLoop { body_key }
             | Step::ActivateLoop { body_key, .. }
             | Step::GatherLoop { body_key, .. } => *body_key,
-            // The body is gone already.
-            Step::ForgetLoop { .. } => return Ok(None),
+            // The body or scope is gone already.
+            Step::ForgetLoop { .. } | Step::DropCompensations { .. } => return Ok(None),
             Step::StartFromBuffer { .. } => return Ok(None),
             Step::MatchBuffered { subscription_key } => {
                 return Ok(self
@@ -213,10 +224,14 @@ impl Work<'_> {
         self.close(at)?;
         behavior.leaving(self, at)?;
         self.record_element(at, Intent::ElementCompleted);
+        self.note_completed(at)?;
         self.remove(at)?;
         behavior.completed(self, at)?;
         if at.scope_key == 0 {
             return self.end_instance(at, true);
+        }
+        if at.element().is_for_compensation {
+            self.handler_ended(at, true)?;
         }
         self.child_ended(at, true)?;
         if self.terminates_after(at)? {
@@ -307,7 +322,12 @@ impl Work<'_> {
         if let Some(event) = scope.interrupting_event.clone() {
             return self.start_event_sub_process(scope_key, event);
         }
-        self.steps.push_back(end);
+        match scope.cancelling {
+            Cancelling::No => self.steps.push_back(end),
+            Cancelling::Ending => self.steps.push_back(Step::CompensateCancelled { key: scope_key }),
+            // It is left when everything is undone.
+            Cancelling::Compensating => {}
+        }
         Ok(())
     }
 
@@ -377,9 +397,13 @@ impl Work<'_> {
     /// The last step of a termination: everything inside has ended.
     pub fn finish_termination(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
         self.record_element(at, Intent::ElementTerminated);
+        self.forget_compensations(at.key, row)?;
         self.remove(at)?;
         if at.scope_key == 0 {
             return self.end_instance(at, false);
+        }
+        if at.element().is_for_compensation {
+            self.handler_ended(at, false)?;
         }
         self.child_ended(at, false)?;
         if self.terminates_after(at)? {

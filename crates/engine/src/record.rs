@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
 use protocol::{
-    ErrorRecord, Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name,
-    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, Record, RecordValue, TimerRecord,
-    VariableRecord,
+    CompensationSubscriptionRecord, ErrorRecord, Intent, Key, MessageStartSubscriptionRecord,
+    MessageSubscriptionRecord, Name, ProcessInstanceRecord, ProcessMessageSubscriptionRecord, Record,
+    RecordValue, TimerRecord, VariableRecord,
 };
+use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
 
 use crate::counters::ElementAction;
-use crate::entity::{Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
+use crate::entity::{Compensation, Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
 use crate::work::{At, Work};
 
 /// Fixed texts that are kept.
@@ -277,6 +277,32 @@ impl Work<'_> {
                 correlation_key: started.map(|(_, _, m)| m.correlation_key.clone()).unwrap_or_default(),
                 variables: started.map(|(_, _, m)| m.variables.clone()).unwrap_or_default(),
                 tenant_id: tenant_id.clone(),
+            }
+        });
+    }
+
+    /// A completed activity that can be compensated.
+    pub fn record_compensation(&mut self, key: Key, intent: Intent, scope_key: Key, row: &Compensation) {
+        self.emit(key, intent, |work| {
+            let process = work.definitions.process(work.tables, row.definition_key).ok();
+            let id = |element: Option<u32>| {
+                let id = process.as_ref().zip(element).map(|(process, element)| &process.element(element).id);
+                id.map(Name::from).unwrap_or_default()
+            };
+            let thrower =
+                row.thrower_key.and_then(|key| work.tables.element_instances.get(&key).ok().flatten());
+            CompensationSubscriptionRecord {
+                tenant_id: row.tenant_id.clone(),
+                process_instance_key: row.process_instance_key,
+                process_definition_key: row.definition_key,
+                compensable_activity_id: id(Some(row.activity)),
+                throw_event_id: id(thrower.map(|thrower| thrower.element)),
+                throw_event_instance_key: row.thrower_key,
+                compensation_handler_id: id(row.handler),
+                compensation_handler_instance_key: row.handler_instance_key,
+                compensable_activity_scope_key: scope_key,
+                compensable_activity_instance_key: row.activity_instance_key,
+                variables: row.variables.clone(),
             }
         });
     }

@@ -80,6 +80,46 @@ pub enum Step {
         #[n(0)]
         scope_key: Key,
     },
+    /// Goes on through what is to be compensated in a scope.
+    #[n(171)]
+    Compensate {
+        #[n(0)]
+        thrower_key: Key,
+        #[n(1)]
+        scope_key: Key,
+        #[n(2)]
+        entered_by: Option<(Key, Key)>,
+        #[n(3)]
+        after: Key,
+        #[n(4)]
+        activity: Option<u32>,
+        #[n(5)]
+        variables: Document,
+    },
+    /// Starts a compensation handler. The scope it runs in counts it already.
+    #[n(172)]
+    RunHandler {
+        #[n(0)]
+        host_key: Key,
+        #[n(1)]
+        scope_key: Key,
+        #[n(2)]
+        key: Key,
+        #[n(3)]
+        variables: Document,
+    },
+    /// Removes what is left to compensate in a scope that has ended, a slice at a time.
+    #[n(173)]
+    DropCompensations {
+        #[n(0)]
+        scope_key: Key,
+    },
+    /// Everything in a cancelled transaction has ended.
+    #[n(174)]
+    CompensateCancelled {
+        #[n(0)]
+        key: Key,
+    },
     /// Ends a termination: nothing is left inside.
     #[n(7)]
     FinishTermination {

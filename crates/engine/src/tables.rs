@@ -5,8 +5,9 @@ use std::sync::Arc;
 use protocol::Key;
 
 use crate::entity::{
-    Banned, Chunk, Decision, DecisionRequirements, Definition, ElementInstance, Incident, Instance, Job,
-    Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, Subscription, Timer, VariableKey,
+    Banned, Chunk, Compensation, Decision, DecisionRequirements, Definition, ElementInstance, Incident,
+    Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, Subscription, Timer,
+    VariableKey,
 };
 use crate::step::Step;
 
@@ -104,6 +105,12 @@ state::tables! {
         pub incident_counts: Table<Key, u64> = 90,
         /// Running instances with incidents, by definition. None: no row.
         pub instances_with_incidents: Table<Key, u64> = 91,
+        /// Completed activities that can be compensated: scope, number.
+        pub compensations: Table<(Key, Key), Compensation> = 75,
+        /// Handlers that run: element instance, and the completed activity.
+        pub compensation_by_handler: Table<(Key, Key, Key), ()> = 76,
+        /// What a throw event waits for: element instance, number of the completed activity.
+        pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
     }
 }
 

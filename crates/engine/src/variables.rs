@@ -172,7 +172,9 @@ impl Work<'_> {
             return Ok(());
         }
         // Seen from outside, so that a second try after an incident does not read the targets of the first.
-        let outside = if at.scope_key == 0 { at.key } else { at.scope_key };
+        // A compensation handler may have been given variables of the past, which nobody else sees.
+        let is_inside = at.scope_key == 0 || at.element().is_for_compensation;
+        let outside = if is_inside { at.key } else { at.scope_key };
         let given = self.loop_variables(at)?;
         let targets = self.evaluate_mappings(outside, given.as_ref(), mappings, None)?;
         let owner = at.owner();

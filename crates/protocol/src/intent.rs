@@ -38,7 +38,7 @@ named! {
         ProcessMessageSubscription = 6 "PROCESS_MESSAGE_SUBSCRIPTION", Timer = 7 "TIMER",
         MessageStartEventSubscription = 8 "MESSAGE_START_EVENT_SUBSCRIPTION", Variable = 9 "VARIABLE",
         ProcessInstanceCreation = 10 "PROCESS_INSTANCE_CREATION", Error = 11 "ERROR", Process = 12 "PROCESS",
-        ResourceDeletion = 13 "RESOURCE_DELETION",
+        ResourceDeletion = 13 "RESOURCE_DELETION", CompensationSubscription = 170 "COMPENSATION_SUBSCRIPTION",
         ProcessInstanceMigration = 200 "PROCESS_INSTANCE_MIGRATION",
         ProcessInstanceModification = 180 "PROCESS_INSTANCE_MODIFICATION", RuntimeInstruction = 181 "RUNTIME_INSTRUCTION",
         DecisionRequirements = 100 "DECISION_REQUIREMENTS", Decision = 101 "DECISION", Form = 102 "FORM",

@@ -36,14 +36,15 @@ pub use query::{
     VariableView,
 };
 pub use record::{
-    ActivateInstructionRecord, CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord,
-    DecisionRequirementsRecord, DeploymentRecord, ErrorRecord, EvaluatedDecisionRecord, EvaluatedInputRecord,
-    EvaluatedOutputRecord, FormRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord,
-    MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord,
-    ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord,
-    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue,
-    ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord,
-    TerminateInstructionRecord, TimerRecord, VariableInstructionRecord, VariableRecord,
+    ActivateInstructionRecord, CompensationSubscriptionRecord, CreationRuntimeInstructionRecord,
+    DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, DeploymentRecord, ErrorRecord,
+    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, IncidentRecord,
+    JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,
+    MoveInstructionRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
+    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord,
+    ProcessRecord, Record, RecordValue, ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord,
+    StartInstructionRecord, TerminateInstructionRecord, TimerRecord, VariableInstructionRecord,
+    VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

@@ -124,7 +124,7 @@ values! {
     ProcessMessageSubscription(ProcessMessageSubscriptionRecord) = 6, Timer(TimerRecord) = 7,
     MessageStartEventSubscription(MessageStartSubscriptionRecord) = 8, Variable(VariableRecord) = 9,
     ProcessInstanceCreation(ProcessInstanceCreationRecord) = 10, Error(ErrorRecord) = 11, Process(ProcessRecord) = 12,
-    ResourceDeletion(ResourceDeletionRecord) = 13,
+    ResourceDeletion(ResourceDeletionRecord) = 13, CompensationSubscription(CompensationSubscriptionRecord) = 170,
     ProcessInstanceMigration(ProcessInstanceMigrationRecord) = 200,
     ProcessInstanceModification(ProcessInstanceModificationRecord) = 180, RuntimeInstruction(RuntimeInstructionRecord) = 181,
     DecisionRequirements(DecisionRequirementsRecord) = 100, Decision(DecisionRecord) = 101, Form(FormRecord) = 102,
@@ -246,6 +246,13 @@ records! {
     }
     /// Variables that a modification sets.
     VariableInstructionRecord { 0 element_id: Name, 1 variables: Document }
+    /// A completed activity that can be compensated.
+    CompensationSubscriptionRecord {
+        0 tenant_id: Name, 1 process_instance_key: Key, 2 process_definition_key: Key, 3 compensable_activity_id: Name,
+        4 throw_event_id: Name, 5 #[serde(serialize_with = "key_or_none")] throw_event_instance_key: Option<Key>,
+        6 compensation_handler_id: Name, 7 #[serde(serialize_with = "key_or_none")] compensation_handler_instance_key: Option<Key>,
+        8 compensable_activity_scope_key: Key, 9 compensable_activity_instance_key: Key, 10 variables: Document,
+    }
     /// A failure of the engine itself; the instance is banned.
     ErrorRecord {
         0 exception_message: Name, 1 stacktrace: Name, 2 error_event_position: u64, 3 process_instance_key: Key,

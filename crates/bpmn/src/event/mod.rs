@@ -1,9 +1,11 @@
 //! Event definitions: what the start, catch, boundary, throw and end events have in common.
 
+mod compensation;
 mod error;
 mod message;
 mod timer;
 
+pub(crate) use compensation::{compensate, handler};
 pub(crate) use error::{caught_error, thrown_code};
 pub(crate) use message::{KeyNeed, message};
 pub(crate) use timer::{TimerUse, timer};
@@ -17,13 +19,13 @@ pub(crate) enum Definition {
     Message(NodeId),
     Timer(NodeId),
     Error(NodeId),
+    Compensation(NodeId),
+    Cancel,
     Terminate,
 }
 
 /// Definitions that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 6] = [
-    ("cancelEventDefinition", "cancel"),
-    ("compensateEventDefinition", "compensation"),
+const UNSUPPORTED: [(&str, &str); 4] = [
     ("conditionalEventDefinition", "conditional"),
     ("escalationEventDefinition", "escalation"),
     ("linkEventDefinition", "link"),
@@ -60,6 +62,8 @@ pub(crate) fn definition(cx: &mut Context<'_, '_>) -> Result<Option<Definition>,
         "messageEventDefinition" => Ok(Some(Definition::Message(*one))),
         "timerEventDefinition" => Ok(Some(Definition::Timer(*one))),
         "errorEventDefinition" => Ok(Some(Definition::Error(*one))),
+        "compensateEventDefinition" => Ok(Some(Definition::Compensation(*one))),
+        "cancelEventDefinition" => Ok(Some(Definition::Cancel)),
         "terminateEventDefinition" => Ok(Some(Definition::Terminate)),
         _ => {
             match UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {

@@ -1,9 +1,11 @@
-//! Boundary events: message and timer, interrupting or not, and error.
+//! Boundary events: message and timer, interrupting or not, error, compensation and cancel.
 
-use super::{Check, Kind, duplicate};
+use super::{Check, Kind, compensation, duplicate};
 use crate::catalogue::is_true;
 use crate::context::Context;
-use crate::event::{Definition, KeyNeed, TimerUse, caught_error, message, required_definition, timer};
+use crate::event::{
+    Definition, KeyNeed, TimerUse, caught_error, handler, message, required_definition, timer,
+};
 use crate::graph::{Boundary, ElementIndex, ElementKind, ElementType, EventType, Trigger};
 use crate::problem::excerpt;
 
@@ -29,8 +31,10 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
             }
             (trigger, EventType::Error)
         }
+        Definition::Compensation(_) => (handler(cx)?, EventType::Compensation),
+        Definition::Cancel => (Trigger::Cancel, EventType::Cancel),
         Definition::Terminate => {
-            cx.problem("a boundary event must be one of: message, timer, error");
+            cx.problem("a boundary event must be one of: message, timer, error, compensation, cancel");
             return None;
         }
     };
@@ -60,6 +64,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
         check.problem(index, "a boundary event cannot have incoming sequence flows");
     }
     let ElementKind::Boundary(boundary) = &check.process.element(index).kind else { return };
+    compensation::check_boundary(check, index, boundary);
     let siblings = &check.process.element(boundary.attached_to).boundary_events;
     // Once per activity, at its first boundary event.
     if siblings.first() == Some(&index) {

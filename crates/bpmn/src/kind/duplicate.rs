@@ -59,6 +59,6 @@ fn wanted(trigger: &Trigger) -> Option<Wanted> {
     match trigger {
         Trigger::Message(message) => named("message", &message.name),
         Trigger::Error(code) => Some(("error", code.clone())),
-        Trigger::None | Trigger::Timer(_) => None,
+        Trigger::None | Trigger::Timer(_) | Trigger::Compensation { .. } | Trigger::Cancel => None,
     }
 }

@@ -1,8 +1,9 @@
-//! End events: none, error, terminate, and message as a job.
+//! End events: none, error, terminate, compensation, cancel, and message as a job.
 
+use super::compensation::check_cancel;
 use super::{Check, Kind};
 use crate::context::Context;
-use crate::event::{Definition, definition, thrown_code};
+use crate::event::{Definition, compensate, definition, thrown_code};
 use crate::extension::job;
 use crate::graph::{ElementIndex, ElementKind, ElementType, End, EventType};
 
@@ -14,11 +15,13 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         None => Some((end(End::None)?, EventType::None)),
         Some(Definition::Error(node)) => Some((end(End::Error(thrown_code(cx, node)?))?, EventType::Error)),
         Some(Definition::Terminate) => Some((end(End::Terminate)?, EventType::Terminate)),
+        Some(Definition::Compensation(node)) => Some((compensate(cx, node)?, EventType::Compensation)),
+        Some(Definition::Cancel) => Some((end(End::Cancel)?, EventType::Cancel)),
         Some(Definition::Message(_)) => {
             Some((ElementKind::Job(job(cx, &["publishMessage"])?), EventType::Message))
         }
         Some(Definition::Timer(_)) => {
-            cx.problem("an end event must be one of: none, message, error, terminate");
+            cx.problem("an end event must be one of: none, message, error, terminate, compensation, cancel");
             None
         }
     }
@@ -28,4 +31,5 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     if !check.process.element(index).outgoing.is_empty() {
         check.problem(index, "an end event cannot have outgoing sequence flows");
     }
+    check_cancel(check, index);
 }

@@ -13,7 +13,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
             (Trigger::Message(message(cx, node, KeyNeed::Required)?), EventType::Message)
         }
         Definition::Timer(node) => (Trigger::Timer(timer(cx, node, TimerUse::Catch)?), EventType::Timer),
-        Definition::Error(_) | Definition::Terminate => {
+        Definition::Error(_) | Definition::Terminate | Definition::Compensation(_) | Definition::Cancel => {
             cx.problem("an intermediate catch event must be one of: message, timer");
             return None;
         }

@@ -1,8 +1,8 @@
-//! Intermediate throw events: none, and message as a job.
+//! Intermediate throw events: none, compensation, and message as a job.
 
 use super::Kind;
 use crate::context::Context;
-use crate::event::{Definition, definition};
+use crate::event::{Definition, compensate, definition};
 use crate::extension::job;
 use crate::graph::{ElementKind, ElementType, EventType};
 
@@ -11,11 +11,12 @@ pub(super) const KIND: Kind = Kind::node("intermediateThrowEvent", ElementType::
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     match definition(cx).ok()? {
         None => Some((ElementKind::IntermediateThrow, EventType::None)),
+        Some(Definition::Compensation(node)) => Some((compensate(cx, node)?, EventType::Compensation)),
         Some(Definition::Message(_)) => {
             Some((ElementKind::Job(job(cx, &["publishMessage"])?), EventType::Message))
         }
-        Some(Definition::Timer(_) | Definition::Error(_) | Definition::Terminate) => {
-            cx.problem("an intermediate throw event must be one of: none, message");
+        Some(Definition::Timer(_) | Definition::Error(_) | Definition::Terminate | Definition::Cancel) => {
+            cx.problem("an intermediate throw event must be one of: none, message, compensation");
             None
         }
     }

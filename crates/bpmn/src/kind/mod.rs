@@ -7,6 +7,7 @@ mod boundary_event;
 mod business_rule_task;
 mod call_activity;
 mod choice;
+mod compensation;
 mod duplicate;
 mod end_event;
 mod event_based_gateway;
@@ -38,7 +39,7 @@ use crate::problem::Report;
 use crate::xml::{Document, NodeId};
 
 /// Every element that can be executed.
-static KINDS: [Kind; 19] = [
+static KINDS: [Kind; 20] = [
     start_event::KIND,
     end_event::KIND,
     intermediate_catch_event::KIND,
@@ -54,6 +55,7 @@ static KINDS: [Kind; 19] = [
     pass_through_task::UNDEFINED,
     call_activity::KIND,
     sub_process::KIND,
+    sub_process::TRANSACTION,
     exclusive_gateway::KIND,
     inclusive_gateway::KIND,
     parallel_gateway::KIND,
@@ -61,12 +63,11 @@ static KINDS: [Kind; 19] = [
 ];
 
 /// Elements of BPMN that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 5] = [
+const UNSUPPORTED: [(&str, &str); 4] = [
     ("adHocSubProcess", "ad-hoc sub-processes"),
     ("complexGateway", "complex gateways"),
     ("implicitThrowEvent", "implicit throw events"),
     ("subChoreography", "choreographies"),
-    ("transaction", "transactions"),
 ];
 
 /// One kind of element.
@@ -142,7 +143,6 @@ fn check_markers(cx: &mut Context<'_, '_>) -> bool {
         }
     };
     refuse(has("standardLoopCharacteristics"), "loop markers");
-    refuse(document.attribute(node, "isForCompensation").is_some_and(is_true), "compensation handlers");
     clean
 }
 

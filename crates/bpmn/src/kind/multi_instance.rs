@@ -134,6 +134,7 @@ fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
         children: std::mem::replace(&mut body.children, vec![inner_index]),
         boundary_events: Vec::new(),
         event_starts: std::mem::take(&mut body.event_starts),
+        is_for_compensation: false,
         inputs: std::mem::take(&mut body.inputs),
         outputs: std::mem::take(&mut body.outputs),
         listeners: std::mem::take(&mut body.listeners),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use feel::Expression;
 
-use super::{Check, check_markers, duplicate, multi_instance};
-use crate::catalogue::Catalogue;
+use super::{Check, check_markers, compensation, duplicate, multi_instance};
+use crate::catalogue::{Catalogue, is_true};
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
 use crate::graph::{
@@ -92,6 +92,7 @@ pub(crate) fn read_process(
         }
     }
     check_conditions(&mut check);
+    compensation::check_handlers(&mut check);
     ReadProcess { node: outline.elements[0].node, process, is_whole, loops }
 }
 
@@ -134,11 +135,17 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         children: draft.children.clone(),
         boundary_events: Vec::new(),
         event_starts: Vec::new(),
+        is_for_compensation: is_for_compensation(cx),
         inputs,
         outputs,
         listeners,
     };
     (element, whole)
+}
+
+fn is_for_compensation(cx: &Context<'_, '_>) -> bool {
+    let is_activity = cx.draft().kind.is_some_and(|kind| kind.is_activity);
+    is_activity && cx.attribute("isForCompensation").is_some_and(is_true)
 }
 
 fn read_version_tag(cx: &mut Context<'_, '_>) -> Option<Arc<str>> {

@@ -51,7 +51,9 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
             }
             (trigger, EventType::Error)
         }
-        Some(Definition::Error(_) | Definition::Terminate) => {
+        Some(
+            Definition::Error(_) | Definition::Terminate | Definition::Compensation(_) | Definition::Cancel,
+        ) => {
             cx.problem(if inside {
                 "the start event of an event sub-process must be one of: message, timer, error"
             } else {

@@ -1,4 +1,4 @@
-//! Embedded sub-process.
+//! Embedded sub-process and transaction.
 
 use super::Kind;
 use crate::context::Context;
@@ -6,6 +6,10 @@ use crate::graph::{ElementKind, ElementType, EventType};
 
 pub(super) const KIND: Kind =
     Kind { is_scope: true, ..Kind::activity("subProcess", ElementType::SubProcess, read) };
+
+/// A sub-process that can be cancelled: what it has done is compensated then.
+pub(super) const TRANSACTION: Kind =
+    Kind { is_scope: true, ..Kind::activity("transaction", ElementType::SubProcess, read) };
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     let start = super::only_start(cx)?;

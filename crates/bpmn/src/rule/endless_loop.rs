@@ -162,6 +162,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::SubProcess { .. }
         | ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. })
         | ElementKind::IntermediateThrow
+        | ElementKind::Compensate { .. }
         | ElementKind::EndEvent(End::None)
         | ElementKind::Script { .. }
         | ElementKind::Call(_)

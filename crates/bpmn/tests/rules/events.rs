@@ -52,12 +52,17 @@ fn timers_have_the_form_their_place_allows() {
         ("boundaryEvent", lasting, &date, None),
         ("boundaryEvent", lasting, &duration, None),
         ("boundaryEvent", lasting, &cycle, None),
-        ("endEvent", "", &date, Some("an end event must be one of: none, message, error, terminate")),
+        (
+            "endEvent",
+            "",
+            &date,
+            Some("an end event must be one of: none, message, error, terminate, compensation, cancel"),
+        ),
         (
             "intermediateThrowEvent",
             "",
             &date,
-            Some("an intermediate throw event must be one of: none, message"),
+            Some("an intermediate throw event must be one of: none, message, compensation"),
         ),
     ] {
         check_event(element, attributes, content, expected.as_slice());
@@ -187,7 +192,7 @@ fn an_event_has_one_definition() {
         "boundaryEvent",
         "attachedToRef='t'",
         "<terminateEventDefinition/>",
-        &["a boundary event must be one of: message, timer, error"],
+        &["a boundary event must be one of: message, timer, error, compensation, cancel"],
     );
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(clippy::format_collect, reason = "models are put together from a few short texts")]
 
+mod compensation;
 mod event_sub_process;
 mod events;
 mod file;

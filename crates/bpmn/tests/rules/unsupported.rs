@@ -7,10 +7,6 @@ fn elements() {
     for (body, expected) in [
         ("<complexGateway id='x'/>", "complexGateway 'x': complex gateways are not supported yet"),
         (
-            "<transaction id='x'><startEvent/></transaction>",
-            "transaction 'x': transactions are not supported yet",
-        ),
-        (
             "<adHocSubProcess id='x'><task/></adHocSubProcess>",
             "adHocSubProcess 'x': ad-hoc sub-processes are not supported yet",
         ),
@@ -19,7 +15,6 @@ fn elements() {
             "<subProcess id='x'><standardLoopCharacteristics/><startEvent id='i'/></subProcess>",
             "subProcess 'x': loop markers are not supported yet",
         ),
-        ("<task id='x' isForCompensation='true'/>", "task 'x': compensation handlers are not supported yet"),
         (
             "<receiveTask id='x' instantiate='true'/>",
             "receiveTask 'x': a receive task that starts a process is not supported, use a message start event",
@@ -36,8 +31,6 @@ fn event_definitions() {
         ("escalationEventDefinition", "escalation"),
         ("linkEventDefinition", "link"),
         ("conditionalEventDefinition", "conditional"),
-        ("compensateEventDefinition", "compensation"),
-        ("cancelEventDefinition", "cancel"),
     ] {
         for event in
             ["startEvent", "intermediateCatchEvent", "intermediateThrowEvent", "boundaryEvent", "endEvent"]

@@ -165,7 +165,7 @@ impl Work<'_> {
                     }
                     Err(failure) => Err(failure),
                 },
-                Trigger::None | Trigger::Error(_) => Ok(()),
+                Trigger::None | Trigger::Error(_) | Trigger::Compensation { .. } | Trigger::Cancel => Ok(()),
             };
             result.map_err(|failure| match failure {
                 Failure::Incident { message, .. } => {

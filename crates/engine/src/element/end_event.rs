@@ -1,4 +1,4 @@
-//! End event: none, error, terminate.
+//! End event: none, error, terminate, cancel.
 
 use bpmn::graph::{ElementKind, End};
 use protocol::Document;
@@ -29,6 +29,7 @@ impl Behavior for EndEvent {
     fn completed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
         match at.element().kind {
             ElementKind::EndEvent(End::Terminate) => work.interrupt_scope(at.scope_key),
+            ElementKind::EndEvent(End::Cancel) => work.cancel_transaction(at.scope_key),
             _ => Ok(()),
         }
     }

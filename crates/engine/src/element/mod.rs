@@ -4,6 +4,7 @@
 
 mod call_activity;
 mod catch_event;
+mod compensate;
 mod decision;
 mod end_event;
 mod event_based;
@@ -103,6 +104,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::EventSubProcess { .. } => &event_sub_process::EventSubProcess,
         ElementKind::StartEvent(_) => &start_event::StartEvent,
         ElementKind::IntermediateCatch(_) | ElementKind::Boundary(_) => &catch_event::CatchEvent,
+        ElementKind::Compensate { .. } => &compensate::Compensate,
         ElementKind::EndEvent(_) => &end_event::EndEvent,
         ElementKind::Job(_) => &job_task::JobTask,
         ElementKind::Receive(_) => &receive::Receive,

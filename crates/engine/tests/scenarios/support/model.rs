@@ -10,6 +10,8 @@
 //! on cancelled {
 //!   start c message=cancel key=id interrupting=false
 //! }
+//! boundary undo on=charge compensation=refund
+//! job refund handler
 //! boundary late on=charge timer=PT1M interrupting=false
 //! s -> charge -> e
 //! gateway -> a if x > 1
@@ -115,18 +117,32 @@ impl Writer {
                 let nodes = format!(r#"<bpmn:process id="{}" isExecutable="true">{extensions}"#, element.id);
                 self.scopes.push(Scope { nodes, close: "</bpmn:process>", ..Scope::default() });
             }
-            "sub" | "on" => {
+            "sub" | "on" | "tx" => {
                 assert!(opens, "a sub-process has braces: {line}");
                 let by_event = if element.kind == "on" { r#" triggeredByEvent="true""# } else { "" };
                 let (extensions, markers) = (extensions(&element, ""), markers(&element));
-                let nodes =
-                    format!(r#"<bpmn:subProcess id="{}"{by_event}>{extensions}{markers}"#, element.id);
-                self.scopes.push(Scope { nodes, close: "</bpmn:subProcess>", ..Scope::default() });
+                let (tag, close) = match element.kind.as_str() {
+                    "tx" => ("transaction", "</bpmn:transaction>"),
+                    _ => ("subProcess", "</bpmn:subProcess>"),
+                };
+                let marks = format!("{by_event}{}", handler(&element));
+                let nodes = format!(r#"<bpmn:{tag} id="{}"{marks}>{extensions}{markers}"#, element.id);
+                self.scopes.push(Scope { nodes, close, ..Scope::default() });
             }
             _ => {
                 let mut xml = self.node(&element);
                 let end = xml.rfind("</").expect("an end tag");
                 xml.insert_str(end, &markers(&element));
+                if let Some(at) = xml.find(" id=") {
+                    xml.insert_str(at, handler(&element));
+                }
+                if let Some(target) = element.get("compensation") {
+                    let id = &element.id;
+                    let _ = write!(
+                        self.scope().flows,
+                        r#"<bpmn:association id="{id}_{target}" sourceRef="{id}" targetRef="{target}"/>"#
+                    );
+                }
                 self.scope().nodes.push_str(&xml);
             }
         }
@@ -193,7 +209,7 @@ impl Writer {
             }
             "end" => ("endEvent", String::new(), self.event(e)),
             "catch" => ("intermediateCatchEvent", String::new(), self.event(e)),
-            "throw" => ("intermediateThrowEvent", String::new(), String::new()),
+            "throw" => ("intermediateThrowEvent", String::new(), self.event(e)),
             "boundary" => {
                 let interrupting = e.get("interrupting").unwrap_or("true");
                 let on = e.get("on").expect("a boundary event has a host");
@@ -291,6 +307,17 @@ impl Writer {
             let message = self.message(e);
             return format!(r#"<bpmn:messageEventDefinition messageRef="{message}"/>"#);
         }
+        match e.get("compensate") {
+            None => {}
+            Some("true") => return "<bpmn:compensateEventDefinition/>".to_owned(),
+            Some(id) => return format!(r#"<bpmn:compensateEventDefinition activityRef="{id}"/>"#),
+        }
+        if e.get("compensation").is_some() {
+            return "<bpmn:compensateEventDefinition/>".to_owned();
+        }
+        if e.get("cancel").is_some() {
+            return "<bpmn:cancelEventDefinition/>".to_owned();
+        }
         match e.get("error") {
             Some("*") => "<bpmn:errorEventDefinition/>".to_owned(),
             Some(code) => {
@@ -351,6 +378,11 @@ fn bound(e: &Element) -> String {
         }
     }
     text + "/>"
+}
+
+/// The mark of a compensation handler.
+fn handler(e: &Element) -> &'static str {
+    if e.get("handler").is_some() { r#" isForCompensation="true""# } else { "" }
 }
 
 fn extensions(e: &Element, more: &str) -> String {

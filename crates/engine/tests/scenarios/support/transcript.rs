@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use engine::{Effects, Outcome};
 use protocol::{
-    ActivatedJob, DEFAULT_TENANT, DecisionEvaluationRecord, DeploymentCreated, Intent, JobKind, Key,
-    ProcessInstanceRecord, Record, RecordValue, Response, TimerRecord,
+    ActivatedJob, CompensationSubscriptionRecord, DEFAULT_TENANT, DecisionEvaluationRecord,
+    DeploymentCreated, Intent, JobKind, Key, ProcessInstanceRecord, Record, RecordValue, Response,
+    TimerRecord,
 };
 
 use super::harness::START_MS;
@@ -257,6 +258,7 @@ impl Transcript {
                 ("decisions", text)
             }
             RecordValue::ResourceDeletion(_) => ("definitions", format!("resource {intent}")),
+            RecordValue::CompensationSubscription(it) => ("compensations", compensation_line(it, &intent)),
             RecordValue::Error(it) => (
                 "errors",
                 format!("error in {}: {}", self.instance_name(it.process_instance_key), it.exception_message),
@@ -384,6 +386,18 @@ fn evaluation_line(it: &DecisionEvaluationRecord) -> String {
             let _ = write!(text, " rule {} ({})", rule.rule_index, outputs.collect::<Vec<_>>().join(", "));
         }
         let _ = write!(text, " -> {}", decision.decision_output.as_str());
+    }
+    text
+}
+
+fn compensation_line(it: &CompensationSubscriptionRecord, intent: &str) -> String {
+    let handler = if it.compensation_handler_id.is_empty() { "-" } else { &*it.compensation_handler_id };
+    let mut text = format!("compensation {}/{handler} {intent}", it.compensable_activity_id);
+    if !it.throw_event_id.is_empty() {
+        let _ = write!(text, " by {}", it.throw_event_id);
+    }
+    if !it.variables.is_empty() {
+        let _ = write!(text, " {}", it.variables.to_json());
     }
     text
 }

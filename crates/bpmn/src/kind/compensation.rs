@@ -1,0 +1,72 @@
+//! Rules about compensation and about the cancellation of transactions.
+
+use super::Check;
+use crate::graph::{Boundary, ElementIndex, ElementKind, End, Trigger};
+
+/// A compensation handler stands beside the flow.
+pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
+    let process = check.process;
+    for (index, element) in process.elements.iter().enumerate().filter(|(_, e)| e.is_for_compensation) {
+        let index = index as ElementIndex;
+        if !element.incoming.is_empty() || !element.outgoing.is_empty() {
+            check.problem(index, "a compensation handler cannot have incoming or outgoing sequence flows");
+        }
+        for &event in &element.boundary_events {
+            if is_boundary(check, event, |trigger| matches!(trigger, Trigger::Compensation { .. })) {
+                check.problem(event, "a compensation handler cannot be compensated itself");
+            }
+        }
+    }
+}
+
+/// A compensation boundary event has no way out; a cancel boundary event ends a transaction. One of each at most.
+pub(super) fn check_boundary(check: &mut Check<'_, '_>, index: ElementIndex, boundary: &Boundary) {
+    let (kind, is_same): (_, fn(&Trigger) -> bool) = match &boundary.trigger {
+        Trigger::Compensation { .. } => {
+            if !check.process.element(index).outgoing.is_empty() {
+                check.problem(index, "a compensation boundary event cannot have outgoing sequence flows");
+            }
+            ("compensation", |trigger| matches!(trigger, Trigger::Compensation { .. }))
+        }
+        Trigger::Cancel => {
+            if !boundary.interrupting {
+                check.problem(index, "a cancel boundary event must be interrupting");
+            }
+            if !is_transaction(check, boundary.attached_to) {
+                check.problem(index, "a cancel boundary event must be attached to a transaction");
+            }
+            ("cancel", |trigger| matches!(trigger, Trigger::Cancel))
+        }
+        _ => return,
+    };
+    let siblings = &check.process.element(boundary.attached_to).boundary_events;
+    let first = siblings.iter().find(|&&sibling| is_boundary(check, sibling, is_same));
+    if first != Some(&index) {
+        check.problem(index, format!("the activity has another {kind} boundary event"));
+    }
+}
+
+/// A cancel end event stands directly inside a transaction that has a way out for it.
+pub(super) fn check_cancel(check: &mut Check<'_, '_>, index: ElementIndex) {
+    let element = check.process.element(index);
+    if !matches!(element.kind, ElementKind::EndEvent(End::Cancel)) {
+        return;
+    }
+    let scope = element.scope;
+    if !is_transaction(check, scope) {
+        check.problem(index, "a cancel end event must stand directly inside a transaction");
+        return;
+    }
+    let events = &check.process.element(scope).boundary_events;
+    if !events.iter().any(|&event| is_boundary(check, event, |trigger| matches!(trigger, Trigger::Cancel))) {
+        check.problem(index, "the transaction around a cancel end event must have a cancel boundary event");
+    }
+}
+
+fn is_boundary(check: &Check<'_, '_>, index: ElementIndex, wanted: impl Fn(&Trigger) -> bool) -> bool {
+    matches!(&check.process.element(index).kind, ElementKind::Boundary(boundary) if wanted(&boundary.trigger))
+}
+
+fn is_transaction(check: &Check<'_, '_>, index: ElementIndex) -> bool {
+    check.document.node(check.outline.elements[index as usize].node).name == "transaction"
+}
