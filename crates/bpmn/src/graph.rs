@@ -343,6 +343,21 @@ pub struct JobDefinition {
     pub headers: Vec<(Arc<str>, Arc<str>)>,
     /// The same headers as a JSON object, made once.
     pub headers_json: Arc<str>,
+    /// `zeebe:linkedResources`, in document order.
+    pub linked_resources: Vec<LinkedResource>,
+}
+
+/// `zeebe:linkedResource`: a deployed file that a job worker is told about.
+#[derive(Debug)]
+pub struct LinkedResource {
+    /// ID of the resource.
+    pub id: Text,
+    /// How the version is chosen.
+    pub binding: Binding,
+    /// What the worker takes it for.
+    pub resource_type: Arc<str>,
+    /// How the worker calls it; empty if the model says nothing.
+    pub link_name: Arc<str>,
 }
 
 /// `zeebe:calledElement`.

@@ -542,6 +542,9 @@ pub struct Job {
     /// Which moment a listener's job stands for.
     #[n(12)]
     pub listener_event_type: JobListenerEventType,
+    /// Headers found out when it was created, beside those of its element: the members of a JSON object.
+    #[n(13)]
+    pub more_headers: Option<Name>,
 }
 minicbor_value!(Job);
 

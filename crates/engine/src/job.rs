@@ -15,8 +15,16 @@ use crate::options::FaultPoint;
 use crate::tables::Tables;
 use crate::work::{At, Work};
 
-/// Headers of a job as a JSON object: the task headers of its element.
-pub(crate) fn headers(element: &Element, kind: JobKind) -> Arc<str> {
+/// Headers of a job as a JSON object: the task headers of its element, and what was found out when it was created.
+pub(crate) fn headers(element: &Element, job: &Job) -> Arc<str> {
+    let headers = element_headers(element, job.kind);
+    let Some(more) = &job.more_headers else { return headers };
+    let members = headers.strip_suffix('}').unwrap_or("{");
+    let comma = if members.len() > 1 { "," } else { "" };
+    Arc::from(format!("{members}{comma}{more}}}"))
+}
+
+fn element_headers(element: &Element, kind: JobKind) -> Arc<str> {
     match (&element.kind, kind) {
         // A migration may have brought it to an element without listeners.
         (_, JobKind::ExecutionListener) if element.listeners.headers_json.is_empty() => Arc::from("{}"),
@@ -60,19 +68,34 @@ impl Work<'_> {
         Ok((job_type, retries))
     }
 
-    /// Creates the job of an element instance.
-    pub fn create_job(&mut self, at: &At, job_type: Name, retries: i32) -> Result<(), Failure> {
-        let job = (job_type, retries);
-        self.create_listener_job(at, job, JobKind::BpmnElement, JobListenerEventType::Unspecified)
+    /// Creates the job of an element instance, with more headers than the element has.
+    pub fn create_job(
+        &mut self,
+        at: &At,
+        job: (Name, i32),
+        more_headers: Option<Name>,
+    ) -> Result<(), Failure> {
+        self.create_any_job(at, job, JobKind::BpmnElement, JobListenerEventType::Unspecified, more_headers)
     }
 
     /// Creates a job of some kind for an element instance that waits for no other.
     pub fn create_listener_job(
         &mut self,
         at: &At,
+        job: (Name, i32),
+        kind: JobKind,
+        listener_event_type: JobListenerEventType,
+    ) -> Result<(), Failure> {
+        self.create_any_job(at, job, kind, listener_event_type, None)
+    }
+
+    fn create_any_job(
+        &mut self,
+        at: &At,
         (job_type, retries): (Name, i32),
         kind: JobKind,
         listener_event_type: JobListenerEventType,
+        more_headers: Option<Name>,
     ) -> Result<(), Failure> {
         let key = self.next_key();
         let job = Job {
@@ -89,6 +112,7 @@ impl Work<'_> {
             error_message: Name::default(),
             created_ms: self.now_ms(),
             listener_event_type,
+            more_headers,
         };
         self.counters.count_job(JobAction::Created);
         self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1);
@@ -251,7 +275,7 @@ impl Work<'_> {
             process_definition_key: instance.definition_key,
             element_id: Name::from(&element.id),
             element_instance_key: job.element_instance_key,
-            custom_headers_json: headers(element, job.kind),
+            custom_headers_json: headers(element, &job),
             worker: job.worker.clone(),
             retries: job.retries,
             deadline_ms: job.due_ms,

@@ -116,7 +116,7 @@ impl Work<'_> {
             let (element_id, headers) =
                 found.as_ref().map_or((Name::default(), text("{}")), |(_, process)| {
                     let element = process.element(job.element);
-                    (Name::from(&element.id), Name::from(crate::job::headers(element, job.kind)))
+                    (Name::from(&element.id), Name::from(crate::job::headers(element, job)))
                 });
             let instance = found.map(|(instance, _)| instance);
             JobRecord {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{headers, headers_json};
+use super::{binding, headers, headers_json};
 use crate::context::Context;
-use crate::graph::{JobDefinition, Text};
+use crate::graph::{JobDefinition, LinkedResource, Text};
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 
@@ -26,12 +26,39 @@ fn read(cx: &mut Context<'_, '_>, task_definition: NodeId) -> Option<JobDefiniti
         .and_then(|value| cx.text(value, "attribute 'type' of zeebe:taskDefinition"));
     let retries = retries(cx, task_definition);
     let headers = headers(cx);
+    let linked_resources = linked_resources(cx);
     Some(JobDefinition {
         job_type: job_type?,
         retries: retries?,
         headers_json: headers_json(&headers),
         headers,
+        linked_resources: linked_resources?,
     })
+}
+
+/// The resources that go with the job; `None` if there is a finding.
+fn linked_resources(cx: &mut Context<'_, '_>) -> Option<Vec<LinkedResource>> {
+    let Some(container) = cx.extension("linkedResources") else { return Some(Vec::new()) };
+    let document = cx.document;
+    let mut resources = Vec::new();
+    let mut is_whole = true;
+    for node in document.zeebe_children(container, "linkedResource") {
+        let id = cx
+            .required(node, "resourceId")
+            .and_then(|id| cx.text(id.trim(), "attribute 'resourceId' of zeebe:linkedResource"));
+        let resource_type = cx.required(node, "resourceType").map(Arc::from);
+        let binding = binding(cx, node);
+        match (id, resource_type, binding) {
+            (Some(id), Some(resource_type), Some(binding)) => resources.push(LinkedResource {
+                id,
+                binding,
+                resource_type,
+                link_name: document.attribute(node, "linkName").unwrap_or_default().into(),
+            }),
+            _ => is_whole = false,
+        }
+    }
+    is_whole.then_some(resources)
 }
 
 /// The job of an element whose type the engine fixes.
@@ -45,6 +72,7 @@ pub(crate) fn job_without_type(
         retries: Text::Static(Arc::from(retries)),
         headers_json: headers_json(&headers),
         headers,
+        linked_resources: Vec::new(),
     }
 }
 

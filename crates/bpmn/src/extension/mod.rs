@@ -20,7 +20,6 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("adHoc", "ad-hoc sub-processes are"),
     ("conditionalFilter", "conditional events are"),
     ("jobPriorityDefinition", "job priorities are"),
-    ("linkedResources", "linked resources are"),
     ("publishMessage", "publishing a message without a job worker is"),
     ("taskListeners", "task listeners are"),
     ("userTask", "user tasks without a job worker are"),

@@ -155,6 +155,29 @@ fn a_called_decision_has_an_id_a_result_and_a_binding() {
 }
 
 #[test]
+fn a_linked_resource_has_an_id_a_type_and_a_binding() {
+    let link = |attributes: &str| {
+        format!(
+            "<zeebe:taskDefinition type='rpa'/><zeebe:linkedResources><zeebe:linkedResource {attributes}/></zeebe:linkedResources>"
+        )
+    };
+    check_extensions(
+        "serviceTask",
+        &link("resourceId='=id' resourceType='RPA' bindingType='deployment'"),
+        &[],
+    );
+    check_extensions(
+        "serviceTask",
+        &link("linkName='x' bindingType='versionTag'"),
+        &[
+            "zeebe:linkedResource must have a non-empty attribute 'resourceId'",
+            "zeebe:linkedResource must have a non-empty attribute 'resourceType'",
+            "zeebe:linkedResource must have a non-empty attribute 'versionTag'",
+        ],
+    );
+}
+
+#[test]
 fn a_start_form_has_an_id_and_a_binding() {
     for (form, expected) in [
         ("<zeebe:formDefinition formId='f'/>", &[][..]),

@@ -70,11 +70,6 @@ fn extension_elements() {
         ),
         (
             "serviceTask",
-            "<zeebe:taskDefinition type='a'/><zeebe:linkedResources/>",
-            "zeebe:linkedResources: linked resources are not supported yet",
-        ),
-        (
-            "serviceTask",
             "<zeebe:taskDefinition type='a'/><zeebe:jobPriorityDefinition priority='5'/>",
             "zeebe:jobPriorityDefinition: job priorities are not supported yet",
         ),

@@ -5,6 +5,7 @@ mod decision;
 mod deployment;
 mod evaluation;
 mod form;
+mod linked;
 mod read;
 mod registry;
 mod stored;

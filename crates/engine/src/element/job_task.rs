@@ -15,8 +15,9 @@ impl Behavior for JobTask {
             return Ok(Next::Complete(Document::empty()));
         };
         let (job_type, retries) = work.evaluate_job(at, &definition.job_type, &definition.retries)?;
+        let linked = work.linked_resources(at, &definition.linked_resources)?;
         work.subscribe_to_events(at)?;
-        work.create_job(at, job_type, retries)?;
+        work.create_job(at, (job_type, retries), linked)?;
         Ok(Next::Wait)
     }
 }

@@ -32,6 +32,7 @@ mod queries;
 mod random_model;
 mod random_process;
 mod rejections;
+mod resources;
 mod start_instructions;
 mod step_budget;
 mod sub_process;

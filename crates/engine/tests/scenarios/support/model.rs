@@ -239,6 +239,14 @@ impl Writer {
                 } else {
                     format!("<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
                 };
+                let links = e.get("link").map_or(String::new(), |resource| {
+                    format!(
+                        r#"<zeebe:linkedResources><zeebe:linkedResource resourceId="{}" resourceType="RPA" linkName="script"{}</zeebe:linkedResources>"#,
+                        escape(resource),
+                        bound(e)
+                    )
+                });
+                let headers = headers + &links;
                 let definition = format!(
                     r#"<zeebe:taskDefinition type="{task_type}" retries="{}"/>{headers}"#,
                     escape(retries)

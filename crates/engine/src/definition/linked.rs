@@ -1,0 +1,44 @@
+//! Resources that an element links to: found when its job is created, told to the worker in a header.
+
+use bpmn::graph::LinkedResource;
+use protocol::{Name, write_json_string};
+
+use super::describe;
+use crate::entity::{DefinitionKind, ErrorType};
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::work::{At, Work};
+
+impl Work<'_> {
+    /// The header `linkedResources` as a member of a JSON object: a string that holds a JSON list. `None` without links.
+    pub fn linked_resources(&self, at: &At, links: &[LinkedResource]) -> Result<Option<Name>, Failure> {
+        if links.is_empty() {
+            return Ok(None);
+        }
+        let mut list = Vec::from(*b"[");
+        for link in links {
+            let id = self.evaluate_text(&link.id, &Scope::of(at.key))?;
+            let (tenant, process) = (&at.instance.tenant_id, at.instance.definition_key);
+            let key = self.bound(DefinitionKind::Resource, tenant, &id, &link.binding, process)?;
+            let Some(key) = key else {
+                let message = format!(
+                    "Expected to link resource '{id}', but no resource found for id '{id}'{}.",
+                    describe(&link.binding)
+                );
+                return Err(Failure::incident(ErrorType::ResourceNotFound, message));
+            };
+            if list.len() > 1 {
+                list.push(b',');
+            }
+            list.extend_from_slice(format!(r#"{{"resourceKey":"{key}","resourceType":"#).as_bytes());
+            write_json_string(&link.resource_type, &mut list);
+            list.extend_from_slice(br#","linkName":"#);
+            write_json_string(&link.link_name, &mut list);
+            list.push(b'}');
+        }
+        list.push(b']');
+        let mut member = Vec::from(*br#""linkedResources":"#);
+        write_json_string(&String::from_utf8_lossy(&list), &mut member);
+        Ok(Some(Name::from(&*String::from_utf8_lossy(&member))))
+    }
+}
