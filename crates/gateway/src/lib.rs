@@ -4,3 +4,6 @@
 pub mod grpc;
 pub mod management;
 pub mod rest;
+mod tenancy;
+
+pub use tenancy::Tenancy;

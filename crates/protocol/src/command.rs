@@ -126,6 +126,20 @@ pub enum DecisionRef {
     Id(#[n(0)] Name),
 }
 
+impl Command {
+    /// The tenant that a client named, where it names one.
+    pub fn tenant_id(&self) -> Option<&Name> {
+        match self {
+            Self::Deploy(deploy) => Some(&deploy.tenant_id),
+            Self::CreateInstance(create) => Some(&create.tenant_id),
+            Self::PublishMessage(publish) => Some(&publish.tenant_id),
+            Self::CorrelateMessage(correlate) => Some(&correlate.tenant_id),
+            Self::EvaluateDecision(evaluate) => Some(&evaluate.tenant_id),
+            _ => None,
+        }
+    }
+}
+
 /// See [`Command::Deploy`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Deploy {

@@ -198,6 +198,12 @@ sections! {
         advertised_host: Text = Text("127.0.0.1".to_owned());
     }
 
+    /// Keeping the data of tenants apart.
+    "multi_tenancy" multi_tenancy: MultiTenancy {
+        /// Whether requests name tenants other than <default>. There is no check of who may use which tenant.
+        enabled: bool = false;
+    }
+
     /// The clock that timers run by.
     "clock" clock: Clock {
         /// Whether clients may pin and move it. For tests only.

@@ -19,7 +19,13 @@ pub(super) fn rest(config: &Config) -> gateway::rest::Options {
         long_poll_timeout: rest.long_poll_timeout,
         stop_timeout: STOP_GRACE,
         server_timing: rest.server_timing,
+        tenancy: tenancy(config),
     }
+}
+
+/// Of both gateways.
+fn tenancy(config: &Config) -> gateway::Tenancy {
+    gateway::Tenancy { is_enabled: config.multi_tenancy.enabled }
 }
 
 /// Of the gRPC gateway.
@@ -33,6 +39,7 @@ pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
         keep_alive_interval: grpc.keep_alive_interval,
         keep_alive_timeout: grpc.keep_alive_timeout,
         shutdown_grace: STOP_GRACE,
+        tenancy: tenancy(config),
     }
 }
 

@@ -37,6 +37,7 @@ mod start_instructions;
 mod step_budget;
 mod sub_process;
 mod support;
+mod tenants;
 mod timers;
 mod transaction;
 mod variables;

@@ -10,6 +10,8 @@ use super::status::wrong_field;
 const TAGS_MAX: usize = 10;
 /// How long a tag may be, in characters; from the schema `Tag` of the REST API.
 const TAG_LENGTH_MAX: usize = 100;
+/// How long the ID of a tenant may be, in characters; from the schema `TenantId` of the REST API.
+const TENANT_LENGTH_MAX: usize = 256;
 /// How long names and IDs may be, in bytes. Far above any real one, and small enough to be indexed.
 const NAME_LENGTH_MAX: usize = 32 * 1024;
 
@@ -52,22 +54,26 @@ pub(super) fn names(field: &str, texts: Vec<String>) -> Result<Vec<Name>, Status
     texts.into_iter().map(|text| name(field, text)).collect()
 }
 
-/// The tenant of a request; empty means the default one.
+/// The tenant of a request; empty means the default one. Whether there may be others is checked where it is submitted.
 pub(super) fn tenant(field: &str, text: &str) -> Result<Name, Status> {
     if text.is_empty() || text == DEFAULT_TENANT {
         return Ok(Name::default_tenant());
     }
-    Err(Status::invalid_argument(format!(
-        "Expected '{field}' to be '{DEFAULT_TENANT}' or empty, but it was '{text}', and multi-tenancy is disabled"
-    )))
+    let is_id = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@.+-".contains(&b));
+    if is_id && text.len() <= TENANT_LENGTH_MAX {
+        return Ok(Name::from(text));
+    }
+    let expected =
+        format!("a tenant ID: '{DEFAULT_TENANT}', or up to {TENANT_LENGTH_MAX} of A-Z a-z 0-9 _ @ . + -");
+    Err(wrong_field(field, &expected, format!("'{text}'")))
 }
 
 /// The tenants of a request for jobs; none means the default one.
 pub(super) fn tenants(field: &str, texts: &[String]) -> Result<Vec<Name>, Status> {
-    for text in texts {
-        tenant(field, text)?;
+    if texts.is_empty() {
+        return Ok(vec![Name::default_tenant()]);
     }
-    Ok(vec![Name::default_tenant()])
+    texts.iter().map(|text| tenant(field, text)).collect()
 }
 
 /// A duration that must be above zero, in milliseconds.
@@ -120,7 +126,7 @@ mod tests {
             variables("jobKey", "{\"a\":".to_owned()).map(drop),
             name("jobKey", " ".to_owned()).map(drop),
             name("jobKey", "x".repeat(NAME_LENGTH_MAX + 1)).map(drop),
-            tenant("jobKey", "other").map(drop),
+            tenant("jobKey", "not one").map(drop),
             positive_ms("jobKey", 0).map(drop),
             non_negative_ms("jobKey", -1).map(drop),
             tags("jobKey", vec!["1a".to_owned()]).map(drop),
@@ -137,6 +143,8 @@ mod tests {
         assert!(variables("variables", String::new()).unwrap().is_empty());
         assert_eq!(tenant("tenantId", "").unwrap(), Name::default_tenant());
         assert_eq!(tenants("tenantIds", &[]).unwrap(), [Name::default_tenant()]);
+        let both = ["a@b".to_owned(), String::new()];
+        assert_eq!(tenants("tenantIds", &both).unwrap(), [Name::from("a@b"), Name::default_tenant()]);
         assert_eq!(tags("tags", vec!["a:b-1".to_owned()]).unwrap(), [Name::from("a:b-1")]);
     }
 }

@@ -35,6 +35,8 @@ use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 
+use crate::Tenancy;
+
 /// What can be set about the gRPC gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -52,6 +54,8 @@ pub struct Options {
     pub keep_alive_timeout: Duration,
     /// How long open calls may go on once the server stops.
     pub shutdown_grace: Duration,
+    /// Which tenants requests may name.
+    pub tenancy: Tenancy,
 }
 
 impl Default for Options {
@@ -64,6 +68,7 @@ impl Default for Options {
             keep_alive_interval: Duration::from_secs(30),
             keep_alive_timeout: Duration::from_secs(20),
             shutdown_grace: Duration::from_secs(5),
+            tenancy: Tenancy::default(),
         }
     }
 }

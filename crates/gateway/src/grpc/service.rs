@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::api::Broker;
+use broker::api::{Broker, JobRequest};
 use grpc as pb;
 use protocol::{Command, Response as Reply};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status};
+
+use crate::Tenancy;
 
 use super::activation::{JobBatches, PushedJobs};
 use super::metrics::{Method, Metrics};
@@ -21,6 +23,7 @@ pub(super) struct Service {
     broker: Arc<dyn Broker>,
     poll_timeout: Duration,
     result_timeout: Duration,
+    tenancy: Tenancy,
     shutdown: CancellationToken,
     metrics: Metrics,
 }
@@ -31,6 +34,7 @@ impl Service {
             broker,
             poll_timeout: options.poll_timeout,
             result_timeout: options.result_timeout,
+            tenancy: options.tenancy,
             shutdown,
             metrics: Metrics::new(),
         }
@@ -44,7 +48,7 @@ impl Service {
         write: impl FnOnce(Reply) -> Result<T, Status>,
     ) -> Result<Response<T>, Status> {
         let mut call = method.start();
-        let result = match command {
+        let result = match command.and_then(|command| self.check_tenant(name, command)) {
             Ok(command) => match self.broker.submit(command).await {
                 Ok(answer) => write(answer.response).map(Response::new),
                 Err(error) => Err(status::of_submit(name, error)),
@@ -53,6 +57,20 @@ impl Service {
         };
         call.ends(code_of(&result));
         result
+    }
+
+    /// Passes on a command whose tenant may be named.
+    fn check_tenant(&self, name: &str, command: Command) -> Result<Command, Status> {
+        if let Some(tenant_id) = command.tenant_id() {
+            self.tenancy.check_named(name, tenant_id).map_err(Status::invalid_argument)?;
+        }
+        Ok(command)
+    }
+
+    /// Passes on a request for jobs whose tenants may be named.
+    fn check_tenants(&self, request: JobRequest) -> Result<JobRequest, Status> {
+        self.tenancy.check_list("ACTIVATE", &request.tenant_ids).map_err(Status::invalid_argument)?;
+        Ok(request)
     }
 
     /// How long a poll is held: 0 leaves it to the server, below 0 asks not to wait.
@@ -93,7 +111,7 @@ impl pb::gateway_server::Gateway for Service {
         let mut call = self.metrics.activate_jobs.start();
         let request = request.into_inner();
         let wait = self.poll_wait(request.request_timeout);
-        let jobs = match job::activate(request) {
+        let jobs = match job::activate(request).and_then(|request| self.check_tenants(request)) {
             Ok(request) => tokio::select! {
                 biased;
                 jobs = self.broker.activate_jobs(request, wait) => {
@@ -118,6 +136,7 @@ impl pb::gateway_server::Gateway for Service {
     ) -> Result<Response<PushedJobs>, Status> {
         let mut call = self.metrics.stream_activated_jobs.start();
         let jobs = job::stream(request.into_inner()).and_then(|request| {
+            let request = self.check_tenants(request)?;
             self.broker.stream_jobs(request).map_err(|error| status::of_submit("ACTIVATE", error))
         });
         match jobs {
@@ -170,7 +189,12 @@ impl pb::gateway_server::Gateway for Service {
             Ok(ms) if ms > 0 => Duration::from_millis(ms).min(POLL_TIMEOUT_MAX),
             _ => self.result_timeout,
         };
-        let result = match process_instance::create_with_result(request) {
+        let request = process_instance::create_with_result(request).and_then(|(command, fetch_variables)| {
+            let tenancy = self.tenancy.check_named("CREATE_WITH_AWAITING_RESULT", &command.tenant_id);
+            tenancy.map_err(Status::invalid_argument)?;
+            Ok((command, fetch_variables))
+        });
+        let result = match request {
             Ok((command, fetch_variables)) => tokio::select! {
                 biased;
                 answer = self.broker.create_with_result(command, fetch_variables, timeout) => answer

@@ -30,6 +30,8 @@ pub use exchange::Gateway;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use server::serve;
 
+use crate::Tenancy;
+
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
 /// How long a connection may be idle, or may take to send the head of a request.
@@ -62,6 +64,8 @@ pub struct Options {
     pub stop_timeout: Duration,
     /// Whether answers carry a `Server-Timing` header with the time that each stage took.
     pub server_timing: bool,
+    /// Which tenants requests may name.
+    pub tenancy: Tenancy,
 }
 
 impl Default for Options {
@@ -74,6 +78,7 @@ impl Default for Options {
             long_poll_timeout: DEFAULT_LONG_POLL_TIMEOUT,
             stop_timeout: DEFAULT_STOP_TIMEOUT,
             server_timing: false,
+            tenancy: Tenancy::default(),
         }
     }
 }

@@ -203,10 +203,11 @@ async fn wrong_fields_are_named_and_never_reach_the_broker() {
     assert_refused(neither, Code::NotFound, "key '0'");
     let other_tenant = pb::CreateProcessInstanceRequest {
         bpmn_process_id: "p".to_owned(),
+        version: -1,
         tenant_id: "other".to_owned(),
         ..Default::default()
     };
-    assert_refused(client.create_process_instance(other_tenant).await, wrong, "'tenantId'");
+    assert_refused(client.create_process_instance(other_tenant).await, wrong, "multi-tenancy is disabled");
     let activation = pb::ActivateJobsRequest {
         r#type: "work".to_owned(),
         timeout: 1000,

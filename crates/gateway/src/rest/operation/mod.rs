@@ -40,6 +40,32 @@ impl<'a> Call<'a> {
         Self { gateway, operation, parameters, fields, form: Form::default(), body }
     }
 
+    /// Whether the tenants that the request names, or leaves out, are as this gateway has it.
+    fn check_tenants(&self) -> Result<(), Failure> {
+        let (tenancy, id) = (self.gateway.options.tenancy, self.operation.spec().id);
+        match self.operation {
+            Operation::CreateProcessInstance
+            | Operation::PublishMessage
+            | Operation::CorrelateMessage
+            | Operation::BroadcastSignal
+            | Operation::EvaluateDecision
+            | Operation::EvaluateConditionals => tenancy.check(id, self.fields.text("tenantId").as_deref()),
+            Operation::CreateDeployment => tenancy.check(id, self.form.text("tenantId")),
+            Operation::EvaluateExpression => {
+                self.fields.text("tenantId").map_or(Ok(()), |tenant_id| tenancy.check_named(id, &tenant_id))
+            }
+            Operation::ActivateJobs if self.fields.text("tenantFilter").as_deref() != Some("ASSIGNED") => {
+                tenancy.check_list(id, &self.fields.names("tenantIds"))
+            }
+            Operation::CreateTenantClusterVariable
+            | Operation::GetTenantClusterVariable
+            | Operation::UpdateTenantClusterVariable
+            | Operation::DeleteTenantClusterVariable => tenancy.check_named(id, &self.parameters[0]),
+            _ => Ok(()),
+        }
+        .map_err(Failure::invalid)
+    }
+
     /// The key that is the first placeholder.
     fn key(&self) -> Result<Key, Failure> {
         parse_key(self.operation.spec().path_parameters[0].name, &self.parameters[0])
@@ -85,7 +111,10 @@ macro_rules! served {
         /// Runs the operation of a call.
         pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
             match call.operation {
-                $(Operation::$operation => $module::handle(call).await,)*
+                $(Operation::$operation => {
+                    call.check_tenants()?;
+                    $module::handle(call).await
+                })*
                 other => {
                     let id = other.spec().id;
                     Err(Failure::not_served(format!("the operation {id} is not served by this release")))

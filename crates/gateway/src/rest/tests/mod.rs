@@ -24,6 +24,12 @@ fn gateway(broker: &Arc<FakeBroker>) -> Gateway {
     Gateway::new(Arc::<FakeBroker>::clone(broker), Options::default(), CancellationToken::new())
 }
 
+/// One that knows several tenants.
+fn tenants_gateway(broker: &Arc<FakeBroker>) -> Gateway {
+    let options = Options { tenancy: crate::Tenancy { is_enabled: true }, ..Options::default() };
+    Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
+}
+
 /// A request with a JSON body, or none if it is empty.
 fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     let body = body.into();

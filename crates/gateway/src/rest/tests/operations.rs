@@ -15,12 +15,12 @@ use protocol::{
 use super::super::contract::Operation;
 use super::contract::check_response;
 use super::fake::FakeBroker;
-use super::{block_on, gateway, request, text};
+use super::{block_on, gateway, request, tenants_gateway, text};
 
 /// Sends a request that must succeed as the contract has it; the answer's body and the command.
 pub(super) fn succeed(operation: Operation, path: &str, body: &str) -> (String, Command) {
     let broker = Arc::new(FakeBroker::default());
-    let gateway = gateway(&broker);
+    let gateway = if body.contains("\"tenantId\"") { tenants_gateway(&broker) } else { gateway(&broker) };
     let spec = operation.spec();
     let (status, answer) =
         block_on(async { text(gateway.answer(request(spec.method, path, body.to_owned())).await).await });
@@ -223,11 +223,12 @@ fn refusals_of_the_broker() {
 #[test]
 fn activate() {
     let broker = Arc::new(FakeBroker::default());
-    let gateway = gateway(&broker);
+    let gateway = tenants_gateway(&broker);
     let ask = |body: &'static str| {
         block_on(async { text(gateway.answer(request("POST", "/v2/jobs/activation", body)).await).await })
     };
-    let (status, answer) = ask(r#"{"type":"pay","timeout":60000,"maxJobsToActivate":32}"#);
+    let (status, answer) =
+        ask(r#"{"type":"pay","timeout":60000,"maxJobsToActivate":32,"tenantFilter":"ASSIGNED"}"#);
     check_response(Operation::ActivateJobs.spec(), status, &answer);
     assert_eq!(
         answer,
@@ -520,7 +521,7 @@ const RESOURCE: &str = "--B\nContent-Disposition: form-data; name=\"resources\";
 #[test]
 fn deploy() {
     let broker = Arc::new(FakeBroker::default());
-    let gateway = gateway(&broker);
+    let gateway = tenants_gateway(&broker);
     let second = "--B\nContent-Disposition: form-data; name=\"resources\"; filename=\"b.bpmn\"\n\nB\n";
     let tenant = "--B\nContent-Disposition: form-data; name=\"tenantId\"\n\nt1\n";
     let (status, answer) = block_on(async {
@@ -639,4 +640,41 @@ fn deploy_refusals() {
     let (status, answer) = block_on(async { text(gateway.answer(form(RESOURCE)).await).await });
     assert_eq!(status, 400);
     assert!(answer.contains("malformed form: "), "{answer}");
+}
+
+#[test]
+fn tenants_are_as_the_switch_has_it() {
+    let off = gateway(&Arc::default());
+    let on = tenants_gateway(&Arc::default());
+    let ask = |gateway: &crate::rest::Gateway, path: &str, body: &'static str| {
+        block_on(async { text(gateway.answer(request("POST", path, body)).await).await })
+    };
+    for (path, id, named, unnamed) in [
+        (
+            INSTANCES,
+            "createProcessInstance",
+            r#"{"processDefinitionId":"p","tenantId":"t"}"#,
+            r#"{"processDefinitionId":"p"}"#,
+        ),
+        ("/v2/messages/publication", "publishMessage", r#"{"name":"m","tenantId":"t"}"#, r#"{"name":"m"}"#),
+        ("/v2/messages/correlation", "correlateMessage", r#"{"name":"m","tenantId":"t"}"#, r#"{"name":"m"}"#),
+        (
+            "/v2/jobs/activation",
+            "activateJobs",
+            r#"{"type":"t","timeout":1,"maxJobsToActivate":1,"tenantIds":["t"]}"#,
+            r#"{"type":"t","timeout":1,"maxJobsToActivate":1}"#,
+        ),
+    ] {
+        let (status, answer) = ask(&off, path, named);
+        let expected = format!(
+            "Expected to handle request {id} with tenant identifier 't', but multi-tenancy is disabled"
+        );
+        assert!(status == 400 && answer.contains(&expected), "{answer}");
+        assert_eq!(ask(&off, path, unnamed).0, 200, "{path}");
+        assert_eq!(ask(&on, path, named).0, 200, "{path}");
+        let (status, answer) = ask(&on, path, unnamed);
+        assert!(status == 400 && answer.contains("provided"), "{answer}");
+    }
+    let (status, answer) = ask(&on, INSTANCES, r#"{"processDefinitionId":"p","tenantId":"t t"}"#);
+    assert!(status == 400 && answer.contains("tenantId: "), "{answer}");
 }

@@ -1,0 +1,172 @@
+//! Tenants: the same IDs in several of them are independent.
+
+use protocol::{
+    Command, CorrelateMessage, CreateInstance, DefinitionRef, Demand, Deploy, DeployedProcess, Document, Key,
+    Name, PublishMessage, Resource, Response,
+};
+
+use crate::support::model::bpmn;
+use crate::support::{Harness, document};
+
+const TENANTS: [&str; 2] = ["a", "b"];
+
+fn deploy(harness: &mut Harness, tenant: &str, text: &str) -> DeployedProcess {
+    let resources = vec![Resource { name: "p.bpmn".into(), content: bpmn(text).into_bytes() }];
+    let command = Command::Deploy(Deploy { resources, tenant_id: tenant.into() });
+    match harness.command(command).unwrap().unwrap() {
+        Response::Deployed(deployment) => {
+            assert_eq!(&*deployment.tenant_id, tenant);
+            deployment.processes[0].clone()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn create(harness: &mut Harness, tenant: &str, definition: DefinitionRef) -> Result<Key, String> {
+    let command = CreateInstance {
+        tenant_id: tenant.into(),
+        variables: document(&format!(r#"{{"key":"k","tenant":"{tenant}"}}"#)),
+        ..CreateInstance::of(definition)
+    };
+    match harness.command(Command::CreateInstance(command)).unwrap() {
+        Ok(Response::InstanceCreated(created)) => Ok(created.process_instance_key),
+        Ok(other) => panic!("{other:?}"),
+        Err(rejection) => Err(rejection.to_string()),
+    }
+}
+
+fn by_id(id: &str) -> DefinitionRef {
+    DefinitionRef::Id { id: id.into(), version: None }
+}
+
+fn jobs(harness: &mut Harness, job_type: &str, tenants: &[&str]) -> Vec<(Key, Name, Document)> {
+    let tenant_ids = tenants.iter().map(|tenant| Name::from(*tenant)).collect();
+    let demand = Demand { tenant_ids, ..harness.demand(job_type, 10) };
+    let jobs = harness.activate_with(demand);
+    jobs.into_iter().map(|job| (job.process_instance_key, job.tenant_id, job.variables)).collect()
+}
+
+#[test]
+fn versions_count_for_each_tenant() {
+    let mut harness = Harness::new();
+    let one = "process p\n start s\n end e\n s -> e";
+    let two = "process p\n start s\n end f\n s -> f";
+    assert_eq!(deploy(&mut harness, "a", one).version, 1);
+    assert_eq!(deploy(&mut harness, "b", one).version, 1);
+    let second = deploy(&mut harness, "a", two);
+    assert_eq!(second.version, 2);
+    // Known already, to this tenant only.
+    assert_eq!(deploy(&mut harness, "b", one).version, 1);
+    let of_b = deploy(&mut harness, "b", two);
+    assert_eq!(of_b.version, 2);
+    assert_ne!(second.process_definition_key, of_b.process_definition_key);
+}
+
+#[test]
+fn a_definition_is_found_by_its_own_tenant_only() {
+    let mut harness = Harness::new();
+    let process = deploy(&mut harness, "a", "process p\n start s\n job t\n end e\n s -> t -> e");
+    for reference in [by_id("p"), DefinitionRef::Key(process.process_definition_key)] {
+        assert!(create(&mut harness, "a", reference.clone()).is_ok());
+        for other in ["b", "<default>"] {
+            let error = create(&mut harness, other, reference.clone()).unwrap_err();
+            assert!(error.starts_with("NOT_FOUND: "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn jobs_go_to_workers_of_their_tenant() {
+    let mut harness = Harness::new();
+    let keys = TENANTS.map(|tenant| {
+        deploy(&mut harness, tenant, "process p\n start s\n job t\n end e\n s -> t -> e");
+        create(&mut harness, tenant, by_id("p")).unwrap()
+    });
+    assert_eq!(jobs(&mut harness, "t", &["<default>", "c"]), []);
+    let [(key, tenant, _)] = &jobs(&mut harness, "t", &["b"])[..] else { panic!("one job") };
+    assert_eq!((*key, &**tenant), (keys[1], "b"));
+    let [(key, tenant, _)] = &jobs(&mut harness, "t", &["a", "b"])[..] else { panic!("one job") };
+    assert_eq!((*key, &**tenant), (keys[0], "a"));
+}
+
+#[test]
+fn calls_stay_in_their_tenant() {
+    let mut harness = Harness::new();
+    let caller = "process caller\n start s\n call c process=callee\n end e\n s -> c -> e";
+    for tenant in TENANTS {
+        deploy(&mut harness, tenant, caller);
+    }
+    deploy(&mut harness, "b", "process callee\n start s\n job of-b\n end e\n s -> of-b -> e");
+    for tenant in TENANTS {
+        create(&mut harness, tenant, by_id("caller")).unwrap();
+    }
+    let [(_, tenant, _)] = &jobs(&mut harness, "of-b", &TENANTS)[..] else { panic!("one job") };
+    assert_eq!(&**tenant, "b");
+    let incidents = harness.engine().tables().incidents.scan(.., 10).unwrap();
+    let [(_, incident)] = &incidents[..] else { panic!("one incident") };
+    assert_eq!(incident.error_type.as_str(), "CALLED_ELEMENT_ERROR");
+}
+
+#[test]
+fn messages_stay_in_their_tenant() {
+    let mut harness = Harness::new();
+    let keys = TENANTS.map(|tenant| {
+        let text = "process p\n start s\n catch c message=m key=key\n job t\n end e\n s -> c -> t -> e";
+        deploy(&mut harness, tenant, text);
+        create(&mut harness, tenant, by_id("p")).unwrap()
+    });
+    let publish = |tenant: &str| {
+        Command::PublishMessage(PublishMessage {
+            name: "m".into(),
+            correlation_key: "k".into(),
+            time_to_live_ms: 60_000,
+            message_id: "once".into(),
+            variables: Document::empty(),
+            tenant_id: tenant.into(),
+        })
+    };
+    // The same message ID in each tenant is no duplicate.
+    for tenant in ["<default>", "b"] {
+        harness.command(publish(tenant)).unwrap().unwrap();
+    }
+    harness.command(publish("b")).unwrap().unwrap_err();
+    let [(key, ..)] = &jobs(&mut harness, "t", &TENANTS)[..] else { panic!("one job") };
+    assert_eq!(*key, keys[1]);
+    let correlate = |tenant: &str| {
+        Command::CorrelateMessage(CorrelateMessage {
+            name: "m".into(),
+            correlation_key: "k".into(),
+            variables: Document::empty(),
+            tenant_id: tenant.into(),
+        })
+    };
+    harness.command(correlate("<default>")).unwrap().unwrap_err();
+    harness.command(correlate("a")).unwrap().unwrap();
+    let [(key, ..)] = &jobs(&mut harness, "t", &TENANTS)[..] else { panic!("one job") };
+    assert_eq!(*key, keys[0]);
+}
+
+#[test]
+fn message_and_timer_starts_stay_in_their_tenant() {
+    let mut harness = Harness::new();
+    for tenant in TENANTS {
+        let text = "process p\n start m message=go\n start later cycle=R1/PT1M\n job t\n end e\n m -> t -> e\n later -> t";
+        deploy(&mut harness, tenant, text);
+    }
+    let publish = Command::PublishMessage(PublishMessage {
+        name: "go".into(),
+        correlation_key: "".into(),
+        time_to_live_ms: 0,
+        message_id: "".into(),
+        variables: Document::empty(),
+        tenant_id: "a".into(),
+    });
+    harness.command(publish).unwrap().unwrap();
+    let [(_, tenant, _)] = &jobs(&mut harness, "t", &TENANTS)[..] else { panic!("one job") };
+    assert_eq!(&**tenant, "a");
+    harness.advance(60_000);
+    let mut tenants: Vec<_> =
+        jobs(&mut harness, "t", &TENANTS).into_iter().map(|(_, tenant, _)| tenant.to_string()).collect();
+    tenants.sort();
+    assert_eq!(tenants, TENANTS);
+}
