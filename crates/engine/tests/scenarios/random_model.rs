@@ -90,12 +90,14 @@ impl Generator<'_> {
             }
             7 => {
                 let id = self.id("pass");
-                let kind = if self.random.percent(50) { "task" } else { "throw" };
-                let _ = writeln!(text, "{kind} {id}");
+                let kind = ["task", "throw", "throw", "task"][self.random.below(4) as usize];
+                let what = if kind == "throw" && self.random.percent(60) { " compensate" } else { "" };
+                let _ = writeln!(text, "{kind} {id}{what}");
                 Block { first: id.clone(), last: id }
             }
             8..=10 => self.exclusive(text, depth),
             11 | 12 => self.parallel(text, depth),
+            13 if self.random.percent(50) => self.transaction(text, depth),
             13 | 14 => self.sub_process(text, depth),
             15 => self.call(text, depth),
             16 => self.events(text, depth),
@@ -127,7 +129,49 @@ impl Generator<'_> {
         }
     }
 
+    /// Sometimes something that undoes what the host has done.
+    fn undo(&mut self, text: &mut String, host: &str) {
+        if !self.random.percent(20) {
+            return;
+        }
+        let (undo, handler, inner) = (self.id("undo"), self.id("handler"), self.id("job"));
+        let _ = writeln!(text, "boundary {undo} on={host} compensation={handler}");
+        let _ = match self.random.below(6) {
+            0..=2 => writeln!(text, "job {handler} type=t handler in:x=\"=r\" out:r=\"=r\""),
+            3 => writeln!(text, "job {handler} type=t handler each=\"[1, 2, 3]\" as=n"),
+            4 => writeln!(
+                text,
+                "job {handler} type=t handler\nboundary {inner} on={handler} error=*\nend {inner}e\n{inner} -> {inner}e"
+            ),
+            _ => writeln!(
+                text,
+                "sub {handler} handler {{\nstart {inner}s\njob {inner} type=t\nend {inner}e compensate\n\
+                 {inner}s -> {inner} -> {inner}e\n}}"
+            ),
+        };
+    }
+
+    /// May be cancelled at its end.
+    fn transaction(&mut self, text: &mut String, depth: u32) -> Block {
+        let [id, start, choice, cancelled, end, event, after, out] =
+            ["tx", "s", "choice", "stop", "e", "b", "job", "out"].map(|prefix| self.id(prefix));
+        let _ = writeln!(text, "tx {id} in:local=\"=r\" {{\nstart {start}");
+        let inner = self.sequence(text, depth - 1);
+        let _ = writeln!(
+            text,
+            "xor {choice}\nend {cancelled} cancel\nend {end}\n{start} -> {first}\n{last} -> {choice}\n\
+             {choice} -> {cancelled} if r != null and r > 3\n{choice} -> {end} default\n}}\n\
+             boundary {event} on={id} cancel\njob {after} type=t\nxor {out}\n{event} -> {after} -> {out}",
+            first = inner.first,
+            last = inner.last,
+        );
+        let block = self.with_boundaries(text, id);
+        let _ = writeln!(text, "{} -> {out}", block.last);
+        Block { first: block.first, last: out }
+    }
+
     fn with_boundaries(&mut self, text: &mut String, host: String) -> Block {
+        self.undo(text, &host);
         let count = self.random.below(4).saturating_sub(1);
         if count == 0 {
             return Block { first: host.clone(), last: host };

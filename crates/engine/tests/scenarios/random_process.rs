@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::Options;
-use engine::entity::{ErrorType, JobState, Phase};
+use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
 use protocol::{
     ActivatedJob, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, Intent, Key, Name,
     PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob,
@@ -320,6 +320,8 @@ fn check_consistency(harness: &Harness) {
                 goes_on && (starts || row.pending_event.is_none()),
                 "unfinished business of {key}: {row:?}"
             );
+            assert!(row.join_check != JoinCheck::Underway, "a look at joins that never came: {key}: {row:?}");
+            assert!(row.cancelling != Cancelling::Ending, "a cancellation that stopped: {key}: {row:?}");
             if let Some(job_key) = row.job_key {
                 assert!(tables.jobs.contains(&job_key).unwrap(), "the job of {key}");
             }
@@ -329,6 +331,16 @@ fn check_consistency(harness: &Harness) {
             ControlFlow::Continue(())
         })
         .unwrap();
+    for (thrower_key, _) in tables.compensation_by_thrower.keys(.., usize::MAX).unwrap() {
+        assert!(
+            tables.element_instances.contains(&thrower_key).unwrap(),
+            "waits for handlers: {thrower_key}"
+        );
+    }
+    for (handler_key, scope_key, key) in tables.compensation_by_handler.keys(.., usize::MAX).unwrap() {
+        assert!(tables.element_instances.contains(&handler_key).unwrap(), "a handler: {handler_key}");
+        assert!(tables.compensations.contains(&(scope_key, key)).unwrap(), "what {handler_key} undoes");
+    }
     tables
         .jobs
         .visit(.., |key, job| {
