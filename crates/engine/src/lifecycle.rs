@@ -52,6 +52,8 @@ impl Work<'_> {
                 Some((at, row)) if row.phase == Phase::Terminating => self.finish_termination(&at, &row),
                 _ => Ok(()),
             },
+            Step::WorkOnBatch { batch_operation_key, life } => self.work_on_batch(batch_operation_key, life),
+            Step::ForgetBatches => self.forget_batches(),
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
             Step::Compensate { thrower_key, scope_key, entered_by, after, activity, variables } => self
                 .walk_compensations(Walk { thrower_key, scope_key, entered_by, after, activity, variables }),
@@ -93,7 +95,7 @@ impl Work<'_> {
             | Step::GatherLoop { body_key, .. } => *body_key,
             // The body or scope is gone already.
             Step::ForgetLoop { .. } | Step::DropCompensations { .. } => return Ok(None),
-            Step::StartFromBuffer { .. } => return Ok(None),
+            Step::StartFromBuffer { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches => return Ok(None),
             Step::MatchBuffered { subscription_key } => {
                 return Ok(self
                     .tables

@@ -29,6 +29,12 @@ pub struct Options {
     pub max_children_per_step: usize,
     /// Element instances, variables, timers, subscriptions and tokens of an instance that can be migrated.
     pub max_rows_per_migration: usize,
+    /// Process instances or incidents that one step of a batch operation looks at.
+    pub max_batch_scan_per_step: usize,
+    /// Batch operations that are kept after their end.
+    pub max_ended_batch_operations: usize,
+    /// Items of all of these together.
+    pub max_ended_batch_items: u64,
     /// Calls above each other.
     pub max_call_depth: u32,
     /// Bytes of the variables of the jobs of one delivery.
@@ -59,6 +65,9 @@ impl Default for Options {
             max_due_per_tick: 100,
             max_children_per_step: 32,
             max_rows_per_migration: 20_000,
+            max_batch_scan_per_step: 64,
+            max_ended_batch_operations: 100,
+            max_ended_batch_items: 200_000,
             max_call_depth: 1000,
             max_delivery_bytes: 4 * 1024 * 1024,
             max_error_message_chars: 10_000,

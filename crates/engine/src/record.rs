@@ -37,6 +37,7 @@ impl Work<'_> {
             partition_id: self.options.partition_id,
             intent,
             operation_reference: self.operation_reference,
+            batch_operation_reference: self.batch_operation_reference,
             value,
         });
     }

@@ -160,4 +160,15 @@ pub enum Step {
         #[n(0)]
         key: Key,
     },
+    /// Does the next part of a batch operation.
+    #[n(200)]
+    WorkOnBatch {
+        #[n(0)]
+        batch_operation_key: Key,
+        #[n(1)]
+        life: u32,
+    },
+    /// Removes batch operations that ended long ago, a slice at a time.
+    #[n(201)]
+    ForgetBatches,
 }

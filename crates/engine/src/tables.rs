@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol::Key;
 
+use crate::batch_operation::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::entity::{
     Banned, Chunk, Compensation, Decision, DecisionRequirements, Definition, ElementInstance, Incident,
     Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, Subscription, Timer,
@@ -111,6 +112,12 @@ state::tables! {
         pub compensation_by_handler: Table<(Key, Key, Key), ()> = 76,
         /// What a throw event waits for: element instance, number of the completed activity.
         pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
+        /// Batch operations.
+        pub batch_operations: Table<Key, BatchOperation> = 85,
+        /// Items of batch operations: operation, instance or incident.
+        pub batch_items: Table<(Key, Key), BatchItem> = 86,
+        /// What batch operations are to do.
+        pub batch_plans: Table<Key, BatchPlan> = 87,
     }
 }
 
@@ -128,4 +135,7 @@ pub const LASTING: &[&str] = &[
     "resources",
     "start_subscriptions",
     "exporters",
+    "batch_operations",
+    "batch_items",
+    "batch_plans",
 ];

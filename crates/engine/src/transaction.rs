@@ -12,6 +12,7 @@ use crate::Engine;
 use crate::effects::{Effects, Outcome};
 use crate::entity::Banned;
 use crate::failure::{ApplyError, Failure};
+use crate::step::Step;
 use crate::work::Work;
 
 /// How often demand is served again after a job that the engine failed on.
@@ -96,25 +97,66 @@ impl Engine {
 
     /// Takes up steps that earlier commands left over, the oldest first, each in a transaction of its own.
     pub(crate) fn go_on(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
-        for _ in 0..self.options.max_steps_per_command {
+        let mut budget = self.options.max_steps_per_command;
+        while budget > 0 {
             let Some((number, step)) = self.tables.pending_steps.first(..)? else { break };
             let attempt = self.attempt(effects, |work| {
                 work.tables.pending_steps.delete(&number);
                 work.counters.steps += 1;
                 work.run_step((*step).clone())?;
                 work.leave_steps();
-                Ok(())
+                Ok(work.extra_steps)
             })?;
-            if let Err(instance_key) = self.settle(attempt, effects)? {
-                self.tables.begin();
-                self.tables.pending_steps.delete(&number);
-                if instance_key != 0 {
-                    self.tables.banned_steps.insert((instance_key, number), (*step).clone());
+            budget -= 1;
+            if let (
+                Step::WorkOnBatch { batch_operation_key, .. },
+                Attempt::Refused(_) | Attempt::Panicked { .. },
+            ) = (&*step, &attempt)
+            {
+                self.fail_batch_item(*batch_operation_key, number, attempt, effects)?;
+                continue;
+            }
+            match self.settle(attempt, effects)? {
+                Ok(extra_steps) => budget = budget.saturating_sub(extra_steps),
+                Err(instance_key) => {
+                    self.tables.begin();
+                    self.tables.pending_steps.delete(&number);
+                    if instance_key != 0 {
+                        self.tables.banned_steps.insert((instance_key, number), (*step).clone());
+                    }
+                    self.tables.commit();
                 }
-                self.tables.commit();
             }
         }
         Ok(Some(Ok(Response::Done)))
+    }
+
+    /// An item of a batch operation was refused, or the engine failed on it: the others go on.
+    fn fail_batch_item<T>(
+        &mut self,
+        batch_operation_key: Key,
+        number: u64,
+        failed: Attempt<T>,
+        effects: &mut Effects,
+    ) -> Result<(), ApplyError> {
+        let reason = match failed {
+            Attempt::Refused(failure) => failure.into_rejection().reason,
+            Attempt::Panicked { instance_key, reason } => {
+                self.ban(instance_key, &reason, effects)?;
+                format!("The engine failed: {reason}")
+            }
+            Attempt::Done(_) => return Ok(()),
+        };
+        let attempt = self.attempt(effects, |work| {
+            work.tables.pending_steps.delete(&number);
+            work.fail_batch_item(batch_operation_key, &reason)
+        })?;
+        if self.settle(attempt, effects)?.is_err() {
+            self.tables.begin();
+            self.tables.pending_steps.delete(&number);
+            self.tables.commit();
+        }
+        Ok(())
     }
 
     /// Activates jobs for one who asked.

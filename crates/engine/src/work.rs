@@ -28,6 +28,10 @@ pub(crate) struct Work<'a> {
     pub steps: VecDeque<Step>,
     /// Echoed in records.
     pub operation_reference: Option<u64>,
+    /// The batch operation at work, for records.
+    pub batch_operation_reference: Option<Key>,
+    /// Work that was as much as so many more steps.
+    pub extra_steps: usize,
     /// Position of the command.
     pub command_position: u64,
     /// Whom a panic is blamed on; 0 for nobody.
@@ -77,6 +81,8 @@ impl<'a> Work<'a> {
             effects,
             steps: VecDeque::new(),
             operation_reference: None,
+            batch_operation_reference: None,
+            extra_steps: 0,
             command_position,
             current_instance: 0,
             first_instance: 0,

@@ -18,6 +18,7 @@ pub(crate) fn record_with_payload(position: u64, bytes: usize) -> Record {
         partition_id: 1,
         intent: Intent::Created,
         operation_reference: None,
+        batch_operation_reference: None,
         value: VariableRecord {
             name: Name::from("a"),
             value: Json::from_valid(Bytes::from(vec![b'1'; bytes])),

@@ -24,6 +24,7 @@ fn record(position: u64) -> Record {
         partition_id: 1,
         intent: Intent::Created,
         operation_reference: None,
+        batch_operation_reference: None,
         value: VariableRecord {
             name: Name::from("a"),
             value: Json::from_valid(Bytes::from_static(b"1")),

@@ -2,7 +2,10 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{Document, JobResult, Key, MigrateInstance, ModifyInstance, Name};
+use crate::{
+    BatchOperationChange, CreateBatchOperation, Document, JobResult, Key, MigrateInstance, ModifyInstance,
+    Name,
+};
 
 /// A command, as it stands in the log.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -93,6 +96,26 @@ pub enum Command {
     /// Moves a process instance to another definition.
     #[n(200)]
     MigrateInstance(#[n(0)] MigrateInstance),
+    /// Creates a batch operation.
+    #[n(201)]
+    CreateBatchOperation(#[n(0)] CreateBatchOperation),
+    /// Suspends, resumes or cancels a batch operation.
+    #[n(202)]
+    ChangeBatchOperation {
+        /// Key of the batch operation.
+        #[n(0)]
+        batch_operation_key: Key,
+        /// What becomes of it.
+        #[n(1)]
+        change: BatchOperationChange,
+    },
+    /// Resolves all incidents of one process instance by a batch operation.
+    #[n(203)]
+    ResolveInstanceIncidents {
+        /// Key of the process instance.
+        #[n(0)]
+        process_instance_key: Key,
+    },
     /// Modifies a process instance, as a whole or not at all.
     #[n(180)]
     ModifyInstance(#[n(0)] ModifyInstance),

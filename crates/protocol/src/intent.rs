@@ -1,9 +1,8 @@
 //! Value types and intents of records, named as the reference exports them.
 
-use std::fmt;
-
 use minicbor::{Decode, Encode};
 
+/// Enums whose variants have the names that the API and exported records use.
 macro_rules! named {
     ($(#[$meta:meta])* $type:ident { $($variant:ident = $number:literal $text:literal),* $(,)? }) => {
         $(#[$meta])*
@@ -18,8 +17,8 @@ macro_rules! named {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.as_str()) }
         }
 
         impl serde::Serialize for $type {
@@ -29,6 +28,8 @@ macro_rules! named {
         }
     };
 }
+
+pub(crate) use named;
 
 named! {
     /// What a record is about.
@@ -43,6 +44,11 @@ named! {
         ProcessInstanceModification = 180 "PROCESS_INSTANCE_MODIFICATION", RuntimeInstruction = 181 "RUNTIME_INSTRUCTION",
         DecisionRequirements = 100 "DECISION_REQUIREMENTS", Decision = 101 "DECISION", Form = 102 "FORM",
         Resource = 103 "RESOURCE", DecisionEvaluation = 104 "DECISION_EVALUATION",
+        BatchOperationCreation = 201 "BATCH_OPERATION_CREATION", BatchOperationChunk = 202 "BATCH_OPERATION_CHUNK",
+        BatchOperationExecution = 203 "BATCH_OPERATION_EXECUTION",
+        BatchOperationInitialization = 204 "BATCH_OPERATION_INITIALIZATION",
+        BatchOperationLifecycleManagement = 205 "BATCH_OPERATION_LIFECYCLE_MANAGEMENT",
+        BatchOperationPartitionLifecycle = 206 "BATCH_OPERATION_PARTITION_LIFECYCLE",
     }
 }
 
@@ -61,5 +67,7 @@ named! {
         ElementMigrated = 200 "ELEMENT_MIGRATED", AncestorMigrated = 201 "ANCESTOR_MIGRATED", Migrated = 202 "MIGRATED",
         Modified = 180 "MODIFIED", Interrupted = 181 "INTERRUPTED",
         Evaluated = 100 "EVALUATED",
+        Initializing = 203 "INITIALIZING", Initialized = 204 "INITIALIZED", Executed = 205 "EXECUTED",
+        Suspended = 206 "SUSPENDED", Resumed = 207 "RESUMED", PartitionCompleted = 208 "PARTITION_COMPLETED",
     }
 }

@@ -4,6 +4,7 @@
 //! releases: fields are tagged by number, new ones are optional. Nothing here decides anything; that is `engine`.
 
 mod batch;
+mod batch_operation;
 mod command;
 mod document;
 mod intent;
@@ -18,6 +19,10 @@ mod response;
 mod user_task;
 
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
+pub use batch_operation::{
+    BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated, BatchOperationState,
+    BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter, Operand, Test,
+};
 pub use command::{
     AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef,
     DeleteResource, Deploy, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError,
@@ -36,15 +41,17 @@ pub use query::{
     VariableView,
 };
 pub use record::{
-    ActivateInstructionRecord, CompensationSubscriptionRecord, CreationRuntimeInstructionRecord,
-    DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, DeploymentRecord, ErrorRecord,
-    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, IncidentRecord,
-    JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,
-    MoveInstructionRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
-    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord,
-    ProcessRecord, Record, RecordValue, ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord,
-    StartInstructionRecord, TerminateInstructionRecord, TimerRecord, VariableInstructionRecord,
-    VariableRecord,
+    ActivateInstructionRecord, BatchMigrationPlan, BatchOperationChunkRecord, BatchOperationCreationRecord,
+    BatchOperationExecutionRecord, BatchOperationInitializationRecord, BatchOperationItem,
+    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, CompensationSubscriptionRecord,
+    CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
+    DeploymentRecord, ErrorRecord, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
+    FormRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord,
+    MessageSubscriptionRecord, MoveInstructionRecord, ProcessInstanceCreationRecord,
+    ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord,
+    ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
+    ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord, TerminateInstructionRecord,
+    TimerRecord, VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

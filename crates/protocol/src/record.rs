@@ -32,6 +32,9 @@ pub struct Record {
     /// The entity after it happened.
     #[n(7)]
     pub value: RecordValue,
+    /// The batch operation that caused it.
+    #[n(8)]
+    pub batch_operation_reference: Option<Key>,
 }
 
 impl Serialize for Record {
@@ -73,7 +76,7 @@ impl Serialize for Record {
             rejection_reason: "",
             authorizations: Authorizations {},
             operation_reference: self.operation_reference.map_or(-1, |reference| reference as i64),
-            batch_operation_reference: -1,
+            batch_operation_reference: self.batch_operation_reference.map_or(-1, |key| key as i64),
             value: &self.value,
         }
         .serialize(serializer)
@@ -129,6 +132,11 @@ values! {
     ProcessInstanceModification(ProcessInstanceModificationRecord) = 180, RuntimeInstruction(RuntimeInstructionRecord) = 181,
     DecisionRequirements(DecisionRequirementsRecord) = 100, Decision(DecisionRecord) = 101, Form(FormRecord) = 102,
     Resource(ResourceRecord) = 103, DecisionEvaluation(DecisionEvaluationRecord) = 104,
+    BatchOperationCreation(BatchOperationCreationRecord) = 201, BatchOperationChunk(BatchOperationChunkRecord) = 202,
+    BatchOperationExecution(BatchOperationExecutionRecord) = 203,
+    BatchOperationInitialization(BatchOperationInitializationRecord) = 204,
+    BatchOperationLifecycleManagement(BatchOperationLifecycleRecord) = 205,
+    BatchOperationPartitionLifecycle(BatchOperationPartitionRecord) = 206,
 }
 
 macro_rules! records {
@@ -277,6 +285,39 @@ records! {
         0 process_instance_key: Key, 1 target_process_definition_key: Key, 2 mapping_instructions: Vec<ElementMapping>,
         3 tenant_id: Name, 4 root_process_instance_key: Key, 5 bpmn_process_id: Name,
     }
+    /// The creation of a batch operation.
+    BatchOperationCreationRecord {
+        0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 migration_plan: Option<BatchMigrationPlan>,
+        3 partition_ids: Vec<PartitionId>,
+    }
+    /// Where instances of a batch operation go.
+    BatchMigrationPlan {
+        0 target_process_definition_key: Key, 1 mapping_instructions: Vec<ElementMapping>,
+    }
+    /// The search for the items of a batch operation.
+    BatchOperationInitializationRecord {
+        0 batch_operation_key: Key, 1 batch_operation_type: Name,
+    }
+    /// Items that a batch operation has found.
+    BatchOperationChunkRecord {
+        0 batch_operation_key: Key, 1 items: Vec<BatchOperationItem>,
+    }
+    /// One item of a batch operation.
+    BatchOperationItem {
+        0 item_key: Key, 1 process_instance_key: Key, 2 root_process_instance_key: Key,
+    }
+    /// What came of an item of a batch operation.
+    BatchOperationExecutionRecord {
+        0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 item_keys: Vec<Key>, 3 state: Name, 4 error_message: Name,
+    }
+    /// A change to a batch operation.
+    BatchOperationLifecycleRecord {
+        0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 errors: Vec<Name>,
+    }
+    /// The end of a batch operation on one partition.
+    BatchOperationPartitionRecord {
+        0 batch_operation_key: Key, 1 source_partition_id: PartitionId,
+    }
 }
 
 #[cfg(test)]
@@ -293,6 +334,7 @@ mod tests {
             partition_id: 1,
             intent: Intent::Created,
             operation_reference: None,
+            batch_operation_reference: None,
             value: VariableRecord {
                 name: Name::from("a"),
                 value: Json::from_valid("{\"b\":1}"),

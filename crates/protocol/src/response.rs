@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{DecisionEvaluationRecord, Document, Key, Name, UserTaskProperties};
+use crate::{BatchOperationCreated, DecisionEvaluationRecord, Document, Key, Name, UserTaskProperties};
 
 /// The answer to an accepted command.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +43,8 @@ pub enum Response {
         /// What came of it.
         evaluation: Box<DecisionEvaluationRecord>,
     },
+    /// A batch operation was created.
+    BatchOperationCreated(BatchOperationCreated),
     /// Variables were set.
     VariablesSet {
         /// Key of the change.

@@ -7,7 +7,7 @@ use crate::step::Step;
 use crate::work::Work;
 
 impl Work<'_> {
-    pub(super) fn cancel_instance(&mut self, key: Key) -> Result<Response, Failure> {
+    pub(crate) fn cancel_instance(&mut self, key: Key) -> Result<Response, Failure> {
         let Some(instance) = self.tables.instances.get(&key)? else {
             return Err(Rejection::not_found(format!(
                 "Expected to cancel a process instance with key '{key}', but no such process was found"

@@ -55,6 +55,13 @@ impl Work<'_> {
             Command::MigrateInstance(migrate) => self.migrate_instance(migrate)?,
             Command::ModifyInstance(modify) => self.modify_instance(modify)?,
             Command::EvaluateDecision(evaluate) => self.evaluate_decision_alone(evaluate)?,
+            Command::CreateBatchOperation(create) => self.create_batch_operation(create)?,
+            Command::ChangeBatchOperation { batch_operation_key, change } => {
+                self.change_batch_operation(*batch_operation_key, *change)?
+            }
+            Command::ResolveInstanceIncidents { process_instance_key } => {
+                self.resolve_instance_incidents(*process_instance_key)?
+            }
             Command::Unban { process_instance_key } => self.unban(*process_instance_key)?,
         };
         Ok(Some(response))

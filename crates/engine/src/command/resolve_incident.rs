@@ -8,7 +8,7 @@ use crate::job::no_retries;
 use crate::work::Work;
 
 impl Work<'_> {
-    pub(super) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
+    pub(crate) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
         let Some(incident) = self.remove_incident(key)? else {
             return Err(Rejection::not_found(format!(
                 "Expected to resolve incident with key '{key}', but no such incident was found"

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 use protocol::{Intent, Key, MigrateInstance, ProcessInstanceMigrationRecord, Rejection, Response};
 
+use state::StateError;
+
 use crate::entity::{DefinitionState, ElementInstance, Instance};
 use crate::failure::Failure;
 use crate::work::Work;
@@ -24,6 +26,9 @@ use mapping::Mapping;
 
 /// Steps left over by earlier commands that are looked through for those of the instance.
 const MAX_PENDING_STEPS: usize = 10_000;
+
+/// Element instances whose migration is as much work as one step.
+const PARTS_PER_STEP: usize = 16;
 
 /// An element instance that is to move.
 struct Part {
@@ -102,6 +107,7 @@ impl Work<'_> {
         let mapping = Mapping::new(key, source, target, &migrate.plan.mappings)?;
         let migration = self.survey(key, mapping)?;
         self.check_migration(&migration)?;
+        self.extra_steps += migration.parts.len() / PARTS_PER_STEP;
         let migrated = Instance {
             definition_key: target_key,
             process_id: definition.process_id.clone(),
@@ -145,24 +151,24 @@ impl Work<'_> {
 
     /// Steps that wait speak of the model as it is: they must have run before.
     fn check_pending_steps(&self, key: Key) -> Result<(), Failure> {
-        let pending = self.tables.pending_steps.scan(.., MAX_PENDING_STEPS)?;
-        for (_, step) in &pending {
-            if self.instance_of(step)? == Some(key) {
-                return Err(refused(
-                    key,
-                    "it is about to take a sequence flow or to handle an event; try again in a moment",
-                ));
-            }
-        }
-        if pending.len() == MAX_PENDING_STEPS {
+        if self.has_pending_steps(key)? {
             return Err(refused(
                 key,
-                format_args!(
-                    "more than {MAX_PENDING_STEPS} steps of process instances wait; try again later"
-                ),
+                "it is about to take a sequence flow or to handle an event; try again in a moment",
             ));
         }
         Ok(())
+    }
+
+    /// Whether steps of an instance are left over. If too many wait to look at all of them, they may be.
+    pub fn has_pending_steps(&self, key: Key) -> Result<bool, StateError> {
+        let pending = self.tables.pending_steps.scan(.., MAX_PENDING_STEPS)?;
+        for (_, step) in &pending {
+            if self.instance_of(step)? == Some(key) {
+                return Ok(true);
+            }
+        }
+        Ok(pending.len() == MAX_PENDING_STEPS)
     }
 
     /// An element instance and everything inside it, outer ones first.

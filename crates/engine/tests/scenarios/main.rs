@@ -7,6 +7,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "transcripts are written by a program")]
 
 mod await_result;
+mod batch_operations;
 mod call_activity;
 mod cancellation;
 mod clock;

@@ -20,6 +20,8 @@
 //! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! migrate #1 PROCESS v=2 [SOURCE:TARGET …]      (`id` is short for `id:id`)
+//! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] [element=ID] [incident=true] … (see `batch.rs`)
+//! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
 //! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
 //! show jobs incidents …      hide flows …
 //! ```
@@ -27,17 +29,17 @@
 use engine::Options;
 use expect_test::Expect;
 use protocol::{
-    ActivationInstruction, AncestorScope, AwaitResult, Clock, Command, CompleteJob, CorrelateMessage,
-    CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy, Document, ElementMapping,
-    ElementSource, EvaluateDecision, FailJob, Key, MigrateInstance, MigrationPlan, ModifyInstance,
-    MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables, ThrowError,
-    UpdateJob,
+    ActivationInstruction, AncestorScope, AwaitResult, BatchAction, BatchOperationChange, Clock, Command,
+    CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
+    DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateDecision, FailJob, Key,
+    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
+    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
-use super::Harness;
 use super::harness::{START_MS, document};
 use super::model::{assert_valid, bpmn};
 use super::transcript::{KINDS, Transcript};
+use super::{Harness, batch};
 
 /// Deploys a model, runs a script and compares what happened.
 pub fn check(model: &str, script: &str, expected: Expect) {
@@ -181,6 +183,16 @@ impl Run {
                 self.catch_up();
             }
             "reopen" => self.harness.flush_and_reopen(),
+            "step" => {
+                for _ in 0..line.word(1).parse().expect("a number") {
+                    self.harness.apply(vec![Command::Continue], vec![]);
+                }
+                self.catch_up();
+            }
+            "items" => {
+                let text = batch::describe(self.harness.engine(), self.batch(line.word(1)), &self.transcript);
+                text.lines().for_each(|line| self.transcript.line(line));
+            }
             "go" => {
                 self.harness.go_on();
                 self.catch_up();
@@ -260,11 +272,7 @@ impl Run {
             }),
             "migrate" => Command::MigrateInstance(MigrateInstance {
                 process_instance_key: self.instance(line.word(1)),
-                plan: MigrationPlan {
-                    target_definition_key: self
-                        .definition(line.word(2), line.number("v").expect("a version")),
-                    mappings: line.words[3..].iter().map(|word| mapping(word)).collect(),
-                },
+                plan: self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
                 operation_reference: None,
             }),
             "evaluate" => Command::EvaluateDecision(EvaluateDecision {
@@ -277,6 +285,24 @@ impl Run {
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
             }),
+            "batch" => Command::CreateBatchOperation(CreateBatchOperation {
+                action: match line.word(1) {
+                    "cancel" => BatchAction::Cancel,
+                    "resolve" => BatchAction::Resolve,
+                    "migrate" => BatchAction::Migrate(
+                        self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
+                    ),
+                    other => panic!("no such action: {other}"),
+                },
+                filter: batch::filter(&line.options, &self.transcript),
+                operation_reference: None,
+            }),
+            "resolve-all" => {
+                Command::ResolveInstanceIncidents { process_instance_key: self.instance(line.word(1)) }
+            }
+            "suspend" => self.batch_change(line.word(1), BatchOperationChange::Suspend),
+            "resume" => self.batch_change(line.word(1), BatchOperationChange::Resume),
+            "stop" => self.batch_change(line.word(1), BatchOperationChange::Cancel),
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),
@@ -386,6 +412,22 @@ impl Run {
     fn instance(&self, name: &str) -> Key {
         let number: usize = name.trim_start_matches('#').parse().expect("#1");
         self.transcript.instances.get(number - 1).copied().unwrap_or(1)
+    }
+
+    fn migration_plan(&self, words: &[&str], version: u32) -> MigrationPlan {
+        MigrationPlan {
+            target_definition_key: self.definition(words[0], version),
+            mappings: words[1..].iter().map(|word| mapping(word)).collect(),
+        }
+    }
+
+    fn batch(&self, name: &str) -> Key {
+        let number: usize = name.trim_start_matches('B').parse().expect("B1");
+        self.transcript.batches.get(number - 1).copied().unwrap_or(1)
+    }
+
+    fn batch_change(&self, name: &str, change: BatchOperationChange) -> Command {
+        Command::ChangeBatchOperation { batch_operation_key: self.batch(name), change }
     }
 
     fn definition(&self, process_id: &str, version: u32) -> Key {

@@ -1,5 +1,6 @@
 //! What all scenarios stand on.
 
+pub mod batch;
 pub mod check;
 pub mod harness;
 pub mod model;

@@ -25,6 +25,7 @@ pub const KINDS: &[&str] = &[
     "definitions",
     "decisions",
     "errors",
+    "batches",
 ];
 
 /// Turns records and answers into text and remembers whose key is whose.
@@ -44,6 +45,8 @@ pub struct Transcript {
     pub element_instances: HashMap<String, Vec<Key>>,
     /// Process ID and version to definition.
     pub definitions: HashMap<(String, u32), Key>,
+    /// Batch operations in the order of their creation.
+    pub batches: Vec<Key>,
     /// The element instance that the last line is about, to go on with the same line.
     line_of: Option<Key>,
 }
@@ -77,6 +80,9 @@ impl Transcript {
                     }
                     Response::InstanceCompleted { instance, variables } => {
                         format!("= completed {} {}", instance.process_id, variables.to_json())
+                    }
+                    Response::BatchOperationCreated(created) => {
+                        format!("= {} {}", self.batch_name(created.batch_operation_key), created.kind)
                     }
                     Response::MessageCorrelated { process_instance_key, .. } => {
                         format!("= correlated to {}", self.instance_name(*process_instance_key))
@@ -127,6 +133,14 @@ impl Transcript {
             job.retries,
             job.variables.to_json()
         ));
+    }
+
+    /// `Bn` of a batch operation, by the order of their creation.
+    pub fn batch_name(&self, key: Key) -> String {
+        self.batches
+            .iter()
+            .position(|&known| known == key)
+            .map_or("B?".to_owned(), |at| format!("B{}", at + 1))
     }
 
     /// `#n` of an instance, by the order of their start.
@@ -273,6 +287,23 @@ impl Transcript {
                 "elements",
                 format!("{} ends after {}", self.instance_name(it.process_instance_key), it.element_id),
             ),
+            RecordValue::BatchOperationLifecycleManagement(it) => {
+                ("batches", format!("{} {intent}", self.batch_name(it.batch_operation_key)))
+            }
+            RecordValue::BatchOperationChunk(it) => {
+                ("batches", format!("{} finds {}", self.batch_name(it.batch_operation_key), it.items.len()))
+            }
+            RecordValue::BatchOperationExecution(it) => {
+                let mut text =
+                    format!("{} item {}", self.batch_name(it.batch_operation_key), it.state.to_lowercase());
+                if !it.error_message.is_empty() {
+                    let _ = write!(text, ": {}", self.without_keys(&it.error_message));
+                }
+                ("batches", text)
+            }
+            RecordValue::BatchOperationCreation(_)
+            | RecordValue::BatchOperationInitialization(_)
+            | RecordValue::BatchOperationPartitionLifecycle(_) => return,
             // The same as its counterpart at the process, or told by the answer already.
             RecordValue::MessageSubscription(_)
             | RecordValue::Deployment(_)
@@ -321,6 +352,7 @@ impl Transcript {
             RecordValue::Incident(incident) if created => {
                 self.incidents.insert(incident.element_id.to_string(), record.key);
             }
+            RecordValue::BatchOperationCreation(_) => self.batches.push(record.key),
             RecordValue::Process(process) if created => {
                 self.definitions.insert((process.bpmn_process_id.to_string(), process.version), record.key);
             }

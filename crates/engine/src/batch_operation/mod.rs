@@ -1,0 +1,220 @@
+//! Batch operations: one action on every process instance, or every incident, that a filter finds.
+//!
+//! A command creates one; from then on it lives by its own steps ([`Step::WorkOnBatch`]), one at a time at the end of the
+//! queue, so that a million items hold up nobody else. First `scan.rs` looks for its items, a slice at a time, among
+//! what was there when it was created (`filter.rs` decides); then `execute.rs` does one item in each step, in a
+//! transaction of its own, and keeps what came of it. One that has ended stays to be looked at until `retention.rs`
+//! makes room.
+//!
+//! An item does what the command of a client would do, with the same refusals.
+
+mod execute;
+mod filter;
+mod retention;
+pub mod row;
+mod scan;
+
+use protocol::{
+    BatchAction, BatchMigrationPlan, BatchOperationChange, BatchOperationCreated,
+    BatchOperationCreationRecord, BatchOperationInitializationRecord, BatchOperationLifecycleRecord,
+    BatchOperationPartitionRecord, BatchOperationState, Condition, CreateBatchOperation, InstanceField,
+    InstanceFilter, Intent, Key, Name, Operand, Rejection, Response, Test,
+};
+use row::{BatchOperation, BatchPlan};
+
+use crate::failure::Failure;
+use crate::step::Step;
+use crate::work::Work;
+
+/// Batch operations that have not ended, at most.
+const MAX_RUNNING: usize = 1000;
+
+/// Whether a batch operation has come to its end.
+pub(crate) const fn has_ended(state: BatchOperationState) -> bool {
+    use BatchOperationState::{Active, Canceled, Completed, Created, Failed, Suspended};
+    match state {
+        Created | Active | Suspended => false,
+        Completed | Canceled | Failed => true,
+    }
+}
+
+impl Work<'_> {
+    /// Creates a batch operation.
+    pub fn create_batch_operation(&mut self, create: &CreateBatchOperation) -> Result<Response, Failure> {
+        self.operation_reference = create.operation_reference;
+        if create.filter.all.is_empty() && create.filter.any.iter().all(Vec::is_empty) {
+            return Err(Rejection::invalid_argument(
+                "Expected to create a batch operation with a filter, but the filter has no condition",
+            )
+            .into());
+        }
+        let mut running = 0;
+        self.tables.batch_operations.visit(.., |_, operation| {
+            running += usize::from(!has_ended(operation.state));
+            std::ops::ControlFlow::Continue(())
+        })?;
+        if running >= MAX_RUNNING {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to create a batch operation, but {MAX_RUNNING} of them have not ended yet"
+            ))
+            .into());
+        }
+        let key = self.next_key();
+        let kind = create.action.kind();
+        let operation = BatchOperation {
+            kind,
+            state: BatchOperationState::Created,
+            is_scanned: false,
+            cursor: 0,
+            life: 0,
+            attempts: 0,
+            total: 0,
+            completed: 0,
+            failed: 0,
+            started_ms: None,
+            ended_ms: None,
+            error: None,
+        };
+        self.emit(key, Intent::Created, |work| BatchOperationCreationRecord {
+            batch_operation_key: key,
+            batch_operation_type: Name::from(kind.as_str()),
+            migration_plan: match &create.action {
+                BatchAction::Migrate(plan) => Some(BatchMigrationPlan {
+                    target_process_definition_key: plan.target_definition_key,
+                    mapping_instructions: plan.mappings.clone(),
+                }),
+                BatchAction::Cancel | BatchAction::Resolve => None,
+            },
+            partition_ids: vec![work.options.partition_id],
+        });
+        let initialization = move || BatchOperationInitializationRecord {
+            batch_operation_key: key,
+            batch_operation_type: Name::from(kind.as_str()),
+        };
+        self.emit(key, Intent::Initializing, move |_| initialization());
+        self.tables.batch_operations.insert(key, operation);
+        let plan = BatchPlan {
+            action: create.action.clone(),
+            filter: create.filter.clone(),
+            operation_reference: create.operation_reference,
+        };
+        self.tables.batch_plans.insert(key, plan);
+        self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: 0 });
+        Ok(Response::BatchOperationCreated(BatchOperationCreated { batch_operation_key: key, kind }))
+    }
+
+    /// Creates a batch operation that resolves the incidents of one instance.
+    pub fn resolve_instance_incidents(&mut self, process_instance_key: Key) -> Result<Response, Failure> {
+        if !self.tables.instances.contains(&process_instance_key)? {
+            return Err(Rejection::not_found(format!(
+                "Expected to resolve incidents of process instance with key '{process_instance_key}', but no such process \
+                 instance was found"
+            ))
+            .into());
+        }
+        let condition = Condition {
+            field: InstanceField::ProcessInstanceKey,
+            test: Test::Equal(Operand::Integer(process_instance_key as i64)),
+        };
+        self.create_batch_operation(&CreateBatchOperation {
+            action: BatchAction::Resolve,
+            filter: InstanceFilter { all: vec![condition], any: Vec::new() },
+            operation_reference: None,
+        })
+    }
+
+    /// Suspends, resumes or cancels a batch operation.
+    pub fn change_batch_operation(
+        &mut self,
+        key: Key,
+        change: BatchOperationChange,
+    ) -> Result<Response, Failure> {
+        use BatchOperationState::{Active, Canceled, Created, Suspended};
+        let Some(operation) = self.tables.batch_operations.get(&key)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to {} a batch operation with key '{key}', but no such batch operation was found",
+                change.as_str()
+            ))
+            .into());
+        };
+        let mut operation = (*operation).clone();
+        let intent = match (change, operation.state) {
+            (BatchOperationChange::Suspend, Created | Active) => {
+                operation.state = Suspended;
+                Intent::Suspended
+            }
+            (BatchOperationChange::Resume, Suspended) => {
+                operation.state = if operation.is_scanned { Active } else { Created };
+                operation.life += 1;
+                Intent::Resumed
+            }
+            (BatchOperationChange::Cancel, Created | Active | Suspended) => {
+                operation.state = Canceled;
+                operation.life += 1;
+                operation.ended_ms = Some(self.now_ms());
+                Intent::Canceled
+            }
+            (_, state) => {
+                return Err(Rejection::invalid_state(format!(
+                    "Expected to {} a batch operation with key '{key}', but it is in state '{state}'",
+                    change.as_str()
+                ))
+                .into());
+            }
+        };
+        self.record_lifecycle(key, intent, &operation);
+        if operation.state != Suspended {
+            self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: operation.life });
+        }
+        self.tables.batch_operations.put(key, operation);
+        Ok(Response::Done)
+    }
+
+    /// Does the next part of a batch operation.
+    pub fn work_on_batch(&mut self, key: Key, life: u32) -> Result<(), Failure> {
+        let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
+        if operation.life != life {
+            return Ok(());
+        }
+        let operation = (*operation).clone();
+        match operation.state {
+            BatchOperationState::Created => self.scan_for_items(key, operation),
+            BatchOperationState::Active => self.execute_next_item(key, operation),
+            BatchOperationState::Canceled => self.cancel_items(key, operation),
+            BatchOperationState::Suspended | BatchOperationState::Completed | BatchOperationState::Failed => {
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes on in a later step, after everything that waits already.
+    fn go_on_with_batch(&mut self, key: Key, operation: BatchOperation) {
+        let life = operation.life;
+        self.tables.batch_operations.put(key, operation);
+        self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life });
+    }
+
+    /// Ends a batch operation.
+    fn end_batch(&mut self, key: Key, mut operation: BatchOperation, state: BatchOperationState) {
+        operation.state = state;
+        operation.ended_ms = Some(self.now_ms());
+        if state == BatchOperationState::Completed {
+            self.emit(key, Intent::PartitionCompleted, |work| BatchOperationPartitionRecord {
+                batch_operation_key: key,
+                source_partition_id: work.options.partition_id,
+            });
+        }
+        let intent = if state == BatchOperationState::Failed { Intent::Failed } else { Intent::Completed };
+        self.record_lifecycle(key, intent, &operation);
+        self.tables.batch_operations.put(key, operation);
+        self.leave_step(Step::ForgetBatches);
+    }
+
+    fn record_lifecycle(&mut self, key: Key, intent: Intent, operation: &BatchOperation) {
+        self.emit(key, intent, |_| BatchOperationLifecycleRecord {
+            batch_operation_key: key,
+            batch_operation_type: Name::from(operation.kind.as_str()),
+            errors: operation.error.iter().cloned().collect(),
+        });
+    }
+}

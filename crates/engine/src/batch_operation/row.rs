@@ -1,0 +1,88 @@
+//! The rows of batch operations.
+#![expect(missing_docs, reason = "fields are named by what they hold")]
+
+use minicbor::{Decode, Encode};
+use protocol::{
+    BatchAction, BatchItemState, BatchOperationState, BatchOperationType, InstanceFilter, Key, Name,
+};
+use state::minicbor_value;
+
+/// A batch operation: what changes while it runs.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct BatchOperation {
+    #[n(0)]
+    pub kind: BatchOperationType,
+    #[n(1)]
+    pub state: BatchOperationState,
+    /// Whether all its items are known.
+    #[n(2)]
+    pub is_scanned: bool,
+    /// The last instance or incident that was looked at, then the last item that was done.
+    #[n(3)]
+    pub cursor: Key,
+    /// Steps of an earlier life, before it was suspended, have a lower number and do nothing.
+    #[n(4)]
+    pub life: u32,
+    /// How often the next item was put off.
+    #[n(5)]
+    pub attempts: u32,
+    #[n(6)]
+    pub total: u64,
+    #[n(7)]
+    pub completed: u64,
+    #[n(8)]
+    pub failed: u64,
+    /// When its items were known, Unix milliseconds of the engine's clock.
+    #[n(9)]
+    pub started_ms: Option<i64>,
+    #[n(10)]
+    pub ended_ms: Option<i64>,
+    /// Why it failed as a whole.
+    #[n(11)]
+    pub error: Option<Name>,
+}
+minicbor_value!(BatchOperation);
+
+/// What a batch operation is to do.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct BatchPlan {
+    #[n(0)]
+    pub action: BatchAction,
+    #[n(1)]
+    pub filter: InstanceFilter,
+    #[n(2)]
+    pub operation_reference: Option<u64>,
+}
+minicbor_value!(BatchPlan, weight = |plan| plan.weight());
+
+impl BatchPlan {
+    fn weight(&self) -> usize {
+        let mappings = match &self.action {
+            BatchAction::Migrate(plan) => plan.mappings.len(),
+            BatchAction::Cancel | BatchAction::Resolve => 0,
+        };
+        let conditions = self.filter.all.len() + self.filter.any.iter().map(Vec::len).sum::<usize>();
+        size_of::<Self>() + 128 * (mappings + conditions)
+    }
+}
+
+/// One item of a batch operation.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct BatchItem {
+    #[n(0)]
+    pub process_instance_key: Key,
+    #[n(1)]
+    pub root_process_instance_key: Key,
+    #[n(2)]
+    pub state: BatchItemState,
+    /// When it was done, Unix milliseconds of the engine's clock.
+    #[n(3)]
+    pub processed_ms: Option<i64>,
+    /// Why it was not.
+    #[n(4)]
+    pub error_message: Option<Name>,
+}
+minicbor_value!(
+    BatchItem,
+    weight = |item| 64 + item.error_message.as_ref().map_or(0, |message| message.len())
+);

@@ -1,0 +1,764 @@
+//! Batch operations.
+
+use engine::Options;
+use expect_test::{Expect, expect};
+
+use crate::support::check_with;
+
+const TASK: &str = "process order\nstart s\njob a type=t\nend e\ns -> a -> e";
+const OTHER: &str = "process invoice\nstart s\njob b type=u\nend e\ns -> b -> e";
+const RENAMED: &str = "process order\nstart s\njob c type=t\nend e\ns -> c -> e";
+const CALL: &str = "process outer\nstart s\ncall c process=order\nend e\ns -> c -> e";
+
+/// Deploys all of these and runs a script that shows batch operations alone.
+fn batch(script: &str, expected: Expect) {
+    batch_with(Options::default(), script, expected);
+}
+
+fn batch_with(options: Options, script: &str, expected: Expect) {
+    let script = format!("deploy task\ndeploy task@2\ndeploy other\ndeploy call\nshow batches\n{script}");
+    let files = [("task", TASK), ("task@2", RENAMED), ("other", OTHER), ("call", CALL)];
+    check_with(&files, options, &script, expected);
+}
+
+#[test]
+fn instances_are_canceled() {
+    batch(
+        "create order v=1
+         create invoice
+         create outer
+         create order v=2
+         batch cancel id=order
+         items B1
+         batch cancel state=ACTIVE
+         items B2",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1
+              = created order v1
+            > create invoice
+              = created invoice v1
+            > create outer
+              = created outer v1
+            > create order v=2
+              = created order v2
+            > batch cancel id=order
+              B1 finds 2
+              B1 item completed
+              B1 item completed
+              B1 completed
+              = B1 CANCEL_PROCESS_INSTANCE
+            > items B1
+              B1 COMPLETED: 2 of 2 done, 0 failed
+              - #1 COMPLETED
+              - #5 COMPLETED
+            > batch cancel state=ACTIVE
+              B2 finds 2
+              B2 item completed
+              B2 item completed
+              B2 completed
+              = B2 CANCEL_PROCESS_INSTANCE
+            > items B2
+              B2 COMPLETED: 2 of 2 done, 0 failed
+              - #2 COMPLETED
+              - #3 COMPLETED
+        "#]],
+    );
+}
+
+#[test]
+fn instances_are_migrated_and_what_does_not_fit_fails_alone() {
+    batch(
+        "create order v=1
+         create invoice
+         create outer
+         create order v=1
+         hide batches
+         show batches elements
+         batch migrate order v=2 a:c state=ACTIVE
+         items B1
+         batch cancel state=ACTIVE",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1
+              = created order v1
+            > create invoice
+              = created invoice v1
+            > create outer
+              = created outer v1
+            > create order v=1
+              = created order v1
+            > batch migrate order v=2 a:c state=ACTIVE
+              B1 finds 5
+              order migrated
+              a becomes c
+              c migrated
+              #1 migrated
+              B1 item completed
+              B1 item failed: Expected to migrate process instance '<key>', but mapping instructions contain non-existing source element ids 'a': they must exist in the source process definition.
+              B1 item failed: Expected to migrate process instance '<key>', but mapping instructions contain non-existing source element ids 'a': they must exist in the source process definition.
+              B1 item failed: Expected to migrate process instance '<key>', but mapping instructions contain non-existing source element ids 'a': they must exist in the source process definition.
+              #5.order migrated
+              #5.a becomes c
+              #5.c migrated
+              #5 migrated
+              B1 item completed
+              B1 completed
+              = B1 MIGRATE_PROCESS_INSTANCE
+            > items B1
+              B1 COMPLETED: 2 of 5 done, 3 failed
+              - #1 COMPLETED
+              - #2 FAILED
+              - #3 FAILED
+              - #4 FAILED
+              - #5 COMPLETED
+            > batch cancel state=ACTIVE
+              B2 finds 4
+              B2 item completed
+              B2 item completed
+              order terminating
+              B2 item completed
+              #2.invoice terminating
+              B2 item completed
+              #3.outer terminating
+              c terminating, terminated
+              B2 completed
+              #5.order terminating
+              #2.b terminating, terminated
+              order terminated
+              #3.c terminating
+              #2.invoice terminated
+              #5.c terminating, terminated
+              #4.order terminating
+              #5.order terminated
+              #4.c terminating, terminated
+              #4.order terminated
+              #3.c terminated
+              #3.outer terminated
+              = B2 CANCEL_PROCESS_INSTANCE
+        "#]],
+    );
+}
+
+#[test]
+fn incidents_are_resolved_and_jobs_get_a_retry() {
+    batch(
+        "create order v=1
+         create order v=1
+         create outer
+         activate t max=3
+         fail a@1
+         fail a@2
+         fail c
+         show batches incidents jobs
+         batch resolve version=1
+         items B1
+         activate t max=3
+         resolve-all #3
+         resolve-all #4
+         items B2
+         items B3
+         resolve-all #9
+         batch cancel state=ACTIVE",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > create outer
+              = created outer v1
+            > activate t max=3
+              < job a retries 3 deadline 600000 variables {}
+              < job #2.a retries 3 deadline 600000 variables {}
+              < job #4.c retries 3 deadline 600000 variables {}
+            > fail a@1
+            > fail a@2
+            > fail c
+            > batch resolve version=1
+              B1 finds 2
+              job a retries updated retries 1
+              incident a JOB_NO_RETRIES resolved
+              B1 item completed
+              job #2.a retries updated retries 1
+              incident #2.a JOB_NO_RETRIES resolved
+              B1 item completed
+              B1 completed
+              = B1 RESOLVE_INCIDENT
+            > items B1
+              B1 COMPLETED: 2 of 2 done, 0 failed
+              - #1 COMPLETED
+              - #2 COMPLETED
+            > activate t max=3
+              job a activated
+              job #2.a activated
+              < job a retries 1 deadline 600000 variables {}
+              < job #2.a retries 1 deadline 600000 variables {}
+            > resolve-all #3
+              B2 completed
+              = B2 RESOLVE_INCIDENT
+            > resolve-all #4
+              B3 finds 1
+              job #4.c retries updated retries 1
+              incident #4.c JOB_NO_RETRIES resolved
+              B3 item completed
+              B3 completed
+              = B3 RESOLVE_INCIDENT
+            > items B2
+              B2 COMPLETED: 0 of 0 done, 0 failed
+            > items B3
+              B3 COMPLETED: 1 of 1 done, 0 failed
+              - #4 COMPLETED
+            > resolve-all #9
+              = rejected NOT_FOUND: Expected to resolve incidents of process instance with key '1', but no such process instance was found
+            > batch cancel state=ACTIVE
+              B4 finds 3
+              B4 item completed
+              B4 item completed
+              B4 item completed
+              B4 completed
+              job a canceled
+              job #2.a canceled
+              job #4.c canceled
+              = B4 CANCEL_PROCESS_INSTANCE
+        "#]],
+    );
+}
+
+#[test]
+fn a_filter_is_needed_and_is_kept_to() {
+    batch(
+        r#"create order v=1 tags=vip,x {"n":1}
+           create order v=2 {"n":"1"}
+           create invoice {"m":true}
+           create outer
+           set a local {"deep":[1]}
+           activate t
+           fail a message=no_money
+           advance 10s
+           create order v=2
+           batch migrate order v=1
+           batch migrate order v=1 key=#1,#3
+           batch migrate order v=1 key=!#1,#3
+           batch migrate order v=1 key=#2 id=order
+           batch migrate order v=1 key=#1 version=2
+           batch migrate order v=1 parent=#4
+           batch migrate order v=1 called=false
+           batch migrate order v=1 called=true
+           batch migrate order v=1 tag=vip tag=x
+           batch migrate order v=1 tag=vip tag=y
+           batch migrate order v=1 tenant=<default> business=x
+           batch migrate order v=1 state=COMPLETED
+           batch migrate order v=1 incident=true
+           batch migrate order v=1 incident=false
+           batch migrate order v=1 error=*money*
+           batch migrate order v=1 element=c
+           batch migrate order v=1 element=a element-incident=true
+           batch migrate order v=1 element=c element-incident=true
+           batch migrate order v=1 var:n=1
+           batch migrate order v=1 var:n="1"
+           batch migrate order v=1 var:deep=[1]
+           batch migrate order v=1 var:m=!true
+           batch migrate order v=1 before=10s
+           batch migrate order v=1 id=order or.version=1 or.element=nothing
+           batch cancel state=ACTIVE"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1 tags=vip,x {"n":1}
+              = created order v1
+            > create order v=2 {"n":"1"}
+              = created order v2
+            > create invoice {"m":true}
+              = created invoice v1
+            > create outer
+              = created outer v1
+            > set a local {"deep":[1]}
+            > activate t
+              < job a retries 3 deadline 600000 variables {"deep":[1],"n":1}
+            > fail a message=no_money
+            > advance 10s
+            > create order v=2
+              = created order v2
+            > batch migrate order v=1
+              = rejected INVALID_ARGUMENT: Expected to create a batch operation with a filter, but the filter has no condition
+            > batch migrate order v=1 key=#1,#3
+              B1 finds 2
+              B1 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B1 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
+              B1 completed
+              = B1 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 key=!#1,#3
+              B2 finds 4
+              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B2 completed
+              = B2 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 key=#2 id=order
+              B3 finds 1
+              B3 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B3 completed
+              = B3 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 key=#1 version=2
+              B4 completed
+              = B4 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 parent=#4
+              B5 finds 1
+              B5 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B5 completed
+              = B5 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 called=false
+              B6 finds 5
+              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
+              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B6 completed
+              = B6 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 called=true
+              B7 finds 1
+              B7 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B7 completed
+              = B7 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 tag=vip tag=x
+              B8 finds 1
+              B8 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B8 completed
+              = B8 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 tag=vip tag=y
+              B9 completed
+              = B9 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 tenant=<default> business=x
+              B10 completed
+              = B10 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 state=COMPLETED
+              B11 completed
+              = B11 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 incident=true
+              B12 finds 1
+              B12 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B12 completed
+              = B12 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 incident=false
+              B13 finds 5
+              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
+              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B13 completed
+              = B13 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 error=*money*
+              B14 finds 1
+              B14 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B14 completed
+              = B14 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 element=c
+              B15 finds 4
+              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B15 completed
+              = B15 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 element=a element-incident=true
+              B16 finds 1
+              B16 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B16 completed
+              = B16 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 element=c element-incident=true
+              B17 completed
+              = B17 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 var:n=1
+              B18 finds 1
+              B18 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B18 completed
+              = B18 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 var:n="1"
+              B19 finds 1
+              B19 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B19 completed
+              = B19 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 var:deep=[1]
+              B20 finds 1
+              B20 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B20 completed
+              = B20 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 var:m=!true
+              B21 finds 5
+              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B21 completed
+              = B21 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 before=10s
+              B22 finds 5
+              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
+              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
+              B22 completed
+              = B22 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 id=order or.version=1 or.element=nothing
+              B23 finds 1
+              B23 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
+              B23 completed
+              = B23 MIGRATE_PROCESS_INSTANCE
+            > batch cancel state=ACTIVE
+              B24 finds 5
+              B24 item completed
+              B24 item completed
+              B24 item completed
+              B24 item completed
+              B24 item completed
+              B24 completed
+              = B24 CANCEL_PROCESS_INSTANCE
+        "#]],
+    );
+}
+
+#[test]
+fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
+    let options = Options { max_steps_per_command: 1, max_batch_scan_per_step: 2, ..Options::default() };
+    batch_with(
+        options,
+        "create order v=1
+         create order v=1
+         create order v=1
+         create order v=1
+         create order v=1
+         only batch cancel id=order
+         step 2
+         only suspend B1
+         step 5
+         items B1
+         only suspend B1
+         only resume B1
+         only resume B1
+         step 4
+         items B1
+         only suspend B1
+         only resume B1
+         step 2
+         only stop B1
+         step 6
+         items B1
+         only stop B1
+         only stop B9
+         go on
+         batch cancel id=order",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > only batch cancel id=order
+              = B1 CANCEL_PROCESS_INSTANCE
+            > step 2
+              B1 finds 2
+              B1 finds 2
+            > only suspend B1
+              B1 suspended
+            > step 5
+            > items B1
+              B1 SUSPENDED: 0 of 4 done, 0 failed
+              - #1 ACTIVE
+              - #2 ACTIVE
+              - #3 ACTIVE
+              - #4 ACTIVE
+            > only suspend B1
+              = rejected INVALID_STATE: Expected to suspend a batch operation with key '<key>', but it is in state 'SUSPENDED'
+            > only resume B1
+              B1 resumed
+            > only resume B1
+              = rejected INVALID_STATE: Expected to resume a batch operation with key '<key>', but it is in state 'CREATED'
+            > step 4
+              B1 finds 1
+              B1 item completed
+              B1 item completed
+            > items B1
+              B1 ACTIVE: 2 of 5 done, 0 failed
+              - #1 COMPLETED
+              - #2 COMPLETED
+              - #3 ACTIVE
+              - #4 ACTIVE
+              - #5 ACTIVE
+            > only suspend B1
+              B1 suspended
+            > only resume B1
+              B1 resumed
+            > step 2
+            > only stop B1
+              B1 canceled
+            > step 6
+            > items B1
+              B1 CANCELED: 2 of 5 done, 0 failed
+              - #1 COMPLETED
+              - #2 COMPLETED
+              - #3 CANCELED
+              - #4 CANCELED
+              - #5 CANCELED
+            > only stop B1
+              = rejected INVALID_STATE: Expected to cancel a batch operation with key '<key>', but it is in state 'CANCELED'
+            > only stop B9
+              = rejected NOT_FOUND: Expected to cancel a batch operation with key '1', but no such batch operation was found
+            > go on
+            > batch cancel id=order
+              B2 finds 2
+              B2 finds 1
+              B2 item completed
+              B2 item completed
+              B2 item completed
+              B2 completed
+              = B2 CANCEL_PROCESS_INSTANCE
+        "#]],
+    );
+}
+
+#[test]
+fn an_item_that_is_gone_is_skipped() {
+    let options = Options { max_steps_per_command: 1, ..Options::default() };
+    batch_with(
+        options,
+        "create order v=1
+         create order v=1
+         only batch cancel id=order
+         step 1
+         only suspend B1
+         cancel #2
+         resume B1
+         items B1",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > only batch cancel id=order
+              = B1 CANCEL_PROCESS_INSTANCE
+            > step 1
+              B1 finds 2
+            > only suspend B1
+              B1 suspended
+            > cancel #2
+            > resume B1
+              B1 resumed
+              B1 item completed
+              B1 item skipped: it has ended or been resolved meanwhile
+              B1 completed
+            > items B1
+              B1 COMPLETED: 2 of 2 done, 0 failed
+              - #1 COMPLETED
+              - #2 SKIPPED
+        "#]],
+    );
+}
+
+#[test]
+fn an_instance_on_the_move_is_migrated_a_little_later() {
+    let options = Options { max_steps_per_command: 1, ..Options::default() };
+    batch_with(
+        options,
+        "only create order v=1
+         only batch migrate order v=2 a:c id=order
+         go on
+         items B1
+         cancel #1",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > only create order v=1
+              = created order v1
+            > only batch migrate order v=2 a:c id=order
+              = B1 MIGRATE_PROCESS_INSTANCE
+            > go on
+              B1 finds 1
+              B1 item completed
+              B1 completed
+            > items B1
+              B1 COMPLETED: 1 of 1 done, 0 failed
+              - #1 COMPLETED
+            > cancel #1
+        "#]],
+    );
+}
+
+#[test]
+fn the_engine_failing_on_one_instance_spares_the_others() {
+    let fault = Some((engine::FaultPoint::Activate, "x".into()));
+    let options = Options { fault, ..Options::default() };
+    let model = "process p\nstart s\njob a type==kind\nend e\ns -> a -> e";
+    check_with(
+        &[("p", model), ("p@2", "process p\nstart s\njob x type=t\nend e\ns -> x -> e")],
+        options,
+        "deploy p
+         show batches errors incidents
+         create p
+         deploy p@2
+         migrate #1 p v=2 a:x
+         create p v=1
+         batch resolve incident=true
+         items B1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident a EXTRACT_VALUE_ERROR created: Expected result of the expression 'kind' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'kind'
+              = created p v1
+            > deploy p@2
+              = deployed p v2
+            > migrate #1 p v=2 a:x
+              incident x EXTRACT_VALUE_ERROR migrated
+            > create p v=1
+              incident #2.a EXTRACT_VALUE_ERROR created: Expected result of the expression 'kind' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'kind'
+              = created p v1
+            > batch resolve incident=true
+              B1 finds 2
+              incident x EXTRACT_VALUE_ERROR resolved
+              B1 item completed
+              incident #2.a EXTRACT_VALUE_ERROR resolved
+              B1 item completed
+              error in #1: a fault of the test at 'x'
+              B1 completed
+              incident #2.a EXTRACT_VALUE_ERROR created: Expected result of the expression 'kind' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'kind'
+              banned #1: a fault of the test at 'x'
+              = B1 RESOLVE_INCIDENT
+            > items B1
+              B1 COMPLETED: 2 of 2 done, 0 failed
+              - #1 COMPLETED
+              - #2 COMPLETED
+            left: running_instances 2, instances 2, element_instances 4, children 2, incidents 1, incident_by_owner 1, banned 1, banned_steps 1, incident_by_instance 1
+        "#]],
+    );
+}
+
+#[test]
+fn old_ones_are_forgotten() {
+    let options = Options { max_ended_batch_operations: 2, max_ended_batch_items: 3, ..Options::default() };
+    batch_with(
+        options,
+        "create order v=1
+         create order v=1
+         batch migrate order v=1 a id=order
+         batch migrate order v=1 a id=invoice
+         batch migrate order v=1 a id=invoice
+         items B1
+         batch migrate order v=1 a id=order
+         items B2
+         items B3
+         batch migrate order v=1 a id=order
+         items B3
+         items B4
+         items B5
+         batch cancel id=order",
+        expect![[r#"
+              = deployed order v1
+            > deploy task@2
+              = deployed order v2
+            > deploy other
+              = deployed invoice v1
+            > deploy call
+              = deployed outer v1
+            > create order v=1
+              = created order v1
+            > create order v=1
+              = created order v1
+            > batch migrate order v=1 a id=order
+              B1 finds 2
+              B1 item completed
+              B1 item completed
+              B1 completed
+              = B1 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 a id=invoice
+              B2 completed
+              = B2 MIGRATE_PROCESS_INSTANCE
+            > batch migrate order v=1 a id=invoice
+              B3 completed
+              = B3 MIGRATE_PROCESS_INSTANCE
+            > items B1
+              forgotten
+            > batch migrate order v=1 a id=order
+              B4 finds 2
+              B4 item completed
+              B4 item completed
+              B4 completed
+              = B4 MIGRATE_PROCESS_INSTANCE
+            > items B2
+              forgotten
+            > items B3
+              B3 COMPLETED: 0 of 0 done, 0 failed
+            > batch migrate order v=1 a id=order
+              B5 finds 2
+              B5 item completed
+              B5 item completed
+              B5 completed
+              = B5 MIGRATE_PROCESS_INSTANCE
+            > items B3
+              forgotten
+            > items B4
+              forgotten
+            > items B5
+              B5 COMPLETED: 2 of 2 done, 0 failed
+              - #1 COMPLETED
+              - #2 COMPLETED
+            > batch cancel id=order
+              B6 finds 2
+              B6 item completed
+              B6 item completed
+              B6 completed
+              = B6 CANCEL_PROCESS_INSTANCE
+        "#]],
+    );
+}
