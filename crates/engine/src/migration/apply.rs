@@ -21,6 +21,11 @@ impl Work<'_> {
     ) -> Result<Arc<Instance>, Failure> {
         let key = migration.process_instance_key;
         self.move_start_lock(key, before, &mut after)?;
+        for id in &mut after.terminate_after {
+            if let Some(target) = migration.mapping.id(id) {
+                *id = target;
+            }
+        }
         self.count_up(after.definition_key)?;
         self.move_incident_counts(key, before.definition_key, after.definition_key)?;
         let after = Arc::new(after);

@@ -124,11 +124,16 @@ fn check_element(migration: &Migration, source: ElementIndex) -> Result<(), Fail
             from.id, target.id
         ));
     }
-    if mapping.element(from.scope) != Some(target.scope) {
+    // The scope is active, so it is mapped, or was refused already.
+    if let Some(scope) = mapping.element(from.scope)
+        && scope != target.scope
+    {
         return refuse(format!(
-            "the flow scope of the active element '{}' is changed: it is '{}', but that of '{}' is '{}'",
+            "the flow scope of the active element '{}' is changed: as '{}' is mapped to '{}', '{}' would \
+             have to stand there, but it stands in '{}'",
             from.id,
             mapping.source_element(from.scope).id,
+            mapping.target_element(scope).id,
             target.id,
             mapping.target_element(target.scope).id
         ));

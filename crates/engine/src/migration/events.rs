@@ -13,6 +13,7 @@ use crate::work::{At, Work};
 pub(super) fn attached_events(process: &Process, index: ElementIndex) -> Vec<ElementIndex> {
     let element = process.element(index);
     let mut events = element.boundary_events.clone();
+    events.extend_from_slice(&element.event_starts);
     if matches!(element.kind, ElementKind::EventBased) {
         events.extend(element.outgoing.iter().map(|&flow| process.flow(flow).target));
     }
@@ -20,9 +21,10 @@ pub(super) fn attached_events(process: &Process, index: ElementIndex) -> Vec<Ele
 }
 
 /// Whether an event ends what waits for it.
-fn is_interrupting(process: &Process, event: ElementIndex) -> bool {
+pub(super) fn is_interrupting(process: &Process, event: ElementIndex) -> bool {
     match &process.element(event).kind {
         ElementKind::Boundary(boundary) => boundary.interrupting,
+        ElementKind::StartEvent(start) => start.interrupting,
         _ => true,
     }
 }
@@ -43,9 +45,12 @@ impl Work<'_> {
             .into_iter()
             .filter_map(|event| mapping.element(event))
             .collect();
+        // What an interrupting event sub-process has ended is not ended by another.
+        let is_interrupted = migration.interrupted.contains(&part.key);
         let new: Vec<ElementIndex> = attached_events(&mapping.target, at.index)
             .into_iter()
             .filter(|event| !kept.contains(event))
+            .filter(|event| !(is_interrupted && at.element().event_starts.contains(event)))
             .collect();
         match self.subscribe(at, &new) {
             Err(Failure::Incident { message, .. }) => Err(refused(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex, ElementKind, FlowIndex, PROCESS};
-use protocol::{ElementMapping, Key, Rejection};
+use protocol::{ElementMapping, Key, Name, Rejection};
 
 /// A plan that fits both models.
 pub(super) struct Mapping {
@@ -100,6 +100,12 @@ impl Mapping {
     /// What an element becomes, if the plan says.
     pub fn element(&self, source: ElementIndex) -> Option<ElementIndex> {
         self.elements[source as usize]
+    }
+
+    /// What the ID of an element becomes, if the plan says.
+    pub fn id(&self, source: &str) -> Option<Name> {
+        let target = self.element(*self.source.by_id.get(source)?)?;
+        Some(Name::from(&self.target.element(target).id))
     }
 
     /// What a sequence flow becomes that has been taken to a gateway. Without a word of the plan it keeps its ID.

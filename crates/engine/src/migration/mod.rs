@@ -13,8 +13,10 @@ mod check;
 mod events;
 mod mapping;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use bpmn::graph::ElementKind;
 use protocol::{Intent, Key, MigrateInstance, ProcessInstanceMigrationRecord, Rejection, Response};
 
 use state::StateError;
@@ -22,6 +24,7 @@ use state::StateError;
 use crate::entity::{DefinitionState, ElementInstance, Instance};
 use crate::failure::Failure;
 use crate::work::Work;
+use events::is_interrupting;
 use mapping::Mapping;
 
 /// Steps left over by earlier commands that are looked through for those of the instance.
@@ -42,6 +45,8 @@ struct Migration {
     mapping: Mapping,
     /// Outer ones before inner ones.
     parts: Vec<Part>,
+    /// Keys of scopes in which an interrupting event sub-process runs.
+    interrupted: BTreeSet<Key>,
     /// Process instances below it, called by it or by one of these.
     called: Vec<Key>,
 }
@@ -138,6 +143,14 @@ impl Work<'_> {
         for part in &parts {
             self.count_rows(part, &mut budget)?;
         }
+        let interrupted = parts
+            .iter()
+            .filter(|part| match mapping.source_element(part.row.element).kind {
+                ElementKind::EventSubProcess { start } => is_interrupting(&mapping.source, start),
+                _ => false,
+            })
+            .map(|part| part.row.scope_key)
+            .collect();
         let mut called: Vec<Key> = parts.iter().filter_map(|part| part.row.called_instance_key).collect();
         let mut at = 0;
         while at < called.len() {
@@ -146,7 +159,7 @@ impl Work<'_> {
             }
             at += 1;
         }
-        Ok(Migration { process_instance_key: key, mapping, parts, called })
+        Ok(Migration { process_instance_key: key, mapping, parts, interrupted, called })
     }
 
     /// Steps that wait speak of the model as it is: they must have run before.

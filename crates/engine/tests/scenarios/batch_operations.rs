@@ -679,7 +679,7 @@ fn the_engine_failing_on_one_instance_spares_the_others() {
               B1 COMPLETED: 2 of 2 done, 0 failed
               - #1 COMPLETED
               - #2 COMPLETED
-            left: running_instances 2, instances 2, element_instances 4, children 2, incidents 1, incident_by_owner 1, banned 1, banned_steps 1, incident_by_instance 1
+            left: running_instances 2, instances 2, element_instances 4, children 2, incidents 1, incident_by_owner 1, banned 1, banned_steps 1, incident_counts 2, instances_with_incidents 1
         "#]],
     );
 }

@@ -264,9 +264,9 @@ fn what_a_plan_may_not_say() {
             > migrate #1 order v=2 outer inner:a
               = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active element 'inner' of type 'SUB_PROCESS' is mapped to 'a' of type 'SERVICE_TASK'; the type must not change.
             > migrate #1 order v=2 outer inner:outer a
-              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the flow scope of the active element 'inner' is changed: it is 'outer', but that of 'outer' is 'order'.
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the flow scope of the active element 'inner' is changed: as 'outer' is mapped to 'outer', 'outer' would have to stand there, but it stands in 'order'.
             > migrate #1 order v=2 inner:outer outer a
-              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the flow scope of the active element 'inner' is changed: it is 'outer', but that of 'outer' is 'order'.
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the flow scope of the active element 'inner' is changed: as 'outer' is mapped to 'outer', 'outer' would have to stand there, but it stands in 'order'.
             left: running_instances 1, instances 1, element_instances 4, children 3, jobs 1, job_queue 1
         "#]],
     );
@@ -1555,6 +1555,206 @@ fn an_inclusive_join_looks_again_at_what_can_come() {
               -- b_e
               e activating, activated, completing, completed
               order completing, completed
+        "#]],
+    );
+}
+
+const CAUGHT: &str = "process order
+    start s
+    job t
+    end e
+    s -> t -> e
+    on caught {
+    start c message=stop key=k
+    job u
+    end f
+    c -> u -> f
+    }
+    on noted {
+    start n message=note key=k interrupting=false
+    job v
+    end g
+    n -> v -> g
+    }";
+
+#[test]
+fn start_events_of_event_sub_processes_are_kept_if_mapped() {
+    migrate(
+        CAUGHT,
+        CAUGHT
+            .replace("start c message=stop key=k", "start c message=halt key=k interrupting=false")
+            .as_str(),
+        r#"create order v=1 {"k":"1"}
+           show elements subscriptions
+           migrate #1 order v=2 t c
+           publish stop 1
+           publish note 1
+           publish stop 1
+           migrate #1 order v=2 t c caught:noted u noted v
+           migrate #1 order v=2 t c caught u noted v
+           cancel #1"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1 {"k":"1"}
+              order activating
+              order.k = "1" created
+              subscription order/c stop/1 created
+              subscription order/n note/1 created
+              order activated
+              s activating, activated, completing, completed
+              -- s_t
+              t activating
+              job t created type t retries 3
+              t activated
+              = created order v1
+            > migrate #1 order v=2 t c
+              order migrated
+              subscription order/c stop/1 migrated
+              subscription order/n note/1 deleted
+              subscription order/n note/1 created
+              t migrated
+              #1 migrated
+            > publish stop 1
+              subscription order/c stop/1 correlated
+              caught activating, activated
+              c activating, activated, completing, completed
+              u activating, activated
+            > publish note 1
+              subscription order/n note/1 correlated
+              noted activating, activated
+              n activating, activated, completing, completed
+              v activating, activated
+            > publish stop 1
+              subscription order/c stop/1 correlated
+              caught activating, activated
+              c activating, activated, completing, completed
+              u activating, activated
+            > migrate #1 order v=2 t c caught:noted u noted v
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the flow scope of the active element 'u' is changed: as 'caught' is mapped to 'noted', 'u' would have to stand there, but it stands in 'caught'.
+            > migrate #1 order v=2 t c caught u noted v
+              order migrated
+              subscription order/c stop/1 migrated
+              subscription order/n note/1 deleted
+              subscription order/n note/1 created
+              t migrated
+              caught migrated
+              noted migrated
+              caught migrated
+              u migrated
+              v migrated
+              u migrated
+              #1 migrated
+            > cancel #1
+              order terminating
+              subscription order/c stop/1 deleted
+              subscription order/n note/1 deleted
+              t terminating, terminated
+              caught terminating
+              noted terminating
+              caught terminating
+              u terminating, terminated
+              v terminating, terminated
+              u terminating, terminated
+              caught terminated
+              noted terminated
+              caught terminated
+              order terminated
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_event_sub_process_has_interrupted_is_not_interrupted_again() {
+    migrate(
+        CAUGHT,
+        CAUGHT.replace("message=note", "message=more").as_str(),
+        r#"create order v=1 {"k":"1"}
+           publish stop 1
+           show elements subscriptions jobs
+           migrate #1 order v=2 caught u
+           activate u
+           complete u"#,
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1 {"k":"1"}
+              order activating
+              order.k = "1" created
+              subscription order/c stop/1 created
+              subscription order/n note/1 created
+              order activated
+              s activating, activated, completing, completed
+              -- s_t
+              t activating
+              job t created type t retries 3
+              t activated
+              = created order v1
+            > publish stop 1
+              message stop/1 published
+              subscription order/c stop/1 correlated
+              subscription order/n note/1 deleted
+              message stop/1 expired
+              t terminating
+              job t canceled
+              t terminated
+              caught activating, activated
+              c activating, activated, completing, completed
+              -- c_u
+              u activating
+              job u created type u retries 3
+              u activated
+            > migrate #1 order v=2 caught u
+              order migrated
+              caught migrated
+              u migrated
+              job u migrated
+              #1 migrated
+            > activate u
+              job u activated
+              < job u retries 3 deadline 600000 variables {"k":"1"}
+            > complete u
+              job u completed
+              u completing, completed
+              f activating, activated, completing, completed
+              caught completing, completed
+              order completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn the_element_after_which_an_instance_ends_is_mapped() {
+    migrate(
+        "process order\nstart s\njob a type=t\njob b type=t\nend e\ns -> a -> b -> e",
+        "process order\nstart s\njob x type=t\njob b type=t\nend e\ns -> x -> b -> e",
+        "show elements
+         create order v=1 after=a
+         migrate #1 order v=2 a:x
+         activate t
+         complete x",
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1 after=a
+              order activating, activated
+              s activating, activated, completing, completed
+              a activating, activated
+              = created order v1
+            > migrate #1 order v=2 a:x
+              order migrated
+              a becomes x
+              x migrated
+              #1 migrated
+            > activate t
+              < job x retries 3 deadline 600000 variables {}
+            > complete x
+              x completing, completed
+              #1 ends after x
+              order terminating, terminated
         "#]],
     );
 }

@@ -5,11 +5,9 @@
 //! `1d`.
 //!
 //! ```text
-//! deploy FILE …              delete PROCESS v=1
 //! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [before=ELEMENT,…] [after=ELEMENT,…] [JSON]
 //! deploy FILE …              delete PROCESS|decisions:ID|form:ID|file:ID v=1
 //! evaluate DECISION [v=1] [JSON]
-//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [JSON]
 //! cancel #1                  unban #1
 //! modify #1 [+ELEMENT[^ANCESTOR] …] [SOURCE>ELEMENT[^ANCESTOR|^inferred|^parent] …] [-SOURCE …] [JSON]
 //!     (SOURCE: an element ID, or key:ELEMENT for an instance of it; JSON: variables by ID of the scope)
