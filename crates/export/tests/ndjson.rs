@@ -19,6 +19,7 @@ fn record(position: u64, variables: &str) -> Record {
         partition_id: 1,
         intent: Intent::Published,
         operation_reference: Some(5),
+        batch_operation_reference: None,
         value: MessageRecord {
             name: text("m\nn"),
             correlation_key: text("k"),
