@@ -61,6 +61,7 @@ impl Work<'_> {
                 self.run_handler(host_key, (scope_key, key), &variables)
             }
             Step::DropCompensations { scope_key } => self.drop_compensations(scope_key),
+            Step::AnnounceJobs { scope_key, after } => self.announce_jobs(scope_key, after),
             Step::CompensateCancelled { key } => self.compensate_cancelled(key),
             Step::Terminate { key } => self.terminate(key),
             Step::Withdraw { key } => self.withdraw(key),
@@ -89,7 +90,9 @@ impl Work<'_> {
             | Step::Compensate { thrower_key: key, .. }
             | Step::RunHandler { host_key: key, .. }
             | Step::FinishTermination { key } => *key,
-            Step::TerminateChildren { scope_key, .. } | Step::CheckJoins { scope_key } => *scope_key,
+            Step::TerminateChildren { scope_key, .. }
+            | Step::AnnounceJobs { scope_key, .. }
+            | Step::CheckJoins { scope_key } => *scope_key,
             Step::SpawnLoop { body_key }
             | Step::ActivateLoop { body_key, .. }
             | Step::GatherLoop { body_key, .. } => *body_key,

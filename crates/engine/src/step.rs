@@ -114,6 +114,14 @@ pub enum Step {
         #[n(0)]
         scope_key: Key,
     },
+    /// Announces the jobs inside a scope whose instance is banned no more, a slice at a time.
+    #[n(175)]
+    AnnounceJobs {
+        #[n(0)]
+        scope_key: Key,
+        #[n(1)]
+        after: Key,
+    },
     /// Everything in a cancelled transaction has ended.
     #[n(174)]
     CompensateCancelled {

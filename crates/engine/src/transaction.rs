@@ -50,6 +50,20 @@ impl Engine {
             work.run_steps(budget)?;
             Ok(response)
         })?;
+        let attempt = match attempt {
+            // The failure is one of an instance that was to be created. Others must get the message nevertheless, so
+            // everything that follows from it happens in transactions of its own, where the new one can be banned.
+            Attempt::Panicked { instance_key, .. }
+                if may_start_instances(command) && !self.tables.instances.contains(&instance_key)? =>
+            {
+                self.attempt(effects, |work| {
+                    let response = work.execute(command)?;
+                    work.leave_steps();
+                    Ok(response)
+                })?
+            }
+            attempt => attempt,
+        };
         match attempt {
             Attempt::Done(response) => Ok(response.map(Ok)),
             Attempt::Refused(failure) => Ok(Some(Err(failure.into_rejection()))),
@@ -295,6 +309,11 @@ impl Engine {
         self.tables.commit();
         Ok(())
     }
+}
+
+/// Whether a command may start instances of processes that the client does not name.
+fn may_start_instances(command: &Command) -> bool {
+    matches!(command, Command::PublishMessage(_) | Command::CorrelateMessage(_))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

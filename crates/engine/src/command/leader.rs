@@ -6,6 +6,7 @@ use protocol::{Document, Intent, Key, Name, Rejection, Response};
 use crate::counters::JobAction;
 use crate::entity::JobState;
 use crate::failure::Failure;
+use crate::step::Step;
 use crate::work::Work;
 
 impl Work<'_> {
@@ -56,6 +57,30 @@ impl Work<'_> {
         for (at, step) in self.tables.banned_steps.scan((key, 0)..(key + 1, 0), usize::MAX)? {
             self.tables.banned_steps.delete(&at);
             self.steps.push_back((*step).clone());
+        }
+        self.steps.push_back(Step::AnnounceJobs { scope_key: key, after: 0 });
+        Ok(())
+    }
+
+    /// Tells whoever waits for jobs of those inside a scope that were passed over, a slice at a time.
+    pub(crate) fn announce_jobs(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+        let limit = self.options.max_children_per_step;
+        let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
+        let last = children.last().map(|(_, child)| *child).filter(|_| children.len() == limit);
+        for (_, key) in children {
+            let Some(row) = self.tables.element_instances.get(&key)? else { continue };
+            if let Some(job_key) = row.job_key
+                && let Some(job) = self.tables.jobs.get(&job_key)?
+                && job.state == JobState::Activatable
+            {
+                self.effects.queued_types.push(job.job_type.clone());
+            }
+            if row.active_children > 0 {
+                self.steps.push_back(Step::AnnounceJobs { scope_key: key, after: 0 });
+            }
+        }
+        if let Some(after) = last {
+            self.steps.push_back(Step::AnnounceJobs { scope_key, after });
         }
         Ok(())
     }

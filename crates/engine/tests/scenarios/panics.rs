@@ -2,9 +2,9 @@
 
 use engine::{FaultPoint, Options};
 use expect_test::expect;
-use protocol::Name;
+use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Name, Response};
 
-use crate::support::check_with;
+use crate::support::{Harness, check_with};
 
 const TASK: &str = "process p
     start s
@@ -466,4 +466,100 @@ fn a_banned_child_ends_with_its_parent() {
               p terminated
         "#]],
     );
+}
+
+#[test]
+fn a_message_reaches_others_although_one_that_it_starts_fails() {
+    check_with(
+        &[
+            (
+                "p",
+                "process p
+                 start s message=m
+                 task weak
+                 s -> weak",
+            ),
+            (
+                "good",
+                "process good
+                 start s message=m
+                 job t
+                 s -> t",
+            ),
+        ],
+        fault(FaultPoint::Activate, "weak"),
+        "deploy p good
+         show elements errors
+         publish m a
+         correlate m b
+         cancel #1
+         cancel #2
+         cancel #3
+         cancel #4",
+        expect![[r#"
+              start subscription p/s m created
+              start subscription good/s m created
+              = deployed p v1 good v1
+            > publish m a
+              good activating, activated
+              #2.p activating, activated
+              s activating, activated, completing, completed
+              #2.s activating, activated, completing, completed
+              t activating, activated
+              error in #2: a fault of the test at 'weak'
+              banned #2: a fault of the test at 'weak'
+            > correlate m b
+              #3.good activating, activated
+              #4.p activating, activated
+              #3.s activating, activated, completing, completed
+              #4.s activating, activated, completing, completed
+              #3.t activating, activated
+              error in #4: a fault of the test at 'weak'
+              banned #4: a fault of the test at 'weak'
+              = correlated to #3
+            > cancel #1
+              good terminating
+              t terminating, terminated
+              good terminated
+            > cancel #2
+              #2.p terminating, terminated
+            > cancel #3
+              #3.good terminating
+              #3.t terminating, terminated
+              #3.good terminated
+            > cancel #4
+              #4.p terminating, terminated
+        "#]],
+    );
+}
+
+#[test]
+fn jobs_of_a_released_instance_are_announced() {
+    let options = Options { max_children_per_step: 2, ..fault(FaultPoint::Complete, "weak") };
+    let mut harness = Harness::with_options(options);
+    let model = r#"process p
+        start s
+        and fork
+        job weak
+        sub inner {
+          start is
+          job many each="[1, 2, 3, 4, 5]"
+          is -> many
+        }
+        s -> fork
+        fork -> weak
+        fork -> inner"#;
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    let definition = DefinitionRef::Id { id: Name::from("p"), version: None };
+    let created = harness.command(Command::CreateInstance(CreateInstance::of(definition)));
+    let Some(Ok(Response::InstanceCreated(created))) = created else { panic!("{created:?}") };
+    let weak = harness.activate("weak", 1).remove(0);
+    let complete = CompleteJob { job_key: weak.key, variables: Document::empty(), result: None };
+    let failed = harness.command(Command::CompleteJob(complete));
+    assert!(matches!(failed, Some(Err(_))), "{failed:?}");
+    let key = created.process_instance_key;
+    let before = harness.history().len();
+    harness.command(Command::Unban { process_instance_key: key });
+    let announced = harness.history()[before..].iter().flat_map(|effects| effects.queued_types.clone());
+    assert!(announced.collect::<Vec<_>>().contains(&Name::from("many")));
 }
