@@ -25,7 +25,7 @@ fn after(scope_key: Key, last: Key) -> std::ops::Range<(Key, Key)> {
 }
 
 /// Who undoes what an activity has done.
-fn handler_of(process: &Process, activity: ElementIndex) -> Option<ElementIndex> {
+pub(crate) fn handler_of(process: &Process, activity: ElementIndex) -> Option<ElementIndex> {
     process.element(activity).boundary_events.iter().find_map(|&event| match &process.element(event).kind {
         ElementKind::Boundary(boundary) => match boundary.trigger {
             Trigger::Compensation { handler } => Some(handler),

@@ -103,6 +103,7 @@ impl Work<'_> {
             // What can still come to a join may be less in the new model.
             self.scope_moved(key, &part.row)?;
         }
+        self.move_compensations(migration, part, instance.definition_key)?;
         self.move_events(migration, part, &at)
     }
 

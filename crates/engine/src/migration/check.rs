@@ -4,7 +4,7 @@ use bpmn::graph::{ElementIndex, ElementKind};
 
 use super::events::attached_events;
 use super::{Migration, Part, refused};
-use crate::entity::{AfterListeners, Leave, Phase};
+use crate::entity::{AfterListeners, Cancelling, Leave, Phase};
 use crate::failure::Failure;
 use crate::work::Work;
 
@@ -21,6 +21,7 @@ impl Work<'_> {
             if part.row.waiting_tokens > 0 {
                 self.check_tokens(migration, part)?;
             }
+            self.check_compensations(migration, part)?;
         }
         Ok(())
     }
@@ -75,7 +76,12 @@ fn check_phase(migration: &Migration, part: &Part) -> Result<(), Failure> {
     let has_decided = row.listening.as_ref().is_some_and(|listening| {
         !matches!(listening.then, AfterListeners::Activate(_) | AfterListeners::Leave(Leave::All))
     });
-    if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() || has_decided {
+    if row.phase == Phase::Terminating
+        || row.interrupted
+        || row.pending_event.is_some()
+        || has_decided
+        || row.cancelling != Cancelling::No
+    {
         let id = &migration.mapping.source_element(row.element).id;
         let reason =
             format_args!("its element '{id}' is being ended by an event or a termination; try again later");
@@ -85,7 +91,7 @@ fn check_phase(migration: &Migration, part: &Part) -> Result<(), Failure> {
 }
 
 /// An element must be mapped to one of the same kind in the same place.
-fn check_element(migration: &Migration, source: ElementIndex) -> Result<(), Failure> {
+pub(super) fn check_element(migration: &Migration, source: ElementIndex) -> Result<(), Failure> {
     let mapping = &migration.mapping;
     let refuse = |reason: String| Err(refused(migration.process_instance_key, reason));
     let from = mapping.source_element(source);

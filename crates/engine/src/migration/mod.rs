@@ -10,6 +10,7 @@
 
 mod apply;
 mod check;
+mod compensations;
 mod events;
 mod mapping;
 
@@ -218,6 +219,7 @@ impl Work<'_> {
         if row.waiting_tokens > 0 {
             budget.take(row.waiting_tokens as usize)?;
         }
+        budget.take(self.count_compensations(part)?)?;
         Ok(())
     }
 }

@@ -1758,3 +1758,109 @@ fn the_element_after_which_an_instance_ends_is_mapped() {
         "#]],
     );
 }
+
+const UNDONE: &str = "process order
+    start s
+    sub outer {
+    start s2
+    job a type=t
+    boundary undo on=a compensation=back
+    job back type=undo handler
+    end e2
+    s2 -> a -> e2
+    }
+    job b type=t
+    throw again compensate
+    end e
+    s -> outer -> b -> again -> e";
+
+#[test]
+fn what_can_be_compensated_moves() {
+    migrate(
+        UNDONE,
+        UNDONE
+            .replace("back", "revert")
+            .replace("job a ", "job x ")
+            .replace("on=a", "on=x")
+            .replace("-> a ->", "-> x ->")
+            .as_str(),
+        "show elements jobs compensations
+         create order v=1
+         activate t
+         complete a
+         migrate #1 order v=2 b
+         migrate #1 order v=2 b outer
+         migrate #1 order v=2 b outer a:b
+         migrate #1 order v=2 b outer a:x
+         activate t
+         complete b
+         migrate #1 order v=2 again outer x revert
+         activate undo
+         complete revert",
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1
+              order activating, activated
+              s activating, activated, completing, completed
+              outer activating, activated
+              s2 activating, activated, completing, completed
+              a activating
+              job a created type t retries 3
+              a activated
+              = created order v1
+            > activate t
+              job a activated
+              < job a retries 3 deadline 600000 variables {}
+            > complete a
+              job a completed
+              a completing, completed
+              compensation a/back created
+              e2 activating, activated, completing, completed
+              outer completing, completed
+              compensation outer/- created
+              b activating
+              job b created type t retries 3
+              b activated
+            > migrate #1 order v=2 b
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but no mapping instruction is defined for the completed activity 'outer', which can be compensated.
+            > migrate #1 order v=2 b outer
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but no mapping instruction is defined for the completed activity 'a', which can be compensated.
+            > migrate #1 order v=2 b outer a:b
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the flow scope of the active element 'a' is changed: as 'outer' is mapped to 'outer', 'b' would have to stand there, but it stands in 'order'.
+            > migrate #1 order v=2 b outer a:x
+              order migrated
+              compensation outer/- migrated
+              compensation x/revert migrated
+              b migrated
+              job b migrated
+              #1 migrated
+            > activate t
+              job b activated
+              < job b retries 3 deadline 600000 variables {}
+            > complete b
+              job b completed
+              b completing, completed
+              again activating, activated
+              compensation outer/- triggered by again
+              compensation x/revert triggered by again
+              compensation outer/- completed by again
+              revert activating
+              job revert created type undo retries 3
+              revert activated
+            > migrate #1 order v=2 again outer x revert
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but its element 'again' waits for compensation; try again later.
+            > activate undo
+              job revert activated
+              < job revert retries 3 deadline 600000 variables {}
+            > complete revert
+              job revert completed
+              revert completing, completed
+              compensation x/revert completed by again
+              again completing, completed
+              e activating, activated, completing, completed
+              order completing, completed
+        "#]],
+    );
+}
