@@ -37,8 +37,8 @@ pub use modification::{
 };
 pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
-    CallHierarchyEntry, ElementInstanceView, IncidentView, ProcessInstanceView, Query, QueryReply,
-    VariableView,
+    CallHierarchyEntry, DecisionRequirementsView, DecisionView, ElementInstanceView, FileView, IncidentView,
+    ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, SourceOf, VariableView,
 };
 pub use record::{
     ActivateInstructionRecord, BatchMigrationPlan, BatchOperationChunkRecord, BatchOperationCreationRecord,

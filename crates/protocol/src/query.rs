@@ -1,6 +1,10 @@
 //! Queries: what may be asked of a partition's state without a command, and the answers. They never enter the log, so
 //! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
 
+mod definition;
+
+pub use definition::{DecisionRequirementsView, DecisionView, FileView, ProcessDefinitionView, SourceOf};
+
 use crate::{Key, Name};
 
 /// A question about what lives now.
@@ -31,6 +35,45 @@ pub enum Query {
         /// Key of the one at the bottom.
         process_instance_key: Key,
     },
+    /// A process definition.
+    ProcessDefinition {
+        /// Its key.
+        key: Key,
+    },
+    /// A decision.
+    Decision {
+        /// Its key.
+        key: Key,
+    },
+    /// A decision requirements graph.
+    DecisionRequirements {
+        /// Its key.
+        key: Key,
+    },
+    /// The model that a definition came from, as it was deployed.
+    Source {
+        /// What the key is of.
+        of: SourceOf,
+        /// Key of the definition.
+        key: Key,
+    },
+    /// A form with its content.
+    Form {
+        /// Its key.
+        key: Key,
+    },
+    /// The form of the none start event of a process definition.
+    StartForm {
+        /// Key of the process definition.
+        process_definition_key: Key,
+    },
+    /// A resource that is neither a model nor a form.
+    Resource {
+        /// Its key.
+        key: Key,
+        /// Whether its content is wanted, too.
+        with_content: bool,
+    },
 }
 
 /// The answer to a [`Query`], of the variant with its name.
@@ -46,6 +89,20 @@ pub enum QueryReply {
     Incident(IncidentView),
     /// See [`Query::CallHierarchy`]: the root first.
     CallHierarchy(Vec<CallHierarchyEntry>),
+    /// See [`Query::ProcessDefinition`].
+    ProcessDefinition(ProcessDefinitionView),
+    /// See [`Query::Decision`].
+    Decision(DecisionView),
+    /// See [`Query::DecisionRequirements`].
+    DecisionRequirements(DecisionRequirementsView),
+    /// See [`Query::Source`].
+    Source(Vec<u8>),
+    /// See [`Query::Form`].
+    Form(FileView),
+    /// See [`Query::StartForm`]; `None` if the process has no start form.
+    StartForm(Option<FileView>),
+    /// See [`Query::Resource`].
+    Resource(FileView),
 }
 
 /// A process instance that runs.

@@ -12,7 +12,7 @@ mod stored;
 
 pub(crate) use deployment::{Deployment, checksum_text, content_text};
 pub(crate) use read::{Content, Head, ReadFile, read, with_heading};
-pub(crate) use registry::{Entry, describe};
+pub(crate) use registry::{Entry, bound, describe};
 
 use std::sync::Arc;
 

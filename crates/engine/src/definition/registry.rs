@@ -5,6 +5,7 @@ use protocol::{Key, Name};
 use state::StateError;
 
 use crate::entity::DefinitionKind;
+use crate::tables::Tables;
 use crate::work::Work;
 
 /// What a definition is found by.
@@ -46,8 +47,7 @@ impl Work<'_> {
 
     /// The key of the highest version of an ID, deleted ones aside.
     pub fn latest(&self, kind: DefinitionKind, tenant: &Name, id: &Name) -> Result<Option<Key>, StateError> {
-        let at = |version| (kind as u8, tenant.0.clone(), id.0.clone(), version);
-        Ok(self.tables.definition_by_id.last(at(0)..=at(u32::MAX))?.map(|(_, key)| *key))
+        latest(self.tables, kind, tenant, id)
     }
 
     /// The key of one version of an ID.
@@ -71,17 +71,39 @@ impl Work<'_> {
         binding: &Binding,
         referrer_key: Key,
     ) -> Result<Option<Key>, StateError> {
-        match binding {
-            Binding::Latest => self.latest(kind, tenant, id),
-            Binding::Deployment => {
-                let Some(referrer) = self.tables.definitions.get(&referrer_key)? else { return Ok(None) };
-                let at = (referrer.deployment_key, kind as u8, id.0.clone());
-                Ok(self.tables.definition_by_deployment.get(&at)?.map(|key| *key))
-            }
-            Binding::VersionTag(tag) => {
-                let at = |version| (kind as u8, tenant.0.clone(), id.0.clone(), tag.clone(), version);
-                Ok(self.tables.definition_by_tag.last(at(0)..=at(u32::MAX))?.map(|(_, key)| *key))
-            }
+        bound(self.tables, kind, tenant, id, binding, referrer_key)
+    }
+}
+
+fn latest(
+    tables: &Tables,
+    kind: DefinitionKind,
+    tenant: &Name,
+    id: &Name,
+) -> Result<Option<Key>, StateError> {
+    let at = |version| (kind as u8, tenant.0.clone(), id.0.clone(), version);
+    Ok(tables.definition_by_id.last(at(0)..=at(u32::MAX))?.map(|(_, key)| *key))
+}
+
+/// See [`Work::bound`].
+pub(crate) fn bound(
+    tables: &Tables,
+    kind: DefinitionKind,
+    tenant: &Name,
+    id: &Name,
+    binding: &Binding,
+    referrer_key: Key,
+) -> Result<Option<Key>, StateError> {
+    match binding {
+        Binding::Latest => latest(tables, kind, tenant, id),
+        Binding::Deployment => {
+            let Some(referrer) = tables.definitions.get(&referrer_key)? else { return Ok(None) };
+            let at = (referrer.deployment_key, kind as u8, id.0.clone());
+            Ok(tables.definition_by_deployment.get(&at)?.map(|key| *key))
+        }
+        Binding::VersionTag(tag) => {
+            let at = |version| (kind as u8, tenant.0.clone(), id.0.clone(), tag.clone(), version);
+            Ok(tables.definition_by_tag.last(at(0)..=at(u32::MAX))?.map(|(_, key)| *key))
         }
     }
 }

@@ -6,6 +6,7 @@
 //! each row as it is when it comes by, and not all of them at one moment.
 
 mod call_hierarchy;
+mod definition;
 mod element_instance;
 mod incident;
 mod process_instance;
@@ -85,6 +86,15 @@ impl Engine {
             Query::CallHierarchy { process_instance_key } => {
                 call_hierarchy::read(view, *process_instance_key)?
             }
+            Query::ProcessDefinition { key } => definition::process(view, *key)?,
+            Query::Decision { key } => definition::decision(view, *key)?,
+            Query::DecisionRequirements { key } => definition::requirements(view, *key)?,
+            Query::Source { of, key } => definition::source(view, *of, *key)?,
+            Query::Form { key } => definition::form(view, *key)?,
+            Query::StartForm { process_definition_key } => {
+                definition::start_form(view, *process_definition_key)?
+            }
+            Query::Resource { key, with_content } => definition::resource(view, *key, *with_content)?,
         };
         Ok(Read::Done(reply))
     }

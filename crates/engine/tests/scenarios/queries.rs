@@ -2,8 +2,12 @@
 
 use engine::ReadError;
 use expect_test::{Expect, expect};
-use protocol::{Command, CreateInstance, DefinitionRef, Document, Key, Name, Query, QueryReply};
+use protocol::{
+    Command, CreateInstance, DefinitionRef, DeleteResource, Deploy, Document, Key, Name, Query, QueryReply,
+    Resource, Response, SourceOf,
+};
 
+use crate::support::model::bpmn;
 use crate::support::{Harness, document};
 
 const CALLER: &str = r#"process caller
@@ -245,4 +249,207 @@ fn the_process_itself_is_no_element_instance() {
         NOT_FOUND: Element instance with key '2251799813685252' not found
     "#]],
     );
+}
+
+#[test]
+fn definitions_tell_what_they_are_and_came_from() {
+    let mut harness = Harness::new();
+    let dish = include_str!("models/dish.dmn");
+    let process = bpmn("process p tag=v7\n start s form=ask binding=deployment\n job t\n s -> t");
+    let plain = bpmn("process plain\n start s form==\"no\"+\"ne\"\n end e\n s -> e");
+    let files: [(&str, &str); 5] = [
+        ("p.bpmn", &process),
+        ("plain.bpmn", &plain),
+        ("dish.dmn", dish),
+        ("ask.form", r#"{"id": "ask"}"#),
+        ("notes.txt", "some notes"),
+    ];
+    let resources = files.map(|(name, content)| Resource { name: name.into(), content: content.into() });
+    let deploy = Deploy { resources: resources.into(), tenant_id: Name::default_tenant() };
+    let Some(Ok(Response::Deployed(deployed))) = harness.command(Command::Deploy(deploy)) else {
+        panic!("a deployment")
+    };
+    let key = deployed.processes[0].process_definition_key;
+    check(
+        &mut harness,
+        Query::ProcessDefinition { key },
+        expect![[r#"
+        ProcessDefinition(
+            ProcessDefinitionView {
+                key: 2251799813685250,
+                process_id: "p",
+                name: None,
+                version: 1,
+                version_tag: Some(
+                    "v7",
+                ),
+                resource_name: "p.bpmn",
+                tenant_id: "<default>",
+                has_start_form: true,
+                is_deleted: false,
+            },
+        )
+    "#]],
+    );
+    check(
+        &mut harness,
+        Query::StartForm { process_definition_key: key },
+        expect![[r#"
+        StartForm(
+            Some(
+                FileView {
+                    key: 2251799813685255,
+                    id: "ask",
+                    version: 1,
+                    version_tag: None,
+                    resource_name: "ask.form",
+                    tenant_id: "<default>",
+                    content: [
+                        123,
+                        34,
+                        105,
+                        100,
+                        34,
+                        58,
+                        32,
+                        34,
+                        97,
+                        115,
+                        107,
+                        34,
+                        125,
+                    ],
+                },
+            ),
+        )
+    "#]],
+    );
+    let other = deployed.processes[1].process_definition_key;
+    check(
+        &mut harness,
+        Query::StartForm { process_definition_key: other },
+        expect![[r#"
+        NOT_FOUND: Start form of process definition with key '2251799813685251' not found
+    "#]],
+    );
+    let decision = deployed.decisions[1].key;
+    check(
+        &mut harness,
+        Query::Decision { key: decision },
+        expect![[r#"
+        Decision(
+            DecisionView {
+                key: 2251799813685254,
+                id: "dish",
+                name: "Dish",
+                version: 1,
+                requirements: DecisionRequirementsView {
+                    key: 2251799813685252,
+                    id: "dinner",
+                    name: "Dinner",
+                    version: 1,
+                    resource_name: "dish.dmn",
+                    tenant_id: "<default>",
+                },
+            },
+        )
+    "#]],
+    );
+    let graph = deployed.decision_requirements[0].key;
+    check(
+        &mut harness,
+        Query::DecisionRequirements { key: graph },
+        expect![[r#"
+        DecisionRequirements(
+            DecisionRequirementsView {
+                key: 2251799813685252,
+                id: "dinner",
+                name: "Dinner",
+                version: 1,
+                resource_name: "dish.dmn",
+                tenant_id: "<default>",
+            },
+        )
+    "#]],
+    );
+    for (of, key, source) in [
+        (SourceOf::Process, key, process.as_str()),
+        (SourceOf::Decision, decision, dish),
+        (SourceOf::DecisionRequirements, graph, dish),
+    ] {
+        let reply = harness.read(&Query::Source { of, key }).unwrap();
+        assert_eq!(reply, QueryReply::Source(source.into()));
+    }
+    check(
+        &mut harness,
+        Query::Source { of: SourceOf::Decision, key: graph },
+        expect![[r#"
+        NOT_FOUND: Decision definition with key '2251799813685252' not found
+    "#]],
+    );
+    check(
+        &mut harness,
+        Query::Form { key: deployed.forms[0].key },
+        expect![[r#"
+        Form(
+            FileView {
+                key: 2251799813685255,
+                id: "ask",
+                version: 1,
+                version_tag: None,
+                resource_name: "ask.form",
+                tenant_id: "<default>",
+                content: [
+                    123,
+                    34,
+                    105,
+                    100,
+                    34,
+                    58,
+                    32,
+                    34,
+                    97,
+                    115,
+                    107,
+                    34,
+                    125,
+                ],
+            },
+        )
+    "#]],
+    );
+    let notes = deployed.resources[0].key;
+    check(
+        &mut harness,
+        Query::Resource { key: notes, with_content: false },
+        expect![[r#"
+        Resource(
+            FileView {
+                key: 2251799813685256,
+                id: "notes.txt",
+                version: 1,
+                version_tag: None,
+                resource_name: "notes.txt",
+                tenant_id: "<default>",
+                content: [],
+            },
+        )
+    "#]],
+    );
+    let QueryReply::Resource(notes) =
+        harness.read(&Query::Resource { key: notes, with_content: true }).unwrap()
+    else {
+        panic!("a resource")
+    };
+    assert_eq!(notes.content, b"some notes");
+
+    // One that drains is told as deleted.
+    create(&mut harness, "p", Document::empty());
+    let delete = DeleteResource { resource_key: key, operation_reference: None };
+    harness.command(Command::DeleteResource(delete)).unwrap().unwrap();
+    let QueryReply::ProcessDefinition(draining) = harness.read(&Query::ProcessDefinition { key }).unwrap()
+    else {
+        panic!("a process definition")
+    };
+    assert!(draining.is_deleted);
 }

@@ -93,7 +93,7 @@ impl Gateway {
         B: Body<Data = Bytes> + Unpin,
     {
         let spec = operation.spec();
-        check_accept(&head.headers)?;
+        check_accept(&head.headers, operation)?;
         let parameters = path_parameters(spec, raw)?;
         if !spec.query_parameters.is_empty() {
             check_query(spec.query_parameters, head.uri.query().unwrap_or_default())?;

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 
-use super::contract::Media;
+use super::contract::{Media, Operation};
 use super::problem::Failure;
 
 /// Checks the type of a body that is there.
@@ -37,8 +37,8 @@ pub(crate) fn check_content_type(headers: &HeaderMap, media: Media) -> Result<()
     }
 }
 
-/// Refuses requests that take no kind of JSON. Quality values are not weighed: there is nothing to choose from.
-pub(crate) fn check_accept(headers: &HeaderMap) -> Result<(), Failure> {
+/// Refuses requests that take neither any kind of JSON nor what the operation answers with. Quality values are not weighed: there is nothing to choose from.
+pub(crate) fn check_accept(headers: &HeaderMap, operation: Operation) -> Result<(), Failure> {
     let mut accepts = headers.get_all(ACCEPT).iter().peekable();
     if accepts.peek().is_none() {
         return Ok(());
@@ -46,11 +46,19 @@ pub(crate) fn check_accept(headers: &HeaderMap) -> Result<(), Failure> {
     let mut ranges = accepts
         .flat_map(|value| value.as_bytes().split(|&b| b == b','))
         .map(|range| range.split(|&b| b == b';').next().unwrap_or_default().trim_ascii());
-    let takes_json = |range: &[u8]| {
+    let is_xml = matches!(
+        operation,
+        Operation::GetProcessDefinitionXML
+            | Operation::GetDecisionDefinitionXML
+            | Operation::GetDecisionRequirementsXML
+    );
+    let is_taken = |range: &[u8]| {
         matches!(range, b"*/*" | b"application/*" | b"*")
+            || is_xml && matches!(range, b"text/xml" | b"text/*")
+            || operation == Operation::GetResourceContent
             || range.len() >= 4 && range[range.len() - 4..].eq_ignore_ascii_case(b"json")
     };
-    if ranges.any(takes_json) {
+    if ranges.any(is_taken) {
         Ok(())
     } else {
         let detail = "answers are application/json, problems application/problem+json";
@@ -79,9 +87,9 @@ mod tests {
         let form = headers(CONTENT_TYPE, "multipart/form-data; charset=ISO-8859-1; boundary=x");
         assert_eq!(check_content_type(&form, Media::Multipart), Ok(()));
         for value in ["*/*", "application/json, application/problem+json", "text/html, */*;q=0.1"] {
-            assert_eq!(check_accept(&headers(ACCEPT, value)), Ok(()), "{value}");
+            assert_eq!(check_accept(&headers(ACCEPT, value), Operation::GetTopology), Ok(()), "{value}");
         }
-        assert_eq!(check_accept(&HeaderMap::new()), Ok(()));
+        assert_eq!(check_accept(&HeaderMap::new(), Operation::GetTopology), Ok(()));
     }
 
     #[test]
@@ -95,6 +103,11 @@ mod tests {
             check_content_type(&headers(CONTENT_ENCODING, "gzip"), Media::Json).unwrap_err().status,
             415
         );
-        assert_eq!(check_accept(&headers(ACCEPT, "text/html")).unwrap_err().status, 406);
+        let html = headers(ACCEPT, "text/html");
+        assert_eq!(check_accept(&html, Operation::GetTopology).unwrap_err().status, 406);
+        assert_eq!(check_accept(&html, Operation::GetProcessDefinitionXML).unwrap_err().status, 406);
+        let xml = headers(ACCEPT, "text/xml");
+        assert_eq!(check_accept(&xml, Operation::GetTopology).unwrap_err().status, 406);
+        assert_eq!(check_accept(&xml, Operation::GetProcessDefinitionXML), Ok(()));
     }
 }

@@ -20,8 +20,10 @@ const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
-    /// JSON, or nothing.
+    /// May be empty.
     pub(crate) body: Vec<u8>,
+    /// Type of a body that is not empty.
+    pub(crate) content_type: HeaderValue,
     /// What the broker took.
     pub(crate) timing: Option<Timing>,
 }
@@ -29,12 +31,17 @@ pub(crate) struct Reply {
 impl Reply {
     /// 200 with JSON.
     pub(crate) fn json(body: Vec<u8>) -> Self {
-        Self { status: StatusCode::OK, body, timing: None }
+        Self::raw(body, JSON)
+    }
+
+    /// 200 with anything else.
+    pub(crate) fn raw(body: Vec<u8>, content_type: HeaderValue) -> Self {
+        Self { status: StatusCode::OK, body, content_type, timing: None }
     }
 
     /// A status without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, body: Vec::new(), timing: None }
+        Self { status, body: Vec::new(), content_type: JSON, timing: None }
     }
 
     /// 204.
@@ -54,7 +61,7 @@ impl Reply {
         let mut response = Response::new(Full::new(Bytes::from(self.body)));
         *response.status_mut() = self.status;
         if has_body {
-            response.headers_mut().insert(CONTENT_TYPE, JSON);
+            response.headers_mut().insert(CONTENT_TYPE, self.content_type);
         }
         if let Some(took) = took {
             response

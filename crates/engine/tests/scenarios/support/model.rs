@@ -394,6 +394,13 @@ fn handler(e: &Element) -> &'static str {
 }
 
 fn extensions(e: &Element, more: &str) -> String {
+    let form = match e.get("form") {
+        Some(form) if e.kind == "start" => {
+            format!(r#"<zeebe:formDefinition formId="{}"{}"#, escape(form), bound(e))
+        }
+        _ => String::new(),
+    };
+    let more = &(form + more);
     let mappings: String = e
         .attributes
         .iter()

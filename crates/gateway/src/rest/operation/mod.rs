@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
-use protocol::{Command, Document, Key, Query, QueryReply};
+use http::HeaderValue;
+use protocol::{Command, Document, FileView, Key, Query, QueryReply, SourceOf};
 
 use super::contract::Operation;
 use super::exchange::Gateway;
@@ -12,6 +13,7 @@ use super::fields::{Fields, parse_key};
 use super::multipart::Form;
 use super::problem::Failure;
 use super::reply::Reply;
+use super::writer::{member, write_integer, write_key, write_text};
 
 /// A validated request.
 pub(crate) struct Call<'a> {
@@ -86,11 +88,36 @@ impl<'a> Call<'a> {
         self.gateway.broker.read(query).await.map_err(Failure::read)
     }
 
+    /// The model that a definition came from, as it was deployed.
+    async fn source(&self, of: SourceOf) -> Result<Reply, Failure> {
+        let reply = self.read(Query::Source { of, key: self.key()? }).await?;
+        let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
+        Ok(Reply::raw(xml, HeaderValue::from_static("text/xml")))
+    }
+
     /// Submits a command that answers with nothing but its success.
     async fn submit_for_nothing(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
         let answer = self.submit(intent, command).await?;
         Ok(Reply::no_content(answer.timing))
     }
+}
+
+/// A form as people's clients draw it.
+fn form_reply(form: &FileView) -> Reply {
+    let mut out = Vec::with_capacity(256 + form.content.len());
+    out.push(b'{');
+    member("tenantId", &mut out);
+    write_text(&form.tenant_id, &mut out);
+    member("formId", &mut out);
+    write_text(&form.id, &mut out);
+    member("schema", &mut out);
+    write_text(&String::from_utf8_lossy(&form.content), &mut out);
+    member("version", &mut out);
+    write_integer(form.version, &mut out);
+    member("formKey", &mut out);
+    write_key(form.key, &mut out);
+    out.push(b'}');
+    Reply::json(out)
 }
 
 /// A broker's answer of a kind that its command or query never gets.
@@ -136,15 +163,24 @@ served! {
     EvaluateDecision in evaluate_decision,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
+    GetDecisionDefinition in get_decision_definition,
+    GetDecisionDefinitionXML in get_decision_definition_xml,
+    GetDecisionRequirements in get_decision_requirements,
+    GetDecisionRequirementsXML in get_decision_requirements_xml,
     GetElementInstance in get_element_instance,
     GetIncident in get_incident,
     GetLicense in get_license,
+    GetProcessDefinition in get_process_definition,
+    GetProcessDefinitionXML in get_process_definition_xml,
     GetProcessInstance in get_process_instance,
     GetProcessInstanceCallHierarchy in get_process_instance_call_hierarchy,
+    GetResource in get_resource,
+    GetResourceContent in get_resource_content,
+    GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
     GetTopology in get_topology,
-    MigrateProcessInstance in migrate_process_instance,
     GetVariable in get_variable,
+    MigrateProcessInstance in migrate_process_instance,
     ModifyProcessInstance in modify_process_instance,
     PinClock in pin_clock,
     PublishMessage in publish_message,

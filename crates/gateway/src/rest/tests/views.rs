@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use broker::api::SubmitError;
 use protocol::{
-    CallHierarchyEntry, ElementInstanceView, IncidentView, Json, Name, ProcessInstanceView, Query,
-    QueryReply, Rejection, VariableView,
+    CallHierarchyEntry, DecisionRequirementsView, DecisionView, ElementInstanceView, FileView, IncidentView,
+    Json, Name, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, Rejection, VariableView,
 };
 
 use super::super::contract::Operation;
@@ -80,7 +80,62 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             };
             QueryReply::CallHierarchy(vec![entry(INSTANCE_KEY), entry(*process_instance_key)])
         }
+        Query::ProcessDefinition { key } => QueryReply::ProcessDefinition(ProcessDefinitionView {
+            key: *key,
+            process_id: "order".into(),
+            name: None,
+            version: 3,
+            version_tag: Some("stable".into()),
+            resource_name: "order.bpmn".into(),
+            tenant_id: Name::default_tenant(),
+            has_start_form: true,
+            is_deleted: *key == 6,
+        }),
+        Query::Decision { key } => QueryReply::Decision(DecisionView {
+            key: *key,
+            id: "dish".into(),
+            name: "Dish".into(),
+            version: 2,
+            requirements: graph(7),
+        }),
+        Query::DecisionRequirements { key } => QueryReply::DecisionRequirements(graph(*key)),
+        Query::Source { of, key } => QueryReply::Source(format!("<{of:?} key=\"{key}\"/>").into_bytes()),
+        Query::Form { key } => QueryReply::Form(file(*key, "ask", b"{}")),
+        Query::StartForm { process_definition_key: 6 } => QueryReply::StartForm(None),
+        Query::StartForm { .. } => QueryReply::StartForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),
+        Query::Resource { key, with_content } => {
+            let content: &[u8] = match (with_content, key) {
+                (false, _) => b"",
+                (true, 5) => br#"{"id": "robot"}"#,
+                (true, 7) => b"\xff\x00",
+                (true, _) => b"plain",
+            };
+            QueryReply::Resource(file(*key, "robot", content))
+        }
     })
+}
+
+fn graph(key: u64) -> DecisionRequirementsView {
+    DecisionRequirementsView {
+        key,
+        id: "dinner".into(),
+        name: "Dinner".into(),
+        version: 4,
+        resource_name: "dinner.dmn".into(),
+        tenant_id: Name::default_tenant(),
+    }
+}
+
+fn file(key: u64, id: &str, content: &[u8]) -> FileView {
+    FileView {
+        key,
+        id: id.into(),
+        version: 1,
+        version_tag: None,
+        resource_name: format!("{id}.file").into(),
+        tenant_id: Name::default_tenant(),
+        content: content.to_vec(),
+    }
 }
 
 /// Sends a request that must succeed as the contract has it.
@@ -120,6 +175,68 @@ fn what_lives_is_found_by_its_key() {
         "/v2/process-instances/5/call-hierarchy",
         r#"[{"processInstanceKey":"2251799813685250","processDefinitionKey":"2251799813685249","processDefinitionName":"order"},{"processInstanceKey":"5","processDefinitionKey":"2251799813685249","processDefinitionName":"order"}]"#,
     );
+}
+
+#[test]
+fn definitions_are_found_by_their_keys() {
+    succeed(
+        Operation::GetProcessDefinition,
+        "/v2/process-definitions/5",
+        r#"{"name":null,"resourceName":"order.bpmn","version":3,"versionTag":"stable","processDefinitionId":"order","tenantId":"<default>","processDefinitionKey":"5","hasStartForm":true,"state":"ACTIVE"}"#,
+    );
+    succeed(
+        Operation::GetDecisionDefinition,
+        "/v2/decision-definitions/5",
+        r#"{"decisionDefinitionId":"dish","decisionDefinitionKey":"5","decisionRequirementsId":"dinner","decisionRequirementsKey":"7","decisionRequirementsName":"Dinner","decisionRequirementsVersion":4,"name":"Dish","tenantId":"<default>","version":2}"#,
+    );
+    succeed(
+        Operation::GetDecisionRequirements,
+        "/v2/decision-requirements/5",
+        r#"{"decisionRequirementsId":"dinner","decisionRequirementsKey":"5","decisionRequirementsName":"Dinner","resourceName":"dinner.dmn","tenantId":"<default>","version":4}"#,
+    );
+    succeed(
+        Operation::GetStartProcessForm,
+        "/v2/process-definitions/5/form",
+        r#"{"tenantId":"<default>","formId":"ask","schema":"{\"id\": \"ask\"}","version":1,"formKey":"9"}"#,
+    );
+    succeed(Operation::GetStartProcessForm, "/v2/process-definitions/6/form", "");
+    succeed(
+        Operation::GetResource,
+        "/v2/resources/5",
+        r#"{"resourceName":"robot.file","version":1,"versionTag":null,"resourceId":"robot","tenantId":"<default>","resourceKey":"5"}"#,
+    );
+}
+
+#[test]
+fn files_leave_as_they_were_deployed() {
+    use http_body_util::BodyExt as _;
+    for (path, accept, content_type, content) in [
+        ("/v2/process-definitions/5/xml", "text/xml", "text/xml", &b"<Process key=\"5\"/>"[..]),
+        ("/v2/decision-definitions/5/xml", "*/*", "text/xml", b"<Decision key=\"5\"/>"),
+        (
+            "/v2/decision-requirements/5/xml",
+            "text/xml, application/problem+json",
+            "text/xml",
+            b"<DecisionRequirements key=\"5\"/>",
+        ),
+        ("/v2/resources/5/content", "application/json", "application/json", br#"{"id": "robot"}"#),
+        ("/v2/resources/6/content", "text/plain", "text/plain; charset=utf-8", b"plain"),
+        ("/v2/resources/7/content", "*/*", "application/octet-stream", b"\xff\x00"),
+    ] {
+        let gateway = gateway(&Arc::default());
+        let mut request = request("GET", path, "");
+        request.headers_mut().insert("accept", accept.parse().unwrap());
+        let (status, found, body) = block_on(async {
+            let response = gateway.answer(request).await;
+            let found = response.headers()["content-type"].clone();
+            (response.status(), found, response.into_body().collect().await.unwrap().to_bytes())
+        });
+        assert_eq!(
+            (status.as_u16(), found.to_str().unwrap(), &*body),
+            (200, content_type, content),
+            "{path}"
+        );
+    }
 }
 
 #[test]
