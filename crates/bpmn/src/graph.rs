@@ -216,6 +216,34 @@ pub enum ElementKind {
     EventBased,
     /// The body of a multi-instance activity: runs its only child, the activity itself, once for each item of a list.
     MultiInstance(MultiInstance),
+    /// Ad-hoc sub-process: its elements run in any order, when somebody wants them to.
+    AdHoc(Box<AdHoc>),
+    /// Scope of one activated element of an ad-hoc sub-process and what follows it.
+    AdHocInner,
+}
+
+/// `adHocSubProcess`.
+///
+/// Its elements stand in a scope between it and them, of which each activation makes an instance. That scope is no
+/// element of the model.
+#[derive(Debug)]
+pub struct AdHoc {
+    /// The scope in between.
+    pub inner: ElementIndex,
+    /// Elements that may be activated, in document order.
+    pub activities: Vec<ElementIndex>,
+    /// What is known of them, as a JSON list.
+    pub elements_json: Arc<str>,
+    /// `zeebe:adHoc activeElementsCollection`: IDs of what is activated at the beginning.
+    pub active_elements: Option<Expression>,
+    /// Whether it is done.
+    pub completion_condition: Option<Expression>,
+    /// Whether what still runs is terminated when it is done.
+    pub cancel_remaining: bool,
+    /// What is collected.
+    pub output: Option<OutputCollection>,
+    /// The job whose worker decides, if there is one.
+    pub job: Option<JobDefinition>,
 }
 
 /// `multiInstanceLoopCharacteristics` with `zeebe:loopCharacteristics`.
@@ -435,7 +463,8 @@ names! {
         ParallelGateway = "PARALLEL_GATEWAY", EventBasedGateway = "EVENT_BASED_GATEWAY",
         SequenceFlow = "SEQUENCE_FLOW", CallActivity = "CALL_ACTIVITY",
         BusinessRuleTask = "BUSINESS_RULE_TASK", ScriptTask = "SCRIPT_TASK", SendTask = "SEND_TASK",
-        MultiInstanceBody = "MULTI_INSTANCE_BODY",
+        MultiInstanceBody = "MULTI_INSTANCE_BODY", AdHocSubProcess = "AD_HOC_SUB_PROCESS",
+        AdHocSubProcessInnerInstance = "AD_HOC_SUB_PROCESS_INNER_INSTANCE",
     }
 }
 

@@ -11,9 +11,10 @@ use crate::problem::{Report, excerpt};
 use crate::xml::{Document, NodeId, Space};
 
 /// Children of a scope that have no effect on execution.
-const READ_OVER: [&str; 22] = [
+const READ_OVER: [&str; 23] = [
     "artifact",
     "auditing",
+    "completionCondition",
     "correlationSubscription",
     "dataInputAssociation",
     "dataObject",

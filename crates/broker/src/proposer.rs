@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures::stream::{FuturesUnordered, StreamExt};
-use protocol::{Batch, Command, ENGINE_VERSION};
+use protocol::{ActivateElement, Batch, Command, ENGINE_VERSION, JobResult};
 use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -213,7 +213,10 @@ pub(crate) fn payload_bytes(command: &Command) -> usize {
     match command {
         Command::Deploy(deploy) => deploy.resources.iter().map(|resource| resource.content.len()).sum(),
         Command::CreateInstance(create) => create.variables.json_len(),
-        Command::CompleteJob(complete) => complete.variables.json_len(),
+        Command::ActivateAdHoc(activate) => elements_bytes(&activate.elements),
+        Command::CompleteJob(complete) => {
+            complete.variables.json_len() + complete.result.as_ref().map_or(0, |result| result_bytes(result))
+        }
         Command::FailJob(fail) => fail.variables.json_len(),
         Command::ThrowError(throw) => throw.variables.json_len(),
         Command::PublishMessage(publish) => publish.variables.json_len(),
@@ -221,4 +224,15 @@ pub(crate) fn payload_bytes(command: &Command) -> usize {
         Command::SetVariables(set) => set.variables.json_len(),
         _ => 0,
     }
+}
+
+fn result_bytes(result: &JobResult) -> usize {
+    match result {
+        JobResult::AdHocSubProcess { activate_elements, .. } => elements_bytes(activate_elements),
+        JobResult::UserTask { .. } => 0,
+    }
+}
+
+fn elements_bytes(elements: &[ActivateElement]) -> usize {
+    elements.iter().map(|element| element.variables.json_len()).sum()
 }

@@ -278,6 +278,9 @@ pub struct ElementInstance {
     /// How far the cancellation of a transaction is.
     #[n(19)]
     pub cancelling: Cancelling,
+    /// Whether variables set inside it go no further up.
+    #[cbor(n(20), default)]
+    pub keeps_variables: bool,
 }
 minicbor_value!(
     ElementInstance,
@@ -313,6 +316,7 @@ impl ElementInstance {
             started_ms: 0,
             compensable: false,
             cancelling: Cancelling::No,
+            keeps_variables: false,
         }
     }
 }
@@ -381,8 +385,8 @@ pub enum JoinCheck {
     #[n(2)]
     Underway,
 }
-/// A multi-instance body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+/// A multi-instance body or an ad-hoc sub-process, which counts nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Loop {
     /// Items of its collection.
     #[n(0)]
@@ -681,6 +685,8 @@ pub enum ErrorType {
     DecisionEvaluationError,
     #[n(102)]
     ResourceNotFound,
+    #[n(160)]
+    AdHocSubProcessNoRetries,
 }
 
 impl ErrorType {
@@ -699,6 +705,7 @@ impl ErrorType {
             Self::CalledDecisionError => "CALLED_DECISION_ERROR",
             Self::DecisionEvaluationError => "DECISION_EVALUATION_ERROR",
             Self::ResourceNotFound => "RESOURCE_NOT_FOUND",
+            Self::AdHocSubProcessNoRetries => "AD_HOC_SUB_PROCESS_NO_RETRIES",
         }
     }
 }

@@ -179,6 +179,7 @@ impl Work<'_> {
             row.interrupting_event = None;
             row.interrupted = false;
         })?;
+        self.finish_ad_hoc(&at)?;
         self.start_child(&at, at.process.element(event.element).scope, Some(event.variables))
     }
 

@@ -30,6 +30,10 @@ fn element_headers(element: &Element, kind: JobKind) -> Arc<str> {
         (_, JobKind::ExecutionListener) if element.listeners.headers_json.is_empty() => Arc::from("{}"),
         (_, JobKind::ExecutionListener) => Arc::clone(&element.listeners.headers_json),
         (ElementKind::Job(definition), _) => Arc::clone(&definition.headers_json),
+        (ElementKind::AdHoc(ad_hoc), _) => match &ad_hoc.job {
+            Some(definition) => Arc::clone(&definition.headers_json),
+            None => Arc::from("{}"),
+        },
         _ => Arc::from("{}"),
     }
 }
@@ -37,7 +41,8 @@ fn element_headers(element: &Element, kind: JobKind) -> Arc<str> {
 /// The incident of a job of this kind that has no retries left.
 pub(crate) const fn no_retries(kind: JobKind) -> ErrorType {
     match kind {
-        JobKind::BpmnElement | JobKind::AdHocSubProcess => ErrorType::JobNoRetries,
+        JobKind::BpmnElement => ErrorType::JobNoRetries,
+        JobKind::AdHocSubProcess => ErrorType::AdHocSubProcessNoRetries,
         JobKind::ExecutionListener => ErrorType::ExecutionListenerNoRetries,
         JobKind::TaskListener => ErrorType::TaskListenerNoRetries,
     }

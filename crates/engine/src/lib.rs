@@ -8,6 +8,7 @@
 //! same keys and the same records on every machine.
 
 mod activation;
+mod ad_hoc;
 pub mod batch_operation;
 mod command;
 mod compensation;

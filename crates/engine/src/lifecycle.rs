@@ -73,6 +73,9 @@ impl Work<'_> {
             Step::SpawnLoop { body_key } => self.spawn_loop(body_key),
             Step::ActivateLoop { body_key, index } => self.activate_in_loop(body_key, index),
             Step::GatherLoop { body_key, chunk } => self.gather_loop(body_key, chunk),
+            Step::ActivateAdHoc { ad_hoc_key, elements } => self.activate_ad_hoc(ad_hoc_key, elements),
+            Step::CreateAdHocJob { ad_hoc_key } => self.create_ad_hoc_job(ad_hoc_key),
+            Step::TerminateOlder { scope_key, after, until } => self.terminate_older(scope_key, after, until),
             Step::ForgetLoop { body_key } => self.forget_loop(body_key),
         }
     }
@@ -99,6 +102,8 @@ impl Work<'_> {
             // The body or scope is gone already.
             Step::ForgetLoop { .. } | Step::DropCompensations { .. } => return Ok(None),
             Step::StartFromBuffer { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches => return Ok(None),
+            Step::ActivateAdHoc { ad_hoc_key, .. } | Step::CreateAdHocJob { ad_hoc_key } => *ad_hoc_key,
+            Step::TerminateOlder { scope_key, .. } => *scope_key,
             Step::MatchBuffered { subscription_key } => {
                 return Ok(self
                     .tables
@@ -328,7 +333,14 @@ impl Work<'_> {
             return self.start_event_sub_process(scope_key, event);
         }
         match scope.cancelling {
-            Cancelling::No => self.steps.push_back(end),
+            Cancelling::No => {
+                if let Some((at, _)) = self.at(scope_key)?
+                    && (matches!(end, Step::Withdraw { .. })
+                        || behavior(&at.element().kind).completes_when_empty(self, &at)?)
+                {
+                    self.steps.push_back(end);
+                }
+            }
             Cancelling::Ending => self.steps.push_back(Step::CompensateCancelled { key: scope_key }),
             // It is left when everything is undone.
             Cancelling::Compensating => {}
@@ -375,17 +387,34 @@ impl Work<'_> {
         if !self.tables.element_instances.get(&scope_key)?.is_some_and(|row| ends(&row)) {
             return Ok(());
         }
-        let limit = self.options.max_children_per_step;
-        let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
-        let last = children.last().map(|(_, child)| *child);
-        let more = children.len() == limit;
-        for (_, key) in children {
-            self.steps.push_back(Step::Terminate { key });
-        }
-        if let Some(after) = last.filter(|_| more) {
+        if let Some(after) = self.terminate_slice(scope_key, after, Key::MAX)? {
             self.steps.push_back(Step::TerminateChildren { scope_key, after });
         }
         Ok(())
+    }
+
+    fn terminate_older(&mut self, scope_key: Key, after: Key, until: Key) -> Result<(), Failure> {
+        if let Some(after) = self.terminate_slice(scope_key, after, until)? {
+            self.steps.push_back(Step::TerminateOlder { scope_key, after, until });
+        }
+        Ok(())
+    }
+
+    /// Terminates some children of a scope. Gives the last one if there may be more.
+    fn terminate_slice(&mut self, scope_key: Key, after: Key, until: Key) -> Result<Option<Key>, Failure> {
+        let limit = self.options.max_children_per_step;
+        let children = self.tables.children.keys((scope_key, after + 1)..=(scope_key, until), limit)?;
+        let last = children.last().map(|(_, child)| *child);
+        let more = children.len() == limit;
+        if let Some(row) = self.tables.element_instances.get(&scope_key)?
+            && !children.is_empty()
+        {
+            self.record_batch(scope_key, row.process_instance_key, Intent::Terminated, after);
+        }
+        for (_, key) in children {
+            self.steps.push_back(Step::Terminate { key });
+        }
+        Ok(last.filter(|_| more))
     }
 
     /// Terminates everything in a scope that goes on itself; it completes when all of it has ended.

@@ -6,7 +6,7 @@
 
 use bpmn::graph::{ElementKind, MultiInstance};
 use feel::Value;
-use protocol::{Document, Json, Key, Name};
+use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::entity::{Chunk, ElementInstance, Loop, LoopOutput, Phase};
@@ -62,6 +62,10 @@ impl Work<'_> {
             self.steps.push_back(Step::ActivateLoop { body_key, index });
         }
         self.tables.loops.update(&body_key, |state| state.spawned = end)?;
+        if !marker.is_sequential {
+            let left = state.size - state.spawned;
+            self.record_batch(body_key, body.process_instance_key, Intent::Activated, u64::from(left));
+        }
         if end < state.size && !marker.is_sequential {
             self.steps.push_back(Step::SpawnLoop { body_key });
         }

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 
 use protocol::{
-    CompensationSubscriptionRecord, ErrorRecord, Intent, Key, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, Name, ProcessInstanceRecord, ProcessMessageSubscriptionRecord, Record,
-    RecordValue, TimerRecord, VariableRecord,
+    ActivateElement, AdHocSubProcessInstructionRecord, CompensationSubscriptionRecord, ErrorRecord, Intent,
+    Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, MultiInstanceRecord, Name,
+    ProcessInstanceBatchRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord, Record, RecordValue,
+    TimerRecord, VariableRecord,
 };
 use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
 
@@ -305,6 +306,51 @@ impl Work<'_> {
                 compensable_activity_instance_key: row.activity_instance_key,
                 variables: row.variables.clone(),
             }
+        });
+    }
+
+    /// A slice of the children of a scope is activated or terminated.
+    pub fn record_batch(&mut self, scope_key: Key, process_instance_key: Key, intent: Intent, index: u64) {
+        let key = self.next_key();
+        self.emit(key, intent, |work| {
+            let instance = work.instance(process_instance_key).ok().flatten();
+            ProcessInstanceBatchRecord {
+                process_instance_key,
+                batch_element_instance_key: scope_key,
+                index,
+                tenant_id: instance.map(|(instance, _)| instance.tenant_id.clone()).unwrap_or_default(),
+            }
+        });
+    }
+
+    /// The collection of a multi-instance body is known.
+    pub fn record_collection(&mut self, at: &At, collection: &feel::List) {
+        let key = self.next_key();
+        self.emit(key, Intent::InputCollectionEvaluated, |work| MultiInstanceRecord {
+            process_instance_key: at.process_instance_key,
+            process_definition_key: at.instance.definition_key,
+            bpmn_process_id: at.instance.process_id.clone(),
+            element_id: Name::from(&at.element().id),
+            element_instance_key: at.key,
+            input_collection: work.to_json(&feel::Value::List(collection.clone())),
+            tenant_id: at.instance.tenant_id.clone(),
+        });
+    }
+
+    /// Something is to be done inside an ad-hoc sub-process.
+    pub fn record_instruction(
+        &mut self,
+        at: &At,
+        intent: Intent,
+        elements: &[ActivateElement],
+        cancel_remaining: bool,
+    ) {
+        self.emit(at.key, intent, |_| AdHocSubProcessInstructionRecord {
+            ad_hoc_sub_process_instance_key: at.key,
+            activate_elements: elements.to_vec(),
+            cancel_remaining_instances: cancel_remaining,
+            completion_condition_fulfilled: intent == Intent::Completed,
+            tenant_id: at.instance.tenant_id.clone(),
         });
     }
 

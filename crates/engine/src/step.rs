@@ -4,6 +4,15 @@
 use minicbor::{Decode, Encode};
 use protocol::{Document, Key};
 
+/// An element of an ad-hoc sub-process that is activated.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct AdHocElement {
+    #[n(0)]
+    pub element: u32,
+    #[n(1)]
+    pub variables: Document,
+}
+
 /// One move of a process instance.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum Step {
@@ -155,6 +164,31 @@ pub enum Step {
         body_key: Key,
         #[n(1)]
         chunk: u32,
+    },
+    /// Makes instances of elements of an ad-hoc sub-process, which counts them already.
+    #[n(164)]
+    ActivateAdHoc {
+        #[n(0)]
+        ad_hoc_key: Key,
+        /// Each with local variables.
+        #[n(1)]
+        elements: Vec<AdHocElement>,
+    },
+    /// Creates the job of an ad-hoc sub-process, instead of the one that it has.
+    #[n(165)]
+    CreateAdHocJob {
+        #[n(0)]
+        ad_hoc_key: Key,
+    },
+    /// Terminates what is older inside a scope, a slice at a time, from after this child on.
+    #[n(166)]
+    TerminateOlder {
+        #[n(0)]
+        scope_key: Key,
+        #[n(1)]
+        after: Key,
+        #[n(2)]
+        until: Key,
     },
     /// Removes what is left of a multi-instance body that has ended, a slice at a time.
     #[n(163)]

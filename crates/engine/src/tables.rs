@@ -96,7 +96,7 @@ state::tables! {
         pub forms: Table<Key, StoredFile> = 41,
         /// Resources of no kind that the engine knows.
         pub resources: Table<Key, StoredFile> = 42,
-        /// Multi-instance bodies.
+        /// Multi-instance bodies and ad-hoc sub-processes.
         pub loops: Table<Key, Loop> = 70,
         /// Items of a multi-instance body, later its outputs: body, number of the chunk.
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,

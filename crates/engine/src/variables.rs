@@ -148,7 +148,7 @@ impl Work<'_> {
             if row.has_variables && self.tables.variables.contains(&(scope_key, name.0.clone()))? {
                 break;
             }
-            if row.scope_key == 0 {
+            if row.scope_key == 0 || row.keeps_variables {
                 break;
             }
             scope_key = row.scope_key;

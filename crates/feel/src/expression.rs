@@ -64,6 +64,10 @@ impl Expression {
         })))
     }
 
+    pub(crate) fn program(&self) -> &Program {
+        &self.0
+    }
+
     /// The text that was compiled.
     pub fn text(&self) -> &str {
         &self.0.text

@@ -3,8 +3,8 @@
 use minicbor::{Decode, Encode};
 
 use crate::{
-    BatchOperationChange, CreateBatchOperation, Document, JobResult, Key, MigrateInstance, ModifyInstance,
-    Name,
+    ActivateElement, BatchOperationChange, CreateBatchOperation, Document, JobResult, Key, MigrateInstance,
+    ModifyInstance, Name,
 };
 
 /// A command, as it stands in the log.
@@ -93,6 +93,9 @@ pub enum Command {
         #[n(0)]
         process_instance_key: Key,
     },
+    /// Activates elements of an ad-hoc sub-process.
+    #[n(160)]
+    ActivateAdHoc(#[n(0)] ActivateAdHoc),
     /// Moves a process instance to another definition.
     #[n(200)]
     MigrateInstance(#[n(0)] MigrateInstance),
@@ -286,6 +289,20 @@ pub struct CompleteJob {
     /// What listeners and ad-hoc sub-processes are told beyond that.
     #[n(2)]
     pub result: Option<Box<JobResult>>,
+}
+
+/// See [`Command::ActivateAdHoc`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ActivateAdHoc {
+    /// Key of the instance of the ad-hoc sub-process.
+    #[n(0)]
+    pub element_instance_key: Key,
+    /// Elements to activate, each with local variables.
+    #[n(1)]
+    pub elements: Vec<ActivateElement>,
+    /// Whether what already runs inside is terminated.
+    #[n(2)]
+    pub cancel_remaining_instances: bool,
 }
 
 /// See [`Command::FailJob`].

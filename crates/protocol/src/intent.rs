@@ -49,6 +49,8 @@ named! {
         BatchOperationInitialization = 204 "BATCH_OPERATION_INITIALIZATION",
         BatchOperationLifecycleManagement = 205 "BATCH_OPERATION_LIFECYCLE_MANAGEMENT",
         BatchOperationPartitionLifecycle = 206 "BATCH_OPERATION_PARTITION_LIFECYCLE",
+        ProcessInstanceBatch = 160 "PROCESS_INSTANCE_BATCH", MultiInstance = 161 "MULTI_INSTANCE",
+        AdHocSubProcessInstruction = 162 "AD_HOC_SUB_PROCESS_INSTRUCTION",
     }
 }
 
@@ -69,5 +71,6 @@ named! {
         Evaluated = 100 "EVALUATED",
         Initializing = 203 "INITIALIZING", Initialized = 204 "INITIALIZED", Executed = 205 "EXECUTED",
         Suspended = 206 "SUSPENDED", Resumed = 207 "RESUMED", PartitionCompleted = 208 "PARTITION_COMPLETED",
+        Terminated = 160 "TERMINATED", InputCollectionEvaluated = 161 "INPUT_COLLECTION_EVALUATED",
     }
 }

@@ -24,9 +24,9 @@ pub use batch_operation::{
     BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter, Operand, Test,
 };
 pub use command::{
-    AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef,
-    DeleteResource, Deploy, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError,
-    UpdateJob,
+    ActivateAdHoc, AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DecisionRef,
+    DefinitionRef, DeleteResource, Deploy, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables,
+    ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use intent::{Intent, ValueType};
@@ -41,13 +41,14 @@ pub use query::{
     ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, SourceOf, VariableView,
 };
 pub use record::{
-    ActivateInstructionRecord, BatchMigrationPlan, BatchOperationChunkRecord, BatchOperationCreationRecord,
-    BatchOperationExecutionRecord, BatchOperationInitializationRecord, BatchOperationItem,
-    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, CompensationSubscriptionRecord,
-    CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
-    DeploymentRecord, ErrorRecord, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
-    FormRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, MoveInstructionRecord, ProcessInstanceCreationRecord,
+    ActivateInstructionRecord, AdHocSubProcessInstructionRecord, BatchMigrationPlan,
+    BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
+    BatchOperationInitializationRecord, BatchOperationItem, BatchOperationLifecycleRecord,
+    BatchOperationPartitionRecord, CompensationSubscriptionRecord, CreationRuntimeInstructionRecord,
+    DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, DeploymentRecord, ErrorRecord,
+    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, IncidentRecord,
+    JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,
+    MoveInstructionRecord, MultiInstanceRecord, ProcessInstanceBatchRecord, ProcessInstanceCreationRecord,
     ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord,
     ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
     ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord, TerminateInstructionRecord,

@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use crate::{Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType};
+use crate::{ActivateElement, Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType};
 
 /// One event of a partition.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -137,6 +137,8 @@ values! {
     BatchOperationInitialization(BatchOperationInitializationRecord) = 204,
     BatchOperationLifecycleManagement(BatchOperationLifecycleRecord) = 205,
     BatchOperationPartitionLifecycle(BatchOperationPartitionRecord) = 206,
+    ProcessInstanceBatch(ProcessInstanceBatchRecord) = 160, MultiInstance(MultiInstanceRecord) = 161,
+    AdHocSubProcessInstruction(AdHocSubProcessInstructionRecord) = 162,
 }
 
 macro_rules! records {
@@ -317,6 +319,20 @@ records! {
     /// The end of a batch operation on one partition.
     BatchOperationPartitionRecord {
         0 batch_operation_key: Key, 1 source_partition_id: PartitionId,
+    }
+    /// A slice of the children of a scope that are activated or terminated; `index` tells where the slice begins.
+    ProcessInstanceBatchRecord {
+        0 process_instance_key: Key, 1 batch_element_instance_key: Key, 2 index: u64, 3 tenant_id: Name,
+    }
+    /// The collection of a multi-instance body.
+    MultiInstanceRecord {
+        0 process_instance_key: Key, 1 process_definition_key: Key, 2 bpmn_process_id: Name, 3 element_id: Name,
+        4 element_instance_key: Key, 5 input_collection: Json, 6 tenant_id: Name,
+    }
+    /// What is to be done inside an ad-hoc sub-process.
+    AdHocSubProcessInstructionRecord {
+        0 ad_hoc_sub_process_instance_key: Key, 1 activate_elements: Vec<ActivateElement>,
+        2 cancel_remaining_instances: bool, 3 completion_condition_fulfilled: bool, 4 tenant_id: Name,
     }
 }
 

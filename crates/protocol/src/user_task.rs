@@ -120,8 +120,9 @@ impl JobResult {
     }
 }
 
-/// An element that the job of an ad-hoc sub-process wants to be activated.
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+/// An element of an ad-hoc sub-process that somebody wants to be activated.
+#[derive(Debug, Clone, PartialEq, Encode, Decode, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ActivateElement {
     /// ID of the element.
     #[n(0)]

@@ -17,7 +17,6 @@ use crate::xml::{Document, NodeId, Space};
 
 /// Extension elements that change execution and that the engine does not have yet.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    ("adHoc", "ad-hoc sub-processes are"),
     ("conditionalFilter", "conditional events are"),
     ("jobPriorityDefinition", "job priorities are"),
     ("publishMessage", "publishing a message without a job worker is"),

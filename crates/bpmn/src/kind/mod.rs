@@ -3,6 +3,7 @@
 //! A kind says how its element is read into the graph (`read`) and which rules tie it to its neighbours (`check`, run
 //! when the whole process is read). What is not listed is refused by name.
 
+mod ad_hoc_sub_process;
 mod boundary_event;
 mod business_rule_task;
 mod call_activity;
@@ -39,7 +40,7 @@ use crate::problem::Report;
 use crate::xml::{Document, NodeId};
 
 /// Every element that can be executed.
-static KINDS: [Kind; 20] = [
+static KINDS: [Kind; 21] = [
     start_event::KIND,
     end_event::KIND,
     intermediate_catch_event::KIND,
@@ -56,6 +57,7 @@ static KINDS: [Kind; 20] = [
     call_activity::KIND,
     sub_process::KIND,
     sub_process::TRANSACTION,
+    ad_hoc_sub_process::KIND,
     exclusive_gateway::KIND,
     inclusive_gateway::KIND,
     parallel_gateway::KIND,
@@ -63,8 +65,7 @@ static KINDS: [Kind; 20] = [
 ];
 
 /// Elements of BPMN that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 4] = [
-    ("adHocSubProcess", "ad-hoc sub-processes"),
+const UNSUPPORTED: [(&str, &str); 3] = [
     ("complexGateway", "complex gateways"),
     ("implicitThrowEvent", "implicit throw events"),
     ("subChoreography", "choreographies"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feel::Expression;
 
-use super::{Check, check_markers, compensation, duplicate, multi_instance};
+use super::{Check, ad_hoc_sub_process, check_markers, compensation, duplicate, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
@@ -83,7 +83,8 @@ pub(crate) fn read_process(
     let is_bound_to_deployment = document
         .descendants(outline.elements[0].node)
         .any(|node| document.attribute(node, "bindingType") == Some("deployment"));
-    let process = Process { id, name, version_tag, is_bound_to_deployment, elements, flows, by_id, reach };
+    let mut process =
+        Process { id, name, version_tag, is_bound_to_deployment, elements, flows, by_id, reach };
     let mut check = Check { document, outline, process: &process, report };
     check_starts(&mut check);
     for (index, draft) in outline.elements.iter().enumerate() {
@@ -93,6 +94,8 @@ pub(crate) fn read_process(
     }
     check_conditions(&mut check);
     compensation::check_handlers(&mut check);
+    ad_hoc_sub_process::complete(document, outline, &mut process);
+    is_whole.resize(process.elements.len(), true);
     ReadProcess { node: outline.elements[0].node, process, is_whole, loops }
 }
 

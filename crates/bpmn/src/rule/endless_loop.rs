@@ -180,7 +180,10 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::Decision(_)
         | ElementKind::EventBased
         // Made of its activity after the check.
-        | ElementKind::MultiInstance(_) => false,
+        | ElementKind::MultiInstance(_)
+        | ElementKind::AdHocInner
+        // Somebody or a list decides what runs inside.
+        | ElementKind::AdHoc(_) => false,
     }
 }
 

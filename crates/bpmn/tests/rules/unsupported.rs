@@ -6,10 +6,6 @@ use super::{check, check_with};
 fn elements() {
     for (body, expected) in [
         ("<complexGateway id='x'/>", "complexGateway 'x': complex gateways are not supported yet"),
-        (
-            "<adHocSubProcess id='x'><task/></adHocSubProcess>",
-            "adHocSubProcess 'x': ad-hoc sub-processes are not supported yet",
-        ),
         ("<teleport id='x'/>", "teleport 'x': is not an element of a process"),
         (
             "<subProcess id='x'><standardLoopCharacteristics/><startEvent id='i'/></subProcess>",

@@ -17,6 +17,10 @@ impl Work<'_> {
             state => return Err(wrong_state("complete", key, state).into()),
         }
         check_result(key, &job, complete)?;
+        let decision = match job.kind {
+            JobKind::AdHocSubProcess => Some(self.ad_hoc_decision(key, &job, complete)?),
+            _ => None,
+        };
         self.remove_job(key, &job);
         self.counters.count_job(JobAction::Completed);
         let lived_ms = self.now_ms() - job.created_ms;
@@ -27,6 +31,10 @@ impl Work<'_> {
             if let Some((at, row)) = self.at(job.element_instance_key)? {
                 self.listener_done(&at, &row, job.listener_event_type, &complete.variables)?;
             }
+            return Ok(Response::Done);
+        }
+        if let Some((at, decision)) = decision {
+            self.decide_ad_hoc(&at, decision, &complete.variables)?;
             return Ok(Response::Done);
         }
         self.steps.push_back(Step::Complete {

@@ -1,5 +1,6 @@
 //! Commands: one file each.
 
+mod activate_ad_hoc;
 mod cancel_instance;
 mod clock;
 mod complete_job;
@@ -34,6 +35,7 @@ impl Work<'_> {
                 self.operation_reference = *operation_reference;
                 self.cancel_instance(*process_instance_key)?
             }
+            Command::ActivateAdHoc(activate) => self.activate_ad_hoc_elements(activate)?,
             Command::CompleteJob(complete) => self.complete_job(complete)?,
             Command::FailJob(fail) => self.fail_job(fail)?,
             Command::ThrowError(throw) => self.throw_job_error(throw)?,

@@ -2,6 +2,7 @@
 //!
 //! To add one, write its file and its line in [`behavior`].
 
+mod ad_hoc;
 mod call_activity;
 mod catch_event;
 mod compensate;
@@ -19,6 +20,8 @@ mod receive;
 mod script;
 mod start_event;
 mod sub_process;
+
+pub(crate) use ad_hoc::no_such_elements;
 
 use bpmn::graph::ElementKind;
 use protocol::{Document, Rejection};
@@ -73,6 +76,11 @@ pub(crate) trait Behavior: Sync {
         Ok(())
     }
 
+    /// Nothing is left inside this scope. Whether it completes now; if not, something else will have to end it.
+    fn completes_when_empty(&self, _work: &mut Work, _at: &At) -> Result<bool, Failure> {
+        Ok(true)
+    }
+
     /// Whether this scope wants to know of the end of its children: the next two are called only then.
     fn watches_children(&self) -> bool {
         false
@@ -117,6 +125,8 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::Exclusive { .. } => &exclusive::Exclusive,
         ElementKind::Inclusive { .. } => &inclusive::Inclusive,
         ElementKind::EventBased => &event_based::EventBased,
+        ElementKind::AdHoc(_) => &ad_hoc::AdHocSubProcess,
+        ElementKind::AdHocInner => &ad_hoc::AdHocInner,
         ElementKind::MultiInstance(_) => &multi_instance::MultiInstanceBody,
     }
 }

@@ -19,9 +19,8 @@ impl Behavior for MultiInstanceBody {
             work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
         work.subscribe_to_events(at)?;
         let size = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        let state =
-            Loop { size, spawned: 0, completed: 0, terminated: 0, is_done: false, is_gathering: false };
-        work.tables.loops.insert(at.key, state);
+        work.record_collection(at, &items);
+        work.tables.loops.insert(at.key, Loop { size, ..Loop::default() });
         if size == 0 {
             return Ok(Next::Complete(Document::empty()));
         }

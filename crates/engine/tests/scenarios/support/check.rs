@@ -16,6 +16,7 @@
 //! fail JOB [retries=2] [backoff=10s] [message=text] [JSON]
 //! update JOB [retries=2] [timeout=10s]    yield JOB …
 //! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
+//! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! migrate #1 PROCESS v=2 [SOURCE:TARGET …]      (`id` is short for `id:id`)
 //! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] [element=ID] [incident=true] … (see `batch.rs`)
@@ -27,11 +28,12 @@
 use engine::Options;
 use expect_test::Expect;
 use protocol::{
-    ActivationInstruction, AncestorScope, AwaitResult, BatchAction, BatchOperationChange, Clock, Command,
-    CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
-    DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateDecision, FailJob, Key,
-    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
-    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
+    ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
+    BatchOperationChange, Clock, Command, CompleteJob, CorrelateMessage, CreateBatchOperation,
+    CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy, Document, ElementMapping,
+    ElementSource, EvaluateDecision, FailJob, JobResult, Key, MigrateInstance, MigrationPlan, ModifyInstance,
+    MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables, ThrowError,
+    UpdateJob,
 };
 
 use super::harness::{START_MS, document};
@@ -57,7 +59,7 @@ pub fn check_with(files: &[(&str, &str)], options: Options, script: &str, expect
             })
             .collect(),
         harness: Harness::with_options(options),
-        transcript: Transcript::hiding(&["definitions"]),
+        transcript: Transcript::hiding(&["definitions", "slices"]),
         seen: 0,
     };
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
@@ -109,6 +111,13 @@ impl<'a> Line<'a> {
 
     fn names(&self, name: &str) -> Vec<Name> {
         self.option(name).map(|text| text.split(',').map(Name::from).collect()).unwrap_or_default()
+    }
+
+    /// Elements to activate, each with the variables of the line.
+    fn elements(&self, name: &str) -> Vec<ActivateElement> {
+        let variables = self.variables();
+        let element = |element_id| ActivateElement { element_id, variables: variables.clone() };
+        self.names(name).into_iter().map(element).collect()
     }
 
     fn duration(&self, name: &str) -> Option<i64> {
@@ -301,6 +310,11 @@ impl Run {
             "suspend" => self.batch_change(line.word(1), BatchOperationChange::Suspend),
             "resume" => self.batch_change(line.word(1), BatchOperationChange::Resume),
             "stop" => self.batch_change(line.word(1), BatchOperationChange::Cancel),
+            "instruct" => Command::ActivateAdHoc(ActivateAdHoc {
+                element_instance_key: nth(&self.transcript.element_instances, line.word(1)),
+                elements: line.elements("elements"),
+                cancel_remaining_instances: line.option("cancel").is_some(),
+            }),
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),
@@ -357,9 +371,7 @@ impl Run {
     fn job_command(&self, line: &Line) -> Command {
         let job_key = nth(&self.transcript.jobs, line.word(1));
         match line.word(0) {
-            "complete" => {
-                Command::CompleteJob(CompleteJob { job_key, variables: line.variables(), result: None })
-            }
+            "complete" => complete(line, job_key),
             "fail" => Command::FailJob(FailJob {
                 job_key,
                 retries: line.number("retries").unwrap_or(0),
@@ -436,6 +448,20 @@ impl Run {
 fn mapping(text: &str) -> ElementMapping {
     let (source, target) = text.split_once(':').unwrap_or((text, text));
     ElementMapping { source_element_id: Name::from(source), target_element_id: Name::from(target) }
+}
+
+fn complete(line: &Line, job_key: Key) -> Command {
+    let activate_elements = line.elements("activate");
+    let is_fulfilled = line.option("fulfilled").is_some();
+    let is_ad_hoc = is_fulfilled || !activate_elements.is_empty();
+    let variables = if is_ad_hoc { Document::empty() } else { line.variables() };
+    let result = JobResult::AdHocSubProcess {
+        activate_elements,
+        is_completion_condition_fulfilled: is_fulfilled,
+        is_cancel_remaining_instances: line.option("cancel").is_some(),
+    };
+    let result = is_ad_hoc.then(|| Box::new(result));
+    Command::CompleteJob(CompleteJob { job_key, variables, result })
 }
 
 fn create(line: &Line) -> Command {

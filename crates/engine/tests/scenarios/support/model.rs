@@ -22,6 +22,8 @@
 //! Any activity may be multi-instance: `each=` the collection, and if wanted `as=` the input element, `sequential`,
 //! `collect=` the output collection, `gives=` the output element, `until=` the completion condition.
 //!
+//! An ad-hoc sub-process has braces like `sub`: `adhoc a elements=… done=… cancel=false collect=… gives=… job=TYPE {`.
+//!
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
 //! flow is `source_target`. Flows appear in the document in the order of their lines.
 
@@ -116,6 +118,11 @@ impl Writer {
                 let extensions = extensions(&element, &tag);
                 let nodes = format!(r#"<bpmn:process id="{}" isExecutable="true">{extensions}"#, element.id);
                 self.scopes.push(Scope { nodes, close: "</bpmn:process>", ..Scope::default() });
+            }
+            "adhoc" => {
+                assert!(opens, "an ad-hoc sub-process has braces: {line}");
+                let nodes = ad_hoc(&element);
+                self.scopes.push(Scope { nodes, close: "</bpmn:adHocSubProcess>", ..Scope::default() });
             }
             "sub" | "on" | "tx" => {
                 assert!(opens, "a sub-process has braces: {line}");
@@ -355,6 +362,33 @@ impl Writer {
         self.shared.push_str(&make(&id));
         id
     }
+}
+
+/// The beginning of an ad-hoc sub-process.
+fn ad_hoc(e: &Element) -> String {
+    let mut attributes = String::new();
+    for (key, attribute, prefix) in [
+        ("elements", "activeElementsCollection", "="),
+        ("collect", "outputCollection", ""),
+        ("gives", "outputElement", "="),
+    ] {
+        if let Some(value) = e.get(key) {
+            let _ = write!(attributes, r#" {attribute}="{prefix}{}""#, escape(value));
+        }
+    }
+    let job = e.get("job").map_or(String::new(), |job_type| {
+        format!(r#"<zeebe:taskDefinition type="{}" retries="1"/>"#, escape(job_type))
+    });
+    let extensions = extensions(e, &format!("{job}<zeebe:adHoc{attributes}/>"));
+    let condition = e.get("done").map_or(String::new(), |condition| {
+        format!("<bpmn:completionCondition>={}</bpmn:completionCondition>", escape(condition))
+    });
+    let cancel = e.get("cancel").unwrap_or("true");
+    format!(
+        r#"<bpmn:adHocSubProcess id="{}" cancelRemainingInstances="{cancel}">{extensions}{}{condition}"#,
+        e.id,
+        if e.get("each").is_some() { markers(e) } else { String::new() }
+    )
 }
 
 /// The loop marker of an activity.

@@ -26,6 +26,7 @@ pub const KINDS: &[&str] = &[
     "decisions",
     "errors",
     "batches",
+    "slices",
 ];
 
 /// Turns records and answers into text and remembers whose key is whose.
@@ -304,6 +305,19 @@ impl Transcript {
             RecordValue::BatchOperationCreation(_)
             | RecordValue::BatchOperationInitialization(_)
             | RecordValue::BatchOperationPartitionLifecycle(_) => return,
+            RecordValue::ProcessInstanceBatch(it) => {
+                let name = self.element_name(it.batch_element_instance_key, it.process_instance_key);
+                ("slices", format!("batch of {name} {intent}"))
+            }
+            RecordValue::MultiInstance(it) => {
+                let name = self.element_name(it.element_instance_key, it.process_instance_key);
+                ("slices", format!("collection of {name} {}", it.input_collection.as_str()))
+            }
+            RecordValue::AdHocSubProcessInstruction(it) => {
+                let elements: Vec<&str> = it.activate_elements.iter().map(|e| &*e.element_id).collect();
+                let cancel = if it.cancel_remaining_instances { " and cancel the rest" } else { "" };
+                ("slices", format!("instruction {intent} [{}]{cancel}", elements.join(", ")))
+            }
             // The same as its counterpart at the process, or told by the answer already.
             RecordValue::MessageSubscription(_)
             | RecordValue::Deployment(_)

@@ -31,7 +31,7 @@ struct RawResult<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawActivation<'a> {
+pub(super) struct RawActivation<'a> {
     #[serde(default)]
     element_id: Option<Name>,
     #[serde(borrow, default)]
@@ -62,7 +62,7 @@ fn read(raw: &str) -> Result<JobResult, Failure> {
     if result.r#type.as_deref() == Some("adHocSubProcess") {
         let activations = result.activate_elements.unwrap_or_default();
         return Ok(JobResult::AdHocSubProcess {
-            activate_elements: activations.iter().enumerate().map(activation).collect::<Result<_, _>>()?,
+            activate_elements: elements("result.activateElements", &activations)?,
             is_completion_condition_fulfilled: result.is_completion_condition_fulfilled == Some(true),
             is_cancel_remaining_instances: result.is_cancel_remaining_instances == Some(true),
         });
@@ -82,14 +82,19 @@ fn read(raw: &str) -> Result<JobResult, Failure> {
     })
 }
 
-fn activation((at, raw): (usize, &RawActivation<'_>)) -> Result<ActivateElement, Failure> {
+/// Elements to activate; `place` names their list in a failure.
+pub(super) fn elements(place: &str, raw: &[RawActivation<'_>]) -> Result<Vec<ActivateElement>, Failure> {
+    raw.iter().enumerate().map(|(at, raw)| activation(&format!("{place}[{at}]"), raw)).collect()
+}
+
+fn activation(place: &str, raw: &RawActivation<'_>) -> Result<ActivateElement, Failure> {
     let variables = match raw.variables.map(RawValue::get) {
         None | Some("null") => Document::empty(),
         Some(text) => Document::parse(Bytes::copy_from_slice(text.as_bytes()))
-            .map_err(|error| Failure::invalid(format!("result.activateElements[{at}].variables: {error}")))?,
+            .map_err(|error| Failure::invalid(format!("{place}.variables: {error}")))?,
     };
     let element_id = raw.element_id.clone().filter(|id| !id.is_empty());
     let element_id = element_id
-        .ok_or_else(|| Failure::invalid(format!("result.activateElements[{at}].elementId: is required")))?;
+        .ok_or_else(|| Failure::invalid(format!("{place}.elementId: is required")))?;
     Ok(ActivateElement { element_id, variables })
 }

@@ -152,6 +152,7 @@ macro_rules! served {
 }
 
 served! {
+    ActivateAdHocSubProcessActivities in activate_ad_hoc_sub_process_activities,
     ActivateJobs in activate_jobs,
     CancelProcessInstance in cancel_process_instance,
     CompleteJob in complete_job,

@@ -7,9 +7,9 @@ use broker::api::SubmitError;
 use bytes::Bytes;
 use http_body_util::Full;
 use protocol::{
-    ActivateElement, Clock, Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef, Document,
-    EvaluateDecision, FailJob, JobResult, Name, PublishMessage, Rejection, RejectionType, SetVariables,
-    ThrowError, UpdateJob, UserTaskChanges,
+    ActivateAdHoc, ActivateElement, Clock, Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef,
+    Document, EvaluateDecision, FailJob, JobResult, Name, PublishMessage, Rejection, RejectionType,
+    SetVariables, ThrowError, UpdateJob, UserTaskChanges,
 };
 
 use super::super::contract::Operation;
@@ -382,6 +382,29 @@ fn throw_an_error() {
     };
     assert_eq!(command, Command::ThrowError(expected));
     bad("POST", "/v2/jobs/21/error", "{}", "errorCode: is required, but missing");
+}
+
+#[test]
+fn activate_in_an_ad_hoc_sub_process() {
+    let path = "/v2/element-instances/ad-hoc-activities/21/activation";
+    let (_, command) = succeed(
+        Operation::ActivateAdHocSubProcessActivities,
+        path,
+        r#"{"elements":[{"elementId":"a"},{"elementId":"b","variables":{"x":1}}],"cancelRemainingInstances":true}"#,
+    );
+    let element = |id: &str, variables: &'static str| ActivateElement {
+        element_id: id.into(),
+        variables: Document::parse(variables.into()).unwrap(),
+    };
+    let expected = ActivateAdHoc {
+        element_instance_key: 21,
+        elements: vec![element("a", "{}"), element("b", r#"{"x":1}"#)],
+        cancel_remaining_instances: true,
+    };
+    assert_eq!(command, Command::ActivateAdHoc(expected));
+    bad("POST", path, r#"{"elements":[]}"#, "elements: at least one element is required");
+    bad("POST", path, r#"{"elements":[{}]}"#, "elements[0].elementId: is required, but missing");
+    bad("POST", path, "{}", "elements: is required, but missing");
 }
 
 #[test]

@@ -1,0 +1,232 @@
+//! Ad-hoc sub-process: elements that run in any order, as somebody decides.
+
+use std::sync::Arc;
+
+use feel::AiParameter;
+
+use super::multi_instance::{completion_condition, output};
+use super::{Check, Kind};
+use crate::catalogue::is_true;
+use crate::context::Context;
+use crate::extension::{job, push_json_string};
+use crate::graph::{AdHoc, Element, ElementIndex, ElementKind, ElementType, EventType, Process, Text};
+use crate::outline::Outline;
+use crate::xml::{Document, NodeId};
+
+pub(super) const KIND: Kind = Kind {
+    is_scope: true,
+    ..Kind::activity("adHocSubProcess", ElementType::AdHocSubProcess, read).with_check(check)
+};
+
+/// What an ID ends with if it is that of the scope between an ad-hoc sub-process and its elements.
+const INNER_SUFFIX: &str = "#innerInstance";
+
+fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
+    let document = cx.document;
+    let has = |wanted: fn(&Kind) -> bool| {
+        let mut kinds = cx.draft().children.iter().map(|&child| cx.outline.elements[child as usize].kind);
+        kinds.any(|kind| kind.is_some_and(wanted))
+    };
+    let mut findings = Vec::new();
+    if !has(|kind| kind.is_activity) {
+        findings.push("must have at least one activity");
+    }
+    if has(|kind| kind.element_type == ElementType::StartEvent) {
+        findings.push("must not have a start event");
+    }
+    if has(|kind| kind.element_type == ElementType::EndEvent) {
+        findings.push("must not have an end event");
+    }
+    let whole = findings.is_empty();
+    for finding in findings {
+        cx.problem(finding);
+    }
+    let completion_condition = completion_condition(cx, cx.node());
+    let (mut active_elements, mut collected) = (Some(None), Some(None));
+    if let Some(node) = cx.extension("adHoc") {
+        let value =
+            document.attribute(node, "activeElementsCollection").filter(|value| !value.trim().is_empty());
+        if let Some(value) = value {
+            let place = "attribute 'activeElementsCollection' of zeebe:adHoc";
+            active_elements = cx.expression(value, place).map(Some);
+        }
+        collected = output(cx, node);
+    }
+    let job = match cx.extension("taskDefinition") {
+        Some(_) => Some(job(cx, &[])?),
+        None => None,
+    };
+    let kind = AdHoc {
+        // The next three are known when the process is complete.
+        inner: 0,
+        activities: Vec::new(),
+        elements_json: Arc::from("[]"),
+        active_elements: active_elements?,
+        completion_condition: completion_condition?,
+        cancel_remaining: cx.attribute("cancelRemainingInstances").is_none_or(is_true),
+        output: collected?,
+        job,
+    };
+    whole.then(|| (ElementKind::AdHoc(Box::new(kind)), EventType::Unspecified))
+}
+
+/// What may be activated: whatever nothing leads to.
+fn activities<'a>(
+    elements: &'a [Element],
+    outline: &'a Outline<'_>,
+    index: ElementIndex,
+) -> impl Iterator<Item = ElementIndex> + 'a {
+    elements[index as usize].children.iter().copied().filter(move |&child| {
+        let element = &elements[child as usize];
+        let kind = outline.elements[child as usize].kind;
+        element.incoming.is_empty()
+            && kind.is_some_and(|kind| kind.element_type != ElementType::BoundaryEvent)
+            && !is_apart(element)
+    })
+}
+
+/// Whether an element of an ad-hoc sub-process belongs to that itself and not to the scope of an activation.
+fn is_apart(element: &Element) -> bool {
+    element.element_type == ElementType::EventSubProcess
+}
+
+/// Constants of `fromAi` are those of a deployment, so they are checked there.
+fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
+    let activities: Vec<_> = activities(&check.process.elements, check.outline, index).collect();
+    for child in activities {
+        for mapping in &check.process.element(child).inputs {
+            if let Some(Text::Expression(expression)) = &mapping.source
+                && let Err(reason) = expression.ai_parameters()
+            {
+                check.problem(child, format!("attribute 'source' of zeebe:input: {reason}"));
+            }
+        }
+    }
+}
+
+/// Puts a scope between each ad-hoc sub-process and its elements. The new ones come last, so that no index changes.
+pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: &mut Process) {
+    for index in 0..outline.elements.len() as ElementIndex {
+        if !matches!(process.element(index).kind, ElementKind::AdHoc(_)) {
+            continue;
+        }
+        let activities: Vec<ElementIndex> = activities(&process.elements, outline, index).collect();
+        let elements_json = elements_json(document, outline, process, &activities);
+        let inner_index = process.elements.len() as ElementIndex;
+        let element = &mut process.elements[index as usize];
+        if let ElementKind::AdHoc(ad_hoc) = &mut element.kind {
+            ad_hoc.inner = inner_index;
+            ad_hoc.activities = activities;
+            ad_hoc.elements_json = elements_json;
+        }
+        let children = std::mem::take(&mut element.children);
+        let inner = Element {
+            id: Arc::from(format!("{}{INNER_SUFFIX}", element.id)),
+            name: None,
+            scope: index,
+            kind: ElementKind::AdHocInner,
+            element_type: ElementType::AdHocSubProcessInnerInstance,
+            event_type: EventType::Unspecified,
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+            children: Vec::new(),
+            boundary_events: Vec::new(),
+            event_starts: Vec::new(),
+            is_for_compensation: false,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            listeners: crate::graph::Listeners::default(),
+        };
+        let (apart, inside): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|&child| is_apart(process.element(child)));
+        for &child in &inside {
+            process.elements[child as usize].scope = inner_index;
+        }
+        process.elements[index as usize].children = std::iter::once(inner_index).chain(apart).collect();
+        process.by_id.insert(inner.id.clone(), inner_index);
+        process.elements.push(Element { children: inside, ..inner });
+    }
+}
+
+/// What is known of elements, for whoever decides which of them to activate.
+fn elements_json(
+    document: &Document<'_>,
+    outline: &Outline<'_>,
+    process: &Process,
+    activities: &[ElementIndex],
+) -> Arc<str> {
+    let mut json = String::from("[");
+    for &index in activities {
+        let element = process.element(index);
+        let node = outline.elements[index as usize].node;
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str("{\"elementId\":");
+        push_json_string(&mut json, &element.id);
+        json.push_str(",\"elementName\":");
+        push_optional(&mut json, element.name.as_deref());
+        json.push_str(",\"documentation\":");
+        let text = document.bpmn_children(node, "documentation").next().map(|node| document.text(node));
+        push_optional(&mut json, text.filter(|text| !text.is_empty()));
+        json.push_str(",\"properties\":{");
+        push_properties(&mut json, document, node);
+        json.push_str("},\"parameters\":[");
+        let expressions = element.inputs.iter().filter_map(|mapping| match &mapping.source {
+            Some(Text::Expression(expression)) => Some(expression),
+            _ => None,
+        });
+        let parameters = expressions.flat_map(|expression| expression.ai_parameters().unwrap_or_default());
+        for (at, parameter) in parameters.enumerate() {
+            if at > 0 {
+                json.push(',');
+            }
+            push_parameter(&mut json, &parameter);
+        }
+        json.push_str("]}");
+    }
+    json.push(']');
+    Arc::from(json)
+}
+
+fn push_optional(json: &mut String, text: Option<&str>) {
+    match text {
+        Some(text) => push_json_string(json, text),
+        None => json.push_str("null"),
+    }
+}
+
+fn push_properties(json: &mut String, document: &Document<'_>, node: NodeId) {
+    let containers = document
+        .bpmn_children(node, "extensionElements")
+        .flat_map(|container| document.zeebe_children(container, "properties"));
+    let mut names = std::collections::HashSet::new();
+    for property in containers.flat_map(|container| document.zeebe_children(container, "property")) {
+        let Some(name) = document.attribute(property, "name").filter(|name| names.insert(*name)) else {
+            continue;
+        };
+        if names.len() > 1 {
+            json.push(',');
+        }
+        push_json_string(json, name);
+        json.push(':');
+        push_optional(json, document.attribute(property, "value"));
+    }
+}
+
+fn push_parameter(json: &mut String, parameter: &AiParameter) {
+    json.push_str("{\"name\":");
+    push_json_string(json, &parameter.name);
+    for (key, value) in [
+        ("description", &parameter.description),
+        ("type", &parameter.type_name),
+        ("schema", &parameter.schema),
+        ("options", &parameter.options),
+    ] {
+        json.push(',');
+        push_json_string(json, key);
+        json.push(':');
+        json.push_str(&value.to_json_string());
+    }
+    json.push('}');
+}
