@@ -32,6 +32,7 @@ mod multi_instance;
 mod panics;
 mod queries;
 mod random_model;
+mod random_modification;
 mod random_process;
 mod rejections;
 mod resources;

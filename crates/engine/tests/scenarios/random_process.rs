@@ -15,6 +15,7 @@ use protocol::{
 };
 
 use crate::random_model::{CODES, generate};
+use crate::random_modification::element_ids;
 use crate::support::harness::jobs_of;
 use crate::support::{Harness, Random, document};
 
@@ -24,6 +25,8 @@ const SIZE: usize = 40;
 const ACTIONS: u64 = 120;
 /// Rounds in which everything helps; far more than any model needs.
 const ROUNDS: usize = 400;
+/// The same where instances are modified: then some may never end.
+const ROUNDS_MODIFIED: usize = 60;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name)
@@ -50,8 +53,14 @@ fn fails(seed: u64, size: usize) -> Option<(String, String, String)> {
     let model = generate(&mut random, size);
     let steps = [1, 3, 100][random.below(3) as usize];
     let options = Options { max_steps_per_command: steps, max_children_per_step: 2, ..Options::default() };
-    let mut run =
-        Run { harness: Harness::with_options(options), random, held: Vec::new(), actions: Vec::new() };
+    let mut run = Run {
+        harness: Harness::with_options(options),
+        random,
+        held: Vec::new(),
+        actions: Vec::new(),
+        modifies: seed.is_multiple_of(3),
+        element_ids: element_ids(&model),
+    };
     let result = catch_unwind(AssertUnwindSafe(|| {
         run.all(&model);
         run.harness.verify_replay(seed);
@@ -65,11 +74,15 @@ fn fails(seed: u64, size: usize) -> Option<(String, String, String)> {
     Some((model, run.actions.join("\n"), why))
 }
 
-struct Run {
-    harness: Harness,
-    random: Random,
+pub struct Run {
+    pub harness: Harness,
+    pub random: Random,
     held: Vec<ActivatedJob>,
     actions: Vec<String>,
+    /// Whether instances are modified meanwhile.
+    modifies: bool,
+    /// IDs of the elements of the model.
+    pub element_ids: Vec<Name>,
 }
 
 impl Run {
@@ -91,13 +104,14 @@ impl Run {
     fn create(&mut self, number: u64) {
         let command = Command::CreateInstance(CreateInstance {
             variables: document(&format!(r#"{{"key":"k{}","r":{number}}}"#, number % 2)),
+            start_before: if self.modifies { self.start_instructions() } else { vec![] },
             ..CreateInstance::of(DefinitionRef::Id { id: Name::from("main"), version: None })
         });
         self.run(command);
     }
 
     /// Applies a command, sometimes with demand, and leaves its left-over steps to later ones.
-    fn run(&mut self, command: Command) {
+    pub fn run(&mut self, command: Command) {
         let demand = if self.random.percent(30) { vec![self.harness.demand("t", 2)] } else { vec![] };
         self.actions.push(format!("{command:?} with demand for {}", demand.len()));
         let effects = self.harness.apply(vec![command], demand);
@@ -143,6 +157,7 @@ impl Run {
                     }));
                 }
             }
+            18 | 19 if self.modifies => self.modify(),
             18 if self.random.percent(25) => {
                 if let Some(key) = self.roots().first().copied() {
                     self.cancel(key);
@@ -228,11 +243,11 @@ impl Run {
         }
     }
 
-    fn cancel(&mut self, process_instance_key: Key) {
+    pub fn cancel(&mut self, process_instance_key: Key) {
         self.run(Command::CancelInstance { process_instance_key, operation_reference: None });
     }
 
-    fn roots(&self) -> Vec<Key> {
+    pub fn roots(&self) -> Vec<Key> {
         let instances = self.harness.engine().tables().instances.scan(.., usize::MAX).unwrap();
         instances.into_iter().filter(|(_, instance)| instance.parent.is_none()).map(|(key, _)| key).collect()
     }
@@ -252,7 +267,7 @@ impl Run {
         out
     }
 
-    fn any_element_instance(&mut self) -> Option<Key> {
+    pub fn any_element_instance(&mut self) -> Option<Key> {
         let keys = self.harness.engine().tables().element_instances.keys(.., usize::MAX).unwrap();
         if keys.is_empty() { None } else { Some(keys[self.random.below(keys.len() as u64) as usize]) }
     }
@@ -260,7 +275,8 @@ impl Run {
     /// Does whatever brings the instances to their end.
     fn help(&mut self) {
         self.held.clear();
-        for _ in 0..ROUNDS {
+        let rounds = if self.modifies { ROUNDS_MODIFIED } else { ROUNDS };
+        for _ in 0..rounds {
             self.settle();
             if self.roots().is_empty() {
                 break;
@@ -291,6 +307,9 @@ impl Run {
                     }));
                 }
             }
+        }
+        if self.modifies {
+            self.cancel_stuck();
         }
         self.advance(60_000);
         self.settle();
