@@ -237,6 +237,7 @@ impl Node {
         self.check_bytes(command.variables.json_len())?;
         let (request_id, answer) = self.shared.late.register();
         let _forget = Forget { late: &self.shared.late, request_id };
+        command.unique_business_id = self.options.unique_business_ids;
         command.await_result = Some(AwaitResult { request_id, fetch_variables });
         let arrived = Instant::now();
         let wait = async {
@@ -433,11 +434,14 @@ fn class(command: &Command) -> Class {
 }
 
 impl Broker for Node {
-    fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
+    fn submit(&self, mut command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>> {
         async move {
             let class = class(&command);
             self.check(class)?;
             self.check_bytes(payload_bytes(&command))?;
+            if let Command::CreateInstance(create) = &mut command {
+                create.unique_business_id = self.options.unique_business_ids;
+            }
             if matches!(command, Command::Clock(_)) && !self.options.controlled_clock {
                 return Err(Rejection::invalid_argument(
                     "Expected to control the clock, but it is not controllable: set 'clock.controlled' to true",

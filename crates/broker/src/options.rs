@@ -22,6 +22,8 @@ pub struct Options {
     pub max_message_bytes: usize,
     /// Whether clients may pin the clock.
     pub controlled_clock: bool,
+    /// Whether a business ID belongs to at most one running root instance of a process.
+    pub unique_business_ids: bool,
     /// Time that a stand-alone expression may take.
     pub expression_timeout: Duration,
     /// Limits of models.
@@ -53,6 +55,7 @@ impl Options {
             advertised_port: 26500,
             max_message_bytes: 4 * 1024 * 1024,
             controlled_clock: false,
+            unique_business_ids: false,
             expression_timeout: Duration::from_secs(5),
             bpmn: bpmn::Limits::default(),
             ingress: IngressOptions::default(),

@@ -120,6 +120,7 @@ impl Work<'_> {
         }
         self.count_down(instance.definition_key)?;
         self.release_start_lock(instance)?;
+        self.release_business_id(at.key, instance)?;
         if !completed && let Some(wait) = &instance.await_result {
             let reason = format!("Process instance '{}' was terminated before it completed", at.key);
             self.effects.late_responses.push((wait.request_id, Err(Rejection::invalid_state(reason))));

@@ -10,6 +10,7 @@
 mod activation;
 mod ad_hoc;
 pub mod batch_operation;
+mod business_id;
 mod command;
 mod compensation;
 mod counters;

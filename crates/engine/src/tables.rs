@@ -102,6 +102,8 @@ state::tables! {
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,
         /// What the instances of a multi-instance body gave: body, index.
         pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,
+        /// Root instances whose business ID is theirs alone: tenant, process ID, business ID.
+        pub business_ids: Table<(Tenant, Text, Text), Key> = 80,
         /// Incidents at an element instance or below it, called process instances included. None: no row.
         pub incident_counts: Table<Key, u64> = 90,
         /// Running instances with incidents, by definition. None: no row.

@@ -247,6 +247,10 @@ pub struct CreateInstance {
     /// IDs of elements; when one of them has ended, the instance is terminated.
     #[cbor(n(8), default)]
     pub terminate_after: Vec<Name>,
+    /// Whether the creation is refused while another root instance of the process has the business ID. Set by the
+    /// leader.
+    #[cbor(n(9), default)]
+    pub unique_business_id: bool,
 }
 
 impl CreateInstance {
@@ -262,6 +266,7 @@ impl CreateInstance {
             operation_reference: None,
             start_before: Vec::new(),
             terminate_after: Vec::new(),
+            unique_business_id: false,
         }
     }
 }

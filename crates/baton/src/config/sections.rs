@@ -190,6 +190,12 @@ sections! {
         max_bpmn_flow_elements: usize = 20_000, [10, 1_000_000];
     }
 
+    /// Creating process instances.
+    "instances" instances: Instances {
+        /// Whether a business ID belongs to at most one running instance of a process at a time, called instances aside. Another creation with it is refused. Instances created while this is off do not count.
+        unique_business_ids: bool = false;
+    }
+
     /// What clients find in the topology.
     "cluster" cluster: Cluster {
         /// ID of the cluster.

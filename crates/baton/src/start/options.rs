@@ -53,6 +53,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         advertised_port: grpc_port,
         max_message_bytes: limits.max_message_bytes.0 as usize,
         controlled_clock: config.clock.controlled,
+        unique_business_ids: config.instances.unique_business_ids,
         expression_timeout: limits.expression_timeout,
         bpmn: bpmn::Limits {
             max_bytes: limits.max_message_bytes.0 as usize,

@@ -49,6 +49,9 @@ impl Work<'_> {
         instance.business_id.clone_from(&create.business_id);
         instance.terminate_after.clone_from(&create.terminate_after);
         instance.await_result.clone_from(&create.await_result);
+        if create.unique_business_id {
+            self.claim_business_id(key, &instance)?;
+        }
         let response =
             create.await_result.is_none().then(|| Response::InstanceCreated(created(&instance, key)));
         let creation_key = self.next_key();

@@ -9,6 +9,7 @@
 mod ad_hoc;
 mod await_result;
 mod batch_operations;
+mod business_id;
 mod call_activity;
 mod cancellation;
 mod clock;

@@ -30,15 +30,10 @@ const CALLEE: &str = r#"process callee
 fn create(harness: &mut Harness, id: &str, variables: Document) -> Key {
     let before = harness.engine().tables().instances.last(..).unwrap().map_or(0, |(key, _)| key);
     let command = CreateInstance {
-        definition: DefinitionRef::Id { id: id.into(), version: None },
-        tenant_id: Name::default_tenant(),
         variables,
-        await_result: None,
         tags: vec!["vip".into()],
         business_id: Some("b".into()),
-        start_before: Vec::new(),
-        terminate_after: Vec::new(),
-        operation_reference: None,
+        ..CreateInstance::of(DefinitionRef::Id { id: id.into(), version: None })
     };
     harness.command(Command::CreateInstance(command)).unwrap().unwrap();
     let rows = harness.engine().tables().instances.keys(before + 1.., 1).unwrap();

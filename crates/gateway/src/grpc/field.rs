@@ -1,5 +1,7 @@
 //! Checks of request fields, each naming the field it refuses.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use protocol::{DEFAULT_TENANT, Document, Key, Name};
 use tonic::Status;
@@ -86,8 +88,10 @@ pub(super) fn non_negative_ms(field: &str, value: i64) -> Result<i64, Status> {
     if value < 0 { Err(wrong_field(field, "zero or greater", value)) } else { Ok(value) }
 }
 
-/// The tags of an instance (schema `Tag` of the REST API).
-pub(super) fn tags(field: &str, texts: Vec<String>) -> Result<Vec<Name>, Status> {
+/// The tags of an instance (schema `Tag` of the REST API). They are a set: one that is there twice counts once.
+pub(super) fn tags(field: &str, mut texts: Vec<String>) -> Result<Vec<Name>, Status> {
+    let mut seen = HashSet::new();
+    texts.retain(|text| seen.insert(text.clone()));
     if texts.len() > TAGS_MAX {
         return Err(wrong_field(field, &format!("at most {TAGS_MAX} tags"), texts.len()));
     }
@@ -130,7 +134,10 @@ mod tests {
             positive_ms("jobKey", 0).map(drop),
             non_negative_ms("jobKey", -1).map(drop),
             tags("jobKey", vec!["1a".to_owned()]).map(drop),
-            tags("jobKey", vec!["a".to_owned(); TAGS_MAX + 1]).map(drop),
+            tags("jobKey", (0..=TAGS_MAX).map(|n| format!("a{n}")).collect()).map(drop),
+            tags("jobKey", vec!["a".repeat(TAG_LENGTH_MAX + 1)]).map(drop),
+            tags("jobKey", vec![String::new()]).map(drop),
+            tags("jobKey", vec!["a b".to_owned()]).map(drop),
         ] {
             let status = refused.unwrap_err();
             assert_eq!(status.code(), tonic::Code::InvalidArgument);
@@ -146,5 +153,7 @@ mod tests {
         let both = ["a@b".to_owned(), String::new()];
         assert_eq!(tenants("tenantIds", &both).unwrap(), [Name::from("a@b"), Name::default_tenant()]);
         assert_eq!(tags("tags", vec!["a:b-1".to_owned()]).unwrap(), [Name::from("a:b-1")]);
+        let repeated = ["b", "a", "b"].into_iter().cycle().take(TAGS_MAX + 1).map(ToOwned::to_owned);
+        assert_eq!(tags("tags", repeated.collect()).unwrap(), [Name::from("b"), Name::from("a")]);
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn create(request: pb::CreateProcessInstanceRequest) -> Result<Create
             None => String::new(),
         }
     });
+    let definition = definition(request.bpmn_process_id, request.process_definition_key, request.version)?;
     Ok(CreateInstance {
         start_before: field::names("startInstructions.elementId", start_before.collect())?,
         terminate_after: field::names(
@@ -33,10 +34,8 @@ pub(super) fn create(request: pb::CreateProcessInstanceRequest) -> Result<Create
         tenant_id: field::tenant("tenantId", &request.tenant_id)?,
         variables: field::variables("variables", request.variables)?,
         tags: field::tags("tags", request.tags)?,
-        definition: definition(request.bpmn_process_id, request.process_definition_key, request.version)?,
-        await_result: None,
-        business_id: None,
         operation_reference: request.operation_reference,
+        ..CreateInstance::of(definition)
     })
 }
 

@@ -5,7 +5,8 @@
 //! `1d`.
 //!
 //! ```text
-//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [before=ELEMENT,…] [after=ELEMENT,…] [JSON]
+//! create PROCESS [v=1] [await=REQUEST] [fetch=a,b] [tags=a,b] [before=ELEMENT,…] [after=ELEMENT,…]
+//!     [business=ID] [unique=ID] [JSON]
 //! deploy FILE …              delete PROCESS|decisions:ID|form:ID|file:ID v=1
 //! evaluate DECISION [v=1] [JSON]
 //! cancel #1                  unban #1
@@ -471,6 +472,8 @@ fn create(line: &Line) -> Command {
             .number("await")
             .map(|request_id| AwaitResult { request_id, fetch_variables: line.names("fetch") }),
         tags: line.names("tags"),
+        business_id: line.option("business").or(line.option("unique")).map(Name::from),
+        unique_business_id: line.option("unique").is_some(),
         start_before: line.names("before"),
         terminate_after: line.names("after"),
         ..CreateInstance::of(DefinitionRef::Id { id: Name::from(line.word(1)), version: line.number("v") })

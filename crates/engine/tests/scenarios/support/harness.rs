@@ -234,6 +234,7 @@ fn content(tables: &engine::Tables) -> Content {
         subscription_by_owner,
         start_subscriptions,
         start_locks,
+        business_ids,
         incidents,
         incident_by_owner,
         pending_steps,

@@ -47,15 +47,14 @@ fn command(call: &Call<'_>) -> Result<CreateInstance, Failure> {
         },
     };
     Ok(CreateInstance {
-        definition,
         tenant_id: fields.tenant(),
         variables: call.document("variables")?,
-        await_result: None,
         tags: fields.names("tags"),
         business_id: fields.text("businessId").map(|text| Name::from(&*text)),
         operation_reference: fields.operation_reference(),
         start_before: starts.into_iter().map(|start| start.element_id).collect(),
         terminate_after: ends.into_iter().map(|end| end.after_element_id).collect(),
+        ..CreateInstance::of(definition)
     })
 }
 
