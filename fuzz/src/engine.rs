@@ -133,8 +133,7 @@ impl Run {
                         element_instance_key,
                         variables,
                         local,
-                        operation_reference: None,
-                    }));
+                        operation_reference: None, request_id: None, }));
                 }
             }
             _ => {

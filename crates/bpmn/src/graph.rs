@@ -185,6 +185,8 @@ pub enum ElementKind {
     EndEvent(End),
     /// A task or throw event that a job worker does.
     Job(JobDefinition),
+    /// User task that people do through the API.
+    UserTask(Box<UserTask>),
     /// Receive task.
     Receive(MessageDefinition),
     /// Script task with an inline FEEL expression.
@@ -386,6 +388,69 @@ pub struct LinkedResource {
     pub resource_type: Arc<str>,
     /// How the worker calls it; empty if the model says nothing.
     pub link_name: Arc<str>,
+}
+
+/// A user task without a job worker.
+#[derive(Debug)]
+pub struct UserTask {
+    /// Who should do it, and when.
+    pub details: TaskDetails,
+    /// `zeebe:priorityDefinition`; 50 if the model says nothing.
+    pub priority: Option<Text>,
+    /// What people fill in.
+    pub form: Option<TaskForm>,
+    /// `zeebe:taskHeaders` as a JSON object, made once.
+    pub headers_json: Arc<str>,
+    /// `zeebe:taskListeners`, in order.
+    pub listeners: Vec<TaskListener>,
+}
+
+/// Who should do a user task, and when.
+#[derive(Debug, Default)]
+pub struct TaskDetails {
+    /// `zeebe:assignmentDefinition assignee`.
+    pub assignee: Option<Text>,
+    /// `candidateUsers`: static text is a list with commas.
+    pub candidate_users: Option<Text>,
+    /// `candidateGroups`: static text is a list with commas.
+    pub candidate_groups: Option<Text>,
+    /// `zeebe:taskSchedule dueDate`.
+    pub due_date: Option<Text>,
+    /// `followUpDate`.
+    pub follow_up_date: Option<Text>,
+}
+
+/// The form of a user task.
+#[derive(Debug)]
+pub enum TaskForm {
+    /// Deployed on its own.
+    Deployed(FormReference),
+    /// Known to somebody else by this name.
+    External(Text),
+}
+
+/// A listener of a user task.
+#[derive(Debug)]
+pub struct TaskListener {
+    /// Before what.
+    pub event: TaskEvent,
+    /// Its job.
+    pub listener: Listener,
+}
+
+/// The moments of a user task that have listeners.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskEvent {
+    /// Before it is there.
+    Creating,
+    /// Before it has another assignee.
+    Assigning,
+    /// Before it is changed.
+    Updating,
+    /// Before it is completed.
+    Completing,
+    /// Before it is canceled.
+    Canceling,
 }
 
 /// `zeebe:calledElement`.

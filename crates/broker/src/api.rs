@@ -16,8 +16,9 @@ pub const API_VERSION: &str = "8.9.0";
 
 /// A broker as gateways see it.
 pub trait Broker: Send + Sync + 'static {
-    /// Runs one command and answers when it is committed and applied. Waits for a place when the partition is busy
-    /// and the overflow policy says so.
+    /// Runs one command and answers when it is committed and applied, and the listeners that have a say in it are done.
+    /// Waits for a place when the partition is busy and the overflow policy says so. Dropping the future gives up the
+    /// answer, not the command.
     fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>>;
 
     /// Creates an instance and answers at its end, with the variables named (empty: all).

@@ -144,7 +144,7 @@ impl Machine {
                         Err(SubmitError::Rejected(rejection))
                     }
                     None => Ok(Answer {
-                        response: protocol::Response::Done,
+                        response: protocol::Response::Pending,
                         timing: Timing { queued, commit, apply },
                     }),
                 };

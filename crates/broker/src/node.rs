@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use engine::{Counters, Engine};
+use engine::{Counters, Engine, Outcome};
 use export::{Assigned, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
     ActivatedJob, AwaitResult, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query, QueryReply,
-    Rejection,
+    Rejection, Response,
 };
 use replication::{Group, GroupOptions, LogError, LogStore};
 use state::{StateError, Store};
@@ -242,16 +242,8 @@ impl Node {
         let arrived = Instant::now();
         let wait = async {
             let accepted = self.run(Command::CreateInstance(command), Class::New).await?;
-            let answer = tokio::select! {
-                biased;
-                answer = answer => answer,
-                () = self.shutdown.cancelled() => return Err(stopping()),
-            };
-            match answer {
-                Ok(Ok(response)) => Ok(Answer { response, timing: accepted.timing }),
-                Ok(Err(rejection)) => Err(SubmitError::Rejected(rejection)),
-                Err(_) => Err(stopping()),
-            }
+            let response = self.late(answer).await?;
+            Ok(Answer { response, timing: accepted.timing })
         };
         tokio::time::timeout(timeout, wait).await.unwrap_or_else(|_| {
             Err(SubmitError::Timeout(format!(
@@ -259,6 +251,20 @@ impl Node {
                 arrived.elapsed().as_millis()
             )))
         })
+    }
+
+    /// An answer that comes later than its command is applied.
+    async fn late(&self, answer: oneshot::Receiver<Outcome>) -> Result<Response, SubmitError> {
+        let answer = tokio::select! {
+            biased;
+            answer = answer => answer,
+            () = self.shutdown.cancelled() => return Err(stopping()),
+        };
+        match answer {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(rejection)) => Err(SubmitError::Rejected(rejection)),
+            Err(_) => Err(stopping()),
+        }
     }
 
     /// Whether the broker can serve.
@@ -448,7 +454,16 @@ impl Broker for Node {
                 )
                 .into());
             }
-            self.run(command, class).await
+            let Some(slot) = command.request_id_mut() else { return self.run(command, class).await };
+            let (request_id, answer) = self.shared.late.register();
+            let _forget = Forget { late: &self.shared.late, request_id };
+            *slot = Some(request_id);
+            let accepted = self.run(command, class).await?;
+            if accepted.response != Response::Pending {
+                return Ok(accepted);
+            }
+            let response = self.late(answer).await?;
+            Ok(Answer { response, timing: accepted.timing })
         }
         .boxed()
     }

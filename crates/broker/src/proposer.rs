@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures::stream::{FuturesUnordered, StreamExt};
-use protocol::{ActivateElement, Batch, Command, ENGINE_VERSION, JobResult};
+use protocol::{ActivateElement, Batch, Command, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation};
 use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -222,6 +222,9 @@ pub(crate) fn payload_bytes(command: &Command) -> usize {
         Command::PublishMessage(publish) => publish.variables.json_len(),
         Command::CorrelateMessage(correlate) => correlate.variables.json_len(),
         Command::SetVariables(set) => set.variables.json_len(),
+        Command::UserTask(UserTaskCommand {
+            operation: UserTaskOperation::Complete { variables }, ..
+        }) => variables.json_len(),
         _ => 0,
     }
 }

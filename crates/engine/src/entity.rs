@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
-use protocol::{AwaitResult, Document, JobKind, JobListenerEventType, Json, Key, Name};
+use protocol::{AwaitResult, Document, GlobalListener, JobKind, JobListenerEventType, Json, Key, Name};
 use state::minicbor_value;
 
 use crate::step::Step;
@@ -281,6 +281,9 @@ pub struct ElementInstance {
     /// Whether variables set inside it go no further up.
     #[cbor(n(20), default)]
     pub keeps_variables: bool,
+    /// Its user task.
+    #[n(20)]
+    pub user_task_key: Option<Key>,
 }
 minicbor_value!(
     ElementInstance,
@@ -308,6 +311,7 @@ impl ElementInstance {
             subscribed: false,
             has_variables: false,
             interrupted: false,
+            user_task_key: None,
             listening: None,
             join_check: JoinCheck::None,
             loop_counter: 0,
@@ -687,6 +691,8 @@ pub enum ErrorType {
     ResourceNotFound,
     #[n(160)]
     AdHocSubProcessNoRetries,
+    #[n(122)]
+    FormNotFound,
 }
 
 impl ErrorType {
@@ -706,9 +712,20 @@ impl ErrorType {
             Self::DecisionEvaluationError => "DECISION_EVALUATION_ERROR",
             Self::ResourceNotFound => "RESOURCE_NOT_FOUND",
             Self::AdHocSubProcessNoRetries => "AD_HOC_SUB_PROCESS_NO_RETRIES",
+            Self::FormNotFound => "FORM_NOT_FOUND",
         }
     }
 }
+
+/// A listener of all user tasks.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredListener {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub listener: GlobalListener,
+}
+minicbor_value!(StoredListener);
 
 /// A process instance whose commands are skipped because the engine failed on it.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -75,7 +75,7 @@ impl Work<'_> {
         lookup.error.into_inner().map_or(Ok(result), Err)
     }
 
-    fn evaluate_with_warnings(
+    pub fn evaluate_with_warnings(
         &self,
         expression: &Expression,
         scope: &Scope,
@@ -93,7 +93,7 @@ impl Work<'_> {
         }
     }
 
-    fn mismatch(
+    pub fn mismatch(
         expression: &Expression,
         wanted: &str,
         value: &Value,

@@ -34,6 +34,7 @@ fn element_headers(element: &Element, kind: JobKind) -> Arc<str> {
             Some(definition) => Arc::clone(&definition.headers_json),
             None => Arc::from("{}"),
         },
+        (ElementKind::UserTask(definition), _) => Arc::clone(&definition.headers_json),
         _ => Arc::from("{}"),
     }
 }
@@ -249,7 +250,18 @@ impl Work<'_> {
         let Some((instance, process)) = self.instance(job.process_instance_key)? else {
             return Ok(Activation::Skipped);
         };
-        let variables = self.visible_variables(job.element_instance_key, &wanted.fetch_variables)?;
+        let mut variables = self.visible_variables(job.element_instance_key, &wanted.fetch_variables)?;
+        let mut user_task = None;
+        if job.kind == JobKind::TaskListener
+            && let Some((properties, brought)) = self.task_of_listener(&job)?
+        {
+            for (name, value) in brought.iter() {
+                if wanted.fetch_variables.is_empty() || wanted.fetch_variables.contains(name) {
+                    variables.set(name.clone(), value.clone());
+                }
+            }
+            user_task = Some(Box::new(properties));
+        }
         let size = variables.json_len();
         if size > self.options.max_delivery_bytes {
             self.set_aside(key, &job, size)?;
@@ -289,7 +301,7 @@ impl Work<'_> {
             kind: job.kind,
             listener_event_type: job.listener_event_type,
             tags: instance.tags.clone(),
-            user_task: None,
+            user_task,
         };
         self.tables.jobs.put(key, job);
         Ok(Activation::Done(Box::new(activated)))

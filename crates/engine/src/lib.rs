@@ -38,6 +38,7 @@ pub mod step;
 mod tables;
 mod timer;
 mod transaction;
+pub mod user_task;
 mod variables;
 mod work;
 

@@ -44,6 +44,10 @@ impl Work<'_> {
                 }
                 _ => Ok(()),
             },
+            Step::ListenTask { key, index } => match self.at(key)? {
+                Some((at, row)) => self.listen_task(&at, &row, index),
+                None => Ok(()),
+            },
             Step::Listen { key, index } => match self.at(key)? {
                 Some((at, row)) => self.listen(&at, &row, index),
                 None => Ok(()),
@@ -87,6 +91,7 @@ impl Work<'_> {
             Step::ResumeActivation { key, .. }
             | Step::Complete { key, .. }
             | Step::Listen { key, .. }
+            | Step::ListenTask { key, .. }
             | Step::Terminate { key }
             | Step::Withdraw { key }
             | Step::CompensateCancelled { key }
@@ -376,6 +381,11 @@ impl Work<'_> {
         {
             self.steps.push_back(Step::Terminate { key: called });
             self.lift_ban(called)?;
+            return Ok(());
+        }
+        if let Some(task_key) = row.user_task_key
+            && !self.cancel_user_task(&at, task_key)?
+        {
             return Ok(());
         }
         self.finish_termination(&at, &row)

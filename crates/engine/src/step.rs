@@ -75,6 +75,14 @@ pub enum Step {
         #[n(0)]
         subscription_key: Key,
     },
+    /// Creates the job of the listener of a user task at this index, or ends the operation after the last.
+    #[n(121)]
+    ListenTask {
+        #[n(0)]
+        key: Key,
+        #[n(1)]
+        index: u32,
+    },
     /// Creates the job of the execution listener at this index, or goes on after the last.
     #[n(120)]
     Listen {

@@ -7,10 +7,11 @@ use protocol::Key;
 use crate::batch_operation::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::entity::{
     Banned, Chunk, Compensation, Decision, DecisionRequirements, Definition, ElementInstance, Incident,
-    Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, Subscription, Timer,
-    VariableKey,
+    Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, StoredListener,
+    Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
+use crate::user_task::row::UserTask;
 
 type Text = Arc<str>;
 type Tenant = Arc<str>;
@@ -120,6 +121,10 @@ state::tables! {
         pub batch_items: Table<(Key, Key), BatchItem> = 86,
         /// What batch operations are to do.
         pub batch_plans: Table<Key, BatchPlan> = 87,
+        /// User tasks.
+        pub user_tasks: Table<Key, UserTask> = 50,
+        /// Listeners of all user tasks by ID.
+        pub global_listeners: Table<Text, StoredListener> = 51,
     }
 }
 
@@ -140,4 +145,5 @@ pub const LASTING: &[&str] = &[
     "batch_operations",
     "batch_items",
     "batch_plans",
+    "global_listeners",
 ];

@@ -3,8 +3,8 @@
 use minicbor::{Decode, Encode};
 
 use crate::{
-    ActivateElement, BatchOperationChange, CreateBatchOperation, Document, JobResult, Key, MigrateInstance,
-    ModifyInstance, Name,
+    ActivateElement, BatchOperationChange, CreateBatchOperation, Document, GlobalListenerCommand, JobResult,
+    Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -125,6 +125,23 @@ pub enum Command {
     /// Evaluates a decision outside of any process.
     #[n(100)]
     EvaluateDecision(#[n(0)] EvaluateDecision),
+    /// Assigns, changes or completes a user task.
+    #[n(120)]
+    UserTask(#[n(0)] UserTaskCommand),
+    /// Creates, changes or deletes a listener of all user tasks.
+    #[n(121)]
+    GlobalListener(#[n(0)] GlobalListenerCommand),
+}
+
+impl Command {
+    /// Where the number of the waiting request goes, if the response may come later than the command is applied.
+    pub fn request_id_mut(&mut self) -> Option<&mut Option<u64>> {
+        match self {
+            Self::UserTask(command) => Some(&mut command.request_id),
+            Self::SetVariables(command) => Some(&mut command.request_id),
+            _ => None,
+        }
+    }
 }
 
 /// See [`Command::EvaluateDecision`].
@@ -419,6 +436,9 @@ pub struct SetVariables {
     /// Echoed in the records of this command.
     #[n(3)]
     pub operation_reference: Option<u64>,
+    /// Number that the leader gave the waiting request; listeners of a user task may delay the response.
+    #[n(4)]
+    pub request_id: Option<u64>,
 }
 
 /// See [`Command::Clock`].

@@ -51,6 +51,7 @@ named! {
         BatchOperationPartitionLifecycle = 206 "BATCH_OPERATION_PARTITION_LIFECYCLE",
         ProcessInstanceBatch = 160 "PROCESS_INSTANCE_BATCH", MultiInstance = 161 "MULTI_INSTANCE",
         AdHocSubProcessInstruction = 162 "AD_HOC_SUB_PROCESS_INSTRUCTION",
+        UserTask = 120 "USER_TASK", GlobalListener = 121 "GLOBAL_LISTENER",
     }
 }
 
@@ -72,5 +73,9 @@ named! {
         Initializing = 203 "INITIALIZING", Initialized = 204 "INITIALIZED", Executed = 205 "EXECUTED",
         Suspended = 206 "SUSPENDED", Resumed = 207 "RESUMED", PartitionCompleted = 208 "PARTITION_COMPLETED",
         Terminated = 160 "TERMINATED", InputCollectionEvaluated = 161 "INPUT_COLLECTION_EVALUATED",
+        Creating = 120 "CREATING", Assigning = 121 "ASSIGNING", Claiming = 122 "CLAIMING", Assigned = 123 "ASSIGNED",
+        Updating = 124 "UPDATING", Completing = 125 "COMPLETING", Canceling = 126 "CANCELING",
+        Corrected = 127 "CORRECTED", AssignmentDenied = 128 "ASSIGNMENT_DENIED", UpdateDenied = 129 "UPDATE_DENIED",
+        CompletionDenied = 130 "COMPLETION_DENIED",
     }
 }

@@ -7,6 +7,7 @@ mod batch;
 mod batch_operation;
 mod command;
 mod document;
+mod global_listener;
 mod intent;
 mod key;
 mod migration;
@@ -29,6 +30,7 @@ pub use command::{
     ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
+pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
 pub use intent::{Intent, ValueType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
 pub use migration::{ElementMapping, MigrateInstance, MigrationPlan};
@@ -46,13 +48,13 @@ pub use record::{
     BatchOperationInitializationRecord, BatchOperationItem, BatchOperationLifecycleRecord,
     BatchOperationPartitionRecord, CompensationSubscriptionRecord, CreationRuntimeInstructionRecord,
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, DeploymentRecord, ErrorRecord,
-    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, IncidentRecord,
-    JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord,
-    MoveInstructionRecord, MultiInstanceRecord, ProcessInstanceBatchRecord, ProcessInstanceCreationRecord,
-    ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord,
-    ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
-    ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord, TerminateInstructionRecord,
-    TimerRecord, VariableInstructionRecord, VariableRecord,
+    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, GlobalListenerRecord,
+    IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord,
+    MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord, ProcessInstanceBatchRecord,
+    ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord,
+    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue,
+    ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord,
+    TerminateInstructionRecord, TimerRecord, UserTaskRecord, VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

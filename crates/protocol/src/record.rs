@@ -139,6 +139,7 @@ values! {
     BatchOperationPartitionLifecycle(BatchOperationPartitionRecord) = 206,
     ProcessInstanceBatch(ProcessInstanceBatchRecord) = 160, MultiInstance(MultiInstanceRecord) = 161,
     AdHocSubProcessInstruction(AdHocSubProcessInstructionRecord) = 162,
+    UserTask(UserTaskRecord) = 120, GlobalListener(GlobalListenerRecord) = 121,
 }
 
 macro_rules! records {
@@ -277,6 +278,21 @@ records! {
         0 deployment_key: Key, 1 tenant_id: Name, 2 processes_metadata: Vec<ProcessRecord>,
         3 decisions_metadata: Vec<DecisionRecord>, 4 decision_requirements_metadata: Vec<DecisionRequirementsRecord>,
         5 form_metadata: Vec<FormRecord>, 6 resource_metadata: Vec<ResourceRecord>,
+    }
+    /// A user task.
+    UserTaskRecord {
+        0 user_task_key: Key, 1 assignee: Name, 2 candidate_groups_list: Vec<Name>, 3 candidate_users_list: Vec<Name>,
+        4 due_date: Name, 5 follow_up_date: Name, 6 #[serde(serialize_with = "key_or_none")] form_key: Option<Key>,
+        7 external_form_reference: Name, 8 variables: Document, 9 #[serde(serialize_with = "raw_json")] custom_headers: Name,
+        10 changed_attributes: Vec<Name>, 11 action: Name, 12 #[serde(rename = "creationTimestamp")] creation_timestamp_ms: i64,
+        13 priority: i32, 14 denied_reason: Name, 15 element_id: Name, 16 element_instance_key: Key,
+        17 bpmn_process_id: Name, 18 process_definition_version: u32, 19 process_definition_key: Key,
+        20 process_instance_key: Key, 21 root_process_instance_key: Key, 22 tenant_id: Name, 23 tags: Vec<Name>,
+    }
+    /// A listener of all user tasks.
+    GlobalListenerRecord {
+        0 id: Name, 1 #[serde(rename = "type")] job_type: Name, 2 retries: i32, 3 event_types: Vec<Name>,
+        4 after_non_global: bool, 5 priority: i32, 6 source: Name,
     }
     /// The deletion of a resource.
     ResourceDeletionRecord {

@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::{BatchOperationCreated, DecisionEvaluationRecord, Document, Key, Name, UserTaskProperties};
+use crate::{
+    BatchOperationCreated, DecisionEvaluationRecord, Document, GlobalListener, Key, Name, UserTaskProperties,
+};
 
 /// The answer to an accepted command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Response {
     /// Done; there is nothing more to tell.
     Done,
+    /// Begun; the response comes later, under the number of the request.
+    Pending,
+    /// A listener of all user tasks was created or changed.
+    GlobalListener(GlobalListener),
     /// Answer to a deployment.
     Deployed(DeploymentCreated),
     /// Answer to a creation that waits for nothing.

@@ -42,6 +42,7 @@ pub(crate) fn execution_listeners(
     }
     listeners.headers_json = match read {
         Some((ElementKind::Job(definition), _)) => Arc::clone(&definition.headers_json),
+        Some((ElementKind::UserTask(definition), _)) => Arc::clone(&definition.headers_json),
         _ => headers_json(&headers(cx)),
     };
     (listeners, is_whole)
@@ -73,7 +74,7 @@ pub(super) fn read_listener(
 }
 
 /// Whether no listener before has the same event and type; another is reported.
-pub(super) fn is_first<'a>(
+fn is_first<'a>(
     cx: &mut Context<'a, '_>,
     seen: &mut HashSet<(&'static str, &'a str)>,
     node: NodeId,

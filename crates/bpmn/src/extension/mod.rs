@@ -5,12 +5,14 @@ mod headers;
 mod job;
 mod listener;
 mod mapping;
+mod user_task;
 
 pub(crate) use binding::{binding, form_reference};
 pub(crate) use headers::{headers, headers_json, push_json_string};
 pub(crate) use job::{job, job_without_type};
 pub(crate) use listener::execution_listeners;
 pub(crate) use mapping::mappings;
+pub(crate) use user_task::user_task;
 
 use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
@@ -20,8 +22,6 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("conditionalFilter", "conditional events are"),
     ("jobPriorityDefinition", "job priorities are"),
     ("publishMessage", "publishing a message without a job worker is"),
-    ("taskListeners", "task listeners are"),
-    ("userTask", "user tasks without a job worker are"),
 ];
 
 /// Extension elements of one element. There are some 25 kinds, each of which may occur once.

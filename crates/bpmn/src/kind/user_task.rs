@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Kind;
 use crate::context::Context;
-use crate::extension::{headers, job_without_type, push_json_string};
+use crate::extension::{headers, job_without_type, push_json_string, user_task};
 use crate::graph::{ElementKind, ElementType, EventType};
 use crate::problem::excerpt;
 use crate::timer::parse_date;
@@ -23,7 +23,11 @@ type Headers = Vec<(Arc<str>, Arc<str>)>;
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     if cx.extension("userTask").is_some() {
-        // Reported as not supported.
+        let task = user_task(cx)?;
+        return Some((ElementKind::UserTask(Box::new(task)), EventType::Unspecified));
+    }
+    if cx.extension("taskListeners").is_some() {
+        cx.problem("zeebe:taskListeners needs zeebe:userTask");
         return None;
     }
     let mut headers = headers(cx);

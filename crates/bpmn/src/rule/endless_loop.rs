@@ -176,6 +176,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::Boundary(_)
         | ElementKind::EndEvent(_)
         | ElementKind::Job(_)
+        | ElementKind::UserTask(_)
         | ElementKind::Receive(_)
         | ElementKind::Decision(_)
         | ElementKind::EventBased

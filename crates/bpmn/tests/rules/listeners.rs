@@ -122,3 +122,34 @@ fn a_process_has_listeners() {
     let listeners = &processes[0].elements[0].listeners;
     assert_eq!((listeners.start.len(), listeners.end.len()), (1, 0));
 }
+
+#[test]
+fn task_listeners_need_a_task_without_a_job_worker() {
+    let listeners = |content: &str| format!("<zeebe:taskListeners>{content}</zeebe:taskListeners>");
+    let all: String = ["creating", "assigning", "updating", "completing", "canceling"]
+        .iter()
+        .map(|event| format!("<zeebe:taskListener eventType='{event}' type='a'/>"))
+        .collect();
+    for (extensions, expected) in [
+        (format!("<zeebe:userTask/>{}", listeners(&all)), &[][..]),
+        (listeners(&all), &["zeebe:taskListeners needs zeebe:userTask"]),
+        (
+            format!("<zeebe:userTask/>{}", listeners("<zeebe:taskListener eventType='start' type='a'/>")),
+            &[
+                "attribute 'eventType' of zeebe:taskListener must be one of creating, assigning, updating, completing, \
+               canceling, but is 'start'",
+            ],
+        ),
+        (
+            format!("<zeebe:userTask/>{}", listeners("<zeebe:taskListener eventType='creating'/>")),
+            &["zeebe:taskListener must have a non-empty attribute 'type'"],
+        ),
+    ] {
+        let expected: Vec<String> = expected.iter().map(|reason| format!("userTask 'x': {reason}")).collect();
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check(
+            &format!("<userTask id='x'><extensionElements>{extensions}</extensionElements></userTask>"),
+            &expected,
+        );
+    }
+}

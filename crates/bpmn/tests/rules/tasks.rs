@@ -339,3 +339,51 @@ fn a_user_task_done_by_a_worker_is_static() {
         check_extensions("userTask", extensions, expected);
     }
 }
+
+#[test]
+fn a_user_task_without_a_worker_has_people_dates_and_a_form() {
+    for (extensions, expected) in [
+        ("", &[][..]),
+        (
+            "<zeebe:assignmentDefinition assignee='=who' candidateGroups='=groups' candidateUsers='a, b'/>\
+             <zeebe:taskSchedule dueDate='2030-01-01T00:00:00Z' followUpDate='=later'/>\
+             <zeebe:priorityDefinition priority='100'/><zeebe:formDefinition formId='f' bindingType='deployment'/>",
+            &[],
+        ),
+        ("<zeebe:priorityDefinition priority='=p'/><zeebe:formDefinition externalReference='=f'/>", &[]),
+        (
+            "<zeebe:assignmentDefinition assignee='=(' candidateGroups='a,,b'/>",
+            &[
+                "attribute 'assignee' of zeebe:assignmentDefinition is not a valid expression: *",
+                "attribute 'candidateGroups' of zeebe:assignmentDefinition must be a list such as 'a, b', but is 'a,,b'",
+            ],
+        ),
+        (
+            "<zeebe:taskSchedule dueDate='soon'/><zeebe:priorityDefinition priority='101'/>",
+            &[
+                "attribute 'dueDate' of zeebe:taskSchedule: 'soon' is not a date and time with an offset *",
+                "attribute 'priority' of zeebe:priorityDefinition must be a whole number from 0 to 100, but is '101'",
+            ],
+        ),
+        (
+            "<zeebe:priorityDefinition priority=' '/>",
+            &["zeebe:priorityDefinition must have a non-empty attribute 'priority'"],
+        ),
+        (
+            "<zeebe:formDefinition formId='f' externalReference='g'/>",
+            &[
+                "zeebe:formDefinition must have either a non-empty attribute 'formId' or a non-empty attribute \
+               'externalReference'",
+            ],
+        ),
+        (
+            "<zeebe:formDefinition formKey='f'/>",
+            &[
+                "zeebe:formDefinition must have either a non-empty attribute 'formId' or a non-empty attribute \
+               'externalReference'",
+            ],
+        ),
+    ] {
+        check_extensions("userTask", &format!("<zeebe:userTask/>{extensions}"), expected);
+    }
+}

@@ -54,12 +54,6 @@ fn event_definitions() {
 fn extension_elements() {
     for (element, extension, expected) in [
         (
-            "userTask",
-            "<zeebe:userTask/><zeebe:formDefinition formId='f'/>",
-            "zeebe:userTask: user tasks without a job worker are not supported yet",
-        ),
-        ("userTask", "<zeebe:taskListeners/>", "zeebe:taskListeners: task listeners are not supported yet"),
-        (
             "sendTask",
             "<zeebe:publishMessage/>",
             "zeebe:publishMessage: publishing a message without a job worker is not supported yet",

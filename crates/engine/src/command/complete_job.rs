@@ -21,12 +21,19 @@ impl Work<'_> {
             JobKind::AdHocSubProcess => Some(self.ad_hoc_decision(key, &job, complete)?),
             _ => None,
         };
+        if job.kind == JobKind::TaskListener {
+            self.check_task_result(key, &job, complete)?;
+        }
         self.remove_job(key, &job);
         self.counters.count_job(JobAction::Completed);
         let lived_ms = self.now_ms() - job.created_ms;
         self.effects.latencies.job_life_ms.push(lived_ms);
         self.record_job(key, Intent::Completed, &job, &complete.variables, "", -1);
         self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
+        if job.kind == JobKind::TaskListener {
+            self.task_listener_done(&job, complete)?;
+            return Ok(Response::Done);
+        }
         if job.kind == JobKind::ExecutionListener {
             if let Some((at, row)) = self.at(job.element_instance_key)? {
                 self.listener_done(&at, &row, job.listener_event_type, &complete.variables)?;

@@ -10,6 +10,7 @@ mod delete_resource;
 mod deploy;
 mod evaluate_decision;
 mod fail_job;
+mod global_listener;
 mod leader;
 mod modify_instance;
 mod publish_message;
@@ -17,6 +18,7 @@ mod resolve_incident;
 mod set_variables;
 mod throw_error;
 mod update_job;
+mod user_task;
 
 pub(crate) use deploy::process_record;
 use protocol::{Command, Response};
@@ -47,7 +49,9 @@ impl Work<'_> {
                 self.operation_reference = *operation_reference;
                 self.resolve_incident(*incident_key)?
             }
-            Command::SetVariables(set) => self.set_variables(set)?,
+            Command::SetVariables(set) => return self.set_variables(set),
+            Command::UserTask(command) => return self.change_user_task(command),
+            Command::GlobalListener(command) => self.change_global_listener(command)?,
             Command::Clock(clock) => self.set_clock(clock),
             // The engine runs these in many transactions; they never come here.
             Command::Tick | Command::Continue => Response::Done,

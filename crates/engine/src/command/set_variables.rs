@@ -7,7 +7,7 @@ use crate::record::VariableOwner;
 use crate::work::Work;
 
 impl Work<'_> {
-    pub(super) fn set_variables(&mut self, set: &SetVariables) -> Result<Response, Failure> {
+    pub(super) fn set_variables(&mut self, set: &SetVariables) -> Result<Option<Response>, Failure> {
         self.operation_reference = set.operation_reference;
         let scope_key = set.element_instance_key;
         let Some(row) = self.tables.element_instances.get(&scope_key)? else {
@@ -18,6 +18,9 @@ impl Work<'_> {
         };
         self.blame(row.process_instance_key);
         let owner = VariableOwner { process_instance_key: row.process_instance_key };
+        if let Some(task_key) = row.user_task_key.filter(|_| set.local) {
+            return self.set_task_variables(task_key, set);
+        }
         if set.local {
             for (name, value) in set.variables.iter() {
                 self.set_local(scope_key, &owner, name, value.clone())?;
@@ -25,6 +28,6 @@ impl Work<'_> {
         } else {
             self.propagate(scope_key, &owner, &set.variables)?;
         }
-        Ok(Response::VariablesSet { key: self.next_key() })
+        Ok(Some(Response::VariablesSet { key: self.next_key() }))
     }
 }

@@ -20,6 +20,7 @@ mod receive;
 mod script;
 mod start_event;
 mod sub_process;
+mod user_task;
 
 pub(crate) use ad_hoc::no_such_elements;
 
@@ -115,6 +116,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::Compensate { .. } => &compensate::Compensate,
         ElementKind::EndEvent(_) => &end_event::EndEvent,
         ElementKind::Job(_) => &job_task::JobTask,
+        ElementKind::UserTask(_) => &user_task::UserTask,
         ElementKind::Receive(_) => &receive::Receive,
         ElementKind::Script { .. } => &script::Script,
         ElementKind::Decision(_) => &decision::Decision,

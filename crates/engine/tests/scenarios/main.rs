@@ -44,4 +44,5 @@ mod support;
 mod tenants;
 mod timers;
 mod transaction;
+mod user_tasks;
 mod variables;

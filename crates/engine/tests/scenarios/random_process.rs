@@ -154,6 +154,7 @@ impl Run {
                         variables: document(&format!(r#"{{"r":{r}}}"#)),
                         local: r.is_multiple_of(2),
                         operation_reference: None,
+                        request_id: None,
                     }));
                 }
             }

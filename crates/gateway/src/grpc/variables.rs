@@ -14,6 +14,7 @@ pub(super) fn set(request: pb::SetVariablesRequest) -> Result<Command, Status> {
         variables: field::variables("variables", request.variables)?,
         local: request.local,
         operation_reference: request.operation_reference,
+        request_id: None,
     }))
 }
 

@@ -19,6 +19,10 @@
 //! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
 //! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
+//! resolve ELEMENT            set ELEMENT|#1 [local] [await=REQUEST] JSON
+//! assign TASK WHO [claim]    unassign TASK    finish TASK [JSON]    change TASK [due=…] [users=a,b] …
+//! complete JOB [deny=reason] [assignee=…] [due=…] [users=a,b] [groups=a,b] [priority=5]   (empty: cleared)
+//! listener ID type=TYPE [events=creating,…] [priority=5] [retries=3] [after] [update]    unlisten ID
 //! migrate #1 PROCESS v=2 [SOURCE:TARGET …]      (`id` is short for `id:id`)
 //! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] [element=ID] [incident=true] … (see `batch.rs`)
 //! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
@@ -40,6 +44,7 @@ use protocol::{
 use super::harness::{START_MS, document};
 use super::model::{assert_valid, bpmn};
 use super::transcript::{KINDS, Transcript};
+use super::user_task;
 use super::{Harness, batch};
 
 /// Deploys a model, runs a script and compares what happened.
@@ -85,8 +90,8 @@ struct Run {
 }
 
 /// A line of the script: words, `key=value` options, and JSON at the end.
-struct Line<'a> {
-    words: Vec<&'a str>,
+pub(super) struct Line<'a> {
+    pub(super) words: Vec<&'a str>,
     options: Vec<(&'a str, &'a str)>,
     json: Option<Document>,
 }
@@ -102,15 +107,15 @@ impl<'a> Line<'a> {
         Self { words, options, json }
     }
 
-    fn word(&self, at: usize) -> &'a str {
+    pub(super) fn word(&self, at: usize) -> &'a str {
         self.words.get(at).unwrap_or_else(|| panic!("a word is missing: {:?}", self.words))
     }
 
-    fn option(&self, name: &str) -> Option<&'a str> {
+    pub(super) fn option(&self, name: &str) -> Option<&'a str> {
         self.options.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    fn names(&self, name: &str) -> Vec<Name> {
+    pub(super) fn names(&self, name: &str) -> Vec<Name> {
         self.option(name).map(|text| text.split(',').map(Name::from).collect()).unwrap_or_default()
     }
 
@@ -125,15 +130,15 @@ impl<'a> Line<'a> {
         self.option(name).map(duration)
     }
 
-    fn text(&self, name: &str) -> Name {
+    pub(super) fn text(&self, name: &str) -> Name {
         Name::from(self.option(name).unwrap_or_default().replace('_', " "))
     }
 
-    fn variables(&self) -> Document {
+    pub(super) fn variables(&self) -> Document {
         self.json.clone().unwrap_or_default()
     }
 
-    fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+    pub(super) fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         self.option(name).map(|text| text.parse().unwrap_or_else(|_| panic!("not a number: {text}")))
     }
 }
@@ -277,6 +282,7 @@ impl Run {
                 variables: line.variables(),
                 local: line.words.get(2) == Some(&"local"),
                 operation_reference: None,
+                request_id: line.number("await"),
             }),
             "migrate" => Command::MigrateInstance(MigrateInstance {
                 process_instance_key: self.instance(line.word(1)),
@@ -316,6 +322,10 @@ impl Run {
                 elements: line.elements("elements"),
                 cancel_remaining_instances: line.option("cancel").is_some(),
             }),
+            "assign" | "unassign" | "change" | "finish" => {
+                user_task::command(line, nth(&self.transcript.user_tasks, line.word(1)))
+            }
+            "listener" | "unlisten" => user_task::global_listener(line),
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),
@@ -373,6 +383,11 @@ impl Run {
         let job_key = nth(&self.transcript.jobs, line.word(1));
         match line.word(0) {
             "complete" => complete(line, job_key),
+            "complete" => Command::CompleteJob(CompleteJob {
+                job_key,
+                variables: line.variables(),
+                result: user_task::result(line).map(Box::new),
+            }),
             "fail" => Command::FailJob(FailJob {
                 job_key,
                 retries: line.number("retries").unwrap_or(0),

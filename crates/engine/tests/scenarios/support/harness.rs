@@ -240,6 +240,8 @@ fn content(tables: &engine::Tables) -> Content {
         pending_steps,
         banned,
         banned_steps,
+        user_tasks,
+        global_listeners,
         exporters,
         decision_requirements,
         decisions,

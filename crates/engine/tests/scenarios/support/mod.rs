@@ -5,6 +5,7 @@ pub mod check;
 pub mod harness;
 pub mod model;
 pub mod transcript;
+pub mod user_task;
 
 pub use check::{check, check_with};
 pub use harness::{Harness, document};

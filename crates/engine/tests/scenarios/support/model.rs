@@ -17,6 +17,7 @@
 //! gateway -> a if x > 1
 //! gateway -> b default
 //! job pack listen:start=prepare listen:end=check/1
+//! user sign assignee=ann users="a, b" due=… priority=7 form=f task:creating=check
 //! ```
 //!
 //! Any activity may be multi-instance: `each=` the collection, and if wanted `as=` the input element, `sequential`,
@@ -232,20 +233,15 @@ impl Writer {
                 let message = self.message(e);
                 ("receiveTask", format!(r#" messageRef="{message}""#), String::new())
             }
+            "user" => {
+                return format!(
+                    r#"<bpmn:userTask id="{id}">{}</bpmn:userTask>"#,
+                    extensions(e, &user_task(e))
+                );
+            }
             "job" => {
                 let task_type = escape(e.get("type").unwrap_or(id));
                 let retries = e.get("retries").unwrap_or("3");
-                let mut headers = String::new();
-                for (key, value) in &e.attributes {
-                    if let Some(key) = key.strip_prefix("header:") {
-                        let _ = write!(headers, r#"<zeebe:header key="{key}" value="{}"/>"#, escape(value));
-                    }
-                }
-                let headers = if headers.is_empty() {
-                    headers
-                } else {
-                    format!("<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
-                };
                 let links = e.get("link").map_or(String::new(), |resource| {
                     format!(
                         r#"<zeebe:linkedResources><zeebe:linkedResource resourceId="{}" resourceType="RPA" linkName="script"{}</zeebe:linkedResources>"#,
@@ -253,7 +249,7 @@ impl Writer {
                         bound(e)
                     )
                 });
-                let headers = headers + &links;
+                let headers = headers(e) + &links;
                 let definition = format!(
                     r#"<zeebe:taskDefinition type="{task_type}" retries="{}"/>{headers}"#,
                     escape(retries)
@@ -447,6 +443,51 @@ fn extensions(e: &Element, more: &str) -> String {
         if mappings.is_empty() { mappings } else { format!("<zeebe:ioMapping>{mappings}</zeebe:ioMapping>") };
     let all = format!("{more}{mappings}{}", listeners(e, "listen", "execution"));
     if all.is_empty() { all } else { format!("<bpmn:extensionElements>{all}</bpmn:extensionElements>") }
+}
+
+fn headers(e: &Element) -> String {
+    let mut headers = String::new();
+    for (key, value) in &e.attributes {
+        if let Some(key) = key.strip_prefix("header:") {
+            let _ = write!(headers, r#"<zeebe:header key="{key}" value="{}"/>"#, escape(value));
+        }
+    }
+    if headers.is_empty() {
+        return headers;
+    }
+    format!("<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
+}
+
+/// What a user task says about people; without a job worker unless it has the attribute `worker`.
+fn user_task(e: &Element) -> String {
+    let mut xml = if e.get("worker").is_some() { String::new() } else { "<zeebe:userTask/>".to_owned() };
+    for (element, attributes) in [
+        (
+            "assignmentDefinition",
+            &[("assignee", "assignee"), ("users", "candidateUsers"), ("groups", "candidateGroups")][..],
+        ),
+        ("taskSchedule", &[("due", "dueDate"), ("followup", "followUpDate")]),
+        ("priorityDefinition", &[("priority", "priority")]),
+        (
+            "formDefinition",
+            &[
+                ("form", "formId"),
+                ("external", "externalReference"),
+                ("formkey", "formKey"),
+                ("binding", "bindingType"),
+                ("formtag", "versionTag"),
+            ],
+        ),
+    ] {
+        let given: String = attributes
+            .iter()
+            .filter_map(|(key, attribute)| Some(format!(r#" {attribute}="{}""#, escape(e.get(key)?))))
+            .collect();
+        if !given.is_empty() {
+            let _ = write!(xml, "<zeebe:{element}{given}/>");
+        }
+    }
+    xml + &headers(e) + &listeners(e, "task", "task")
 }
 
 /// Listeners from attributes such as `listen:start=TYPE` or `listen:start=TYPE/RETRIES`.

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use engine::{Effects, Outcome};
 use protocol::{
     ActivatedJob, CompensationSubscriptionRecord, DEFAULT_TENANT, DecisionEvaluationRecord,
-    DeploymentCreated, Intent, JobKind, Key, ProcessInstanceRecord, Record, RecordValue, Response,
-    TimerRecord,
+    DeploymentCreated, Intent, JobKind, Key, Name, ProcessInstanceRecord, Record, RecordValue, Response,
+    TimerRecord, UserTaskRecord,
 };
 
 use super::harness::START_MS;
@@ -27,6 +27,7 @@ pub const KINDS: &[&str] = &[
     "errors",
     "batches",
     "slices",
+    "tasks",
 ];
 
 /// Turns records and answers into text and remembers whose key is whose.
@@ -40,6 +41,8 @@ pub struct Transcript {
     pub instances: Vec<Key>,
     /// Element ID to jobs, in the order of their creation.
     pub jobs: HashMap<String, Vec<Key>>,
+    /// Element ID to user tasks, in the order of their creation.
+    pub user_tasks: HashMap<String, Vec<Key>>,
     /// Element ID to incident, the last one.
     pub incidents: HashMap<String, Key>,
     /// Element ID to instances, in the order of their activation.
@@ -70,7 +73,7 @@ impl Transcript {
 
     pub fn answer(&mut self, outcome: Option<&Outcome>) {
         match outcome {
-            None | Some(Ok(Response::Done | Response::VariablesSet { .. })) => {}
+            None | Some(Ok(Response::Done | Response::Pending | Response::VariablesSet { .. })) => {}
             Some(Ok(response)) => {
                 let text = match response {
                     Response::Deployed(deployed) => {
@@ -91,9 +94,11 @@ impl Transcript {
                     Response::DecisionEvaluated { evaluation, .. } => {
                         format!("= {}", self.without_keys(&evaluation_line(evaluation)))
                     }
-                    Response::Done | Response::VariablesSet { .. } | Response::MessagePublished { .. } => {
-                        return;
-                    }
+                    Response::GlobalListener(listener) => format!("= listener {}", listener.id),
+                    Response::Done
+                    | Response::Pending
+                    | Response::VariablesSet { .. }
+                    | Response::MessagePublished { .. } => return,
                 };
                 self.line(&text);
             }
@@ -129,8 +134,13 @@ impl Transcript {
             JobKind::BpmnElement => String::new(),
             kind => format!(" {} {}", kind.as_str(), job.listener_event_type.as_str()),
         };
+        let task = job.user_task.as_ref().map_or(String::new(), |task| {
+            let action = if task.action.is_empty() { "-" } else { &task.action };
+            let changed = task.changed_attributes.iter().map(|name| format!(" {name}")).collect::<String>();
+            format!(" task [{action} of '{}', priority {}{changed}]", task.assignee, task.priority)
+        });
         self.line(&format!(
-            "< job {element}{kind} retries {} deadline {deadline} variables {}{headers}",
+            "< job {element}{kind} retries {} deadline {deadline} variables {}{headers}{task}",
             job.retries,
             job.variables.to_json()
         ));
@@ -220,6 +230,11 @@ impl Transcript {
                 }
                 ("jobs", text)
             }
+            RecordValue::UserTask(task) => {
+                let name = self.element_name(task.element_instance_key, task.process_instance_key);
+                ("tasks", format!("task {name} {intent}{}", task_details(task)))
+            }
+            RecordValue::GlobalListener(listener) => ("tasks", format!("listener {} {intent}", listener.id)),
             RecordValue::Variable(variable) => {
                 let scope = self.element_name(variable.scope_key, variable.process_instance_key);
                 ("variables", format!("{scope}.{} = {} {intent}", variable.name, variable.value.as_str()))
@@ -363,6 +378,9 @@ impl Transcript {
                     jobs.push(record.key);
                 }
             }
+            RecordValue::UserTask(task) if record.intent == Intent::Creating => {
+                self.user_tasks.entry(task.element_id.to_string()).or_default().push(record.key);
+            }
             RecordValue::Incident(incident) if created => {
                 self.incidents.insert(incident.element_id.to_string(), record.key);
             }
@@ -444,6 +462,37 @@ fn compensation_line(it: &CompensationSubscriptionRecord, intent: &str) -> Strin
     }
     if !it.variables.is_empty() {
         let _ = write!(text, " {}", it.variables.to_json());
+    }
+    text
+}
+
+/// What is set about a user task.
+fn task_details(task: &UserTaskRecord) -> String {
+    let mut text = String::new();
+    let list = |names: &[Name]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(",");
+    for (name, value) in [
+        ("assignee", task.assignee.to_string()),
+        ("users", list(&task.candidate_users_list)),
+        ("groups", list(&task.candidate_groups_list)),
+        ("due", task.due_date.to_string()),
+        ("followup", task.follow_up_date.to_string()),
+        ("external", task.external_form_reference.to_string()),
+        ("action", task.action.to_string()),
+        ("changed", list(&task.changed_attributes)),
+        ("denied", task.denied_reason.to_string()),
+    ] {
+        if !value.is_empty() {
+            let _ = write!(text, " {name}={value}");
+        }
+    }
+    if task.priority != 50 {
+        let _ = write!(text, " priority={}", task.priority);
+    }
+    if task.form_key.is_some() {
+        text.push_str(" form");
+    }
+    if !task.variables.is_empty() {
+        let _ = write!(text, " {}", task.variables.to_json());
     }
     text
 }

@@ -12,6 +12,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         variables: call.document("variables")?,
         local: call.fields.flag("local"),
         operation_reference: call.fields.operation_reference(),
+        request_id: None,
     };
-    call.submit_for_nothing("UPDATE", Command::SetVariables(command)).await
+    call.submit_to_listeners("UPDATE", Command::SetVariables(command)).await
 }

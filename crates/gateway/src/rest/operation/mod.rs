@@ -93,6 +93,17 @@ impl<'a> Call<'a> {
         let reply = self.read(Query::Source { of, key: self.key()? }).await?;
         let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
         Ok(Reply::raw(xml, HeaderValue::from_static("text/xml")))
+    /// Submits a command that listeners may have a say in, so the answer may take long.
+    async fn submit_to_listeners(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
+        let timeout = self.gateway.options.await_timeout;
+        let answer = tokio::time::timeout(timeout, self.submit(intent, command)).await.unwrap_or_else(|_| {
+            let reason = format!(
+                "Expected listeners to be done within {} ms, but they were not; the command is not taken back",
+                timeout.as_millis()
+            );
+            Err(Failure::submit(SubmitError::Timeout(reason), intent))
+        })?;
+        Ok(Reply::no_content(answer.timing))
     }
 
     /// Submits a command that answers with nothing but its success.
@@ -154,8 +165,10 @@ macro_rules! served {
 served! {
     ActivateAdHocSubProcessActivities in activate_ad_hoc_sub_process_activities,
     ActivateJobs in activate_jobs,
+    AssignUserTask in assign_user_task,
     CancelProcessInstance in cancel_process_instance,
     CompleteJob in complete_job,
+    CompleteUserTask in complete_user_task,
     CorrelateMessage in correlate_message,
     CreateDeployment in create_deployment,
     CreateElementInstanceVariables in create_element_instance_variables,
@@ -188,5 +201,7 @@ served! {
     ResetClock in reset_clock,
     ResolveIncident in resolve_incident,
     ThrowJobError in throw_job_error,
+    UnassignUserTask in unassign_user_task,
     UpdateJob in update_job,
+    UpdateUserTask in update_user_task,
 }

@@ -1,0 +1,80 @@
+//! Creates, changes or deletes a listener of all user tasks.
+
+use protocol::{
+    GlobalListener, GlobalListenerCommand, GlobalListenerRecord, GlobalListenerSource, Intent, Key, Name,
+    Rejection, RejectionType, Response,
+};
+
+use crate::entity::StoredListener;
+use crate::failure::Failure;
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(super) fn change_global_listener(
+        &mut self,
+        command: &GlobalListenerCommand,
+    ) -> Result<Response, Failure> {
+        match command {
+            GlobalListenerCommand::Create(listener) => {
+                if self.tables.global_listeners.contains(&listener.id.0)? {
+                    let reason = format!(
+                        "Expected to create a global listener with id '{}', but there is one already",
+                        listener.id
+                    );
+                    return Err(Rejection::new(RejectionType::AlreadyExists, reason).into());
+                }
+                let key = self.next_key();
+                self.store_listener(key, Intent::Created, listener);
+            }
+            GlobalListenerCommand::Update(listener) => {
+                let stored = self.find_listener(&listener.id, "update")?;
+                self.store_listener(stored.key, Intent::Updated, listener);
+            }
+            GlobalListenerCommand::Delete { id } => {
+                let stored = self.find_listener(id, "delete")?;
+                self.tables.global_listeners.delete(&id.0);
+                self.record_listener(stored.key, Intent::Deleted, &stored.listener);
+                return Ok(Response::Done);
+            }
+        }
+        let (GlobalListenerCommand::Create(listener) | GlobalListenerCommand::Update(listener)) = command
+        else {
+            return Ok(Response::Done);
+        };
+        Ok(Response::GlobalListener(listener.clone()))
+    }
+
+    fn find_listener(&self, id: &Name, purpose: &str) -> Result<StoredListener, Failure> {
+        let Some(stored) = self.tables.global_listeners.get(&id.0)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to {purpose} the global listener with id '{id}', but there is no such listener"
+            ))
+            .into());
+        };
+        if stored.listener.source == GlobalListenerSource::Configuration {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to {purpose} the global listener with id '{id}', but it comes from the configuration"
+            ))
+            .into());
+        }
+        Ok((*stored).clone())
+    }
+
+    fn store_listener(&mut self, key: Key, intent: Intent, listener: &GlobalListener) {
+        self.record_listener(key, intent, listener);
+        let stored = StoredListener { key, listener: listener.clone() };
+        self.tables.global_listeners.put(listener.id.0.clone(), stored);
+    }
+
+    fn record_listener(&mut self, key: Key, intent: Intent, listener: &GlobalListener) {
+        self.emit(key, intent, |_| GlobalListenerRecord {
+            id: listener.id.clone(),
+            job_type: listener.job_type.clone(),
+            retries: listener.retries,
+            event_types: listener.event_types.iter().map(|event| Name::from(event.as_str())).collect(),
+            after_non_global: listener.after_non_global,
+            priority: listener.priority,
+            source: Name::from(listener.source.as_str()),
+        });
+    }
+}

@@ -1,0 +1,181 @@
+//! What can be changed about a user task, and how its model's expressions give it.
+
+use bpmn::graph::Text;
+use bpmn::timer::parse_date;
+use feel::Value;
+use protocol::{Name, UserTaskChanges};
+
+use super::row::TaskAttributes;
+use crate::entity::ErrorType;
+use crate::expression::Scope;
+use crate::failure::Failure;
+use crate::work::Work;
+
+pub(super) const ASSIGNEE: &str = "assignee";
+const PRIORITIES: std::ops::RangeInclusive<i32> = 0..=100;
+
+/// Applies changes and gives the names of what differs afterwards; the error names what is wrong with them.
+pub(crate) fn change(
+    attributes: &mut TaskAttributes,
+    changes: &UserTaskChanges,
+) -> Result<Vec<Name>, String> {
+    if let Some(priority) = changes.priority.filter(|priority| !PRIORITIES.contains(priority)) {
+        return Err(format!("priority must be a number from 0 to 100, but is '{priority}'"));
+    }
+    for (name, date) in [("dueDate", &changes.due_date), ("followUpDate", &changes.follow_up_date)] {
+        if let Some(date) = date.as_ref().filter(|date| !date.is_empty())
+            && let Err(error) = parse_date(date)
+        {
+            return Err(format!("{name}: {error}"));
+        }
+    }
+    let mut changed = Vec::new();
+    set(ASSIGNEE, &mut attributes.assignee, changes.assignee.as_ref(), &mut changed);
+    set(
+        "candidateGroupsList",
+        &mut attributes.candidate_groups,
+        changes.candidate_groups.as_ref(),
+        &mut changed,
+    );
+    set(
+        "candidateUsersList",
+        &mut attributes.candidate_users,
+        changes.candidate_users.as_ref(),
+        &mut changed,
+    );
+    set("dueDate", &mut attributes.due_date, changes.due_date.as_ref(), &mut changed);
+    set("followUpDate", &mut attributes.follow_up_date, changes.follow_up_date.as_ref(), &mut changed);
+    set("priority", &mut attributes.priority, changes.priority.as_ref(), &mut changed);
+    Ok(changed)
+}
+
+fn set<T: Clone + PartialEq>(name: &str, value: &mut T, wanted: Option<&T>, changed: &mut Vec<Name>) {
+    if let Some(wanted) = wanted
+        && wanted != value
+    {
+        value.clone_from(wanted);
+        changed.push(Name::from(name));
+    }
+}
+
+impl Work<'_> {
+    /// A text that is static or evaluates to a string; null is the same as empty.
+    pub(crate) fn evaluate_optional_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let Text::Expression(expression) = text else { return self.evaluate_text(text, scope) };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        match (&value, value.as_str()) {
+            (Value::Null, _) => Ok(Name::default()),
+            (_, Some(text)) => Ok(Name::from(text)),
+            _ => Err(Self::mismatch(expression, "'STRING'", &value, &warnings, kind)),
+        }
+    }
+
+    /// Names from a static list with commas or a list of strings.
+    pub(crate) fn evaluate_names(&self, text: &Text, scope: &Scope) -> Result<Vec<Name>, Failure> {
+        let expression = match text {
+            Text::Static(list) => return Ok(list.split(',').map(|item| Name::from(item.trim())).collect()),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        let items = value.as_list().map(|list| list.items().iter().map(|item| item.as_str().map(Name::from)));
+        items
+            .and_then(Iterator::collect::<Option<Vec<Name>>>)
+            .ok_or_else(|| Self::mismatch(expression, "a list of strings", &value, &warnings, kind))
+    }
+
+    /// A date and time with an offset, from static text, a string or a temporal value; null is the same as empty.
+    pub(crate) fn evaluate_date(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let expression = match text {
+            Text::Static(text) => return Ok(Name::from(text)),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        let text = match (&value, value.as_str()) {
+            (Value::Null, _) | (_, Some("")) => return Ok(Name::default()),
+            (_, Some(text)) => text.to_owned(),
+            _ if value.type_name() == "DATE_TIME" => {
+                self.to_json(&value).as_str().trim_matches('"').to_owned()
+            }
+            _ => {
+                let wanted = "one of '[DATE_TIME, STRING]'";
+                return Err(Self::mismatch(expression, wanted, &value, &warnings, kind));
+            }
+        };
+        if let Err(error) = parse_date(&text) {
+            let message = format!(
+                "Expected result of the expression '{}' to be a date, but {error}",
+                expression.text()
+            );
+            return Err(Failure::incident(kind, message));
+        }
+        Ok(Name::from(without_zero_seconds(&text)))
+    }
+}
+
+/// Leaves out seconds that are zero, as clients know it from the reference engine.
+fn without_zero_seconds(date: &str) -> String {
+    let date = date.trim();
+    let seconds = date.find('T').map(|at| at + "T12:00".len());
+    match seconds.and_then(|at| date.get(at..)) {
+        Some(rest) if rest.starts_with(":00") && !rest.starts_with(":00.") => {
+            format!("{}{}", &date[..date.len() - rest.len()], &rest[":00".len()..])
+        }
+        _ => date.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_ones_stay_and_empty_ones_are_cleared() {
+        let mut attributes = TaskAttributes {
+            assignee: "ann".into(),
+            due_date: "2030-01-01T00:00:00Z".into(),
+            candidate_users: vec!["bob".into()],
+            priority: 50,
+            ..TaskAttributes::default()
+        };
+        let changes = UserTaskChanges {
+            due_date: Some(Name::default()),
+            candidate_users: Some(Vec::new()),
+            candidate_groups: Some(Vec::new()),
+            priority: Some(50),
+            ..UserTaskChanges::default()
+        };
+        let changed = change(&mut attributes, &changes);
+        assert_eq!(changed, Ok(vec!["candidateUsersList".into(), "dueDate".into()]));
+        let wanted = TaskAttributes { assignee: "ann".into(), priority: 50, ..TaskAttributes::default() };
+        assert_eq!(attributes, wanted);
+    }
+
+    #[test]
+    fn zero_seconds_are_left_out() {
+        for (date, expected) in [
+            ("2030-01-01T00:00:00Z", "2030-01-01T00:00Z"),
+            ("2030-01-01T00:00:05Z", "2030-01-01T00:00:05Z"),
+            ("2030-01-01T00:00:00.5Z", "2030-01-01T00:00:00.5Z"),
+            ("2030-01-01T00:00Z", "2030-01-01T00:00Z"),
+            ("2030-01-01T10:30:00+02:00[Europe/Berlin]", "2030-01-01T10:30+02:00[Europe/Berlin]"),
+        ] {
+            assert_eq!(without_zero_seconds(date), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let changes = |priority, date: &str| UserTaskChanges {
+            priority,
+            follow_up_date: Some(date.into()),
+            ..UserTaskChanges::default()
+        };
+        let error = change(&mut TaskAttributes::default(), &changes(Some(101), "")).unwrap_err();
+        assert_eq!(error, "priority must be a number from 0 to 100, but is '101'");
+        let error = change(&mut TaskAttributes::default(), &changes(None, "soon")).unwrap_err();
+        assert!(error.starts_with("followUpDate: 'soon'"), "{error}");
+    }
+}

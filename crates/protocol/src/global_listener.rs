@@ -1,0 +1,71 @@
+//! Listeners of all user tasks, in whichever process.
+
+use minicbor::{Decode, Encode};
+
+use crate::{JobListenerEventType, Name};
+
+/// See [`crate::Command::GlobalListener`].
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub enum GlobalListenerCommand {
+    /// Adds one.
+    #[n(0)]
+    Create(#[n(0)] GlobalListener),
+    /// Replaces one.
+    #[n(1)]
+    Update(#[n(0)] GlobalListener),
+    /// Removes one.
+    #[n(2)]
+    Delete {
+        /// Its ID.
+        #[n(0)]
+        id: Name,
+    },
+}
+
+/// A listener of all user tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct GlobalListener {
+    /// ID.
+    #[n(0)]
+    pub id: Name,
+    /// Job type.
+    #[n(1)]
+    pub job_type: Name,
+    /// Retries of its jobs.
+    #[n(2)]
+    pub retries: i32,
+    /// The moments it listens to; empty means all.
+    #[n(3)]
+    pub event_types: Vec<JobListenerEventType>,
+    /// Whether it runs after the listeners of the model instead of before them.
+    #[n(4)]
+    pub after_non_global: bool,
+    /// Those of higher priority run first.
+    #[n(5)]
+    pub priority: i32,
+    /// Where it comes from.
+    #[n(6)]
+    pub source: GlobalListenerSource,
+}
+
+/// Where a listener of all user tasks comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum GlobalListenerSource {
+    /// The configuration of the brokers.
+    #[n(0)]
+    Configuration,
+    /// A request.
+    #[n(1)]
+    Api,
+}
+
+impl GlobalListenerSource {
+    /// The name in records and in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Configuration => "CONFIGURATION",
+            Self::Api => "API",
+        }
+    }
+}
