@@ -289,8 +289,12 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
         }
         let gateway = gateway(&Arc::default());
         let mut body = json_body(spec).map(minimal);
-        if *operation == Operation::UpdateJob {
-            body = Some(json!({"changeset": {"retries": 1}}));
+        // What the contract leaves open, the description of the operation asks for.
+        match operation {
+            Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
+            Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),
+            Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
+            _ => {}
         }
         let body = body.map(|body| body.to_string()).unwrap_or_default();
         let (status, answer) = block_on(async {

@@ -764,7 +764,6 @@ fn update_a_user_task() {
         "PATCH",
         path,
         r#"{"changeset":{"dueDate":"soon"}}"#,
-        "changeset.dueDate: expected a date and time *",
+        r#"changeset.dueDate: expected a date and time with offset (RFC 3339), but found "soon""#,
     );
-    bad("PATCH", path, r#"{"changeset":{"priority":101}}"#, "changeset.priority: expected *");
 }
