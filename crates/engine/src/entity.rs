@@ -282,7 +282,7 @@ pub struct ElementInstance {
     #[cbor(n(20), default)]
     pub keeps_variables: bool,
     /// Its user task.
-    #[n(20)]
+    #[n(21)]
     pub user_task_key: Option<Key>,
 }
 minicbor_value!(
