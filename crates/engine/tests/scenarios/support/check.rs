@@ -383,11 +383,6 @@ impl Run {
         let job_key = nth(&self.transcript.jobs, line.word(1));
         match line.word(0) {
             "complete" => complete(line, job_key),
-            "complete" => Command::CompleteJob(CompleteJob {
-                job_key,
-                variables: line.variables(),
-                result: user_task::result(line).map(Box::new),
-            }),
             "fail" => Command::FailJob(FailJob {
                 job_key,
                 retries: line.number("retries").unwrap_or(0),
@@ -476,7 +471,7 @@ fn complete(line: &Line, job_key: Key) -> Command {
         is_completion_condition_fulfilled: is_fulfilled,
         is_cancel_remaining_instances: line.option("cancel").is_some(),
     };
-    let result = is_ad_hoc.then(|| Box::new(result));
+    let result = if is_ad_hoc { Some(result) } else { user_task::result(line) }.map(Box::new);
     Command::CompleteJob(CompleteJob { job_key, variables, result })
 }
 

@@ -83,16 +83,6 @@ impl<'a> Call<'a> {
         self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))
     }
 
-    /// Asks for what lives.
-    async fn read(&self, query: Query) -> Result<QueryReply, Failure> {
-        self.gateway.broker.read(query).await.map_err(Failure::read)
-    }
-
-    /// The model that a definition came from, as it was deployed.
-    async fn source(&self, of: SourceOf) -> Result<Reply, Failure> {
-        let reply = self.read(Query::Source { of, key: self.key()? }).await?;
-        let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
-        Ok(Reply::raw(xml, HeaderValue::from_static("text/xml")))
     /// Submits a command that listeners may have a say in, so the answer may take long.
     async fn submit_to_listeners(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
         let timeout = self.gateway.options.await_timeout;
@@ -104,6 +94,18 @@ impl<'a> Call<'a> {
             Err(Failure::submit(SubmitError::Timeout(reason), intent))
         })?;
         Ok(Reply::no_content(answer.timing))
+    }
+
+    /// Asks for what lives.
+    async fn read(&self, query: Query) -> Result<QueryReply, Failure> {
+        self.gateway.broker.read(query).await.map_err(Failure::read)
+    }
+
+    /// The model that a definition came from, as it was deployed.
+    async fn source(&self, of: SourceOf) -> Result<Reply, Failure> {
+        let reply = self.read(Query::Source { of, key: self.key()? }).await?;
+        let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
+        Ok(Reply::raw(xml, HeaderValue::from_static("text/xml")))
     }
 
     /// Submits a command that answers with nothing but its success.

@@ -7,7 +7,9 @@ use broker::api::SubmitError;
 use bytes::Bytes;
 use http_body_util::Full;
 use protocol::{
-    ActivateAdHoc, ActivateElement, Clock, Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef, Document, EvaluateDecision, FailJob, JobResult, Name, PublishMessage, Rejection, RejectionType, SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
+    ActivateAdHoc, ActivateElement, Clock, Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef,
+    Document, EvaluateDecision, FailJob, JobResult, Name, PublishMessage, Rejection, RejectionType,
+    SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
 };
 
 use super::super::contract::Operation;
