@@ -42,7 +42,7 @@ fn fail_with(
     title: &str,
     detail: &str,
 ) {
-    let gateway = gateway(broker);
+    let gateway = if body.contains("\"tenantId\"") { tenants_gateway(broker) } else { gateway(broker) };
     let answer = block_on(async { text(gateway.answer(request(method, path, body.to_owned())).await).await });
     let instance = path.split('?').next().unwrap();
     let detail = serde_json::to_string(detail).unwrap();
