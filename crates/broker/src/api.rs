@@ -45,11 +45,13 @@ pub trait Broker: Send + Sync + 'static {
     /// Answers from the state as of the last batch applied. Who has the answer to a command finds what it did.
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>>;
 
-    /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time.
+    /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time. It sees
+    /// the cluster variables of the tenant.
     fn evaluate_expression(
         &self,
         expression: String,
         variables: Document,
+        tenant_id: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>>;
 
     /// Who is there.

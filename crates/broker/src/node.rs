@@ -38,6 +38,8 @@ use crate::{exporting, jobs};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
 const REQUEST_QUEUE: usize = 8192;
+/// The name under which expressions find the variables of the cluster.
+const CLUSTER_VARIABLES: &str = "camunda";
 /// How often figures are published.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(1);
 /// How long shutdown waits for the last entries.
@@ -434,6 +436,7 @@ fn class(command: &Command) -> Class {
         | Command::CreateInstance(_)
         | Command::PublishMessage(_)
         | Command::CorrelateMessage(_)
+        | Command::ClusterVariable(_)
         | Command::SetVariables(_) => Class::New,
         _ => Class::Begun,
     }
@@ -496,9 +499,20 @@ impl Broker for Node {
     fn evaluate_expression(
         &self,
         expression: String,
-        variables: Document,
+        mut variables: Document,
+        tenant_id: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
-        self.evaluations.evaluate(expression, variables, self.options.expression_timeout).boxed()
+        async move {
+            // What expressions inside of instances find under this name, too.
+            if expression.contains(CLUSTER_VARIABLES) && variables.get(CLUSTER_VARIABLES).is_none() {
+                let reply = self.reads.read(Query::ClusterContext { tenant_id }).await?;
+                if let QueryReply::ClusterContext(context) = reply {
+                    variables.set(CLUSTER_VARIABLES.into(), context);
+                }
+            }
+            self.evaluations.evaluate(expression, variables, self.options.expression_timeout).await
+        }
+        .boxed()
     }
 
     fn topology(&self) -> Topology {

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures::stream::{FuturesUnordered, StreamExt};
-use protocol::{ActivateElement, Batch, Command, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation};
+use protocol::{
+    ActivateElement, Batch, Command, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation,
+};
 use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -225,6 +227,7 @@ pub(crate) fn payload_bytes(command: &Command) -> usize {
         Command::UserTask(UserTaskCommand {
             operation: UserTaskOperation::Complete { variables }, ..
         }) => variables.json_len(),
+        Command::ClusterVariable(variable) => variable.value.as_bytes().len(),
         _ => 0,
     }
 }

@@ -9,6 +9,16 @@ use state::minicbor_value;
 
 use crate::step::Step;
 
+/// A variable of the cluster or of a tenant.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ClusterVariableRow {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub value: Json,
+}
+minicbor_value!(ClusterVariableRow, weight = |row| 64 + row.value.as_bytes().len());
+
 /// What the partition itself remembers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Encode, Decode)]
 pub struct Meta {

@@ -7,6 +7,7 @@ use feel::{Environment, Expression, List, Value};
 use protocol::{Document, Key, Name};
 use state::StateError;
 
+use crate::cluster_variables;
 use crate::entity::ErrorType;
 use crate::failure::Failure;
 use crate::work::Work;
@@ -37,15 +38,22 @@ impl feel::Variables for Lookup<'_, '_> {
     fn get(&self, name: &str) -> Option<Value> {
         let unstored = [self.scope.extra, self.scope.below].into_iter().flatten();
         let json = match unstored.filter_map(|extra| extra.get(name)).next() {
-            Some(json) => json.clone(),
-            None if self.scope.scope_key == 0 => return None,
-            None => match self.work.visible_variable(self.scope.scope_key, name) {
-                Ok(json) => json?,
-                Err(error) => {
-                    self.error.borrow_mut().get_or_insert(error);
-                    return None;
-                }
-            },
+            Some(json) => Ok(Some(json.clone())),
+            None if self.scope.scope_key == 0 => Ok(None),
+            None => self.work.visible_variable(self.scope.scope_key, name),
+        };
+        let json = match json {
+            Ok(None) if name == cluster_variables::ROOT => {
+                self.work.cluster_context(self.scope.scope_key).map(Some)
+            }
+            other => other,
+        };
+        let json = match json {
+            Ok(json) => json?,
+            Err(error) => {
+                self.error.borrow_mut().get_or_insert(error);
+                return None;
+            }
         };
         Value::from_json(json.as_bytes().clone()).ok()
     }

@@ -11,6 +11,7 @@ mod activation;
 mod ad_hoc;
 pub mod batch_operation;
 mod business_id;
+mod cluster_variables;
 mod command;
 mod compensation;
 mod counters;

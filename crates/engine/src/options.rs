@@ -43,6 +43,10 @@ pub struct Options {
     pub max_error_message_chars: usize,
     /// Characters of a message name, correlation key, job type and the like.
     pub max_name_chars: usize,
+    /// Characters of the name of a cluster variable.
+    pub max_cluster_variable_name_chars: usize,
+    /// Bytes of the value of a cluster variable, as JSON.
+    pub max_cluster_variable_bytes: usize,
     /// How long what is due on a banned instance is put off, in milliseconds.
     pub banned_retry_ms: i64,
     /// Bytes of the files behind the compiled models that are kept at once, for processes and for decisions each.
@@ -72,6 +76,8 @@ impl Default for Options {
             max_delivery_bytes: 4 * 1024 * 1024,
             max_error_message_chars: 10_000,
             max_name_chars: 32_768,
+            max_cluster_variable_name_chars: 256,
+            max_cluster_variable_bytes: 8 * 1024,
             banned_retry_ms: 60_000,
             max_cached_model_bytes: 64 * 1024 * 1024,
             bpmn: bpmn::Limits::default(),

@@ -6,9 +6,9 @@ use protocol::Key;
 
 use crate::batch_operation::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::entity::{
-    Banned, Chunk, Compensation, Decision, DecisionRequirements, Definition, ElementInstance, Incident,
-    Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, StoredListener,
-    Subscription, Timer, VariableKey,
+    Banned, Chunk, ClusterVariableRow, Compensation, Decision, DecisionRequirements, Definition,
+    ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile,
+    StoredListener, Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 use crate::user_task::row::UserTask;
@@ -109,6 +109,8 @@ state::tables! {
         pub incident_counts: Table<Key, u64> = 90,
         /// Running instances with incidents, by definition. None: no row.
         pub instances_with_incidents: Table<Key, u64> = 91,
+        /// Variables of the cluster, whose tenant is empty, and of tenants: tenant, name.
+        pub cluster_variables: Table<(Tenant, Text), ClusterVariableRow> = 92,
         /// Completed activities that can be compensated: scope, number.
         pub compensations: Table<(Key, Key), Compensation> = 75,
         /// Handlers that run: element instance, and the completed activity.
@@ -146,4 +148,5 @@ pub const LASTING: &[&str] = &[
     "batch_items",
     "batch_plans",
     "global_listeners",
+    "cluster_variables",
 ];

@@ -26,6 +26,8 @@ pub(crate) struct Work<'a> {
     pub options: &'a Options,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
+    /// The tenant that the command names, if it names one.
+    pub tenant_id: Option<Name>,
     /// Echoed in records.
     pub operation_reference: Option<u64>,
     /// The batch operation at work, for records.
@@ -80,6 +82,7 @@ impl<'a> Work<'a> {
             options,
             effects,
             steps: VecDeque::new(),
+            tenant_id: None,
             operation_reference: None,
             batch_operation_reference: None,
             extra_steps: 0,

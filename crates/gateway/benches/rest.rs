@@ -83,6 +83,7 @@ impl Broker for InstantBroker {
         &self,
         _: String,
         _: Document,
+        _: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
         ready(Err(SubmitError::Unavailable(String::new()))).boxed()
     }

@@ -4,7 +4,7 @@ use minicbor::{Decode, Encode};
 
 use crate::{
     ActivateElement, BatchOperationChange, CreateBatchOperation, Document, GlobalListenerCommand, JobResult,
-    Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
+    Json, Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -131,6 +131,9 @@ pub enum Command {
     /// Creates, changes or deletes a listener of all user tasks.
     #[n(121)]
     GlobalListener(#[n(0)] GlobalListenerCommand),
+    /// Creates, changes or deletes a variable of the cluster or of a tenant.
+    #[n(220)]
+    ClusterVariable(#[n(0)] ClusterVariable),
 }
 
 impl Command {
@@ -142,6 +145,38 @@ impl Command {
             _ => None,
         }
     }
+}
+
+/// See [`Command::ClusterVariable`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ClusterVariable {
+    /// What is done to it.
+    #[n(0)]
+    pub action: ClusterVariableAction,
+    /// The tenant that sees it; `None`: all do.
+    #[n(1)]
+    pub tenant_id: Option<Name>,
+    /// Its name.
+    #[n(2)]
+    pub name: Name,
+    /// Its value; null if it is deleted.
+    #[n(3)]
+    pub value: Json,
+}
+
+/// See [`ClusterVariable::action`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum ClusterVariableAction {
+    /// There must be none of the name.
+    #[n(0)]
+    Create,
+    /// There must be one of the name.
+    #[n(1)]
+    Update,
+    /// There must be one of the name.
+    #[n(2)]
+    Delete,
 }
 
 /// See [`Command::EvaluateDecision`].

@@ -43,6 +43,7 @@ named! {
         ProcessInstanceMigration = 200 "PROCESS_INSTANCE_MIGRATION",
         ProcessInstanceModification = 180 "PROCESS_INSTANCE_MODIFICATION", RuntimeInstruction = 181 "RUNTIME_INSTRUCTION",
         DecisionRequirements = 100 "DECISION_REQUIREMENTS", Decision = 101 "DECISION", Form = 102 "FORM",
+        ClusterVariable = 220 "CLUSTER_VARIABLE",
         Resource = 103 "RESOURCE", DecisionEvaluation = 104 "DECISION_EVALUATION",
         BatchOperationCreation = 201 "BATCH_OPERATION_CREATION", BatchOperationChunk = 202 "BATCH_OPERATION_CHUNK",
         BatchOperationExecution = 203 "BATCH_OPERATION_EXECUTION",

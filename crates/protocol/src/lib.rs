@@ -25,9 +25,9 @@ pub use batch_operation::{
     BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter, Operand, Test,
 };
 pub use command::{
-    ActivateAdHoc, AwaitResult, Clock, Command, CompleteJob, CorrelateMessage, CreateInstance, DecisionRef,
-    DefinitionRef, DeleteResource, Deploy, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables,
-    ThrowError, UpdateJob,
+    ActivateAdHoc, AwaitResult, Clock, ClusterVariable, ClusterVariableAction, Command, CompleteJob,
+    CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy, EvaluateDecision,
+    FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
@@ -39,22 +39,24 @@ pub use modification::{
 };
 pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
-    CallHierarchyEntry, DecisionRequirementsView, DecisionView, ElementInstanceView, FileView, IncidentView,
-    ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, SourceOf, VariableView,
+    CallHierarchyEntry, ClusterVariableView, DecisionRequirementsView, DecisionView, ElementInstanceView,
+    FileView, IncidentView, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, SourceOf,
+    VariableView,
 };
 pub use record::{
     ActivateInstructionRecord, AdHocSubProcessInstructionRecord, BatchMigrationPlan,
     BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
     BatchOperationInitializationRecord, BatchOperationItem, BatchOperationLifecycleRecord,
-    BatchOperationPartitionRecord, CompensationSubscriptionRecord, CreationRuntimeInstructionRecord,
-    DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, DeploymentRecord, ErrorRecord,
-    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, GlobalListenerRecord,
-    IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord, ProcessInstanceBatchRecord,
-    ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord,
-    ProcessInstanceRecord, ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue,
-    ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord, StartInstructionRecord,
-    TerminateInstructionRecord, TimerRecord, UserTaskRecord, VariableInstructionRecord, VariableRecord,
+    BatchOperationPartitionRecord, ClusterVariableRecord, CompensationSubscriptionRecord,
+    CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
+    DeploymentRecord, ErrorRecord, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
+    FormRecord, GlobalListenerRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord,
+    MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord,
+    ProcessInstanceBatchRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
+    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord,
+    ProcessRecord, Record, RecordValue, ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord,
+    StartInstructionRecord, TerminateInstructionRecord, TimerRecord, UserTaskRecord,
+    VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

@@ -74,6 +74,18 @@ pub enum Query {
         /// Whether its content is wanted, too.
         with_content: bool,
     },
+    /// A variable of the cluster or of a tenant.
+    ClusterVariable {
+        /// The tenant; `None`: that of all.
+        tenant_id: Option<Name>,
+        /// Its name.
+        name: Name,
+    },
+    /// What expressions of a tenant find in `camunda`.
+    ClusterContext {
+        /// The tenant.
+        tenant_id: Name,
+    },
 }
 
 /// The answer to a [`Query`], of the variant with its name.
@@ -103,6 +115,10 @@ pub enum QueryReply {
     StartForm(Option<FileView>),
     /// See [`Query::Resource`].
     Resource(FileView),
+    /// See [`Query::ClusterVariable`].
+    ClusterVariable(ClusterVariableView),
+    /// See [`Query::ClusterContext`].
+    ClusterContext(crate::Json),
 }
 
 /// A process instance that runs.
@@ -224,4 +240,15 @@ pub struct CallHierarchyEntry {
     pub process_definition_key: Key,
     /// Name of the process; its ID if the model gives none.
     pub process_name: Name,
+}
+
+/// A variable of the cluster or of a tenant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClusterVariableView {
+    /// The tenant that sees it; `None`: all do.
+    pub tenant_id: Option<Name>,
+    /// Its name.
+    pub name: Name,
+    /// Its value.
+    pub value: crate::Json,
 }

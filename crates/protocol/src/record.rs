@@ -131,6 +131,7 @@ values! {
     ProcessInstanceMigration(ProcessInstanceMigrationRecord) = 200,
     ProcessInstanceModification(ProcessInstanceModificationRecord) = 180, RuntimeInstruction(RuntimeInstructionRecord) = 181,
     DecisionRequirements(DecisionRequirementsRecord) = 100, Decision(DecisionRecord) = 101, Form(FormRecord) = 102,
+    ClusterVariable(ClusterVariableRecord) = 220,
     Resource(ResourceRecord) = 103, DecisionEvaluation(DecisionEvaluationRecord) = 104,
     BatchOperationCreation(BatchOperationCreationRecord) = 201, BatchOperationChunk(BatchOperationChunkRecord) = 202,
     BatchOperationExecution(BatchOperationExecutionRecord) = 203,
@@ -263,6 +264,10 @@ records! {
         4 throw_event_id: Name, 5 #[serde(serialize_with = "key_or_none")] throw_event_instance_key: Option<Key>,
         6 compensation_handler_id: Name, 7 #[serde(serialize_with = "key_or_none")] compensation_handler_instance_key: Option<Key>,
         8 compensable_activity_scope_key: Key, 9 compensable_activity_instance_key: Key, 10 variables: Document,
+    }
+    /// A variable of the cluster or of a tenant.
+    ClusterVariableRecord {
+        0 name: Name, 1 #[serde(serialize_with = "json_as_text")] value: Json, 2 scope: Name, 3 tenant_id: Name,
     }
     /// A failure of the engine itself; the instance is banned.
     ErrorRecord {

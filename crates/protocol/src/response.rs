@@ -15,6 +15,8 @@ pub enum Response {
     Pending,
     /// A listener of all user tasks was created or changed.
     GlobalListener(GlobalListener),
+    /// A variable of the cluster or of a tenant was created, changed or deleted.
+    ClusterVariable(crate::ClusterVariableView),
     /// Answer to a deployment.
     Deployed(DeploymentCreated),
     /// Answer to a creation that waits for nothing.

@@ -72,7 +72,9 @@ async fn an_expression_without_end_blocks_nobody() {
     let runaways: Vec<_> = (0..64)
         .map(|_| {
             let (node, text) = (server.share(), endless.clone());
-            tokio::spawn(async move { node.evaluate_expression(text, Document::empty()).await })
+            tokio::spawn(async move {
+                node.evaluate_expression(text, Document::empty(), Name::default_tenant()).await
+            })
         })
         .collect();
     for _ in 0..20 {
@@ -89,11 +91,18 @@ async fn an_expression_without_end_blocks_nobody() {
 async fn expressions_give_results_warnings_and_errors() {
     let server = Server::start().await;
     let variables = Document::parse(bytes::Bytes::from_static(b"{\"a\":{\"b\":[1,2]}}")).unwrap();
-    let result = server.evaluate_expression("=a.b[2] + 1".to_owned(), variables.clone()).await.unwrap();
+    let result = server
+        .evaluate_expression("=a.b[2] + 1".to_owned(), variables.clone(), Name::default_tenant())
+        .await
+        .unwrap();
     assert_eq!((result.result_json.as_str(), result.warnings.len()), ("3", 0));
-    let result = server.evaluate_expression("a.c".to_owned(), variables.clone()).await.unwrap();
+    let result = server
+        .evaluate_expression("a.c".to_owned(), variables.clone(), Name::default_tenant())
+        .await
+        .unwrap();
     assert_eq!(result.result_json, "null");
     assert!(!result.warnings.is_empty());
-    let error = server.evaluate_expression("=1 +".to_owned(), variables).await.unwrap_err();
+    let error =
+        server.evaluate_expression("=1 +".to_owned(), variables, Name::default_tenant()).await.unwrap_err();
     assert!(matches!(&error, SubmitError::Rejected(r) if r.reason.contains("=1 +")), "{error}");
 }

@@ -3,6 +3,7 @@
 mod activate_ad_hoc;
 mod cancel_instance;
 mod clock;
+mod cluster_variable;
 mod complete_job;
 mod correlate_message;
 mod create_instance;
@@ -29,6 +30,7 @@ use crate::work::Work;
 impl Work<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
+        self.tenant_id = command.tenant_id().cloned();
         let response = match command {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,
@@ -60,6 +62,7 @@ impl Work<'_> {
             }
             Command::MigrateInstance(migrate) => self.migrate_instance(migrate)?,
             Command::ModifyInstance(modify) => self.modify_instance(modify)?,
+            Command::ClusterVariable(variable) => self.change_cluster_variable(variable)?,
             Command::EvaluateDecision(evaluate) => self.evaluate_decision_alone(evaluate)?,
             Command::CreateBatchOperation(create) => self.create_batch_operation(create)?,
             Command::ChangeBatchOperation { batch_operation_key, change } => {

@@ -22,6 +22,7 @@ use state::StateError;
 
 use cache::Cache;
 
+use crate::cluster_variables::Contexts;
 use crate::entity::{Definition, DefinitionKind, DefinitionState};
 use crate::failure::Failure;
 use crate::options::Options;
@@ -33,6 +34,8 @@ pub(crate) struct Definitions {
     processes: Cache<Arc<Process>>,
     /// By the key of their graph.
     decisions: Cache<dmn::DecisionRequirements>,
+    /// What expressions find in `camunda`.
+    pub cluster_variables: Contexts,
     /// Added by the command at work.
     new: Vec<Key>,
 }
@@ -41,7 +44,17 @@ impl Definitions {
     /// An empty cache of models.
     pub fn new(options: &Options) -> Self {
         let max_bytes = options.max_cached_model_bytes;
-        Self { processes: Cache::new(max_bytes), decisions: Cache::new(max_bytes), new: Vec::new() }
+        Self {
+            processes: Cache::new(max_bytes),
+            decisions: Cache::new(max_bytes),
+            cluster_variables: Contexts::default(),
+            new: Vec::new(),
+        }
+    }
+
+    /// Forgets what expressions found in `camunda`.
+    pub fn cluster_variables_changed(&mut self) {
+        self.cluster_variables.clear();
     }
 
     /// The model of a definition that is in the tables.
@@ -109,6 +122,7 @@ impl Definitions {
         for key in std::mem::take(&mut self.new) {
             self.forget(key);
         }
+        self.cluster_variables.clear();
     }
 
     /// Makes what was kept permanent.

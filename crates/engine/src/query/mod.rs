@@ -6,6 +6,7 @@
 //! each row as it is when it comes by, and not all of them at one moment.
 
 mod call_hierarchy;
+mod cluster_variable;
 mod definition;
 mod element_instance;
 mod incident;
@@ -81,6 +82,10 @@ impl Engine {
         let reply = match query {
             Query::ProcessInstance { key } => process_instance::read(view, *key)?,
             Query::ElementInstance { key } => element_instance::read(view, *key)?,
+            Query::ClusterVariable { tenant_id, name } => {
+                cluster_variable::read(view, tenant_id.as_ref(), name)?
+            }
+            Query::ClusterContext { tenant_id } => cluster_variable::context(view, tenant_id)?,
             Query::Variable { key } => return Ok(variable::read(*key)),
             Query::Incident { key } => incident::read(view, *key)?,
             Query::CallHierarchy { process_instance_key } => {

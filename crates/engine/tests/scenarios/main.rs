@@ -13,6 +13,7 @@ mod business_id;
 mod call_activity;
 mod cancellation;
 mod clock;
+mod cluster_variables;
 mod compensation;
 mod decisions;
 mod deletion;

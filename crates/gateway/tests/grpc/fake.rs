@@ -128,6 +128,7 @@ impl Broker for FakeBroker {
         &self,
         _: String,
         _: Document,
+        _: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
         pending().boxed()
     }

@@ -34,11 +34,11 @@ use engine::Options;
 use expect_test::Expect;
 use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
-    BatchOperationChange, Clock, Command, CompleteJob, CorrelateMessage, CreateBatchOperation,
-    CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy, Document, ElementMapping,
-    ElementSource, EvaluateDecision, FailJob, JobResult, Key, MigrateInstance, MigrationPlan, ModifyInstance,
-    MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables, ThrowError,
-    UpdateJob,
+    BatchOperationChange, Clock, ClusterVariable, ClusterVariableAction, Command, CompleteJob,
+    CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef, DeleteResource,
+    Deploy, Document, ElementMapping, ElementSource, EvaluateDecision, FailJob, JobResult, Json, Key,
+    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
+    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::harness::{START_MS, document};
@@ -283,6 +283,16 @@ impl Run {
                 local: line.words.get(2) == Some(&"local"),
                 operation_reference: None,
                 request_id: line.number("await"),
+            }),
+            "vars" => Command::ClusterVariable(ClusterVariable {
+                action: match line.word(1) {
+                    "create" => ClusterVariableAction::Create,
+                    "update" => ClusterVariableAction::Update,
+                    _ => ClusterVariableAction::Delete,
+                },
+                tenant_id: line.option("tenant").map(Name::from),
+                name: Name::from(line.word(2)),
+                value: Json::from_valid(line.variables().to_json()),
             }),
             "migrate" => Command::MigrateInstance(MigrateInstance {
                 process_instance_key: self.instance(line.word(1)),

@@ -249,6 +249,7 @@ fn content(tables: &engine::Tables) -> Content {
         resources,
         incident_counts,
         instances_with_incidents,
+        cluster_variables,
     )
 }
 

@@ -98,6 +98,7 @@ impl Transcript {
                     Response::Done
                     | Response::Pending
                     | Response::VariablesSet { .. }
+                    | Response::ClusterVariable(_)
                     | Response::MessagePublished { .. } => return,
                 };
                 self.line(&text);
@@ -238,6 +239,10 @@ impl Transcript {
             RecordValue::Variable(variable) => {
                 let scope = self.element_name(variable.scope_key, variable.process_instance_key);
                 ("variables", format!("{scope}.{} = {} {intent}", variable.name, variable.value.as_str()))
+            }
+            RecordValue::ClusterVariable(variable) => {
+                let owner = if variable.tenant_id.is_empty() { "all" } else { variable.tenant_id.as_str() };
+                ("variables", format!("{} of {owner} = {} {intent}", variable.name, variable.value.as_str()))
             }
             RecordValue::Incident(incident) => {
                 let name = self.element_name(incident.element_instance_key, incident.process_instance_key);

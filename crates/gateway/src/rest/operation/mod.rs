@@ -15,6 +15,8 @@ use super::problem::Failure;
 use super::reply::Reply;
 use super::writer::{member, write_integer, write_key, write_text};
 
+mod cluster_variable;
+
 /// A validated request.
 pub(crate) struct Call<'a> {
     gateway: &'a Gateway,
@@ -174,8 +176,12 @@ served! {
     CorrelateMessage in correlate_message,
     CreateDeployment in create_deployment,
     CreateElementInstanceVariables in create_element_instance_variables,
+    CreateGlobalClusterVariable in create_global_cluster_variable,
     CreateProcessInstance in create_process_instance,
+    CreateTenantClusterVariable in create_tenant_cluster_variable,
+    DeleteGlobalClusterVariable in delete_global_cluster_variable,
     DeleteResource in delete_resource,
+    DeleteTenantClusterVariable in delete_tenant_cluster_variable,
     EvaluateDecision in evaluate_decision,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
@@ -184,6 +190,7 @@ served! {
     GetDecisionRequirements in get_decision_requirements,
     GetDecisionRequirementsXML in get_decision_requirements_xml,
     GetElementInstance in get_element_instance,
+    GetGlobalClusterVariable in get_global_cluster_variable,
     GetIncident in get_incident,
     GetLicense in get_license,
     GetProcessDefinition in get_process_definition,
@@ -194,6 +201,7 @@ served! {
     GetResourceContent in get_resource_content,
     GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
+    GetTenantClusterVariable in get_tenant_cluster_variable,
     GetTopology in get_topology,
     GetVariable in get_variable,
     MigrateProcessInstance in migrate_process_instance,
@@ -206,4 +214,7 @@ served! {
     UnassignUserTask in unassign_user_task,
     UpdateJob in update_job,
     UpdateUserTask in update_user_task,
+    UpdateGlobalClusterVariable in update_global_cluster_variable,
+    UpdateJob in update_job,
+    UpdateTenantClusterVariable in update_tenant_cluster_variable,
 }

@@ -12,10 +12,10 @@ use broker::api::{
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, Command, CreateInstance, DecisionEvaluationRecord, DeployedDecision, DeployedFile,
-    DeployedProcess, DeployedRequirements, DeploymentCreated, Document, EvaluatedDecisionRecord,
-    EvaluatedInputRecord, EvaluatedOutputRecord, InstanceCreated, JobKind, JobListenerEventType, Json,
-    MatchedRuleRecord, Name, Query, QueryReply, Response,
+    ActivatedJob, ClusterVariableView, Command, CreateInstance, DecisionEvaluationRecord, DeployedDecision,
+    DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated, Document,
+    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, InstanceCreated, JobKind,
+    JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -175,6 +175,11 @@ fn usual(command: &Command) -> Response {
             process_instance_key: INSTANCE_KEY,
             tenant_id: message.tenant_id.clone(),
         },
+        Command::ClusterVariable(variable) => Response::ClusterVariable(ClusterVariableView {
+            tenant_id: variable.tenant_id.clone(),
+            name: variable.name.clone(),
+            value: variable.value.clone(),
+        }),
         Command::SetVariables(_) => Response::VariablesSet { key: 11 },
         _ => Response::Done,
     }
@@ -254,6 +259,7 @@ impl Broker for FakeBroker {
         &self,
         expression: String,
         _: Document,
+        _: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
         let warnings = if expression.contains('x') { vec!["no variable 'x'".to_owned()] } else { Vec::new() };
         std::future::ready(Ok(ExpressionResult { result_json: r#"{"v":[1,null]}"#.into(), warnings })).boxed()

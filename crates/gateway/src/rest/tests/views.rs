@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use broker::api::SubmitError;
 use protocol::{
-    CallHierarchyEntry, DecisionRequirementsView, DecisionView, ElementInstanceView, FileView, IncidentView,
-    Json, Name, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, Rejection, VariableView,
+    CallHierarchyEntry, ClusterVariableView, Command, DecisionRequirementsView, DecisionView,
+    ElementInstanceView, FileView, IncidentView, Json, Name, ProcessDefinitionView, ProcessInstanceView,
+    Query, QueryReply, Rejection, VariableView,
 };
 
 use super::super::contract::Operation;
@@ -72,6 +73,12 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             process_id: "order".into(),
             tenant_id: Name::default_tenant(),
         }),
+        Query::ClusterVariable { tenant_id, name } => QueryReply::ClusterVariable(ClusterVariableView {
+            tenant_id: tenant_id.clone(),
+            name: name.clone(),
+            value: Json::from_valid(r#"{"url":"u"}"#),
+        }),
+        Query::ClusterContext { .. } => QueryReply::ClusterContext(Json::from_valid("{}")),
         Query::CallHierarchy { process_instance_key } => {
             let entry = |process_instance_key| CallHierarchyEntry {
                 process_instance_key,
@@ -246,4 +253,40 @@ fn what_is_not_there_is_not_found() {
     let answer = block_on(async { text(gateway.answer(request("GET", path, "")).await).await });
     let expected = r#"{"type":"about:blank","title":"NOT_FOUND","status":404,"detail":"Process instance with key '404' not found","instance":"/v2/process-instances/404"}"#;
     assert_eq!(answer, (404, expected.to_owned()));
+}
+
+#[test]
+fn cluster_variables_are_created_read_changed_and_deleted() {
+    let broker = Arc::new(super::fake::FakeBroker::default());
+    let gateway = super::tenants_gateway(&broker);
+    let value = r#"{"value":{"url":"u"}}"#;
+    let named = r#"{"name":"n","value":{"url":"u"}}"#;
+    for (operation, path, body, expected) in [
+        (Operation::CreateGlobalClusterVariable, "/v2/cluster-variables/global", named, "GLOBAL"),
+        (Operation::GetGlobalClusterVariable, "/v2/cluster-variables/global/n", "", "GLOBAL"),
+        (Operation::UpdateGlobalClusterVariable, "/v2/cluster-variables/global/n", value, "GLOBAL"),
+        (Operation::DeleteGlobalClusterVariable, "/v2/cluster-variables/global/n", "", ""),
+        (Operation::CreateTenantClusterVariable, "/v2/cluster-variables/tenants/t", named, "TENANT"),
+        (Operation::GetTenantClusterVariable, "/v2/cluster-variables/tenants/t/n", "", "TENANT"),
+        (Operation::UpdateTenantClusterVariable, "/v2/cluster-variables/tenants/t/n", value, "TENANT"),
+        (Operation::DeleteTenantClusterVariable, "/v2/cluster-variables/tenants/t/n", "", ""),
+    ] {
+        let spec = operation.spec();
+        let (status, answer) =
+            block_on(async { text(gateway.answer(request(spec.method, path, body)).await).await });
+        check_response(spec, status, &answer);
+        let tenant = if expected == "TENANT" { r#""t""# } else { "null" };
+        let wanted = match expected {
+            "" => String::new(),
+            scope => {
+                format!(r#"{{"name":"n","scope":"{scope}","tenantId":{tenant},"value":"{{\"url\":\"u\"}}"}}"#)
+            }
+        };
+        assert_eq!(answer, wanted, "{path}");
+        if spec.method != "GET" {
+            let Command::ClusterVariable(change) = broker.last() else { panic!("another command") };
+            assert_eq!(&*change.name, "n");
+            assert_eq!(change.tenant_id.as_deref(), path.contains("tenants").then_some("t"));
+        }
+    }
 }

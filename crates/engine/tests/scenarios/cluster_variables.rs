@@ -1,0 +1,157 @@
+//! Variables of the cluster and of tenants in expressions.
+
+use expect_test::expect;
+use protocol::{
+    ClusterVariable, ClusterVariableAction, Command, Document, Json, Name, PublishMessage, Query, QueryReply,
+    RejectionType,
+};
+
+use crate::support::{Harness, check};
+
+#[test]
+fn expressions_see_the_tenants_variable_before_that_of_all() {
+    check(
+        r#"process p
+           start s
+           job t in:a="=camunda.vars.env.x" in:b="=camunda.vars.cluster.x" in:c="=camunda.vars.tenant.x" in:d="=camunda.vars.env.y.url"
+           end e
+           s -> t -> e"#,
+        r#"show variables
+           vars create x {"of":"all"}
+           vars create y {"url":"u"}
+           vars create x tenant=<default> {"of":"tenant"}
+           vars create x tenant=other {"of":"other"}
+           create p
+           vars delete x tenant=<default>
+           vars update y {"url":"v"}
+           create p
+           vars create x {}
+           vars update z {}
+           vars delete z"#,
+        expect![[r#"
+              = deployed p v1
+            > vars create x {"of":"all"}
+              x of all = {"of":"all"} created
+            > vars create y {"url":"u"}
+              y of all = {"url":"u"} created
+            > vars create x tenant=<default> {"of":"tenant"}
+              x of <default> = {"of":"tenant"} created
+            > vars create x tenant=other {"of":"other"}
+              x of other = {"of":"other"} created
+            > create p
+              t.a = {"of":"tenant"} created
+              t.b = {"of":"all"} created
+              t.c = {"of":"tenant"} created
+              t.d = "u" created
+              = created p v1
+            > vars delete x tenant=<default>
+              x of <default> = {"of":"tenant"} deleted
+            > vars update y {"url":"v"}
+              y of all = {"url":"v"} updated
+            > create p
+              #2.t.a = {"of":"all"} created
+              #2.t.b = {"of":"all"} created
+              #2.t.c = null created
+              #2.t.d = "v" created
+              = created p v1
+            > vars create x {}
+              = rejected ALREADY_EXISTS: Expected to create cluster variable 'x' in global scope, but it exists already
+            > vars update z {}
+              = rejected NOT_FOUND: Expected to update cluster variable 'z' in global scope, but there is none
+            > vars delete z
+              = rejected NOT_FOUND: Expected to delete cluster variable 'z' in global scope, but there is none
+            left: running_instances 1, instances 2, element_instances 4, children 2, variables 8, jobs 2, job_queue 2
+        "#]],
+    );
+}
+
+#[test]
+fn a_process_variable_hides_them() {
+    check(
+        r#"process p
+           start s
+           job t in:a="=camunda.vars.env.x"
+           end e
+           s -> t -> e"#,
+        r#"show variables
+           vars create x {"of":"all"}
+           create p {"camunda":{"vars":{"env":{"x":7}}}}"#,
+        expect![[r#"
+              = deployed p v1
+            > vars create x {"of":"all"}
+              x of all = {"of":"all"} created
+            > create p {"camunda":{"vars":{"env":{"x":7}}}}
+              p.camunda = {"vars":{"env":{"x":7}}} created
+              t.a = 7 created
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 2, children 1, variables 2, jobs 1, job_queue 1
+        "#]],
+    );
+}
+
+#[test]
+fn start_events_see_them() {
+    let mut harness = Harness::new();
+    harness.command(change(ClusterVariableAction::Create, "m", r#"{"name":"go"}"#)).unwrap().unwrap();
+    let model = "process p\nstart s message=\"=camunda.vars.env.m.name\"\njob t\nend e\ns -> t -> e";
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    let publish = PublishMessage {
+        name: "go".into(),
+        correlation_key: Name::default(),
+        time_to_live_ms: 0,
+        message_id: Name::default(),
+        variables: Document::empty(),
+        tenant_id: Name::default_tenant(),
+    };
+    harness.command(Command::PublishMessage(publish)).unwrap().unwrap();
+    assert_eq!(harness.activate("t", 1).len(), 1);
+}
+
+fn change(action: ClusterVariableAction, name: &str, value: &str) -> Command {
+    Command::ClusterVariable(ClusterVariable {
+        action,
+        tenant_id: None,
+        name: Name::from(name),
+        value: Json::from_valid(value.to_owned()),
+    })
+}
+
+#[test]
+fn names_and_values_have_limits() {
+    let mut harness = Harness::new();
+    let long = "n".repeat(257);
+    for name in ["", " ", "a b", "1a", "a-b", "a.b", &long] {
+        let create = change(ClusterVariableAction::Create, name, "{}");
+        let rejection = harness.command(create).unwrap().unwrap_err();
+        assert_eq!(rejection.kind, RejectionType::InvalidArgument, "{name}");
+    }
+    let large = format!("\"{}\"", "x".repeat(8 * 1024));
+    let rejection = harness.command(change(ClusterVariableAction::Create, "a", &large)).unwrap().unwrap_err();
+    assert_eq!(rejection.kind, RejectionType::InvalidArgument);
+    harness.command(change(ClusterVariableAction::Create, "_ä1", "{}")).unwrap().unwrap();
+    let rejection =
+        harness.command(change(ClusterVariableAction::Update, "_ä1", &large)).unwrap().unwrap_err();
+    assert_eq!(rejection.kind, RejectionType::InvalidArgument);
+}
+
+#[test]
+fn they_are_read_by_name_and_outlive_restarts() {
+    let mut harness = Harness::new();
+    harness.command(change(ClusterVariableAction::Create, "a", r#"{"b":1}"#)).unwrap().unwrap();
+    harness.flush_and_reopen();
+    let QueryReply::ClusterVariable(view) =
+        harness.read(&Query::ClusterVariable { tenant_id: None, name: "a".into() }).unwrap()
+    else {
+        panic!("a variable")
+    };
+    assert_eq!((view.tenant_id, view.value.as_str()), (None, r#"{"b":1}"#));
+    let QueryReply::ClusterContext(context) =
+        harness.read(&Query::ClusterContext { tenant_id: Name::default_tenant() }).unwrap()
+    else {
+        panic!("a context")
+    };
+    assert_eq!(context.as_str(), r#"{"vars":{"env":{"a":{"b":1}},"cluster":{"a":{"b":1}},"tenant":{}}}"#);
+    assert!(harness.read(&Query::ClusterVariable { tenant_id: None, name: "b".into() }).is_err());
+    let of_tenant = Query::ClusterVariable { tenant_id: Some("t".into()), name: "a".into() };
+    assert!(harness.read(&of_tenant).is_err());
+}

@@ -1,0 +1,9 @@
+//! `POST /v2/cluster-variables/tenants/{tenantId}`
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use super::{Call, cluster_variable};
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    cluster_variable::create(call, true).await
+}
