@@ -212,9 +212,8 @@ served! {
     ResolveIncident in resolve_incident,
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,
-    UpdateJob in update_job,
-    UpdateUserTask in update_user_task,
     UpdateGlobalClusterVariable in update_global_cluster_variable,
     UpdateJob in update_job,
     UpdateTenantClusterVariable in update_tenant_cluster_variable,
+    UpdateUserTask in update_user_task,
 }
