@@ -1,4 +1,4 @@
-//! What the processes of a file share: messages, errors, and the list of executable processes.
+//! What the processes of a file share: messages, errors, escalations, signals, and the list of executable processes.
 
 use std::collections::HashMap;
 
@@ -15,6 +15,10 @@ use crate::xml::{Document, NodeId, Space};
 pub(crate) struct Catalogue<'a> {
     pub(crate) messages: HashMap<&'a str, Message>,
     pub(crate) errors: HashMap<&'a str, Error>,
+    /// Codes of escalations.
+    pub(crate) escalations: HashMap<&'a str, Given<Text>>,
+    /// Names of signals.
+    pub(crate) signals: HashMap<&'a str, Given<Text>>,
     pub(crate) executable_processes: Vec<NodeId>,
 }
 
@@ -49,6 +53,14 @@ impl<'a> Catalogue<'a> {
                 (Space::Bpmn, "error", Some(id)) => {
                     let code = text(document, child, "errorCode", limits, report);
                     catalogue.errors.insert(id, Error { code });
+                }
+                (Space::Bpmn, "escalation", Some(id)) => {
+                    let code = text(document, child, "escalationCode", limits, report);
+                    catalogue.escalations.insert(id, code);
+                }
+                (Space::Bpmn, "signal", Some(id)) => {
+                    let name = text(document, child, "name", limits, report);
+                    catalogue.signals.insert(id, name);
                 }
                 (Space::Bpmn, "process", _)
                     if document.attribute(child, "isExecutable").is_some_and(is_true) =>

@@ -58,6 +58,15 @@ impl Process {
         })
     }
 
+    /// Whether a catch event ends what it is attached to, or the scope of its event sub-process.
+    pub fn interrupts(&self, event: ElementIndex) -> bool {
+        match &self.element(event).kind {
+            ElementKind::Boundary(boundary) => boundary.interrupting,
+            ElementKind::StartEvent(start) => start.interrupting,
+            _ => true,
+        }
+    }
+
     /// The start events of the process that wait for something (message, timer).
     pub fn triggered_starts(&self) -> impl Iterator<Item = (ElementIndex, &StartEvent)> {
         self.element(PROCESS).children.iter().filter_map(|&child| match &self.element(child).kind {
@@ -170,7 +179,7 @@ pub enum ElementKind {
     },
     /// Start event of the process or of a sub-process.
     StartEvent(StartEvent),
-    /// Intermediate catch event: message or timer.
+    /// Intermediate catch event of all kinds but links.
     IntermediateCatch(Trigger),
     /// Intermediate none throw event.
     IntermediateThrow,
@@ -178,6 +187,13 @@ pub enum ElementKind {
     Compensate {
         /// What is compensated; `None` is everything in its scope.
         activity: Option<ElementIndex>,
+    },
+    /// Intermediate throw event or end event that tells others.
+    Throw(Throw),
+    /// Link catch event: where its throw events lead.
+    LinkCatch {
+        /// Name of the link.
+        name: Arc<str>,
     },
     /// Boundary event.
     Boundary(Boundary),
@@ -300,6 +316,22 @@ pub struct Boundary {
     pub trigger: Trigger,
 }
 
+/// What a throw event or an end event tells.
+#[derive(Debug)]
+pub enum Throw {
+    /// A signal of this name, to everybody.
+    Signal(Text),
+    /// An escalation with this code, to the scopes around it.
+    Escalation(Text),
+    /// A link: the token goes on at this link catch event.
+    Link {
+        /// Name of the link.
+        name: Arc<str>,
+        /// The catch event of that name in the same scope.
+        target: ElementIndex,
+    },
+}
+
 /// What an event waits for.
 #[derive(Debug)]
 pub enum Trigger {
@@ -318,6 +350,23 @@ pub enum Trigger {
     Cancel,
     /// A BPMN error thrown inside the activity; `None` catches every code.
     Error(Option<Arc<str>>),
+    /// An escalation from inside the activity; `None` catches every code.
+    Escalation(Option<Arc<str>>),
+    /// A signal of this name.
+    Signal(Text),
+    /// That a condition is met.
+    Condition(ConditionDefinition),
+}
+
+/// A conditional event definition.
+#[derive(Debug, Clone)]
+pub struct ConditionDefinition {
+    /// The condition.
+    pub expression: Expression,
+    /// Whether it is looked at when a variable of it is created.
+    pub on_create: bool,
+    /// Whether it is looked at when a variable of it is updated.
+    pub on_update: bool,
 }
 
 /// What an end event does.
@@ -536,7 +585,8 @@ names! {
 names! {
     /// `bpmnEventType` of records.
     EventType {
-        Unspecified = "UNSPECIFIED", Cancel = "CANCEL", Compensation = "COMPENSATION", Error = "ERROR", Message = "MESSAGE", None = "NONE",
+        Unspecified = "UNSPECIFIED", Cancel = "CANCEL", Compensation = "COMPENSATION", Conditional = "CONDITIONAL", Error = "ERROR", Escalation = "ESCALATION",
+        Link = "LINK", Signal = "SIGNAL", Message = "MESSAGE", None = "NONE",
         Terminate = "TERMINATE", Timer = "TIMER",
     }
 }

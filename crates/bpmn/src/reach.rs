@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Element, ElementIndex, ElementKind, Flow, FlowIndex, Process};
+use crate::graph::{Element, ElementIndex, ElementKind, Flow, FlowIndex, Process, Throw};
 
 const BITS: usize = u64::BITS as usize;
 
@@ -67,8 +67,14 @@ fn sources(elements: &[Element], flows: &[Flow], join: ElementIndex, flow: FlowI
         }
         let element = &elements[index as usize];
         open.extend(element.incoming.iter().map(|&flow| flows[flow as usize].source));
-        if let ElementKind::Boundary(boundary) = &element.kind {
-            open.push(boundary.attached_to);
+        match &element.kind {
+            ElementKind::Boundary(boundary) => open.push(boundary.attached_to),
+            ElementKind::LinkCatch { .. } => {
+                let children = &elements[element.scope as usize].children;
+                let leads_here = |child: &ElementIndex| matches!(elements[*child as usize].kind, ElementKind::Throw(Throw::Link { target, .. }) if target == index);
+                open.extend(children.iter().copied().filter(leads_here));
+            }
+            _ => {}
         }
     }
     found

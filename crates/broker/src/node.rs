@@ -437,6 +437,8 @@ fn class(command: &Command) -> Class {
         | Command::PublishMessage(_)
         | Command::CorrelateMessage(_)
         | Command::ClusterVariable(_)
+        | Command::BroadcastSignal(_)
+        | Command::EvaluateConditionals(_)
         | Command::SetVariables(_) => Class::New,
         _ => Class::Begun,
     }

@@ -223,6 +223,8 @@ pub(crate) fn payload_bytes(command: &Command) -> usize {
         Command::ThrowError(throw) => throw.variables.json_len(),
         Command::PublishMessage(publish) => publish.variables.json_len(),
         Command::CorrelateMessage(correlate) => correlate.variables.json_len(),
+        Command::BroadcastSignal(broadcast) => broadcast.variables.json_len(),
+        Command::EvaluateConditionals(evaluate) => evaluate.variables.json_len(),
         Command::SetVariables(set) => set.variables.json_len(),
         Command::UserTask(UserTaskCommand {
             operation: UserTaskOperation::Complete { variables }, ..

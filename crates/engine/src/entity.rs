@@ -380,6 +380,9 @@ pub enum Leave {
     /// By one, to a catch event whose event has happened.
     #[n(2)]
     ByEvent(#[n(0)] u32, #[n(1)] Document),
+    /// By no flow, to a link catch event.
+    #[n(140)]
+    ByLink(#[n(0)] u32),
     /// By these, in this order.
     #[n(170)]
     Some(#[n(0)] Vec<u32>),
@@ -648,6 +651,27 @@ pub struct StartSubscription {
     pub element: u32,
 }
 minicbor_value!(StartSubscription);
+
+/// An element instance that waits for a signal.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct SignalSubscription {
+    #[n(0)]
+    pub element_instance_key: Key,
+    #[n(1)]
+    pub process_instance_key: Key,
+    #[n(2)]
+    pub definition_key: Key,
+    #[n(3)]
+    pub process_id: Name,
+    /// The catch event.
+    #[n(4)]
+    pub element: u32,
+    #[n(5)]
+    pub signal_name: Name,
+    #[n(6)]
+    pub tenant_id: Name,
+}
+minicbor_value!(SignalSubscription);
 
 /// Something that people have to look at.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::work::{At, Work};
 
 /// How far up a thrown error is looked after; a guard above the call depth and what models nest.
-const MAX_LEVELS: usize = 100_000;
+pub(crate) const MAX_LEVELS: usize = 100_000;
 
 impl Work<'_> {
     /// Throws an error from an element instance. False if nobody catches it.
@@ -17,13 +17,15 @@ impl Work<'_> {
     pub fn throw_error(&mut self, thrower: Key, code: &Name, variables: &Document) -> Result<bool, Failure> {
         let mut catch_all: Option<(At, ElementIndex)> = None;
         let mut key = thrower;
+        // Whether an event sub-process on the way has interrupted its scope: nobody in this process catches it then.
+        let mut in_interrupting = false;
         for _ in 0..MAX_LEVELS {
             let Some((at, row)) = self.at(key)? else { break };
             // Something else ends it already; the error comes too late for everybody above.
             if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() {
                 return Ok(false);
             }
-            if row.phase == Phase::Activated || key == thrower {
+            if (row.phase == Phase::Activated || key == thrower) && !in_interrupting {
                 let element = at.element();
                 for &event in element.event_starts.iter().chain(&element.boundary_events) {
                     match trigger_of(&at, event) {
@@ -37,12 +39,12 @@ impl Work<'_> {
                     }
                 }
             }
-            if is_interrupting(&at) {
-                // Its scope is interrupted already: nobody outside takes an error from it any more.
-                break;
-            }
+            in_interrupting |= is_interrupting(&at);
             key = match (at.scope_key, at.instance.parent) {
-                (0, Some(parent)) => parent.element_instance_key,
+                (0, Some(parent)) => {
+                    in_interrupting = false;
+                    parent.element_instance_key
+                }
                 (0, None) => break,
                 (scope_key, _) => scope_key,
             };
@@ -65,7 +67,7 @@ impl Work<'_> {
 }
 
 /// What a catch event at an element instance waits for.
-fn trigger_of(at: &At, event: ElementIndex) -> Option<&Trigger> {
+pub(crate) fn trigger_of(at: &At, event: ElementIndex) -> Option<&Trigger> {
     match &at.process.element(event).kind {
         ElementKind::Boundary(boundary) => Some(&boundary.trigger),
         ElementKind::StartEvent(start) => Some(&start.trigger),
@@ -74,7 +76,7 @@ fn trigger_of(at: &At, event: ElementIndex) -> Option<&Trigger> {
 }
 
 /// Whether this is an event sub-process that ended everything else in its scope.
-fn is_interrupting(at: &At) -> bool {
+pub(crate) fn is_interrupting(at: &At) -> bool {
     let ElementKind::EventSubProcess { start } = at.element().kind else { return false };
     matches!(&at.process.element(start).kind, ElementKind::StartEvent(start) if start.interrupting)
 }

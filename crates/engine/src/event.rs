@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bpmn::graph::{Element, ElementIndex, ElementKind, MessageDefinition, Trigger};
 use protocol::{Document, Key, Name};
 
-use crate::entity::{PendingEvent, Phase, Subscription};
+use crate::entity::{PendingEvent, Phase, SignalSubscription, Subscription};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
@@ -16,6 +16,7 @@ use crate::work::{At, Work};
 enum Prepared {
     Timer(ElementIndex, Schedule),
     Message { element: ElementIndex, name: Name, correlation_key: Name, interrupting: bool },
+    Signal { element: ElementIndex, name: Name },
 }
 
 impl Work<'_> {
@@ -54,7 +55,16 @@ impl Work<'_> {
                 Trigger::Message(message) => {
                     prepared.push(self.prepare_message(at, element, message, interrupting)?);
                 }
-                Trigger::None | Trigger::Error(_) | Trigger::Compensation { .. } | Trigger::Cancel => {}
+                Trigger::Signal(name) => {
+                    let name = self.evaluate_text(name, &Scope::of(at.key))?;
+                    prepared.push(Prepared::Signal { element, name });
+                }
+                Trigger::Condition(_)
+                | Trigger::None
+                | Trigger::Error(_)
+                | Trigger::Escalation(_)
+                | Trigger::Compensation { .. }
+                | Trigger::Cancel => {}
             }
         }
         if prepared.is_empty() {
@@ -64,6 +74,15 @@ impl Work<'_> {
         for event in prepared {
             match event {
                 Prepared::Timer(element, schedule) => self.start_timer(at, element, schedule),
+                Prepared::Signal { element, name } => self.open_signal_subscription(SignalSubscription {
+                    element_instance_key: at.key,
+                    process_instance_key: at.process_instance_key,
+                    definition_key: at.instance.definition_key,
+                    process_id: at.instance.process_id.clone(),
+                    element,
+                    signal_name: name,
+                    tenant_id: at.instance.tenant_id.clone(),
+                }),
                 Prepared::Message { element, name, correlation_key, interrupting } => {
                     self.open_subscription(Subscription {
                         element_instance_key: at.key,
@@ -188,7 +207,8 @@ impl Work<'_> {
         let process = Arc::clone(&at.process);
         let which = |event: ElementIndex| which(process.element(event));
         self.cancel_timers_of(at.key, which)?;
-        self.close_subscriptions_of(at.key, which)
+        self.close_subscriptions_of(at.key, which)?;
+        self.close_signals_of(at.key, which)
     }
 
     /// Closes everything that an element instance waits for.
@@ -198,6 +218,7 @@ impl Work<'_> {
         }
         self.tables.element_instances.update(&at.key, |row| row.subscribed = false)?;
         self.cancel_timers(at.key)?;
-        self.close_subscriptions(at.key)
+        self.close_subscriptions(at.key)?;
+        self.close_signals_of(at.key, |_| true)
     }
 }

@@ -74,6 +74,15 @@ impl Work<'_> {
                 self.start_from_buffer(&tenant_id, &process_id, &correlation_key)
             }
             Step::MatchBuffered { subscription_key } => self.match_buffered(subscription_key),
+            Step::BroadcastSignal { signal_key, name, tenant_id, variables, after } => {
+                self.broadcast_slice(signal_key, name, tenant_id, variables, after)
+            }
+            Step::StartBySignal { definition_key, element, variables } => {
+                self.start_by_signal(definition_key, element, variables)
+            }
+            Step::TriggerSignal { subscription_key, variables } => {
+                self.trigger_signal(subscription_key, &variables)
+            }
             Step::SpawnLoop { body_key } => self.spawn_loop(body_key),
             Step::ActivateLoop { body_key, index } => self.activate_in_loop(body_key, index),
             Step::GatherLoop { body_key, chunk } => self.gather_loop(body_key, chunk),
@@ -106,9 +115,16 @@ impl Work<'_> {
             | Step::GatherLoop { body_key, .. } => *body_key,
             // The body or scope is gone already.
             Step::ForgetLoop { .. } | Step::DropCompensations { .. } => return Ok(None),
-            Step::StartFromBuffer { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches => return Ok(None),
+            Step::WorkOnBatch { .. } | Step::ForgetBatches => return Ok(None),
             Step::ActivateAdHoc { ad_hoc_key, .. } | Step::CreateAdHocJob { ad_hoc_key } => *ad_hoc_key,
             Step::TerminateOlder { scope_key, .. } => *scope_key,
+            Step::StartFromBuffer { .. } | Step::BroadcastSignal { .. } | Step::StartBySignal { .. } => {
+                return Ok(None);
+            }
+            Step::TriggerSignal { subscription_key, .. } => {
+                let row = self.tables.signal_subscriptions.get(subscription_key)?;
+                return Ok(row.map(|row| row.process_instance_key));
+            }
             Step::MatchBuffered { subscription_key } => {
                 return Ok(self
                     .tables
@@ -265,6 +281,15 @@ impl Work<'_> {
                     for flow in flows {
                         self.take_flow(at, flow, None, &mut children, &mut tokens)?;
                     }
+                }
+                Leave::ByLink(target) => {
+                    children += 1;
+                    self.steps.push_back(Step::Activate {
+                        process_instance_key: at.process_instance_key,
+                        element: target,
+                        scope_key: at.scope_key,
+                        trigger: None,
+                    });
                 }
                 Leave::Through(flow) => self.take_flow(at, flow, None, &mut children, &mut tokens)?,
                 Leave::ByEvent(flow, trigger) => {

@@ -145,6 +145,40 @@ pub enum Step {
         #[n(0)]
         key: Key,
     },
+    /// Tells a signal to those who wait for it, a slice at a time.
+    #[n(140)]
+    BroadcastSignal {
+        /// Who began to wait after it is not told.
+        #[n(0)]
+        signal_key: Key,
+        #[n(1)]
+        name: protocol::Name,
+        #[n(2)]
+        tenant_id: protocol::Name,
+        #[n(3)]
+        variables: Document,
+        /// The last subscription that was told.
+        #[n(4)]
+        after: Key,
+    },
+    /// Starts an instance at a signal start event.
+    #[n(141)]
+    StartBySignal {
+        #[n(0)]
+        definition_key: Key,
+        #[n(1)]
+        element: u32,
+        #[n(2)]
+        variables: Document,
+    },
+    /// Tells a signal to one who waits for it.
+    #[n(142)]
+    TriggerSignal {
+        #[n(0)]
+        subscription_key: Key,
+        #[n(1)]
+        variables: Document,
+    },
     /// Ends a termination: nothing is left inside.
     #[n(7)]
     FinishTermination {

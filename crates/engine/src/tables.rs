@@ -7,8 +7,8 @@ use protocol::Key;
 use crate::batch_operation::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, Decision, DecisionRequirements, Definition,
-    ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile,
-    StoredListener, Subscription, Timer, VariableKey,
+    ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta, SignalSubscription,
+    StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 use crate::user_task::row::UserTask;
@@ -98,6 +98,15 @@ state::tables! {
         /// Resources of no kind that the engine knows.
         pub resources: Table<Key, StoredFile> = 42,
         /// Multi-instance bodies and ad-hoc sub-processes.
+        /// Signal subscriptions.
+        pub signal_subscriptions: Table<Key, SignalSubscription> = 60,
+        /// Signal subscriptions by tenant and signal name.
+        pub signal_by_name: Table<(Tenant, Text, Key), ()> = 61,
+        /// Signal subscriptions by element instance.
+        pub signal_by_owner: Table<(Key, Key), ()> = 62,
+        /// Signal start events of latest versions: tenant, signal name, process ID, element.
+        pub signal_starts: Table<(Tenant, Text, Text, u32), StartSubscription> = 63,
+        /// Multi-instance bodies.
         pub loops: Table<Key, Loop> = 70,
         /// Items of a multi-instance body, later its outputs: body, number of the chunk.
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,
@@ -143,6 +152,7 @@ pub const LASTING: &[&str] = &[
     "forms",
     "resources",
     "start_subscriptions",
+    "signal_starts",
     "exporters",
     "batch_operations",
     "batch_items",

@@ -86,6 +86,12 @@ pub enum Command {
         #[n(1)]
         position: u64,
     },
+    /// Tells a signal to everybody who waits for its name.
+    #[n(140)]
+    BroadcastSignal(#[n(0)] BroadcastSignal),
+    /// Evaluates conditional start events; those whose condition is met start an instance each.
+    #[n(141)]
+    EvaluateConditionals(#[n(0)] EvaluateConditionals),
     /// Lets the commands of a banned process instance run again.
     #[n(17)]
     Unban {
@@ -454,6 +460,34 @@ pub struct CorrelateMessage {
     /// Tenant.
     #[n(3)]
     pub tenant_id: Name,
+}
+
+/// See [`Command::BroadcastSignal`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct BroadcastSignal {
+    /// Name.
+    #[n(0)]
+    pub name: Name,
+    /// Payload.
+    #[n(1)]
+    pub variables: Document,
+    /// Tenant.
+    #[n(2)]
+    pub tenant_id: Name,
+}
+
+/// See [`Command::EvaluateConditionals`].
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct EvaluateConditionals {
+    /// What the conditions are evaluated against, and what the new instances get.
+    #[n(0)]
+    pub variables: Document,
+    /// Tenant.
+    #[n(1)]
+    pub tenant_id: Name,
+    /// Of this process definition only.
+    #[n(2)]
+    pub definition_key: Option<Key>,
 }
 
 /// See [`Command::SetVariables`].

@@ -25,9 +25,10 @@ pub use batch_operation::{
     BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter, Operand, Test,
 };
 pub use command::{
-    ActivateAdHoc, AwaitResult, Clock, ClusterVariable, ClusterVariableAction, Command, CompleteJob,
-    CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy, EvaluateDecision,
-    FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
+    ActivateAdHoc, AwaitResult, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
+    CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy,
+    EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError,
+    UpdateJob,
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
@@ -48,15 +49,16 @@ pub use record::{
     BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
     BatchOperationInitializationRecord, BatchOperationItem, BatchOperationLifecycleRecord,
     BatchOperationPartitionRecord, ClusterVariableRecord, CompensationSubscriptionRecord,
-    CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
-    DeploymentRecord, ErrorRecord, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
-    FormRecord, GlobalListenerRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord,
+    ConditionalEvaluationRecord, ConditionalSubscriptionRecord, CreationRuntimeInstructionRecord,
+    DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, DeploymentRecord, ErrorRecord,
+    EscalationRecord, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord,
+    GlobalListenerRecord, IncidentRecord, JobRecord, MatchedRuleRecord, MessageRecord,
     MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord,
     ProcessInstanceBatchRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
     ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord,
     ProcessRecord, Record, RecordValue, ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord,
-    StartInstructionRecord, TerminateInstructionRecord, TimerRecord, UserTaskRecord,
-    VariableInstructionRecord, VariableRecord,
+    SignalRecord, SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord,
+    TerminateInstructionRecord, TimerRecord, UserTaskRecord, VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

@@ -128,6 +128,9 @@ values! {
     MessageStartEventSubscription(MessageStartSubscriptionRecord) = 8, Variable(VariableRecord) = 9,
     ProcessInstanceCreation(ProcessInstanceCreationRecord) = 10, Error(ErrorRecord) = 11, Process(ProcessRecord) = 12,
     ResourceDeletion(ResourceDeletionRecord) = 13, CompensationSubscription(CompensationSubscriptionRecord) = 170,
+    Signal(SignalRecord) = 140, SignalSubscription(SignalSubscriptionRecord) = 141, Escalation(EscalationRecord) = 142,
+    ConditionalSubscription(ConditionalSubscriptionRecord) = 143,
+    ConditionalEvaluation(ConditionalEvaluationRecord) = 144,
     ProcessInstanceMigration(ProcessInstanceMigrationRecord) = 200,
     ProcessInstanceModification(ProcessInstanceModificationRecord) = 180, RuntimeInstruction(RuntimeInstructionRecord) = 181,
     DecisionRequirements(DecisionRequirementsRecord) = 100, Decision(DecisionRecord) = 101, Form(FormRecord) = 102,
@@ -272,6 +275,36 @@ records! {
     /// A failure of the engine itself; the instance is banned.
     ErrorRecord {
         0 exception_message: Name, 1 stacktrace: Name, 2 error_event_position: u64, 3 process_instance_key: Key,
+    }
+    /// A signal told to everybody who waits for its name.
+    SignalRecord {
+        0 signal_name: Name, 1 variables: Document, 2 tenant_id: Name,
+    }
+    /// Somebody who waits for a signal; a start event has no instance.
+    SignalSubscriptionRecord {
+        0 process_definition_key: Key, 1 bpmn_process_id: Name, 2 signal_name: Name, 3 catch_event_id: Name,
+        4 #[serde(serialize_with = "key_or_none")] catch_event_instance_key: Option<Key>, 5 tenant_id: Name,
+    }
+    /// An escalation, and who caught it, if anybody.
+    EscalationRecord {
+        0 process_instance_key: Key, 1 escalation_code: Name, 2 throw_element_id: Name, 3 catch_element_id: Name,
+    }
+    /// Somebody who waits for a condition.
+    ConditionalSubscriptionRecord {
+        0 #[serde(serialize_with = "key_or_none")] scope_key: Option<Key>,
+        1 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
+        2 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 3 process_definition_key: Key,
+        4 bpmn_process_id: Name, 5 catch_event_id: Name, 6 interrupting: bool, 7 condition: Name,
+        8 variable_names: Vec<Name>, 9 variable_events: Vec<Name>, 10 tenant_id: Name,
+    }
+    /// Conditional start events that were evaluated, and what they started.
+    ConditionalEvaluationRecord {
+        0 #[serde(serialize_with = "key_or_none")] process_definition_key: Option<Key>, 1 tenant_id: Name,
+        2 variables: Document, 3 started_process_instances: Vec<StartedInstanceRecord>,
+    }
+    /// An instance that a condition started.
+    StartedInstanceRecord {
+        0 process_definition_key: Key, 1 process_instance_key: Key,
     }
     /// A process definition.
     ProcessRecord {

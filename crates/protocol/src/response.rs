@@ -53,6 +53,22 @@ pub enum Response {
     },
     /// A batch operation was created.
     BatchOperationCreated(BatchOperationCreated),
+    /// A signal was broadcast.
+    SignalBroadcast {
+        /// Key of the signal.
+        signal_key: Key,
+        /// Its tenant.
+        tenant_id: Name,
+    },
+    /// Conditional start events were evaluated.
+    ConditionalsEvaluated {
+        /// Key of the evaluation.
+        key: Key,
+        /// Its tenant.
+        tenant_id: Name,
+        /// Definition and key of each new instance.
+        instances: Vec<(Key, Key)>,
+    },
     /// Variables were set.
     VariablesSet {
         /// Key of the change.

@@ -1,14 +1,22 @@
 //! Event definitions: what the start, catch, boundary, throw and end events have in common.
 
 mod compensation;
+mod condition;
 mod error;
+mod escalation;
+mod link;
 mod message;
+mod signal;
 mod timer;
+mod trigger;
 
 pub(crate) use compensation::{compensate, handler};
-pub(crate) use error::{caught_error, thrown_code};
+pub(crate) use error::thrown_code;
+pub(crate) use escalation::thrown_escalation;
+pub(crate) use link::link_name;
 pub(crate) use message::{KeyNeed, message};
-pub(crate) use timer::{TimerUse, timer};
+pub(crate) use signal::signal;
+pub(crate) use trigger::{Place, trigger};
 
 use crate::context::Context;
 use crate::xml::{NodeId, Space};
@@ -21,16 +29,12 @@ pub(crate) enum Definition {
     Error(NodeId),
     Compensation(NodeId),
     Cancel,
+    Escalation(NodeId),
+    Signal(NodeId),
+    Link(NodeId),
+    Condition(NodeId),
     Terminate,
 }
-
-/// Definitions that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 4] = [
-    ("conditionalEventDefinition", "conditional"),
-    ("escalationEventDefinition", "escalation"),
-    ("linkEventDefinition", "link"),
-    ("signalEventDefinition", "signal"),
-];
 
 /// The definition of an event that has at most one: `Ok(None)` for a none event, `Err` if there is a finding, which is
 /// then reported.
@@ -64,12 +68,16 @@ pub(crate) fn definition(cx: &mut Context<'_, '_>) -> Result<Option<Definition>,
         "errorEventDefinition" => Ok(Some(Definition::Error(*one))),
         "compensateEventDefinition" => Ok(Some(Definition::Compensation(*one))),
         "cancelEventDefinition" => Ok(Some(Definition::Cancel)),
+        "escalationEventDefinition" => Ok(Some(Definition::Escalation(*one))),
+        "signalEventDefinition" => Ok(Some(Definition::Signal(*one))),
+        "linkEventDefinition" => Ok(Some(Definition::Link(*one))),
+        "conditionalEventDefinition" => {
+            cx.problem("conditional events are not supported yet");
+            Err(())
+        }
         "terminateEventDefinition" => Ok(Some(Definition::Terminate)),
         _ => {
-            match UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
-                Some((_, what)) => cx.problem(format!("{what} events are not supported yet")),
-                None => cx.problem(format!("the event definition '{name}' is unknown")),
-            }
+            cx.problem(format!("the event definition '{name}' is unknown"));
             Err(())
         }
     }

@@ -7,7 +7,7 @@ use crate::xml::{NodeId, Space};
 
 /// Where a timer stands, which decides what forms it may have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum TimerUse {
+pub(super) enum TimerUse {
     /// Start event of a process.
     ProcessStart,
     /// Intermediate catch event.
@@ -51,7 +51,7 @@ impl TimerUse {
 }
 
 /// The timer of an event definition.
-pub(crate) fn timer(
+pub(super) fn timer(
     cx: &mut Context<'_, '_>,
     definition: NodeId,
     place: TimerUse,

@@ -1,11 +1,9 @@
-//! Boundary events: message and timer, interrupting or not, error, compensation and cancel.
+//! Boundary events.
 
 use super::{Check, Kind, compensation, duplicate};
 use crate::catalogue::is_true;
 use crate::context::Context;
-use crate::event::{
-    Definition, KeyNeed, TimerUse, caught_error, handler, message, required_definition, timer,
-};
+use crate::event::{Definition, Place, handler, required_definition, trigger};
 use crate::graph::{Boundary, ElementIndex, ElementKind, ElementType, EventType, Trigger};
 use crate::problem::excerpt;
 
@@ -14,29 +12,16 @@ pub(super) const KIND: Kind = Kind::node("boundaryEvent", ElementType::BoundaryE
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     let attached_to = attached_to(cx);
     let interrupting = cx.attribute("cancelActivity").is_none_or(is_true);
-    let (trigger, event_type) = match required_definition(cx)? {
-        Definition::Message(node) => {
-            (Trigger::Message(message(cx, node, KeyNeed::Required)?), EventType::Message)
-        }
-        Definition::Timer(node) => {
-            let place =
-                if interrupting { TimerUse::InterruptingBoundary } else { TimerUse::NonInterruptingBoundary };
-            (Trigger::Timer(timer(cx, node, place)?), EventType::Timer)
-        }
-        Definition::Error(node) => {
-            let trigger = caught_error(cx, node)?;
-            if !interrupting {
-                cx.problem("an error boundary event must be interrupting");
-                return None;
-            }
-            (trigger, EventType::Error)
-        }
+    let definition = required_definition(cx)?;
+    let around_others = attached_to.is_some_and(|host| {
+        let kind = cx.outline.elements[host as usize].kind;
+        kind.is_none_or(|kind| kind.is_scope || kind.element_type == ElementType::CallActivity)
+    });
+    let place = Place::Boundary { interrupting, around_others: around_others || attached_to.is_none() };
+    let (trigger, event_type) = match definition {
         Definition::Compensation(_) => (handler(cx)?, EventType::Compensation),
         Definition::Cancel => (Trigger::Cancel, EventType::Cancel),
-        Definition::Terminate => {
-            cx.problem("a boundary event must be one of: message, timer, error, compensation, cancel");
-            return None;
-        }
+        other => trigger(cx, other, place)?,
     };
     let boundary = Boundary { attached_to: attached_to?, interrupting, trigger };
     Some((ElementKind::Boundary(boundary), event_type))

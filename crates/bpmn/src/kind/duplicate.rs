@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::graph::{ElementIndex, ElementKind, Process, Text, Trigger};
+use crate::graph::{ElementIndex, ElementKind, ElementType, PROCESS, Process, Text, Trigger};
 use crate::problem::excerpt;
 
 /// An event that waits for what an earlier one waits for.
@@ -24,7 +24,7 @@ pub(super) fn find(process: &Process, events: &[ElementIndex]) -> Vec<Repeated> 
     let mut repeated = Vec::new();
     for &event in events {
         let Some(trigger) = trigger(&process.element(event).kind) else { continue };
-        let Some(wanted) = wanted(trigger) else { continue };
+        let Some(wanted) = wanted(process, event, trigger) else { continue };
         if seen.insert(wanted.clone()) {
             continue;
         }
@@ -50,7 +50,7 @@ fn trigger(kind: &ElementKind) -> Option<&Trigger> {
     }
 }
 
-fn wanted(trigger: &Trigger) -> Option<Wanted> {
+fn wanted(process: &Process, event: ElementIndex, trigger: &Trigger) -> Option<Wanted> {
     let named = |kind, name: &Text| match name {
         Text::Static(name) => Some((kind, Some(name.clone()))),
         // What it evaluates to is known at run time only.
@@ -59,6 +59,17 @@ fn wanted(trigger: &Trigger) -> Option<Wanted> {
     match trigger {
         Trigger::Message(message) => named("message", &message.name),
         Trigger::Error(code) => Some(("error", code.clone())),
-        Trigger::None | Trigger::Timer(_) | Trigger::Compensation { .. } | Trigger::Cancel => None,
+        Trigger::Escalation(code) => Some(("escalation", code.clone())),
+        Trigger::Signal(name) => named("signal", name),
+        // A condition is looked at for each event that has it, but starts one instance only.
+        Trigger::Condition(condition) if process.element(event).scope == PROCESS => {
+            let is_start = process.element(event).element_type == ElementType::StartEvent;
+            is_start.then(|| ("condition", Some(Arc::from(condition.expression.text().trim()))))
+        }
+        Trigger::None
+        | Trigger::Timer(_)
+        | Trigger::Condition(_)
+        | Trigger::Compensation { .. }
+        | Trigger::Cancel => None,
     }
 }

@@ -1,11 +1,11 @@
-//! End events: none, error, terminate, compensation, cancel, and message as a job.
+//! End events; a message is a job.
 
 use super::compensation::check_cancel;
 use super::{Check, Kind};
 use crate::context::Context;
-use crate::event::{Definition, compensate, definition, thrown_code};
+use crate::event::{Definition, compensate, definition, signal, thrown_code, thrown_escalation};
 use crate::extension::job;
-use crate::graph::{ElementIndex, ElementKind, ElementType, End, EventType};
+use crate::graph::{ElementIndex, ElementKind, ElementType, End, EventType, Throw};
 
 pub(super) const KIND: Kind = Kind::node("endEvent", ElementType::EndEvent, read).with_check(check);
 
@@ -20,8 +20,14 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         Some(Definition::Message(_)) => {
             Some((ElementKind::Job(job(cx, &["publishMessage"])?), EventType::Message))
         }
-        Some(Definition::Timer(_)) => {
-            cx.problem("an end event must be one of: none, message, error, terminate, compensation, cancel");
+        Some(Definition::Signal(node)) => {
+            Some((ElementKind::Throw(Throw::Signal(signal(cx, node)?)), EventType::Signal))
+        }
+        Some(Definition::Escalation(node)) => {
+            Some((ElementKind::Throw(Throw::Escalation(thrown_escalation(cx, node)?)), EventType::Escalation))
+        }
+        Some(_) => {
+            cx.problem("an end event must be one of: none, message, error, escalation, signal, terminate, compensation, cancel");
             None
         }
     }

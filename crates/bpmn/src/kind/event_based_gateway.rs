@@ -28,10 +28,13 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     for &flow in element.outgoing.iter().rev() {
         let target = process.flow(flow).target;
         let event = process.element(target);
-        if event.element_type != ElementType::IntermediateCatchEvent {
+        if event.element_type != ElementType::IntermediateCatchEvent || event.event_type == EventType::Link {
             // What is not supported is reported as such.
             if check.outline.elements[target as usize].kind.is_some() {
-                check.flow_problem(flow, "must lead to a message or timer intermediate catch event");
+                check.flow_problem(
+                    flow,
+                    "must lead to a message, timer, signal or conditional intermediate catch event",
+                );
             }
             continue;
         }

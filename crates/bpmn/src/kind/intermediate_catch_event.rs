@@ -1,22 +1,20 @@
-//! Intermediate catch events: message and timer.
+//! Intermediate catch events.
 
 use super::Kind;
 use crate::context::Context;
-use crate::event::{Definition, KeyNeed, TimerUse, message, required_definition, timer};
-use crate::graph::{ElementKind, ElementType, EventType, Trigger};
+use crate::event::{Definition, Place, link_name, required_definition, trigger};
+use crate::graph::{ElementKind, ElementType, EventType};
 
 pub(super) const KIND: Kind = Kind::node("intermediateCatchEvent", ElementType::IntermediateCatchEvent, read);
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
-    let (trigger, event_type) = match required_definition(cx)? {
-        Definition::Message(node) => {
-            (Trigger::Message(message(cx, node, KeyNeed::Required)?), EventType::Message)
+    match required_definition(cx)? {
+        Definition::Link(node) => {
+            Some((ElementKind::LinkCatch { name: link_name(cx, node)? }, EventType::Link))
         }
-        Definition::Timer(node) => (Trigger::Timer(timer(cx, node, TimerUse::Catch)?), EventType::Timer),
-        Definition::Error(_) | Definition::Terminate | Definition::Compensation(_) | Definition::Cancel => {
-            cx.problem("an intermediate catch event must be one of: message, timer");
-            return None;
+        definition => {
+            let (trigger, event_type) = trigger(cx, definition, Place::Catch)?;
+            Some((ElementKind::IntermediateCatch(trigger), event_type))
         }
-    };
-    Some((ElementKind::IntermediateCatch(trigger), event_type))
+    }
 }

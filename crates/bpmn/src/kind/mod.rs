@@ -17,6 +17,7 @@ mod exclusive_gateway;
 mod inclusive_gateway;
 mod intermediate_catch_event;
 mod intermediate_throw_event;
+mod link;
 mod multi_instance;
 mod parallel_gateway;
 mod pass_through_task;

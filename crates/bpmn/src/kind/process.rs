@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feel::Expression;
 
-use super::{Check, ad_hoc_sub_process, check_markers, compensation, duplicate, multi_instance};
+use super::{Check, ad_hoc_sub_process, check_markers, compensation, duplicate, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
@@ -77,6 +77,7 @@ pub(crate) fn read_process(
             elements[scope].event_starts.push(start);
         }
     }
+    let link_problems = link::resolve(&mut elements);
     let by_id = elements.iter().enumerate().map(|(index, e)| (e.id.clone(), index as ElementIndex)).collect();
     let (id, name) = (elements[0].id.clone(), elements[0].name.clone());
     let reach = Reach::of(&elements, &flows);
@@ -86,6 +87,9 @@ pub(crate) fn read_process(
     let mut process =
         Process { id, name, version_tag, is_bound_to_deployment, elements, flows, by_id, reach };
     let mut check = Check { document, outline, process: &process, report };
+    for (index, problem) in link_problems {
+        check.problem(index, problem);
+    }
     check_starts(&mut check);
     for (index, draft) in outline.elements.iter().enumerate() {
         if let Some(kind) = draft.kind {

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use crate::graph::{
-    ElementIndex, ElementKind, ElementType, End, PROCESS, Process, StartEvent, Text, Trigger,
+    ElementIndex, ElementKind, ElementType, End, PROCESS, Process, StartEvent, Text, Throw, Trigger,
 };
 use crate::kind::ReadProcess;
 use crate::problem::Report;
@@ -163,6 +163,8 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. })
         | ElementKind::IntermediateThrow
         | ElementKind::Compensate { .. }
+        | ElementKind::Throw(Throw::Link { .. })
+        | ElementKind::LinkCatch { .. }
         | ElementKind::EndEvent(End::None)
         | ElementKind::Script { .. }
         | ElementKind::Call(_)
@@ -175,6 +177,8 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::IntermediateCatch(_)
         | ElementKind::Boundary(_)
         | ElementKind::EndEvent(_)
+        // An escalation may end what it loops in, a signal too.
+        | ElementKind::Throw(_)
         | ElementKind::Job(_)
         | ElementKind::UserTask(_)
         | ElementKind::Receive(_)
@@ -192,6 +196,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
 fn next(process: &Process, index: ElementIndex, first: usize, start_of: &HashMap<&str, usize>) -> Vec<usize> {
     let element = process.element(index);
     match &element.kind {
+        ElementKind::Throw(Throw::Link { target, .. }) => return vec![first + *target as usize],
         ElementKind::SubProcess { start } => return vec![first + *start as usize],
         // Only calls within the file can be followed.
         ElementKind::Call(call) => {

@@ -56,13 +56,17 @@ fn timers_have_the_form_their_place_allows() {
             "endEvent",
             "",
             &date,
-            Some("an end event must be one of: none, message, error, terminate, compensation, cancel"),
+            Some(
+                "an end event must be one of: none, message, error, escalation, signal, terminate, compensation, cancel",
+            ),
         ),
         (
             "intermediateThrowEvent",
             "",
             &date,
-            Some("an intermediate throw event must be one of: none, message, compensation"),
+            Some(
+                "an intermediate throw event must be one of: none, message, signal, escalation, link, compensation",
+            ),
         ),
     ] {
         check_event(element, attributes, content, expected.as_slice());
@@ -169,12 +173,17 @@ fn errors_have_a_code() {
             error("e"),
             Some("an error boundary event must be interrupting"),
         ),
-        ("startEvent", "", error("e"), Some("a start event must be one of: none, message, timer")),
+        (
+            "startEvent",
+            "",
+            error("e"),
+            Some("a start event must be one of: none, message, timer, signal, conditional"),
+        ),
         (
             "intermediateCatchEvent",
             "",
             error("e"),
-            Some("an intermediate catch event must be one of: message, timer"),
+            Some("an intermediate catch event must be one of: message, timer, signal, link, conditional"),
         ),
     ] {
         check_event(element, attributes, &content, expected.as_slice());
@@ -192,7 +201,9 @@ fn an_event_has_one_definition() {
         "boundaryEvent",
         "attachedToRef='t'",
         "<terminateEventDefinition/>",
-        &["a boundary event must be one of: message, timer, error, compensation, cancel"],
+        &[
+            "a boundary event must be one of: message, timer, error, escalation, signal, conditional, compensation, cancel",
+        ],
     );
 }
 

@@ -108,8 +108,8 @@ fn an_event_based_gateway_leads_to_events_of_its_own() {
                 + &to("r")
                 + &to("t"),
             &[
-                "sequenceFlow 'to-r': must lead to a message or timer intermediate catch event",
-                "sequenceFlow 'to-t': must lead to a message or timer intermediate catch event",
+                "sequenceFlow 'to-r': must lead to a message, timer, signal or conditional intermediate catch event",
+                "sequenceFlow 'to-t': must lead to a message, timer, signal or conditional intermediate catch event",
             ],
         ),
     ] {

@@ -11,6 +11,7 @@ mod gateways;
 mod listeners;
 mod loops;
 mod tasks;
+mod told_events;
 mod unsupported;
 
 use bpmn::{Limits, Process, parse};

@@ -165,7 +165,13 @@ impl Work<'_> {
                     }
                     Err(failure) => Err(failure),
                 },
-                Trigger::None | Trigger::Error(_) | Trigger::Compensation { .. } | Trigger::Cancel => Ok(()),
+                Trigger::Signal(name) => self.arm_signal(key, &definition, model, element, name),
+                Trigger::Condition(_)
+                | Trigger::None
+                | Trigger::Error(_)
+                | Trigger::Escalation(_)
+                | Trigger::Compensation { .. }
+                | Trigger::Cancel => Ok(()),
             };
             result.map_err(|failure| match failure {
                 Failure::Incident { message, .. } => {
@@ -217,6 +223,7 @@ impl Work<'_> {
         self.cancel_timers(key)?;
         let Some(definition) = self.tables.definitions.get(&key)? else { return Ok(()) };
         let model = self.definitions.process(self.tables, key)?;
+        self.disarm_signals(key, &definition, &model)?;
         for name in self.start_message_names(&model)? {
             for (element, _) in model.triggered_starts() {
                 let at = (

@@ -1,6 +1,7 @@
 //! Commands: one file each.
 
 mod activate_ad_hoc;
+mod broadcast_signal;
 mod cancel_instance;
 mod clock;
 mod cluster_variable;
@@ -47,6 +48,12 @@ impl Work<'_> {
             Command::YieldJobs { job_keys } => self.yield_jobs(job_keys)?,
             Command::PublishMessage(publish) => self.publish_message(publish)?,
             Command::CorrelateMessage(correlate) => self.correlate_message(correlate)?,
+            Command::BroadcastSignal(broadcast) => self.broadcast_signal(broadcast),
+            Command::EvaluateConditionals(_) => {
+                return Err(
+                    protocol::Rejection::invalid_state("conditional events are not supported yet").into()
+                );
+            }
             Command::ResolveIncident { incident_key, operation_reference } => {
                 self.operation_reference = *operation_reference;
                 self.resolve_incident(*incident_key)?

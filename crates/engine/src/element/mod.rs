@@ -20,6 +20,7 @@ mod receive;
 mod script;
 mod start_event;
 mod sub_process;
+mod throw;
 mod user_task;
 
 pub(crate) use ad_hoc::no_such_elements;
@@ -114,15 +115,17 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::StartEvent(_) => &start_event::StartEvent,
         ElementKind::IntermediateCatch(_) | ElementKind::Boundary(_) => &catch_event::CatchEvent,
         ElementKind::Compensate { .. } => &compensate::Compensate,
+        ElementKind::Throw(_) => &throw::Throw,
         ElementKind::EndEvent(_) => &end_event::EndEvent,
         ElementKind::Job(_) => &job_task::JobTask,
         ElementKind::UserTask(_) => &user_task::UserTask,
         ElementKind::Receive(_) => &receive::Receive,
         ElementKind::Script { .. } => &script::Script,
         ElementKind::Decision(_) => &decision::Decision,
-        ElementKind::PassThrough | ElementKind::IntermediateThrow | ElementKind::Parallel => {
-            &pass_through::PassThrough
-        }
+        ElementKind::PassThrough
+        | ElementKind::IntermediateThrow
+        | ElementKind::LinkCatch { .. }
+        | ElementKind::Parallel => &pass_through::PassThrough,
         ElementKind::Call(_) => &call_activity::CallActivity,
         ElementKind::Exclusive { .. } => &exclusive::Exclusive,
         ElementKind::Inclusive { .. } => &inclusive::Inclusive,

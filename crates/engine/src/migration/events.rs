@@ -22,11 +22,7 @@ pub(super) fn attached_events(process: &Process, index: ElementIndex) -> Vec<Ele
 
 /// Whether an event ends what waits for it.
 pub(super) fn is_interrupting(process: &Process, event: ElementIndex) -> bool {
-    match &process.element(event).kind {
-        ElementKind::Boundary(boundary) => boundary.interrupting,
-        ElementKind::StartEvent(start) => start.interrupting,
-        _ => true,
-    }
+    process.interrupts(event)
 }
 
 impl Work<'_> {
@@ -37,6 +33,7 @@ impl Work<'_> {
         if part.row.subscribed {
             self.move_timers(migration, part, at)?;
             self.move_subscriptions(migration, part, at)?;
+            self.move_signals(migration, part, at)?;
         }
         if !matches!(part.row.phase, Phase::Activated | Phase::Completing) {
             return Ok(());
@@ -89,11 +86,30 @@ impl Work<'_> {
                     subscription.element = element;
                     subscription.definition_key = at.instance.definition_key;
                     subscription.process_id = at.instance.process_id.clone();
-                    subscription.interrupting = is_interrupting(&migration.mapping.target, element);
+                    subscription.interrupting = migration.mapping.target.interrupts(element);
                     self.record_subscription(key, Intent::Migrated, &subscription, None);
                     self.tables.subscriptions.put(key, subscription);
                 }
                 None => self.close_subscription(key, &subscription),
+            }
+        }
+        Ok(())
+    }
+
+    fn move_signals(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
+        let owner = part.key;
+        for (_, key) in self.tables.signal_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
+            let Some(subscription) = self.tables.signal_subscriptions.get(&key)? else { continue };
+            match migration.mapping.element(subscription.element) {
+                Some(element) => {
+                    let mut subscription = (*subscription).clone();
+                    subscription.element = element;
+                    subscription.definition_key = at.instance.definition_key;
+                    subscription.process_id = at.instance.process_id.clone();
+                    self.record_signal_subscription(key, Intent::Migrated, &subscription);
+                    self.tables.signal_subscriptions.put(key, subscription);
+                }
+                None => self.close_signal(key, &subscription),
             }
         }
         Ok(())

@@ -90,9 +90,17 @@ impl Generator<'_> {
             }
             7 => {
                 let id = self.id("pass");
-                let kind = ["task", "throw", "throw", "task"][self.random.below(4) as usize];
-                let what = if kind == "throw" && self.random.percent(60) { " compensate" } else { "" };
-                let _ = writeln!(text, "{kind} {id}{what}");
+                let what = match self.random.below(7) {
+                    0 | 1 => "task {id}".to_owned(),
+                    2 => format!("throw {{id}} signal=g{} in:r=\"=r\"", self.random.below(3)),
+                    3 => format!("throw {{id}} escalation={}", CODES[self.random.below(3) as usize]),
+                    4 | 5 => "throw {id} compensate".to_owned(),
+                    _ => "throw {id}".to_owned(),
+                };
+                let _ = writeln!(text, "{}", what.replace("{id}", &id));
+                if self.random.percent(20) {
+                    return self.link(text, id);
+                }
                 Block { first: id.clone(), last: id }
             }
             8..=10 => self.exclusive(text, depth),
@@ -117,15 +125,22 @@ impl Generator<'_> {
         self.with_boundaries(text, id)
     }
 
+    /// A link behind an element.
+    fn link(&mut self, text: &mut String, first: String) -> Block {
+        let [to, from] = ["to", "from"].map(|prefix| self.id(prefix));
+        let _ = writeln!(text, "throw {to} link={to}\ncatch {from} link={to}\n{first} -> {to}");
+        Block { first, last: from }
+    }
+
     fn message(&mut self) -> String {
         format!("m{}", self.random.below(4))
     }
 
     fn event(&mut self) -> String {
-        if self.random.percent(50) {
-            format!("timer=PT{}S", self.random.below(30))
-        } else {
-            format!("message={} key=key", self.message())
+        match self.random.below(5) {
+            0 | 1 => format!("timer=PT{}S", self.random.below(30)),
+            2 => format!("signal=g{}", self.random.below(3)),
+            _ => format!("message={} key=key", self.message()),
         }
     }
 
@@ -180,9 +195,12 @@ impl Generator<'_> {
         let _ = writeln!(text, "xor {out}\n{host} -> {out}");
         let mut taken = Vec::new();
         for _ in 0..count {
-            let what = match self.random.below(4) {
+            let what = match self.random.below(5) {
                 0 => "error=*".to_owned(),
                 1 => format!("error={}", CODES[self.random.below(2) as usize]),
+                2 if host.starts_with("sub") || host.starts_with("call") => {
+                    format!("escalation={}", ["E1", "E2", "*"][self.random.below(3) as usize])
+                }
                 _ => self.event(),
             };
             // Two boundary events of one activity must not wait for the same.
@@ -285,9 +303,10 @@ impl Generator<'_> {
     fn event_sub_processes(&mut self, text: &mut String, depth: u32) {
         let mut taken = Vec::new();
         for _ in 0..=self.random.below(2) {
-            let what = match self.random.below(4) {
+            let what = match self.random.below(6) {
                 0 => "error=*".to_owned(),
                 1 => format!("error={}", CODES[self.random.below(2) as usize]),
+                2 => format!("escalation={}", ["E1", "E2", "*"][self.random.below(3) as usize]),
                 _ => self.event(),
             };
             if taken.contains(&what) {
@@ -318,8 +337,10 @@ impl Generator<'_> {
     fn events(&mut self, text: &mut String, depth: u32) -> Block {
         let (gateway, merge) = (self.id("events"), self.id("merge"));
         let _ = writeln!(text, "events {gateway}\nxor {merge}");
-        for (n, what) in ["timer=PT9S", "message=m1 key=key", "message=m2 key=key"].into_iter().enumerate() {
-            if n == 2 && self.random.percent(50) {
+        for (n, what) in
+            ["timer=PT9S", "message=m1 key=key", "message=m2 key=key", "signal=g1"].into_iter().enumerate()
+        {
+            if n >= 2 && self.random.percent(50) {
                 continue;
             }
             let catch = self.id("wait");

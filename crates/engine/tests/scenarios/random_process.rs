@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use engine::Options;
 use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
 use protocol::{
-    ActivatedJob, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, Intent, Key, Name,
-    PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob,
+    ActivatedJob, BroadcastSignal, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob,
+    Intent, Key, Name, PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob,
 };
 
 use crate::random_model::{CODES, generate};
@@ -140,7 +140,8 @@ impl Run {
                 self.advance(by_ms);
             }
             10 => self.advance(660_000),
-            11..=13 => self.publish(),
+            11 | 12 => self.publish(),
+            13 => self.broadcast(),
             14 | 15 => self.resolve_incidents(false),
             16 => {
                 self.actions.push("flush and reopen".to_owned());
@@ -214,6 +215,15 @@ impl Run {
             tenant_id: Name::default_tenant(),
         });
         self.run(command);
+    }
+
+    fn broadcast(&mut self) {
+        let (name, r) = (self.random.below(3), self.random.below(10));
+        self.run(Command::BroadcastSignal(BroadcastSignal {
+            name: Name::from(format!("g{name}")),
+            variables: document(&format!(r#"{{"r":{r}}}"#)),
+            tenant_id: Name::default_tenant(),
+        }));
     }
 
     /// Resolves incidents; those that nobody can resolve end their instance, if `for_good`.
@@ -296,6 +306,13 @@ impl Run {
                     result: None,
                 }));
             }
+            for name in 0..3 {
+                self.run(Command::BroadcastSignal(BroadcastSignal {
+                    name: Name::from(format!("g{name}")),
+                    variables: Document::empty(),
+                    tenant_id: Name::default_tenant(),
+                }));
+            }
             for name in 0..4 {
                 for key in 0..2 {
                     self.run(Command::PublishMessage(PublishMessage {
@@ -346,7 +363,8 @@ fn check_consistency(harness: &Harness) {
                 assert!(tables.jobs.contains(&job_key).unwrap(), "the job of {key}");
             }
             let waits = !tables.timer_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
-                || !tables.subscription_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty();
+                || !tables.subscription_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
+                || !tables.signal_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty();
             assert!(!waits || row.subscribed, "{key} waits for events unseen: {row:?}");
             ControlFlow::Continue(())
         })
@@ -389,6 +407,8 @@ fn check_consistency(harness: &Harness) {
         ("timers", "timer_by_owner"),
         ("subscriptions", "subscription_by_name"),
         ("subscriptions", "subscription_by_owner"),
+        ("signal_subscriptions", "signal_by_name"),
+        ("signal_subscriptions", "signal_by_owner"),
         ("messages", "message_due"),
         ("messages", "message_by_name"),
         ("incidents", "incident_by_owner"),

@@ -125,4 +125,5 @@ methods! {
     update_job_timeout: "UpdateJobTimeout", "UNARY", "JOB#UPDATE_TIMEOUT";
     delete_resource: "DeleteResource", "UNARY", "RESOURCE_DELETION#DELETE";
     broadcast_signal: "BroadcastSignal", "UNARY", "SIGNAL#BROADCAST";
+    evaluate_conditional: "EvaluateConditional", "UNARY", "CONDITIONAL_EVALUATION#EVALUATE";
 }

@@ -13,6 +13,7 @@ mod activation;
 mod connection;
 mod decision;
 mod deployment;
+mod event;
 mod field;
 mod job;
 mod message;

@@ -13,7 +13,9 @@ use crate::Tenancy;
 
 use super::activation::{JobBatches, PushedJobs};
 use super::metrics::{Method, Metrics};
-use super::{Options, decision, deployment, job, message, process_instance, status, topology, variables};
+use super::{
+    Options, decision, deployment, event, job, message, process_instance, status, topology, variables,
+};
 
 /// The longest time one poll is held, whatever it asks for.
 const POLL_TIMEOUT_MAX: Duration = Duration::from_hours(24);
@@ -325,8 +327,17 @@ impl pb::gateway_server::Gateway for Service {
 
     async fn broadcast_signal(
         &self,
-        _: Request<pb::BroadcastSignalRequest>,
+        request: Request<pb::BroadcastSignalRequest>,
     ) -> Result<Response<pb::BroadcastSignalResponse>, Status> {
-        unserved(&self.metrics.broadcast_signal, "BroadcastSignal")
+        let command = event::broadcast(request.into_inner());
+        self.submit(&self.metrics.broadcast_signal, "BROADCAST", command, event::broadcasted).await
+    }
+
+    async fn evaluate_conditional(
+        &self,
+        request: Request<pb::EvaluateConditionalRequest>,
+    ) -> Result<Response<pb::EvaluateConditionalResponse>, Status> {
+        let command = event::evaluate(request.into_inner());
+        self.submit(&self.metrics.evaluate_conditional, "EVALUATE", command, event::evaluated).await
     }
 }

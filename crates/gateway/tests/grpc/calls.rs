@@ -319,6 +319,42 @@ async fn every_other_command_reaches_the_broker() {
 }
 
 #[tokio::test]
+async fn signals_and_conditions_reach_the_broker() {
+    let broadcast = Ok(Response::SignalBroadcast { signal_key: 6, tenant_id: Name::default_tenant() });
+    let evaluated = Ok(Response::ConditionalsEvaluated {
+        key: 7,
+        tenant_id: Name::default_tenant(),
+        instances: vec![(8, 9)],
+    });
+    let server = Server::start(FakeBroker::answering([broadcast, evaluated])).await;
+    let mut client = server.client().await;
+    let request = pb::BroadcastSignalRequest {
+        signal_name: "alarm".to_owned(),
+        variables: r#"{"a":1}"#.to_owned(),
+        ..Default::default()
+    };
+    let answer = client.broadcast_signal(request).await.unwrap().into_inner();
+    assert_eq!((answer.key, &*answer.tenant_id), (6, "<default>"));
+    let request = pb::EvaluateConditionalRequest {
+        variables: r#"{"x":2}"#.to_owned(),
+        process_definition_key: Some(8),
+        ..Default::default()
+    };
+    let answer = client.evaluate_conditional(request).await.unwrap().into_inner();
+    assert_eq!((answer.conditional_evaluation_key, &*answer.tenant_id), (7, "<default>"));
+    assert_eq!(answer.process_instances[0].process_instance_key, 9);
+    let commands = server.broker.commands();
+    let [Command::BroadcastSignal(signal), Command::EvaluateConditionals(evaluate)] = &commands[..] else {
+        panic!("a broadcast and an evaluation: {commands:?}")
+    };
+    assert_eq!((signal.name.as_str(), signal.variables.len()), ("alarm", 1));
+    assert_eq!((evaluate.definition_key, evaluate.variables.len()), (Some(8), 1));
+    let nameless = client.broadcast_signal(pb::BroadcastSignalRequest::default()).await;
+    assert_refused(nameless, Code::InvalidArgument, "signalName");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_migration_reaches_the_broker() {
     let server = Server::start(FakeBroker::answering([Ok(Response::Done)])).await;
     let mut client = server.client().await;
@@ -349,12 +385,6 @@ async fn a_migration_reaches_the_broker() {
 async fn what_is_not_served_says_so() {
     let server = Server::start(FakeBroker::default()).await;
     let mut client = server.client().await;
-    let no = Code::Unimplemented;
-    assert_refused(
-        client.broadcast_signal(pb::BroadcastSignalRequest::default()).await,
-        no,
-        "BroadcastSignal",
-    );
     let result = pb::JobResult { r#type: Some("other".to_owned()), ..Default::default() };
     let other = pb::CompleteJobRequest { job_key: 1, result: Some(result), ..Default::default() };
     assert_refused(client.complete_job(other).await, Code::InvalidArgument, "'result.type'");

@@ -18,6 +18,7 @@
 //! update JOB [retries=2] [timeout=10s]    yield JOB …
 //! publish NAME KEY [ttl=10s] [id=ID] [JSON]    correlate NAME KEY [JSON]     (key `-`: none)
 //! instruct ELEMENT elements=a,b [cancel=true] [JSON for each]   complete JOB activate=a,b [JSON for each] [fulfilled=true]
+//! broadcast SIGNAL [JSON]    conditions [PROCESS v=1] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] JSON
 //! resolve ELEMENT            set ELEMENT|#1 [local] [await=REQUEST] JSON
 //! assign TASK WHO [claim]    unassign TASK    finish TASK [JSON]    change TASK [due=…] [users=a,b] …
@@ -34,11 +35,11 @@ use engine::Options;
 use expect_test::Expect;
 use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
-    BatchOperationChange, Clock, ClusterVariable, ClusterVariableAction, Command, CompleteJob,
-    CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef, DeleteResource,
-    Deploy, Document, ElementMapping, ElementSource, EvaluateDecision, FailJob, JobResult, Json, Key,
-    MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name, PublishMessage, RejectionType,
-    Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
+    BatchOperationChange, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
+    CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
+    DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateConditionals, EvaluateDecision,
+    FailJob, JobResult, Json, Key, MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name,
+    PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
 };
 
 use super::harness::{START_MS, document};
@@ -269,6 +270,19 @@ impl Run {
                 correlation_key: Name::from(line.word(2).trim_start_matches('-')),
                 variables: line.variables(),
                 tenant_id: Name::default_tenant(),
+            }),
+            "broadcast" => Command::BroadcastSignal(BroadcastSignal {
+                name: Name::from(line.word(1)),
+                variables: line.variables(),
+                tenant_id: line.option("tenant").map_or_else(Name::default_tenant, Name::from),
+            }),
+            "conditions" => Command::EvaluateConditionals(EvaluateConditionals {
+                variables: line.variables(),
+                tenant_id: Name::default_tenant(),
+                definition_key: line
+                    .words
+                    .get(1)
+                    .map(|id| self.definition(id, line.number("v").unwrap_or(1))),
             }),
             "resolve" => Command::ResolveIncident {
                 incident_key: self.transcript.incidents.get(line.word(1)).copied().unwrap_or(1),

@@ -329,6 +329,33 @@ impl Writer {
         if e.get("cancel").is_some() {
             return "<bpmn:cancelEventDefinition/>".to_owned();
         }
+        if let Some(name) = e.get("link") {
+            return format!(r#"<bpmn:linkEventDefinition name="{name}"/>"#);
+        }
+        if let Some(name) = e.get("signal") {
+            let signal = self.share(|id| format!(r#"<bpmn:signal id="{id}" name="{}"/>"#, escape(name)));
+            return format!(r#"<bpmn:signalEventDefinition signalRef="{signal}"/>"#);
+        }
+        if let Some(condition) = e.get("condition") {
+            let filter = e.get("after").map_or(String::new(), |events| {
+                format!(
+                    r#"<bpmn:extensionElements><zeebe:conditionalFilter variableEvents="{events}"/></bpmn:extensionElements>"#
+                )
+            });
+            return format!(
+                "<bpmn:conditionalEventDefinition>{filter}<bpmn:condition>={}</bpmn:condition></bpmn:conditionalEventDefinition>",
+                escape(condition)
+            );
+        }
+        match e.get("escalation") {
+            Some("*") => return "<bpmn:escalationEventDefinition/>".to_owned(),
+            Some(code) => {
+                let escalation = self
+                    .share(|id| format!(r#"<bpmn:escalation id="{id}" escalationCode="{}"/>"#, escape(code)));
+                return format!(r#"<bpmn:escalationEventDefinition escalationRef="{escalation}"/>"#);
+            }
+            None => {}
+        }
         match e.get("error") {
             Some("*") => "<bpmn:errorEventDefinition/>".to_owned(),
             Some(code) => {

@@ -24,6 +24,7 @@ pub const KINDS: &[&str] = &[
     "subscriptions",
     "definitions",
     "decisions",
+    "escalations",
     "errors",
     "batches",
     "slices",
@@ -88,6 +89,10 @@ impl Transcript {
                     Response::BatchOperationCreated(created) => {
                         format!("= {} {}", self.batch_name(created.batch_operation_key), created.kind)
                     }
+                    Response::ConditionalsEvaluated { instances, .. } => {
+                        let names = instances.iter().map(|(_, key)| self.instance_name(*key));
+                        format!("= started [{}]", names.collect::<Vec<_>>().join(" "))
+                    }
                     Response::MessageCorrelated { process_instance_key, .. } => {
                         format!("= correlated to {}", self.instance_name(*process_instance_key))
                     }
@@ -99,7 +104,8 @@ impl Transcript {
                     | Response::Pending
                     | Response::VariablesSet { .. }
                     | Response::ClusterVariable(_)
-                    | Response::MessagePublished { .. } => return,
+                    | Response::MessagePublished { .. }
+                    | Response::SignalBroadcast { .. } => return,
                 };
                 self.line(&text);
             }
@@ -263,6 +269,39 @@ impl Transcript {
                     it.element_id, it.message_name, it.correlation_key
                 );
                 ("subscriptions", text)
+            }
+            RecordValue::Signal(it) => {
+                ("messages", format!("signal {} {intent} {}", it.signal_name, it.variables.to_json()))
+            }
+            RecordValue::SignalSubscription(it) => {
+                let host = match it.catch_event_instance_key {
+                    Some(key) => self.elements.get(&key).cloned().unwrap_or_default(),
+                    None => it.bpmn_process_id.to_string(),
+                };
+                let text =
+                    format!("signal subscription {host}/{} {} {intent}", it.catch_event_id, it.signal_name);
+                ("subscriptions", text)
+            }
+            RecordValue::Escalation(it) => {
+                let to = if it.catch_element_id.is_empty() { "" } else { " to " };
+                let from = &it.throw_element_id;
+                let text = format!(
+                    "escalation {} {intent} from {from}{to}{}",
+                    it.escalation_code, it.catch_element_id
+                );
+                ("escalations", text)
+            }
+            RecordValue::ConditionalSubscription(it) => {
+                let host = match it.element_instance_key {
+                    Some(key) => self.elements.get(&key).cloned().unwrap_or_default(),
+                    None => it.bpmn_process_id.to_string(),
+                };
+                let text = format!("condition {host}/{} {} {intent}", it.catch_event_id, it.condition);
+                ("subscriptions", text)
+            }
+            RecordValue::ConditionalEvaluation(it) => {
+                let count = it.started_process_instances.len();
+                ("messages", format!("conditions {intent}, {count} started"))
             }
             RecordValue::MessageStartEventSubscription(it) => {
                 let text = format!(

@@ -180,6 +180,14 @@ fn usual(command: &Command) -> Response {
             name: variable.name.clone(),
             value: variable.value.clone(),
         }),
+        Command::BroadcastSignal(signal) => {
+            Response::SignalBroadcast { signal_key: 12, tenant_id: signal.tenant_id.clone() }
+        }
+        Command::EvaluateConditionals(evaluate) => Response::ConditionalsEvaluated {
+            key: 13,
+            tenant_id: evaluate.tenant_id.clone(),
+            instances: vec![(PROCESS_KEY, INSTANCE_KEY)],
+        },
         Command::SetVariables(_) => Response::VariablesSet { key: 11 },
         _ => Response::Done,
     }

@@ -7,9 +7,10 @@ use broker::api::SubmitError;
 use bytes::Bytes;
 use http_body_util::Full;
 use protocol::{
-    ActivateAdHoc, ActivateElement, Clock, Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef,
-    Document, EvaluateDecision, FailJob, JobResult, Name, PublishMessage, Rejection, RejectionType,
-    SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
+    ActivateAdHoc, ActivateElement, BroadcastSignal, Clock, Command, CompleteJob, CreateInstance,
+    DecisionRef, DefinitionRef, Document, EvaluateConditionals, EvaluateDecision, FailJob, JobResult, Name,
+    PublishMessage, Rejection, RejectionType, SetVariables, ThrowError, UpdateJob, UserTaskChanges,
+    UserTaskCommand, UserTaskOperation,
 };
 
 use super::super::contract::Operation;
@@ -426,6 +427,32 @@ fn update_a_job() {
         "changeset.retries: expected at least 1, but found 0",
     );
     bad("PATCH", path, r#"{"changeset":{"retires":1}}"#, "changeset.retires: unknown property");
+}
+
+#[test]
+fn signals_and_conditions() {
+    let body = r#"{"signalName":"alarm","variables":{"a":1},"tenantId":"t1"}"#;
+    let (answer, command) = succeed(Operation::BroadcastSignal, "/v2/signals/broadcast", body);
+    assert_eq!(answer, r#"{"tenantId":"t1","signalKey":"12"}"#);
+    let expected =
+        BroadcastSignal { name: "alarm".into(), variables: document(r#"{"a":1}"#), tenant_id: "t1".into() };
+    assert_eq!(command, Command::BroadcastSignal(expected));
+    bad("POST", "/v2/signals/broadcast", "{}", "signalName: is required");
+
+    let path = "/v2/conditionals/evaluation";
+    let body = r#"{"variables":{"x":2},"processDefinitionKey":"77"}"#;
+    let (answer, command) = succeed(Operation::EvaluateConditionals, path, body);
+    assert_eq!(
+        answer,
+        r#"{"conditionalEvaluationKey":"13","tenantId":"<default>","processInstances":[{"processDefinitionKey":"2251799813685249","processInstanceKey":"2251799813685250"}]}"#
+    );
+    let expected = EvaluateConditionals {
+        variables: document(r#"{"x":2}"#),
+        tenant_id: Name::default_tenant(),
+        definition_key: Some(77),
+    };
+    assert_eq!(command, Command::EvaluateConditionals(expected));
+    bad("POST", path, "{}", "variables: is required");
 }
 
 #[test]

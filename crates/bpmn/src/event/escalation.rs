@@ -1,0 +1,45 @@
+//! Escalations: thrown to the scopes around, which need not catch them.
+
+use super::message::local_name;
+use crate::context::{Context, Given};
+use crate::graph::{Text, Trigger};
+use crate::problem::excerpt;
+use crate::xml::NodeId;
+
+/// The code that a throw or end event throws.
+pub(crate) fn thrown_escalation(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Text> {
+    let reference = cx.required(definition, "escalationRef")?;
+    match referenced(cx, reference)? {
+        Given::Valid(code) => Some(code.clone()),
+        Given::Broken => None,
+        Given::Absent => {
+            let id = excerpt(reference.trim());
+            cx.problem(format!("the escalation '{id}' must have an escalationCode to be thrown"));
+            None
+        }
+    }
+}
+
+/// What a catch event waits for: one code or, without a code, every escalation.
+pub(super) fn caught_escalation(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Trigger> {
+    let reference = cx.document.attribute(definition, "escalationRef").filter(|id| !id.trim().is_empty());
+    let Some(reference) = reference else { return Some(Trigger::Escalation(None)) };
+    match referenced(cx, reference)? {
+        Given::Valid(Text::Static(code)) => Some(Trigger::Escalation(Some(code.clone()))),
+        Given::Valid(Text::Expression(_)) => {
+            let id = excerpt(reference.trim());
+            cx.problem(format!("the code of escalation '{id}' must be static text to be caught"));
+            None
+        }
+        Given::Broken => None,
+        Given::Absent => Some(Trigger::Escalation(None)),
+    }
+}
+
+fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Given<Text>> {
+    let found = local_name(reference).and_then(|id| cx.catalogue.escalations.get(id));
+    if found.is_none() {
+        cx.problem(format!("escalationRef refers to '{}', which is no escalation", excerpt(reference)));
+    }
+    found
+}

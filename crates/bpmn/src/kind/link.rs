@@ -1,0 +1,36 @@
+//! Links: which catch event the throw events of a scope lead to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::graph::{Element, ElementIndex, ElementKind, Throw};
+use crate::problem::excerpt;
+
+/// Joins the link events of all scopes. Gives what is wrong, each with its element.
+pub(super) fn resolve(elements: &mut [Element]) -> Vec<(ElementIndex, String)> {
+    let mut problems = Vec::new();
+    let mut catches: HashMap<(ElementIndex, Arc<str>), ElementIndex> = HashMap::new();
+    for (index, element) in elements.iter().enumerate() {
+        let ElementKind::LinkCatch { name } = &element.kind else { continue };
+        let index = index as ElementIndex;
+        if *catches.entry((element.scope, name.clone())).or_insert(index) != index {
+            let name = excerpt(name);
+            problems
+                .push((index, format!("another link catch event of the same scope has the name '{name}'")));
+        }
+    }
+    for (index, element) in elements.iter_mut().enumerate() {
+        let scope = element.scope;
+        let ElementKind::Throw(Throw::Link { name, target }) = &mut element.kind else { continue };
+        if let Some(&catch) = catches.get(&(scope, name.clone())) {
+            *target = catch;
+            continue;
+        }
+        let name = excerpt(name);
+        let reason = format!("no link catch event of the same scope has the name '{name}'");
+        problems.push((index as ElementIndex, reason));
+        // It leads nowhere, so nothing else about it can be judged.
+        element.kind = ElementKind::PassThrough;
+    }
+    problems
+}
