@@ -138,6 +138,7 @@ gateway! {
         migrate_process_instance: MigrateProcessInstanceRequest => MigrateProcessInstanceResponse,
         delete_resource: DeleteResourceRequest => DeleteResourceResponse,
         broadcast_signal: BroadcastSignalRequest => BroadcastSignalResponse,
+        evaluate_conditional: EvaluateConditionalRequest => EvaluateConditionalResponse,
     }
 
     type ActivateJobsStream = Empty<Result<grpc::ActivateJobsResponse, Status>>;

@@ -100,6 +100,7 @@ gateway! {
         migrate_process_instance: MigrateProcessInstanceRequest => MigrateProcessInstanceResponse,
         delete_resource: DeleteResourceRequest => DeleteResourceResponse,
         broadcast_signal: BroadcastSignalRequest => BroadcastSignalResponse,
+        evaluate_conditional: EvaluateConditionalRequest => EvaluateConditionalResponse,
     }
 
     type ActivateJobsStream = ReceiverStream<Result<grpc::ActivateJobsResponse, Status>>;
