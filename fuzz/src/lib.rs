@@ -12,8 +12,8 @@ pub use engine::engine;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 5] =
-    [("bpmn", bpmn), ("feel", feel), ("json", json), ("batch", batch), ("engine", engine)];
+pub const TARGETS: [(&str, Target); 6] =
+    [("bpmn", bpmn), ("dmn", dmn), ("feel", feel), ("json", json), ("batch", batch), ("engine", engine)];
 
 /// A BPMN file: reading it ends with processes or with findings of bounded length.
 pub fn bpmn(data: &[u8]) {
@@ -22,6 +22,44 @@ pub fn bpmn(data: &[u8]) {
         Err(problems) => {
             assert!(!problems.0.is_empty(), "a refusal has a reason");
             assert!(problems.to_string().len() <= bpmn::MAX_DISPLAY_BYTES, "a refusal is short");
+        }
+    }
+}
+
+/// A DMN file: reading it ends with decisions or with findings of bounded length, and each decision that was read ends
+/// within its limits, with a result that leaves as JSON or with a reason; without its trail it ends alike.
+pub fn dmn(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let limits = dmn::Limits { max_evaluated_decisions: 200, ..dmn::Limits::default() };
+    let model = match dmn::parse(text, &limits) {
+        Ok(model) => model,
+        Err(problems) => {
+            assert!(!problems.0.is_empty(), "a refusal has a reason");
+            assert!(problems.to_string().len() <= dmn::MAX_DISPLAY_BYTES, "a refusal is short");
+            return;
+        }
+    };
+    let limits = feel::Limits { fuel: 100_000, ..feel::Limits::default() };
+    let environment = feel::Environment { now_ms: 1_700_000_000_000, limits, ..feel::Environment::default() };
+    let variables = std::collections::BTreeMap::from([
+        ("a".to_owned(), feel::Value::string("winter")),
+        ("n".to_owned(), feel::Value::from_json_lazy(Bytes::from_static(b"[1, {\"b\": null}]"))),
+    ]);
+    for decision in model.decisions().take(20) {
+        let alone = model.output(decision.id, &variables, &environment);
+        match model.evaluate(decision.id, &variables, &environment) {
+            Ok(evaluation) => {
+                let mut written = Vec::new();
+                evaluation.output.to_json(&mut written);
+                let mut again = Vec::new();
+                alone.expect("the same result without the trail").to_json(&mut again);
+                assert_eq!(written, again, "the trail changes nothing");
+                assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "a result is valid JSON");
+            }
+            Err(failure) => {
+                assert!(!failure.reason.is_empty(), "a failure has a reason");
+                assert!(alone.is_err(), "the trail changes nothing");
+            }
         }
     }
 }

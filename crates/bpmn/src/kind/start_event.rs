@@ -24,19 +24,19 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         }
         (Some(definition), Some(place)) => trigger(cx, definition, place)?,
     };
-    let form = if matches!(trigger, Trigger::None) { form(cx)? } else { None };
+    let form = if matches!(trigger, Trigger::None) { form(cx).ok()? } else { None };
     let interrupting = place == Some(Place::EventSubProcess { interrupting: true });
     Some((ElementKind::StartEvent(StartEvent { form, trigger, interrupting }), event_type))
 }
 
-/// The form of a none start event. One that is embedded in the process has no version to choose.
-fn form(cx: &mut Context<'_, '_>) -> Option<Option<FormReference>> {
-    let Some(node) = cx.extension("formDefinition") else { return Some(None) };
+/// The form of a none start event. One that is embedded in the process has no version to choose. An error is reported.
+fn form(cx: &mut Context<'_, '_>) -> Result<Option<FormReference>, ()> {
+    let Some(node) = cx.extension("formDefinition") else { return Ok(None) };
     let has = |name: &str| cx.document.attribute(node, name).is_some_and(|value| !value.trim().is_empty());
     if !has("formId") && has("formKey") {
-        return Some(None);
+        return Ok(None);
     }
-    form_reference(cx, node).map(Some)
+    form_reference(cx, node).map(Some).ok_or(())
 }
 
 /// Where the start event stands; `None` in an embedded sub-process.

@@ -74,6 +74,12 @@ impl Generator<'_> {
             0..=3 => self.job(text),
             4 => {
                 let id = self.id("script");
+                if self.random.percent(40) {
+                    let decision = ["season", "dish", "='sea'+'son'"][self.random.below(3) as usize];
+                    let _ =
+                        writeln!(text, "decide {id} decision={decision} result=v in:month==r in:guests==2");
+                    return Block { first: id.clone(), last: id };
+                }
                 let _ = writeln!(text, "script {id} expr=\"if r = null then 0 else r + 1\" result=v");
                 Block { first: id.clone(), last: id }
             }

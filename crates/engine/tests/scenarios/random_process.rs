@@ -87,7 +87,9 @@ pub struct Run {
 
 impl Run {
     fn all(&mut self, model: &str) {
-        self.harness.deploy(&[("main.bpmn", model)]).unwrap_or_else(|rejection| panic!("{rejection}"));
+        self.harness
+            .deploy(&[("main.bpmn", model), ("dish.dmn", include_str!("models/dish.dmn"))])
+            .unwrap_or_else(|rejection| panic!("{rejection}"));
         for instance in 0..3 {
             self.create(instance);
             for _ in 0..ACTIONS / 3 {

@@ -86,7 +86,10 @@ impl Harness {
     pub fn deploy(&mut self, files: &[(&str, &str)]) -> Outcome {
         let resources = files
             .iter()
-            .map(|(name, text)| Resource { name: Name::from(*name), content: bpmn(text).into_bytes() })
+            .map(|(name, text)| {
+                let content = if name.ends_with(".bpmn") { bpmn(text) } else { (*text).to_owned() };
+                Resource { name: Name::from(*name), content: content.into_bytes() }
+            })
             .collect();
         self.command(Command::Deploy(Deploy { resources, tenant_id: Name::default_tenant() }))
             .expect("an answer")

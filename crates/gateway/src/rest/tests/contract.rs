@@ -315,7 +315,7 @@ pub(super) fn check_response(spec: &OperationSpec, status: u16, body: &str) {
     match schema {
         // Files are not JSON.
         None if spec.id.ends_with("XML") => {
-            assert_ne!(body, "", "{} answers {status} without a file", spec.id)
+            assert_ne!(body, "", "{} answers {status} without a file", spec.id);
         }
         None => assert_eq!(body, "", "{} answers {status} with a body", spec.id),
         Some(_) if spec.id == "getResourceContent" => {}
