@@ -228,6 +228,13 @@ pub enum ElementKind {
         /// The default flow.
         default: Option<FlowIndex>,
     },
+    /// Complex gateway: choice of flows, join by a condition or both.
+    Complex {
+        /// The default flow.
+        default: Option<FlowIndex>,
+        /// When a join goes on; there if it joins.
+        activation: Option<Expression>,
+    },
     /// Parallel gateway: fork, join or both.
     Parallel,
     /// Event-based gateway; its catch events are the targets of its outgoing flows.

@@ -44,7 +44,7 @@ impl Process {
 
 /// Whether a join waits for what can still reach it, instead of for all flows.
 fn waits_for_reachable(kind: &ElementKind) -> bool {
-    matches!(kind, ElementKind::Inclusive { .. })
+    matches!(kind, ElementKind::Inclusive { .. } | ElementKind::Complex { .. })
 }
 
 fn joins_at(elements: &[Element], index: ElementIndex) -> bool {

@@ -456,6 +456,27 @@ pub enum Cancelling {
     Compensating,
 }
 
+/// A complex gateway that joins.
+#[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
+pub struct ComplexJoin {
+    /// The instance that waits; 0 while it is on its way.
+    #[n(0)]
+    pub instance_key: Key,
+    /// Flows that have been served since it started.
+    #[n(1)]
+    pub taken: Vec<u32>,
+    /// Whether it waits for reset instead of start.
+    #[n(2)]
+    pub is_resetting: bool,
+    /// Whether the instance is about to complete.
+    #[n(3)]
+    pub is_done: bool,
+    /// Whether the instance of the next phase is to be made.
+    #[n(4)]
+    pub is_due: bool,
+}
+minicbor_value!(ComplexJoin, weight = |row| size_of::<ComplexJoin>() + 4 * row.taken.len());
+
 /// A completed activity, or scope with such inside, that can be compensated.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Compensation {

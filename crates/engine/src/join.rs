@@ -15,7 +15,7 @@ use bpmn::graph::{Element, ElementIndex, ElementKind, FlowIndex};
 use protocol::Key;
 use state::StateError;
 
-use crate::entity::{ElementInstance, JoinCheck, Phase};
+use crate::entity::{ComplexJoin, ElementInstance, JoinCheck, Phase};
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::{At, Work};
@@ -26,7 +26,10 @@ type Waiting = BTreeMap<ElementIndex, Vec<FlowIndex>>;
 /// Whether tokens wait here for others.
 pub(crate) fn is_join(element: &Element) -> bool {
     element.incoming.len() > 1
-        && matches!(element.kind, ElementKind::Parallel | ElementKind::Inclusive { .. })
+        && matches!(
+            element.kind,
+            ElementKind::Parallel | ElementKind::Inclusive { .. } | ElementKind::Complex { .. }
+        )
 }
 
 impl Work<'_> {
@@ -37,8 +40,9 @@ impl Work<'_> {
         join: ElementIndex,
         flow: FlowIndex,
         element: &Element,
-    ) -> Result<Option<i64>, StateError> {
-        let mut complete = true;
+    ) -> Result<Option<i64>, Failure> {
+        let is_complex = matches!(element.kind, ElementKind::Complex { .. });
+        let mut complete = !is_complex;
         for &other in element.incoming.iter().filter(|&&other| other != flow) {
             complete &= self.tables.join_tokens.contains(&(scope_key, join, other))?;
         }
@@ -49,6 +53,9 @@ impl Work<'_> {
             if !matches!(element.kind, ElementKind::Parallel) {
                 self.watch_joins(scope_key)?;
             }
+            if is_complex {
+                self.token_at_complex(scope_key, join)?;
+            }
             return Ok(None);
         }
         for &other in element.incoming.iter().filter(|&&other| other != flow) {
@@ -57,7 +64,12 @@ impl Work<'_> {
         Ok(Some(element.incoming.len() as i64 - 1))
     }
 
-    fn use_token(&mut self, scope_key: Key, join: ElementIndex, flow: FlowIndex) -> Result<(), StateError> {
+    pub fn use_token(
+        &mut self,
+        scope_key: Key,
+        join: ElementIndex,
+        flow: FlowIndex,
+    ) -> Result<(), StateError> {
         let key = (scope_key, join, flow);
         match self.tables.join_tokens.get(&key)?.map_or(0, |count| *count) {
             0 | 1 => self.tables.join_tokens.delete(&key),
@@ -73,6 +85,15 @@ impl Work<'_> {
             }
         })?;
         Ok(())
+    }
+
+    /// Looks at the joins of a scope soon.
+    pub fn look_at_joins(&mut self, scope_key: Key) -> Result<(), StateError> {
+        self.watch_joins(scope_key)?;
+        match self.tables.element_instances.get(&scope_key)? {
+            Some(scope) => self.scope_moved(scope_key, &scope),
+            None => Ok(()),
+        }
     }
 
     /// Something has come to a scope or gone from it: what waits there may have to wait no longer.
@@ -95,22 +116,41 @@ impl Work<'_> {
         for (_, join, flow) in self.tables.join_tokens.keys(all_tokens(scope_key), usize::MAX)? {
             waiting.entry(join).or_default().push(flow);
         }
-        if !waiting.keys().any(|&join| is_patient(&at.process, join)) {
+        let mut patient: BTreeSet<ElementIndex> =
+            waiting.keys().copied().filter(|&join| is_inclusive(&at.process, join)).collect();
+        let complex = self.complex_joins_of(scope_key)?;
+        for (join, state) in &complex {
+            let taken = waiting.entry(*join).or_default();
+            taken.extend(&state.taken);
+            if state.is_resetting && !state.is_done {
+                patient.insert(*join);
+            }
+        }
+        if patient.is_empty() && complex.is_empty() {
             return Ok(());
         }
-        if let Some(living) = self.living(scope_key, &row)?
-            && let Some(join) = next_to_go_on(&at.process, &waiting, &living)
+        if let Some(living) = self.living(scope_key, &row, &complex)?
+            && let Some(join) = next_to_go_on(&at.process, &waiting, &patient, &living)
         {
-            self.go_on_from(&at, join, &waiting[&join])?;
+            match complex.iter().find(|(other, _)| *other == join) {
+                Some((_, state)) => self.end_phase((scope_key, join), state.instance_key)?,
+                None => self.go_on_from(&at, join, &waiting[&join])?,
+            }
         }
         self.watch_joins(scope_key).map_err(Failure::from)
     }
 
-    /// The elements that live in a scope; `None` while some are still on their way.
+    fn complex_joins_of(&self, scope_key: Key) -> Result<Vec<(ElementIndex, ComplexJoin)>, StateError> {
+        let rows = self.tables.complex_joins.scan((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
+        Ok(rows.into_iter().map(|((_, join), state)| (join, (*state).clone())).collect())
+    }
+
+    /// The elements that live in a scope, joins that wait aside; `None` while some are still on their way.
     fn living(
         &self,
         scope_key: Key,
         scope: &ElementInstance,
+        complex: &[(ElementIndex, ComplexJoin)],
     ) -> Result<Option<BTreeSet<ElementIndex>>, StateError> {
         let children = self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
         if children.len() < scope.active_children as usize {
@@ -118,6 +158,9 @@ impl Work<'_> {
         }
         let mut living = BTreeSet::new();
         for (_, key) in children {
+            if complex.iter().any(|(_, state)| state.instance_key == key && !state.is_done) {
+                continue;
+            }
             living.extend(self.tables.element_instances.get(&key)?.map(|row| row.element));
         }
         Ok(Some(living))
@@ -141,6 +184,9 @@ impl Work<'_> {
         for key in self.tables.join_tokens.keys(all_tokens(scope_key), usize::MAX)? {
             self.tables.join_tokens.delete(&key);
         }
+        for key in self.tables.complex_joins.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
+            self.tables.complex_joins.delete(&key);
+        }
         Ok(())
     }
 }
@@ -149,22 +195,22 @@ fn all_tokens(scope_key: Key) -> std::ops::Range<(Key, u32, u32)> {
     (scope_key, 0, 0)..(scope_key + 1, 0, 0)
 }
 
-/// Whether a join goes on without tokens that cannot come.
-fn is_patient(process: &Process, join: ElementIndex) -> bool {
+fn is_inclusive(process: &Process, join: ElementIndex) -> bool {
     matches!(process.element(join).kind, ElementKind::Inclusive { .. })
 }
 
-/// The join that is to go on, if there is one.
+/// The join that is to go on, if there is one, out of those that go on without tokens that cannot come.
 fn next_to_go_on(
     process: &Process,
     waiting: &Waiting,
+    patient: &BTreeSet<ElementIndex>,
     living: &BTreeSet<ElementIndex>,
 ) -> Option<ElementIndex> {
     let missing = |join: ElementIndex| {
         let incoming = &process.element(join).incoming;
         incoming.iter().copied().filter(move |flow| !waiting[&join].contains(flow))
     };
-    // Joins that will go on later: a parallel one may get all it lacks, an inclusive one may get some.
+    // Joins that will go on later: a parallel one may get all it lacks, another one may get some.
     let mut movable = BTreeSet::new();
     loop {
         let can_come = |join: ElementIndex, flow: FlowIndex| {
@@ -173,10 +219,10 @@ fn next_to_go_on(
         };
         let found = waiting.keys().copied().find(|&join| {
             !movable.contains(&join)
-                && if is_patient(process, join) {
-                    missing(join).any(|flow| can_come(join, flow))
-                } else {
+                && if matches!(process.element(join).kind, ElementKind::Parallel) {
                     missing(join).all(|flow| can_come(join, flow))
+                } else {
+                    missing(join).any(|flow| can_come(join, flow))
                 }
         });
         match found {
@@ -184,11 +230,8 @@ fn next_to_go_on(
             None => break,
         };
     }
-    let still: Vec<ElementIndex> = waiting
-        .keys()
-        .copied()
-        .filter(|join| !movable.contains(join) && is_patient(process, *join))
-        .collect();
+    let still: Vec<ElementIndex> =
+        waiting.keys().copied().filter(|join| !movable.contains(join) && patient.contains(join)).collect();
     // Of those that hold each other up, the first that holds up everybody who holds it up.
     let holds_up =
         |one: ElementIndex, other: ElementIndex| missing(other).any(|flow| process.can_reach(one, flow));

@@ -11,7 +11,7 @@ use state::StateError;
 
 use crate::compensation::Walk;
 use crate::element::{Leave, Next, behavior};
-use crate::entity::{AfterListeners, Cancelling, ElementInstance, Listening, Phase};
+use crate::entity::{AfterListeners, Cancelling, ElementInstance, JoinCheck, Listening, Phase};
 use crate::failure::Failure;
 use crate::join::is_join;
 use crate::options::FaultPoint;
@@ -65,6 +65,7 @@ impl Work<'_> {
                 self.run_handler(host_key, (scope_key, key), &variables)
             }
             Step::DropCompensations { scope_key } => self.drop_compensations(scope_key),
+            Step::CheckComplex { key } => self.check_complex(key),
             Step::AnnounceJobs { scope_key, after } => self.announce_jobs(scope_key, after),
             Step::CompensateCancelled { key } => self.compensate_cancelled(key),
             Step::Terminate { key } => self.terminate(key),
@@ -104,6 +105,7 @@ impl Work<'_> {
             | Step::Terminate { key }
             | Step::Withdraw { key }
             | Step::CompensateCancelled { key }
+            | Step::CheckComplex { key }
             | Step::Compensate { thrower_key: key, .. }
             | Step::RunHandler { host_key: key, .. }
             | Step::FinishTermination { key } => *key,
@@ -389,7 +391,7 @@ impl Work<'_> {
             self.cancel_job(job_key)?;
         }
         self.close(&at)?;
-        if row.waiting_tokens > 0 {
+        if row.waiting_tokens > 0 || row.join_check != JoinCheck::None {
             self.drop_tokens(key)?;
         }
         self.tables.element_instances.update(&key, |row| {

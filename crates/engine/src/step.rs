@@ -131,6 +131,12 @@ pub enum Step {
         #[n(0)]
         scope_key: Key,
     },
+    /// Looks whether a complex gateway goes on.
+    #[n(176)]
+    CheckComplex {
+        #[n(0)]
+        key: Key,
+    },
     /// Announces the jobs inside a scope whose instance is banned no more, a slice at a time.
     #[n(175)]
     AnnounceJobs {

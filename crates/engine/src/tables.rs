@@ -9,6 +9,9 @@ use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, Decision, DecisionRequirements, Definition,
     ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta, SignalSubscription,
     StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
+    Banned, Chunk, Compensation, ComplexJoin, Decision, DecisionRequirements, Definition, ElementInstance,
+    Incident, Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, StoredListener,
+    Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 use crate::user_task::row::UserTask;
@@ -126,6 +129,8 @@ state::tables! {
         pub compensation_by_handler: Table<(Key, Key, Key), ()> = 76,
         /// What a throw event waits for: element instance, number of the completed activity.
         pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
+        /// Complex gateways that join: scope, gateway.
+        pub complex_joins: Table<(Key, u32), ComplexJoin> = 78,
         /// Batch operations.
         pub batch_operations: Table<Key, BatchOperation> = 85,
         /// Items of batch operations: operation, instance or incident.

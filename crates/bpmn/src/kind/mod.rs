@@ -9,6 +9,7 @@ mod business_rule_task;
 mod call_activity;
 mod choice;
 mod compensation;
+mod complex_gateway;
 mod duplicate;
 mod end_event;
 mod event_based_gateway;
@@ -41,7 +42,7 @@ use crate::problem::Report;
 use crate::xml::{Document, NodeId};
 
 /// Every element that can be executed.
-static KINDS: [Kind; 21] = [
+static KINDS: [Kind; 22] = [
     start_event::KIND,
     end_event::KIND,
     intermediate_catch_event::KIND,
@@ -61,16 +62,14 @@ static KINDS: [Kind; 21] = [
     ad_hoc_sub_process::KIND,
     exclusive_gateway::KIND,
     inclusive_gateway::KIND,
+    complex_gateway::KIND,
     parallel_gateway::KIND,
     event_based_gateway::KIND,
 ];
 
 /// Elements of BPMN that the engine does not have yet.
-const UNSUPPORTED: [(&str, &str); 3] = [
-    ("complexGateway", "complex gateways"),
-    ("implicitThrowEvent", "implicit throw events"),
-    ("subChoreography", "choreographies"),
-];
+const UNSUPPORTED: [(&str, &str); 2] =
+    [("implicitThrowEvent", "implicit throw events"), ("subChoreography", "choreographies")];
 
 /// One kind of element.
 #[derive(Debug)]

@@ -170,6 +170,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::Call(_)
         | ElementKind::Exclusive { .. }
         | ElementKind::Inclusive { .. }
+        | ElementKind::Complex { .. }
         | ElementKind::Parallel => true,
         ElementKind::Process
         | ElementKind::EventSubProcess { .. }

@@ -20,8 +20,8 @@ fn a_flow_joins_two_elements_of_one_scope() {
         ),
         // Elements beyond what is supported are elements nevertheless.
         (
-            "<complexGateway id='g'/><sequenceFlow id='f' sourceRef='s' targetRef='g'/>",
-            &["complexGateway 'g': complex gateways are not supported yet"],
+            "<implicitThrowEvent id='g'/><sequenceFlow id='f' sourceRef='s' targetRef='g'/>",
+            &["implicitThrowEvent 'g': implicit throw events are not supported yet"],
         ),
         // Deploys, although the standard disagrees.
         ("<task id='t'/><sequenceFlow id='f' sourceRef='t' targetRef='s'/>", &[]),

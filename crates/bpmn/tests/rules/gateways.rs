@@ -4,7 +4,7 @@ use super::{MESSAGE, check, check_with};
 
 #[test]
 fn a_gateway_that_chooses_knows_where_to_go() {
-    for kind in ["exclusiveGateway", "inclusiveGateway"] {
+    for kind in ["exclusiveGateway", "inclusiveGateway", "complexGateway"] {
         check_choice(kind);
     }
 }
@@ -123,5 +123,41 @@ fn an_event_based_gateway_leads_to_events_of_its_own() {
                 "eventBasedGateway 'g': only an exclusive event-based gateway that does not start a process is supported",
             ],
         );
+    }
+}
+
+#[test]
+fn a_complex_gateway_that_joins_says_when() {
+    let gateway = |condition: &str, flows: &str| {
+        format!(
+            "<complexGateway id='g'>{condition}</complexGateway><task id='a'/>\
+             <sequenceFlow id='1' sourceRef='s' targetRef='g'/>{flows}\
+             <sequenceFlow id='3' sourceRef='g' targetRef='a'/>"
+        )
+    };
+    let second = "<sequenceFlow id='2' sourceRef='s' targetRef='g'/>";
+    let condition = |text: &str| format!("<activationCondition>{text}</activationCondition>");
+    for (condition, flows, expected) in [
+        (condition("=activationCount > 1"), second, &[][..]),
+        (String::new(), "", &[]),
+        (
+            String::new(),
+            second,
+            &["complexGateway 'g': a complex gateway that joins flows must have an activationCondition"],
+        ),
+        (
+            condition("yes"),
+            second,
+            &[
+                "complexGateway 'g': activationCondition must be an expression that starts with '=', but is 'yes'",
+            ],
+        ),
+        (
+            condition("=a") + &condition("=b"),
+            second,
+            &["complexGateway 'g': must have at most one activationCondition"],
+        ),
+    ] {
+        check(&gateway(&condition, flows), expected);
     }
 }

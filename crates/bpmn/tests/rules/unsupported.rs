@@ -5,7 +5,6 @@ use super::{check, check_with};
 #[test]
 fn elements() {
     for (body, expected) in [
-        ("<complexGateway id='x'/>", "complexGateway 'x': complex gateways are not supported yet"),
         ("<teleport id='x'/>", "teleport 'x': is not an element of a process"),
         (
             "<subProcess id='x'><standardLoopCharacteristics/><startEvent id='i'/></subProcess>",

@@ -6,6 +6,7 @@ mod ad_hoc;
 mod call_activity;
 mod catch_event;
 mod compensate;
+mod complex;
 mod decision;
 mod end_event;
 mod event_based;
@@ -128,6 +129,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         | ElementKind::Parallel => &pass_through::PassThrough,
         ElementKind::Call(_) => &call_activity::CallActivity,
         ElementKind::Exclusive { .. } => &exclusive::Exclusive,
+        ElementKind::Complex { .. } => &complex::Complex,
         ElementKind::Inclusive { .. } => &inclusive::Inclusive,
         ElementKind::EventBased => &event_based::EventBased,
         ElementKind::AdHoc(_) => &ad_hoc::AdHocSubProcess,

@@ -18,6 +18,13 @@ impl Work<'_> {
                 check_element(migration, part.row.element)?;
                 check_catch_events(migration, part.row.element)?;
             }
+            let joins = (part.key, 0)..(part.key + 1, 0);
+            if !self.tables.complex_joins.keys(joins, 1)?.is_empty() {
+                let id = &migration.mapping.source_element(part.row.element).id;
+                let reason =
+                    format_args!("a complex gateway in '{id}' waits for tokens, which cannot be migrated");
+                return Err(refused(migration.process_instance_key, reason));
+            }
             if part.row.waiting_tokens > 0 {
                 self.check_tokens(migration, part)?;
             }

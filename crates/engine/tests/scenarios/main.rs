@@ -15,6 +15,7 @@ mod cancellation;
 mod clock;
 mod cluster_variables;
 mod compensation;
+mod complex;
 mod decisions;
 mod deletion;
 mod deployment;

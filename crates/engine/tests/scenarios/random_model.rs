@@ -115,6 +115,7 @@ impl Generator<'_> {
             13 | 14 => self.sub_process(text, depth),
             15 => self.call(text, depth),
             16 => self.events(text, depth),
+            17 if self.random.percent(40) => self.complex(text, depth),
             17 | 18 => self.inclusive(text, depth),
             _ => self.counted_loop(text, depth),
         }
@@ -148,6 +149,25 @@ impl Generator<'_> {
             2 => format!("signal=g{}", self.random.below(3)),
             _ => format!("message={} key=key", self.message()),
         }
+    }
+
+    /// Goes on with the first token, so that it always does. What comes later ends there, or goes a way of its own.
+    fn complex(&mut self, text: &mut String, depth: u32) -> Block {
+        let [fork, join, out, late, end] = ["fork", "join", "out", "job", "e"].map(|prefix| self.id(prefix));
+        let _ = writeln!(
+            text,
+            "and {fork}\ncomplex {join} when=\"activationCount >= 1\"\nxor {out}\njob {late} type=t\nend {end}"
+        );
+        for _ in 0..2 + self.random.below(2) {
+            let inner = self.sequence(text, depth - 1);
+            let _ = writeln!(text, "{fork} -> {}\n{} -> {join}", inner.first, inner.last);
+        }
+        let condition = if self.random.percent(50) { " if waitingForStart" } else { " default" };
+        let _ = writeln!(
+            text,
+            "{join} -> {out}{condition}\n{join} -> {late} if not(waitingForStart)\n{late} -> {end}"
+        );
+        Block { first: fork, last: out }
     }
 
     /// Sometimes something that undoes what the host has done.

@@ -218,6 +218,7 @@ fn content(tables: &engine::Tables) -> Content {
         children,
         variables,
         join_tokens,
+        complex_joins,
         compensations,
         compensation_by_handler,
         compensation_by_thrower,

@@ -226,6 +226,12 @@ impl Writer {
             }
             "task" => ("task", String::new(), String::new()),
             "xor" => ("exclusiveGateway", String::new(), String::new()),
+            "complex" => {
+                let condition = e.get("when").map_or(String::new(), |condition| {
+                    format!("<bpmn:activationCondition>={}</bpmn:activationCondition>", escape(condition))
+                });
+                ("complexGateway", String::new(), condition)
+            }
             "or" => ("inclusiveGateway", String::new(), String::new()),
             "and" => ("parallelGateway", String::new(), String::new()),
             "events" => ("eventBasedGateway", String::new(), String::new()),
