@@ -9,9 +9,6 @@ use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, Decision, DecisionRequirements, Definition,
     ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta, SignalSubscription,
     StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
-    Banned, Chunk, Compensation, ComplexJoin, Decision, DecisionRequirements, Definition, ElementInstance,
-    Incident, Instance, Job, Loop, LoopOutput, Message, Meta, StartSubscription, StoredFile, StoredListener,
-    Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 use crate::user_task::row::UserTask;
@@ -130,7 +127,7 @@ state::tables! {
         /// What a throw event waits for: element instance, number of the completed activity.
         pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
         /// Complex gateways that join: scope, gateway.
-        pub complex_joins: Table<(Key, u32), ComplexJoin> = 78,
+        pub complex_joins: Table<(Key, u32), crate::entity::ComplexJoin> = 78,
         /// Batch operations.
         pub batch_operations: Table<Key, BatchOperation> = 85,
         /// Items of batch operations: operation, instance or incident.
