@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
-use crate::{Key, MigrationPlan, Name};
+use crate::{Key, MigrationPlan, MoveElement, Name};
 
 named! {
     /// What a batch operation does, as the API names it.
@@ -54,6 +54,9 @@ pub enum BatchAction {
     /// Migrates process instances.
     #[n(2)]
     Migrate(#[n(0)] MigrationPlan),
+    /// Moves tokens of process instances, each from all instances of one element to another element.
+    #[n(3)]
+    Modify(#[n(0)] Vec<MoveElement>),
 }
 
 impl BatchAction {
@@ -63,6 +66,7 @@ impl BatchAction {
             Self::Cancel => BatchOperationType::CancelProcessInstance,
             Self::Resolve => BatchOperationType::ResolveIncident,
             Self::Migrate(_) => BatchOperationType::MigrateProcessInstance,
+            Self::Modify(_) => BatchOperationType::ModifyProcessInstance,
         }
     }
 }

@@ -344,7 +344,15 @@ records! {
     /// The creation of a batch operation.
     BatchOperationCreationRecord {
         0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 migration_plan: Option<BatchMigrationPlan>,
-        3 partition_ids: Vec<PartitionId>,
+        3 partition_ids: Vec<PartitionId>, 4 modification_plan: Option<BatchModificationPlan>,
+    }
+    /// What a batch operation moves.
+    BatchModificationPlan {
+        0 move_instructions: Vec<BatchMoveInstruction>,
+    }
+    /// A move of a batch operation.
+    BatchMoveInstruction {
+        0 source_element_id: Name, 1 target_element_id: Name,
     }
     /// Where instances of a batch operation go.
     BatchMigrationPlan {

@@ -2,7 +2,7 @@
 
 use protocol::{
     BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Document, Intent, Key,
-    MigrateInstance, Name,
+    MigrateInstance, ModifyInstance, Name,
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
@@ -35,7 +35,7 @@ impl Work<'_> {
             self.finish_item(key, operation, item_key, item, BatchItemState::Skipped, Some(message));
             return Ok(());
         }
-        if matches!(plan.action, BatchAction::Migrate(_))
+        if matches!(plan.action, BatchAction::Migrate(_) | BatchAction::Modify(_))
             && operation.attempts < MAX_ATTEMPTS
             && self.has_pending_steps(instance_key)?
         {
@@ -51,6 +51,11 @@ impl Work<'_> {
                 process_instance_key: instance_key,
                 plan: plan.clone(),
                 operation_reference: self.operation_reference,
+            })?,
+            BatchAction::Modify(moves) => self.modify_instance(&ModifyInstance {
+                moves: moves.clone(),
+                operation_reference: self.operation_reference,
+                ..ModifyInstance::of(instance_key)
             })?,
         };
         self.finish_item(key, operation, item_key, item, BatchItemState::Completed, None);
@@ -81,7 +86,9 @@ impl Work<'_> {
     fn is_gone(&self, item_key: Key, plan: &BatchPlan) -> Result<bool, Failure> {
         Ok(match plan.action {
             BatchAction::Resolve => !self.tables.incidents.contains(&item_key)?,
-            BatchAction::Cancel | BatchAction::Migrate(_) => !self.tables.instances.contains(&item_key)?,
+            BatchAction::Cancel | BatchAction::Migrate(_) | BatchAction::Modify(_) => {
+                !self.tables.instances.contains(&item_key)?
+            }
         })
     }
 

@@ -15,10 +15,11 @@ pub mod row;
 mod scan;
 
 use protocol::{
-    BatchAction, BatchMigrationPlan, BatchOperationChange, BatchOperationCreated,
-    BatchOperationCreationRecord, BatchOperationInitializationRecord, BatchOperationLifecycleRecord,
-    BatchOperationPartitionRecord, BatchOperationState, Condition, CreateBatchOperation, InstanceField,
-    InstanceFilter, Intent, Key, Name, Operand, Rejection, Response, Test,
+    BatchAction, BatchMigrationPlan, BatchModificationPlan, BatchMoveInstruction, BatchOperationChange,
+    BatchOperationCreated, BatchOperationCreationRecord, BatchOperationInitializationRecord,
+    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, BatchOperationState, Condition,
+    CreateBatchOperation, ElementSource, InstanceField, InstanceFilter, Intent, Key, MoveElement, Name,
+    Operand, Rejection, Response, Test,
 };
 use row::{BatchOperation, BatchPlan};
 
@@ -83,7 +84,13 @@ impl Work<'_> {
                     target_process_definition_key: plan.target_definition_key,
                     mapping_instructions: plan.mappings.clone(),
                 }),
-                BatchAction::Cancel | BatchAction::Resolve => None,
+                BatchAction::Cancel | BatchAction::Resolve | BatchAction::Modify(_) => None,
+            },
+            modification_plan: match &create.action {
+                BatchAction::Modify(moves) => {
+                    Some(BatchModificationPlan { move_instructions: moves.iter().map(move_record).collect() })
+                }
+                _ => None,
             },
             partition_ids: vec![work.options.partition_id],
         });
@@ -217,4 +224,12 @@ impl Work<'_> {
             errors: operation.error.iter().cloned().collect(),
         });
     }
+}
+
+fn move_record(instruction: &MoveElement) -> BatchMoveInstruction {
+    let source_element_id = match &instruction.source {
+        ElementSource::Id(id) => id.clone(),
+        ElementSource::Key(key) => Name::from(key.to_string()),
+    };
+    BatchMoveInstruction { source_element_id, target_element_id: instruction.target_id.clone() }
 }

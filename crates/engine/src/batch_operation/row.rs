@@ -59,6 +59,7 @@ impl BatchPlan {
     fn weight(&self) -> usize {
         let mappings = match &self.action {
             BatchAction::Migrate(plan) => plan.mappings.len(),
+            BatchAction::Modify(moves) => moves.len(),
             BatchAction::Cancel | BatchAction::Resolve => 0,
         };
         let conditions = self.filter.all.len() + self.filter.any.iter().map(Vec::len).sum::<usize>();

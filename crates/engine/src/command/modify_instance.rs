@@ -21,7 +21,7 @@ use crate::work::Work;
 const MAX_SCOPES: usize = 10_000;
 
 impl Work<'_> {
-    pub(super) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
+    pub(crate) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
         self.operation_reference = modify.operation_reference;
         let key = modify.process_instance_key;
         let Some((instance, process)) = self.instance(key)? else {

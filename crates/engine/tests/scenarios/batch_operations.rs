@@ -762,3 +762,76 @@ fn old_ones_are_forgotten() {
         "#]],
     );
 }
+
+#[test]
+fn tokens_are_moved() {
+    let model = "process p\nstart s\njob a type=t\njob b type=t\nend e\ns -> a -> b -> e";
+    check_with(
+        &[("p", model)],
+        Options::default(),
+        "deploy p
+         create p
+         create p
+         activate t
+         complete a@1
+         show batches elements
+         batch modify a>b id=p
+         items B1
+         batch cancel id=p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              -- s_a
+              a activating
+              job a created type t retries 3
+              a activated
+              = created p v1
+            > create p
+              #2.p activating, activated
+              #2.s activating, activated, completing, completed
+              -- s_a
+              #2.a activating
+              job #2.a created type t retries 3
+              #2.a activated
+              = created p v1
+            > activate t
+              job a activated
+              < job a retries 3 deadline 600000 variables {}
+            > complete a@1
+              job a completed
+              a completing, completed
+              -- a_b
+              b activating
+              job b created type t retries 3
+              b activated
+            > batch modify a>b id=p
+              B1 finds 2
+              B1 item failed: Expected to modify process instance with key '<key>', but it has no active instance of element 'a'
+              #2.b activating
+              #2 modified
+              B1 item completed
+              B1 completed
+              #2.b activated
+              #2.a terminating, terminated
+              = B1 MODIFY_PROCESS_INSTANCE
+            > items B1
+              B1 COMPLETED: 1 of 2 done, 1 failed
+              - #1 FAILED
+              - #2 COMPLETED
+            > batch cancel id=p
+              B2 finds 2
+              B2 item completed
+              B2 item completed
+              p terminating
+              B2 completed
+              #2.p terminating
+              b terminating, terminated
+              #2.b terminating, terminated
+              p terminated
+              #2.p terminated
+              = B2 CANCEL_PROCESS_INSTANCE
+        "#]],
+    );
+}

@@ -26,6 +26,7 @@
 //! listener ID type=TYPE [events=creating,…] [priority=5] [retries=3] [after] [update]    unlisten ID
 //! migrate #1 PROCESS v=2 [SOURCE:TARGET …]      (`id` is short for `id:id`)
 //! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] [element=ID] [incident=true] … (see `batch.rs`)
+//! batch modify SOURCE>TARGET … [id=PROCESS] …
 //! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
 //! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
 //! show jobs incidents …      hide flows …
@@ -329,6 +330,20 @@ impl Run {
                     "resolve" => BatchAction::Resolve,
                     "migrate" => BatchAction::Migrate(
                         self.migration_plan(&line.words[2..], line.number("v").expect("a version")),
+                    ),
+                    "modify" => BatchAction::Modify(
+                        line.words[2..]
+                            .iter()
+                            .map(|word| {
+                                let (source, target) = word.split_once('>').expect("SOURCE>TARGET");
+                                MoveElement {
+                                    source: ElementSource::Id(Name::from(source)),
+                                    target_id: Name::from(target),
+                                    ancestor: AncestorScope::Inferred,
+                                    variables: vec![],
+                                }
+                            })
+                            .collect(),
                     ),
                     other => panic!("no such action: {other}"),
                 },
