@@ -10,6 +10,7 @@
 mod contract;
 mod exchange;
 mod fields;
+mod instance_filter;
 mod json;
 mod metric_definitions;
 mod multipart;

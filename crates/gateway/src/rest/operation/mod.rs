@@ -142,6 +142,8 @@ fn unexpected(response: &impl std::fmt::Debug) -> Failure {
     Failure::submit(SubmitError::Internal(format!("the broker gave an answer of another kind: {kind}")), "")
 }
 
+mod batch_operation;
+
 macro_rules! served {
     ($($operation:ident in $module:ident,)*) => {
         $(mod $module;)*
@@ -171,7 +173,9 @@ served! {
     ActivateJobs in activate_jobs,
     AssignUserTask in assign_user_task,
     BroadcastSignal in broadcast_signal,
+    CancelBatchOperation in cancel_batch_operation,
     CancelProcessInstance in cancel_process_instance,
+    CancelProcessInstancesBatchOperation in cancel_process_instances_batch_operation,
     CompleteJob in complete_job,
     CompleteUserTask in complete_user_task,
     CorrelateMessage in correlate_message,
@@ -207,11 +211,17 @@ served! {
     GetTopology in get_topology,
     GetVariable in get_variable,
     MigrateProcessInstance in migrate_process_instance,
+    MigrateProcessInstancesBatchOperation in migrate_process_instances_batch_operation,
     ModifyProcessInstance in modify_process_instance,
+    ModifyProcessInstancesBatchOperation in modify_process_instances_batch_operation,
     PinClock in pin_clock,
     PublishMessage in publish_message,
     ResetClock in reset_clock,
     ResolveIncident in resolve_incident,
+    ResolveIncidentsBatchOperation in resolve_incidents_batch_operation,
+    ResolveProcessInstanceIncidents in resolve_process_instance_incidents,
+    ResumeBatchOperation in resume_batch_operation,
+    SuspendBatchOperation in suspend_batch_operation,
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,
     UpdateGlobalClusterVariable in update_global_cluster_variable,

@@ -12,10 +12,11 @@ use broker::api::{
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, ClusterVariableView, Command, CreateInstance, DecisionEvaluationRecord, DeployedDecision,
-    DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated, Document,
-    EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord, InstanceCreated, JobKind,
-    JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Response,
+    ActivatedJob, BatchOperationCreated, BatchOperationType, ClusterVariableView, Command, CreateInstance,
+    DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements,
+    DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
+    InstanceCreated, JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply,
+    Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -189,6 +190,14 @@ fn usual(command: &Command) -> Response {
             instances: vec![(PROCESS_KEY, INSTANCE_KEY)],
         },
         Command::SetVariables(_) => Response::VariablesSet { key: 11 },
+        Command::CreateBatchOperation(create) => Response::BatchOperationCreated(BatchOperationCreated {
+            batch_operation_key: 12,
+            kind: create.action.kind(),
+        }),
+        Command::ResolveInstanceIncidents { .. } => Response::BatchOperationCreated(BatchOperationCreated {
+            batch_operation_key: 12,
+            kind: BatchOperationType::ResolveIncident,
+        }),
         _ => Response::Done,
     }
 }

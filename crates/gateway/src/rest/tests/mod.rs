@@ -1,5 +1,6 @@
 //! Tests of the REST gateway against a broker that answers from a script.
 
+mod batch_operations;
 mod contract;
 mod fake;
 mod http;

@@ -30,7 +30,7 @@ pub(super) fn succeed(operation: Operation, path: &str, body: &str) -> (String, 
 }
 
 /// Sends a request that must fail with this status, title and detail.
-fn fail(method: &str, path: &str, body: &str, status: u16, title: &str, detail: &str) {
+pub(super) fn fail(method: &str, path: &str, body: &str, status: u16, title: &str, detail: &str) {
     fail_with(&Arc::default(), method, path, body, status, title, detail);
 }
 
