@@ -108,7 +108,8 @@ impl Work<'_> {
         self.change_scope(body.key, -i64::from(count), 0)
     }
 
-    /// The variables that an instance inside a body was given, as they are now: its input mappings see them.
+    /// The variables that an instance inside a body was given: its input mappings see them, as somebody may have
+    /// corrected them meanwhile, but not what the mappings made of them at the first try.
     pub fn loop_variables(&self, at: &At) -> Result<Option<Document>, StateError> {
         let scope = at.process.element(at.element().scope);
         let ElementKind::MultiInstance(marker) = &scope.kind else { return Ok(None) };
@@ -116,8 +117,20 @@ impl Work<'_> {
         let names = marker.input_element.as_deref().into_iter().chain([LOOP_COUNTER]).chain(output);
         let mut variables = Document::empty();
         for name in names {
-            if let Some(variable) = self.tables.variables.get(&(at.key, name.into()))? {
-                variables.set(Name::from(name), variable.value.clone());
+            let is_overwritten = at.element().inputs.iter().any(|mapping| *mapping.target[0] == *name);
+            let row = self.tables.element_instances.get(&at.key)?;
+            let number = row.map_or(0, |row| row.loop_counter);
+            let value = if !is_overwritten {
+                self.tables.variables.get(&(at.key, name.into()))?.map(|variable| variable.value.clone())
+            } else if name == LOOP_COUNTER {
+                Some(Json::from_valid(number.to_string()))
+            } else if marker.input_element.as_deref() == Some(name) {
+                Some(self.item(at.scope_key, number.saturating_sub(1))?)
+            } else {
+                Some(Json::null())
+            };
+            if let Some(value) = value {
+                variables.set(Name::from(name), value);
             }
         }
         Ok(Some(variables))

@@ -10,6 +10,7 @@ mod flows;
 mod gateways;
 mod listeners;
 mod loops;
+mod multi_instance;
 mod tasks;
 mod told_events;
 mod unsupported;

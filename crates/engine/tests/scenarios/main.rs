@@ -27,6 +27,7 @@ mod gateways;
 mod incidents;
 mod inclusive;
 mod jobs;
+mod large_scopes;
 mod lifecycle;
 mod links;
 mod message_start;

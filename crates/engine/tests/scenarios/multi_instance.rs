@@ -229,3 +229,356 @@ fn the_completion_condition_ends_the_rest() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_no_list_is_an_incident() {
+    check(
+        r#"process p
+           start s
+           job t each=items as=item collect=results gives="item + x"
+           end e
+           s -> t -> e"#,
+        r#"show incidents jobs variables
+           create p {"items": 1}
+           resolve t
+           set #1 {"items": [1]}
+           resolve t
+           complete t"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": 1}
+              p.items = 1 created
+              incident t* EXTRACT_VALUE_ERROR created: Expected result of the expression 'items' to be 'ARRAY', but was 'NUMBER'.
+              = created p v1
+            > resolve t
+              incident t* EXTRACT_VALUE_ERROR resolved
+              incident t* EXTRACT_VALUE_ERROR created: Expected result of the expression 'items' to be 'ARRAY', but was 'NUMBER'.
+            > set #1 {"items": [1]}
+              p.items = [1] updated
+            > resolve t
+              incident t* EXTRACT_VALUE_ERROR resolved
+              t.item = 1 created
+              t.loopCounter = 1 created
+              job t created type t retries 3
+            > complete t
+              job t completed
+              t*.results = [null] created
+              p.results = [null] created
+        "#]],
+    );
+}
+
+#[test]
+fn what_an_instance_gives_or_decides_may_fail() {
+    check(
+        r#"process p
+           start s
+           job t each=items as=item collect=results gives="assert(item, ok)" until="done" out:n="=n + 1"
+           end e
+           s -> t -> e"#,
+        r#"show incidents jobs variables
+           create p {"items": [1, 2], "n": 0, "ok": false, "done": null}
+           complete t@1
+           set #1 {"ok": true}
+           resolve t
+           set #1 {"done": false}
+           resolve t
+           complete t@2"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": [1, 2], "n": 0, "ok": false, "done": null}
+              p.items = [1, 2] created
+              p.n = 0 created
+              p.ok = false created
+              p.done = null created
+              t.item = 1 created
+              t.loopCounter = 1 created
+              job t created type t retries 3
+              t.item = 2 created
+              t.loopCounter = 2 created
+              job t created type t retries 3
+              = created p v1
+            > complete t@1
+              job t completed
+              p.n = 1 updated
+              incident t EXTRACT_VALUE_ERROR created: failed to evaluate expression 'assert(item, ok)': Assertion failure on evaluate the expression 'assert(item, ok)': The condition is not fulfilled The evaluation reported the following warnings:|[ASSERT_FAILURE] The condition is not fulfilled
+            > set #1 {"ok": true}
+              p.ok = true updated
+            > resolve t
+              incident t EXTRACT_VALUE_ERROR resolved
+              incident t EXTRACT_VALUE_ERROR created: Expected result of the expression 'done' to be 'BOOLEAN', but was 'NULL'.
+            > set #1 {"done": false}
+              p.done = false updated
+            > resolve t
+              incident t EXTRACT_VALUE_ERROR resolved
+            > complete t@2
+              job t completed
+              p.n = 2 updated
+              t*.results = [1,2] created
+              p.results = [1,2] created
+        "#]],
+    );
+}
+
+#[test]
+fn the_condition_sees_how_many_there_are_and_what_they_gave() {
+    check(
+        r#"process p
+           start s
+           job t each=items as=item collect=results gives=item until="[numberOfInstances, numberOfActiveInstances, numberOfCompletedInstances, numberOfTerminatedInstances, results, item, loopCounter] = wanted"
+           end e
+           s -> t -> e"#,
+        r#"show variables
+           create p {"items": ["a", "b", "c"], "wanted": [3, 1, 2, 0, [null, "b", "c"], "c", 3]}
+           complete t@2
+           complete t@3"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": ["a", "b", "c"], "wanted": [3, 1, 2, 0, [null, "b", "c"], "c", 3]}
+              p.items = ["a", "b", "c"] created
+              p.wanted = [3, 1, 2, 0, [null, "b", "c"], "c", 3] created
+              t.item = "a" created
+              t.loopCounter = 1 created
+              t.item = "b" created
+              t.loopCounter = 2 created
+              t.item = "c" created
+              t.loopCounter = 3 created
+              = created p v1
+            > complete t@2
+            > complete t@3
+              t*.results = [null,"b","c"] created
+              p.results = [null,"b","c"] created
+        "#]],
+    );
+}
+
+#[test]
+fn the_item_is_seen_by_input_mappings_however_often_they_are_tried() {
+    check(
+        r#"process p
+           start s
+           job t type==kind each=items as=item in:item="=item.x + loopCounter"
+           end e
+           s -> t -> e"#,
+        r#"show variables incidents jobs
+           create p {"items": [{"x": 10}]}
+           set #1 {"kind": "k"}
+           resolve t
+           activate k
+           complete t"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": [{"x": 10}]}
+              p.items = [{"x": 10}] created
+              t.item = {"x": 10} created
+              t.loopCounter = 1 created
+              t.item = 11 updated
+              incident t EXTRACT_VALUE_ERROR created: Expected result of the expression 'kind' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'kind'
+              = created p v1
+            > set #1 {"kind": "k"}
+              p.kind = "k" created
+            > resolve t
+              incident t EXTRACT_VALUE_ERROR resolved
+              job t created type k retries 3
+            > activate k
+              job t activated
+              < job t retries 3 deadline 600000 variables {"item":11,"loopCounter":1,"items":[{"x": 10}],"kind":"k"}
+            > complete t
+              job t completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_boundary_event_ends_all_of_it() {
+    check(
+        r#"process p
+           start s
+           job t each=items as=item collect=results gives=item
+           boundary late on=t timer=PT1S
+           boundary oops on=t error=E1
+           boundary note on=t message=note key=k interrupting=false
+           end e
+           end e2
+           end e3
+           end e4
+           s -> t -> e
+           late -> e2
+           oops -> e3
+           note -> e4"#,
+        r#"show elements jobs
+           create p {"items": [1, 2], "k": 1}
+           publish note 1
+           complete t@1
+           advance 1s
+           create p {"items": [1, 2], "k": 1}
+           throw t E1"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": [1, 2], "k": 1}
+              p activating, activated
+              s activating, activated, completing, completed
+              t* activating, activated
+              t activating
+              job t created type t retries 3
+              t activated
+              t activating
+              job t created type t retries 3
+              t activated
+              = created p v1
+            > publish note 1
+              note activating, activated, completing, completed
+              e4 activating, activated, completing, completed
+            > complete t@1
+              job t completed
+              t completing, completed
+            > advance 1s
+              t* terminating
+              t terminating
+              job t canceled
+              t terminated
+              t* terminated
+              late activating, activated, completing, completed
+              e2 activating, activated, completing, completed
+              p completing, completed
+            > create p {"items": [1, 2], "k": 1}
+              #2.p activating, activated
+              #2.s activating, activated, completing, completed
+              #2.t* activating, activated
+              #2.t activating
+              job #2.t created type t retries 3
+              #2.t activated
+              #2.t activating
+              job #2.t created type t retries 3
+              #2.t activated
+              = created p v1
+            > throw t E1
+              job #2.t error thrown
+              #2.t* terminating
+              #2.t terminating
+              job #2.t canceled
+              #2.t terminated
+              #2.t terminating, terminated
+              #2.t* terminated
+              #2.oops activating, activated, completing, completed
+              #2.e3 activating, activated, completing, completed
+              #2.p completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn every_kind_of_activity_may_be_multi_instance() {
+    check(
+        r#"process p
+           start s
+           receive r each=items as=item message=m key=item
+           script x each=items as=item expr=item+1 result=y collect=ys gives=y
+           task n each=items
+           call c each=items as=item process=q collect=zs gives=z
+           sub outer sequential each=items as=outer collect=sums gives=pair {
+           start i
+           script in1 each=items as=inner expr=outer*10+inner result=one collect=pair gives=one
+           end j
+           i -> in1 -> j
+           }
+           adhoc free each=items as=item elements="['a']" {
+           script a expr=item result=b
+           }
+           end e
+           s -> r -> x -> n -> c -> outer -> free -> e
+           process q
+           start qs
+           script qt expr=item*100 result=z
+           end qe
+           qs -> qt -> qe"#,
+        r#"show variables incidents
+           create p {"items": [1, 2]}
+           hide variables
+           publish m 2
+           show incidents variables
+           publish m 1"#,
+        expect![[r#"
+              = deployed p v1 q v1
+            > create p {"items": [1, 2]}
+              p.items = [1, 2] created
+              r.item = 1 created
+              r.loopCounter = 1 created
+              r.item = 2 created
+              r.loopCounter = 2 created
+              = created p v1
+            > publish m 2
+            > publish m 1
+              x.y = null created
+              x.item = 1 created
+              x.loopCounter = 1 created
+              x.y = 2 updated
+              x.y = null created
+              x.item = 2 created
+              x.loopCounter = 2 created
+              x.y = 3 updated
+              x*.ys = [2,3] created
+              p.ys = [2,3] created
+              n.loopCounter = 1 created
+              n.loopCounter = 2 created
+              c.z = null created
+              c.item = 1 created
+              c.loopCounter = 1 created
+              #2.q.item = 1 created
+              #2.q.loopCounter = 1 created
+              #2.q.z = null created
+              #2.q.items = [1, 2] created
+              #2.q.ys = [2,3] created
+              c.z = null created
+              c.item = 2 created
+              c.loopCounter = 2 created
+              #3.q.item = 2 created
+              #3.q.loopCounter = 2 created
+              #3.q.z = null created
+              #3.q.items = [1, 2] created
+              #3.q.ys = [2,3] created
+              #2.q.z = 100 updated
+              #3.q.z = 200 updated
+              c.z = 100 updated
+              c.z = 200 updated
+              c*.zs = [100,200] created
+              p.zs = [100,200] created
+              outer.pair = null created
+              outer.outer = 1 created
+              outer.loopCounter = 1 created
+              in1.one = null created
+              in1.inner = 1 created
+              in1.loopCounter = 1 created
+              in1.one = 11 updated
+              in1.one = null created
+              in1.inner = 2 created
+              in1.loopCounter = 2 created
+              in1.one = 12 updated
+              in1*.pair = [11,12] created
+              outer.pair = [11,12] updated
+              outer.pair = null created
+              outer.outer = 2 created
+              outer.loopCounter = 2 created
+              in1.one = null created
+              in1.inner = 1 created
+              in1.loopCounter = 1 created
+              in1.one = 21 updated
+              in1.one = null created
+              in1.inner = 2 created
+              in1.loopCounter = 2 created
+              in1.one = 22 updated
+              in1*.pair = [21,22] created
+              outer.pair = [21,22] updated
+              outer*.sums = [[11,12],[21,22]] created
+              p.sums = [[11,12],[21,22]] created
+              free.item = 1 created
+              free.loopCounter = 1 created
+              free.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              free.item = 2 created
+              free.loopCounter = 2 created
+              free.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              free#innerInstance.b = 1 created
+              free#innerInstance.b = 2 created
+        "#]],
+    );
+}

@@ -1,0 +1,165 @@
+//! Scopes with thousands of instances inside, and thousands of scopes inside each other: nothing recurses, nothing
+//! keeps others waiting, nothing stays behind.
+
+use engine::Options;
+use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Name, Response};
+
+use crate::support::{Harness, document};
+
+/// Instances of each activity. The benchmark `large_scopes` has 100,000.
+const ITEMS: usize = 3_000;
+/// More steps than that never go into one batch.
+const STEPS: u64 = 100;
+
+const TASK: &str = "process other
+    start s
+    job o
+    end e
+    s -> o -> e";
+
+fn create(process_id: &str, variables: Document) -> Command {
+    let definition = DefinitionRef::Id { id: Name::from(process_id), version: None };
+    Command::CreateInstance(CreateInstance { variables, ..CreateInstance::of(definition) })
+}
+
+fn items() -> Document {
+    let items: Vec<String> = (0..ITEMS).map(|item| item.to_string()).collect();
+    document(&format!(r#"{{"items":[{}]}}"#, items.join(",")))
+}
+
+fn created(harness: &Harness) -> Key {
+    let responses = harness.history().iter().flat_map(|effects| effects.responses.iter().flatten());
+    let mut keys = responses.filter_map(|response| match response {
+        Ok(Response::InstanceCreated(created)) => Some(created.process_instance_key),
+        _ => None,
+    });
+    keys.next().expect("an instance")
+}
+
+/// Goes on until nothing is left over, while another instance comes and goes with each batch.
+fn go_on_beside(harness: &mut Harness) {
+    for _ in 0..20_000 {
+        let before = harness.engine().counters().steps;
+        let demand = harness.demand("o", 1);
+        let commands = vec![Command::Continue, create("other", Document::empty())];
+        let effects = harness.apply(commands, vec![demand]);
+        let pending = effects.has_pending_steps;
+        let job_key = effects.deliveries[0].jobs[0].key;
+        assert!(harness.engine().counters().steps - before <= 2 * STEPS, "the slice is too large");
+        let complete = CompleteJob { job_key, variables: Document::empty(), result: None };
+        let effects = harness.apply(vec![Command::CompleteJob(complete)], vec![]);
+        assert!(!effects.ended_instances.is_empty(), "the other instance does not wait");
+        if !pending {
+            return;
+        }
+    }
+    panic!("steps without end");
+}
+
+fn harness(model: &str) -> Harness {
+    let options = Options { max_steps_per_command: STEPS as usize, ..Options::default() };
+    let mut harness = Harness::with_options(options);
+    harness.deploy(&[("p.bpmn", model), ("other.bpmn", TASK)]).unwrap();
+    harness
+}
+
+#[test]
+fn thousands_of_instances_begin_and_end_in_slices() {
+    for how in ["", "sequential"] {
+        let mut harness = harness(&format!(
+            r#"process p
+               start s
+               script t {how} expr="item * 2" result=r each=items as=item collect=results gives=r
+               job check
+               end e
+               s -> t -> check -> e"#
+        ));
+        harness.apply(vec![create("p", items())], vec![]);
+        go_on_beside(&mut harness);
+        let jobs = harness.activate("check", 1);
+        let results: Vec<String> = (0..ITEMS).map(|item| (item * 2).to_string()).collect();
+        assert_eq!(jobs[0].variables.get("results").unwrap().as_str(), format!("[{}]", results.join(",")));
+        let complete = CompleteJob { job_key: jobs[0].key, variables: Document::empty(), result: None };
+        harness.command(Command::CompleteJob(complete));
+        assert!(harness.is_empty(), "{:?}", harness.leftovers());
+        harness.verify_replay(1);
+    }
+}
+
+#[test]
+fn thousands_of_jobs_are_cancelled_in_slices() {
+    let model = r#"process p
+        start s
+        sub inner each=items as=item collect=results gives=r {
+        start i
+        job t
+        end j
+        i -> t -> j
+        }
+        end e
+        s -> inner -> e"#;
+    for wait in [true, false] {
+        let mut harness = harness(model);
+        harness.apply(vec![create("p", items())], vec![]);
+        let key = created(&harness);
+        if wait {
+            go_on_beside(&mut harness);
+            for job in harness.activate("t", 500) {
+                let complete = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
+                harness.command(Command::CompleteJob(complete));
+            }
+        }
+        // Otherwise most of them are not made yet.
+        let cancel = Command::CancelInstance { process_instance_key: key, operation_reference: None };
+        harness.apply(vec![cancel], vec![]);
+        go_on_beside(&mut harness);
+        assert!(harness.is_empty(), "{:?}", harness.leftovers());
+        harness.verify_replay(2);
+    }
+}
+
+#[test]
+fn a_condition_that_is_true_ends_thousands_in_slices() {
+    let mut harness = harness(
+        r#"process p
+           start s
+           job t each=items as=item collect=results gives=item until="numberOfCompletedInstances = 2"
+           end e
+           s -> t -> e"#,
+    );
+    harness.apply(vec![create("p", items())], vec![]);
+    // While most are not made yet.
+    for job in harness.activate("t", 2) {
+        let complete = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
+        harness.apply(vec![Command::CompleteJob(complete)], vec![]);
+    }
+    go_on_beside(&mut harness);
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(3);
+}
+
+#[test]
+fn ten_thousand_scopes_inside_each_other_are_cancelled() {
+    // Ten levels in each of the calls, up to the depth limit.
+    let mut model = "process p\n".to_owned();
+    for level in 0..9 {
+        model.push_str(&format!("start s{level}\nend e{level}\nsub sub{level} {{\n"));
+    }
+    model.push_str("start s\ncall deeper process=\"='p'\"\nend e\ns -> deeper -> e\n");
+    for level in (0..9).rev() {
+        model.push_str(&format!("}}\ns{level} -> sub{level} -> e{level}\n"));
+    }
+    let mut harness = harness(&model);
+    harness.apply(vec![create("p", Document::empty())], vec![]);
+    go_on_beside(&mut harness);
+    let counts = harness.engine().tables().row_counts();
+    let rows = |table: &str| counts.iter().find(|(name, _)| *name == table).map_or(0, |(_, rows)| *rows);
+    assert!(rows("element_instances") > 9_000, "{counts:?}");
+    assert_eq!(rows("incidents"), 1, "the last call is one too many");
+    let cancel =
+        Command::CancelInstance { process_instance_key: created(&harness), operation_reference: None };
+    harness.apply(vec![cancel], vec![]);
+    go_on_beside(&mut harness);
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(4);
+}
