@@ -48,6 +48,7 @@ mod step_budget;
 mod sub_process;
 mod support;
 mod tenants;
+mod task_listeners;
 mod timers;
 mod transaction;
 mod user_tasks;
