@@ -42,7 +42,7 @@ pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
     CallHierarchyEntry, ClusterVariableView, DecisionRequirementsView, DecisionView, ElementInstanceView,
     FileView, IncidentView, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, SourceOf,
-    VariableView,
+    UserTaskView, VariableView,
 };
 pub use record::{
     ActivateInstructionRecord, AdHocSubProcessInstructionRecord, BatchMigrationPlan, BatchModificationPlan,

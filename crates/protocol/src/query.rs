@@ -2,10 +2,13 @@
 //! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
 
 mod definition;
+mod user_task;
 
 pub use definition::{DecisionRequirementsView, DecisionView, FileView, ProcessDefinitionView, SourceOf};
 
-use crate::{Key, Name};
+pub use user_task::UserTaskView;
+
+use crate::{GlobalListener, Key, Name};
 
 /// A question about what lives now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +89,21 @@ pub enum Query {
         /// The tenant.
         tenant_id: Name,
     },
+    /// A user task that is not done.
+    UserTask {
+        /// Its key.
+        key: Key,
+    },
+    /// The form of a user task that is not done.
+    UserTaskForm {
+        /// Key of the user task.
+        key: Key,
+    },
+    /// A listener of all user tasks.
+    GlobalListener {
+        /// Its ID.
+        id: Name,
+    },
 }
 
 /// The answer to a [`Query`], of the variant with its name.
@@ -119,6 +137,12 @@ pub enum QueryReply {
     ClusterVariable(ClusterVariableView),
     /// See [`Query::ClusterContext`].
     ClusterContext(crate::Json),
+    /// See [`Query::UserTask`].
+    UserTask(Box<UserTaskView>),
+    /// See [`Query::UserTaskForm`]; `None` if the task has no form.
+    UserTaskForm(Option<FileView>),
+    /// See [`Query::GlobalListener`].
+    GlobalListener(GlobalListener),
 }
 
 /// A process instance that runs.

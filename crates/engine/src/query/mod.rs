@@ -11,6 +11,7 @@ mod definition;
 mod element_instance;
 mod incident;
 mod process_instance;
+mod user_task;
 mod variable;
 
 use std::sync::Arc;
@@ -100,6 +101,9 @@ impl Engine {
                 definition::start_form(view, *process_definition_key)?
             }
             Query::Resource { key, with_content } => definition::resource(view, *key, *with_content)?,
+            Query::UserTask { key } => user_task::read(view, *key)?,
+            Query::UserTaskForm { key } => user_task::form(view, *key)?,
+            Query::GlobalListener { id } => user_task::global_listener(view, id)?,
         };
         Ok(Read::Done(reply))
     }

@@ -1,5 +1,7 @@
 //! The operations that are served, one file each. To add one: a file and a line in the table below.
 
+mod global_task_listener;
+
 use std::borrow::Cow;
 
 use broker::api::{Answer, SubmitError};
@@ -182,13 +184,15 @@ served! {
     CreateDeployment in create_deployment,
     CreateElementInstanceVariables in create_element_instance_variables,
     CreateGlobalClusterVariable in create_global_cluster_variable,
+    CreateGlobalTaskListener in create_global_task_listener,
     CreateProcessInstance in create_process_instance,
     CreateTenantClusterVariable in create_tenant_cluster_variable,
     DeleteGlobalClusterVariable in delete_global_cluster_variable,
+    DeleteGlobalTaskListener in delete_global_task_listener,
     DeleteResource in delete_resource,
     DeleteTenantClusterVariable in delete_tenant_cluster_variable,
-    EvaluateDecision in evaluate_decision,
     EvaluateConditionals in evaluate_conditionals,
+    EvaluateDecision in evaluate_decision,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
     GetDecisionDefinition in get_decision_definition,
@@ -197,6 +201,7 @@ served! {
     GetDecisionRequirementsXML in get_decision_requirements_xml,
     GetElementInstance in get_element_instance,
     GetGlobalClusterVariable in get_global_cluster_variable,
+    GetGlobalTaskListener in get_global_task_listener,
     GetIncident in get_incident,
     GetLicense in get_license,
     GetProcessDefinition in get_process_definition,
@@ -209,6 +214,8 @@ served! {
     GetStatus in get_status,
     GetTenantClusterVariable in get_tenant_cluster_variable,
     GetTopology in get_topology,
+    GetUserTask in get_user_task,
+    GetUserTaskForm in get_user_task_form,
     GetVariable in get_variable,
     MigrateProcessInstance in migrate_process_instance,
     MigrateProcessInstancesBatchOperation in migrate_process_instances_batch_operation,
@@ -225,6 +232,7 @@ served! {
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,
     UpdateGlobalClusterVariable in update_global_cluster_variable,
+    UpdateGlobalTaskListener in update_global_task_listener,
     UpdateJob in update_job,
     UpdateTenantClusterVariable in update_tenant_cluster_variable,
     UpdateUserTask in update_user_task,

@@ -296,6 +296,10 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
         match operation {
             Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
             Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),
+            Operation::CreateGlobalTaskListener => {
+                body = Some(json!({"id": "a", "type": "t", "eventTypes": ["all"]}));
+            }
+            Operation::UpdateGlobalTaskListener => body = Some(json!({"type": "t", "eventTypes": ["all"]})),
             Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
             _ => {}
         }

@@ -15,8 +15,8 @@ use protocol::{
     ActivatedJob, BatchOperationCreated, BatchOperationType, ClusterVariableView, Command, CreateInstance,
     DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements,
     DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
-    InstanceCreated, JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply,
-    Response,
+    GlobalListenerCommand, InstanceCreated, JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name,
+    Query, QueryReply, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -198,6 +198,9 @@ fn usual(command: &Command) -> Response {
             batch_operation_key: 12,
             kind: BatchOperationType::ResolveIncident,
         }),
+        Command::GlobalListener(
+            GlobalListenerCommand::Create(listener) | GlobalListenerCommand::Update(listener),
+        ) => Response::GlobalListener(listener.clone()),
         _ => Response::Done,
     }
 }

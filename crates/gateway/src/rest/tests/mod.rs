@@ -8,6 +8,7 @@ mod migration;
 mod modification;
 mod operations;
 mod random;
+mod user_tasks;
 mod views;
 
 use std::sync::Arc;

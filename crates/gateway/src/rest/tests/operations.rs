@@ -10,7 +10,6 @@ use protocol::{
     ActivateAdHoc, ActivateElement, BroadcastSignal, Clock, Command, CompleteJob, CreateInstance,
     DecisionRef, DefinitionRef, Document, EvaluateConditionals, EvaluateDecision, FailJob, JobResult, Name,
     PublishMessage, Rejection, RejectionType, SetVariables, ThrowError, UpdateJob, UserTaskChanges,
-    UserTaskCommand, UserTaskOperation,
 };
 
 use super::super::contract::Operation;
@@ -57,7 +56,7 @@ pub(super) fn bad(method: &str, path: &str, body: &str, detail: &str) {
     fail(method, path, body, 400, "INVALID_ARGUMENT", detail);
 }
 
-fn document(json: &'static str) -> Document {
+pub(super) fn document(json: &'static str) -> Document {
     Document::parse(Bytes::from_static(json.as_bytes())).unwrap()
 }
 
@@ -728,71 +727,4 @@ fn tenants_are_as_the_switch_has_it() {
     }
     let (status, answer) = ask(&on, INSTANCES, r#"{"processDefinitionId":"p","tenantId":"t t"}"#);
     assert!(status == 400 && answer.contains("tenantId: "), "{answer}");
-}
-
-fn user_task(operation: UserTaskOperation, action: &str) -> Command {
-    Command::UserTask(UserTaskCommand {
-        user_task_key: 31,
-        operation,
-        action: Name::from(action),
-        request_id: None,
-    })
-}
-
-#[test]
-fn assign_a_user_task() {
-    let path = "/v2/user-tasks/31/assignment";
-    let to = |assignee: &str, allow_override, action| {
-        user_task(UserTaskOperation::Assign { assignee: assignee.into(), allow_override }, action)
-    };
-    let assign = |body| succeed(Operation::AssignUserTask, path, body).1;
-    assert_eq!(assign(r#"{"assignee":"ann"}"#), to("ann", true, ""));
-    assert_eq!(
-        assign(r#"{"assignee":"ann","allowOverride":false,"action":"take"}"#),
-        to("ann", false, "take")
-    );
-    bad("POST", path, r#"{"assignee":" "}"#, "assignee: must not be blank");
-    bad("POST", path, "{}", "assignee: must not be blank");
-    let path = "/v2/user-tasks/31/assignee";
-    assert_eq!(succeed(Operation::UnassignUserTask, path, "").1, to("", true, ""));
-}
-
-#[test]
-fn complete_a_user_task() {
-    let path = "/v2/user-tasks/31/completion";
-    let with = |variables| UserTaskOperation::Complete { variables };
-    assert_eq!(succeed(Operation::CompleteUserTask, path, "").1, user_task(with(Document::empty()), ""));
-    assert_eq!(
-        succeed(Operation::CompleteUserTask, path, r#"{"variables":{"x":1},"action":"approve"}"#).1,
-        user_task(with(document(r#"{"x":1}"#)), "approve")
-    );
-}
-
-#[test]
-fn update_a_user_task() {
-    let path = "/v2/user-tasks/31";
-    assert_eq!(
-        succeed(
-            Operation::UpdateUserTask,
-            path,
-            r#"{"changeset":{"dueDate":"","candidateUsers":["a"],"candidateGroups":null,"priority":7},"action":"move"}"#
-        )
-        .1,
-        user_task(
-            UserTaskOperation::Update(UserTaskChanges {
-                due_date: Some(Name::default()),
-                candidate_users: Some(vec!["a".into()]),
-                priority: Some(7),
-                ..UserTaskChanges::default()
-            }),
-            "move"
-        )
-    );
-    bad("PATCH", path, "{}", "at least one of action, changeset with a change is required");
-    bad(
-        "PATCH",
-        path,
-        r#"{"changeset":{"dueDate":"soon"}}"#,
-        r#"changeset.dueDate: expected a date and time with offset (RFC 3339), but found "soon""#,
-    );
 }

@@ -17,6 +17,10 @@ use super::{block_on, gateway, request, text};
 /// There is everything but what has the key 404.
 pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
     Ok(match query {
+        Query::UserTask { key } => QueryReply::UserTask(Box::new(super::user_tasks::view(*key))),
+        Query::UserTaskForm { key: 6 } => QueryReply::UserTaskForm(None),
+        Query::UserTaskForm { .. } => QueryReply::UserTaskForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),
+        Query::GlobalListener { id } => QueryReply::GlobalListener(super::user_tasks::listener(id)),
         Query::ProcessInstance { key: 404 } => {
             return Err(Rejection::not_found("Process instance with key '404' not found").into());
         }
@@ -146,7 +150,7 @@ fn file(key: u64, id: &str, content: &[u8]) -> FileView {
 }
 
 /// Sends a request that must succeed as the contract has it.
-fn succeed(operation: Operation, path: &str, expected: &str) {
+pub(super) fn succeed(operation: Operation, path: &str, expected: &str) {
     let gateway = gateway(&Arc::default());
     let spec = operation.spec();
     let (status, answer) =

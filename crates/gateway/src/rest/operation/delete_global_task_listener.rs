@@ -1,0 +1,12 @@
+//! `DELETE /v2/global-task-listeners/{id}`
+
+use protocol::{Command, GlobalListenerCommand, Name};
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use super::Call;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let id = Name::from(&*call.parameters[0]);
+    call.submit_for_nothing("DELETE", Command::GlobalListener(GlobalListenerCommand::Delete { id })).await
+}

@@ -1,0 +1,73 @@
+//! Listeners of all user tasks: what their operations have in common.
+
+use protocol::{GlobalListener, GlobalListenerSource, JobListenerEventType, Name};
+
+use super::Call;
+use crate::rest::problem::Failure;
+use crate::rest::writer::{member, write_flag, write_integer, write_list, write_text};
+
+const DEFAULT_RETRIES: i32 = 3;
+const DEFAULT_PRIORITY: i32 = 50;
+const EVENTS: [(&str, JobListenerEventType); 5] = [
+    ("creating", JobListenerEventType::Creating),
+    ("assigning", JobListenerEventType::Assigning),
+    ("updating", JobListenerEventType::Updating),
+    ("completing", JobListenerEventType::Completing),
+    ("canceling", JobListenerEventType::Canceling),
+];
+
+/// Reads what a request says about a listener.
+pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Failure> {
+    let fields = &call.fields;
+    let not_blank = |name: &str, value: Name| match value.trim() {
+        "" => Err(Failure::invalid(format!("{name}: must not be blank"))),
+        _ => Ok(value),
+    };
+    let int32 = |name: &str| {
+        let number = fields.integer(name).map(i32::try_from).transpose();
+        number.map_err(|_| Failure::invalid(format!("{name}: must be a 32-bit number")))
+    };
+    let retries = int32("retries")?.unwrap_or(DEFAULT_RETRIES);
+    if retries < 1 {
+        return Err(Failure::invalid("retries: must be greater than 0"));
+    }
+    let names = fields.names("eventTypes");
+    if names.is_empty() {
+        return Err(Failure::invalid("eventTypes: at least one is required"));
+    }
+    let is_for_all = names.iter().any(|name| &**name == "all");
+    let named = EVENTS.iter().filter(|(name, _)| !is_for_all && names.iter().any(|known| &**known == *name));
+    Ok(GlobalListener {
+        id: not_blank("id", id)?,
+        job_type: not_blank("type", fields.name_or_empty("type"))?,
+        retries,
+        event_types: named.map(|(_, event)| *event).collect(),
+        after_non_global: fields.flag("afterNonGlobal"),
+        priority: int32("priority")?.unwrap_or(DEFAULT_PRIORITY),
+        source: GlobalListenerSource::Api,
+    })
+}
+
+pub(super) fn write(listener: &GlobalListener, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("id", out);
+    write_text(&listener.id, out);
+    member("type", out);
+    write_text(&listener.job_type, out);
+    member("retries", out);
+    write_integer(listener.retries, out);
+    member("eventTypes", out);
+    if listener.event_types.is_empty() {
+        out.extend_from_slice(br#"["all"]"#);
+    } else {
+        let names = EVENTS.iter().filter(|(_, event)| listener.event_types.contains(event));
+        write_list(names, out, |(name, _), out| write_text(name, out));
+    }
+    member("afterNonGlobal", out);
+    write_flag(listener.after_non_global, out);
+    member("priority", out);
+    write_integer(listener.priority, out);
+    member("source", out);
+    write_text(listener.source.as_str(), out);
+    out.push(b'}');
+}
