@@ -17,24 +17,9 @@ pub(super) struct UserTask;
 
 impl Behavior for UserTask {
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        let ElementKind::UserTask(definition) = &at.element().kind else {
+        let Some(attributes) = work.evaluate_task_attributes(at)? else {
             return Ok(Next::Complete(Document::empty()));
         };
-        let details = work.evaluate_task_details(at, &definition.details)?;
-        let priority = match &definition.priority {
-            Some(priority) => work.evaluate_integer(priority, &Scope::of(at.key))?,
-            None => DEFAULT_PRIORITY,
-        };
-        let priority = i32::try_from(priority)
-            .ok()
-            .filter(|priority| (0..=100).contains(priority))
-            .ok_or_else(|| {
-                let message =
-                    format!("Expected the priority to be a number from 0 to 100, but was '{priority}'.");
-                Failure::incident(ErrorType::ExtractValueError, message)
-            })?;
-        let (form_key, external_form_reference) = form(work, at, definition.form.as_ref())?;
-        let attributes = TaskAttributes { priority, form_key, external_form_reference, ..details };
         work.subscribe_to_events(at)?;
         work.create_user_task(at, attributes, work.now_ms())?;
         Ok(Next::Wait)
@@ -50,6 +35,26 @@ fn form(work: &Work, at: &At, form: Option<&TaskForm>) -> Result<(Option<Key>, N
 }
 
 impl Work<'_> {
+    /// What a task begins with, unless the element is none.
+    pub(crate) fn evaluate_task_attributes(&self, at: &At) -> Result<Option<TaskAttributes>, Failure> {
+        let ElementKind::UserTask(definition) = &at.element().kind else { return Ok(None) };
+        let details = self.evaluate_task_details(at, &definition.details)?;
+        let priority = match &definition.priority {
+            Some(priority) => self.evaluate_integer(priority, &Scope::of(at.key))?,
+            None => DEFAULT_PRIORITY,
+        };
+        let priority = i32::try_from(priority)
+            .ok()
+            .filter(|priority| (0..=100).contains(priority))
+            .ok_or_else(|| {
+                let message =
+                    format!("Expected the priority to be a number from 0 to 100, but was '{priority}'.");
+                Failure::incident(ErrorType::ExtractValueError, message)
+            })?;
+        let (form_key, external_form_reference) = form(self, at, definition.form.as_ref())?;
+        Ok(Some(TaskAttributes { priority, form_key, external_form_reference, ..details }))
+    }
+
     /// The form that a task refers to, or an incident.
     pub(crate) fn resolve_form(&self, at: &At, reference: &FormReference) -> Result<Key, Failure> {
         let id = self.evaluate_text(&reference.id, &Scope::of(at.key))?;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use protocol::{Document, Intent, Key};
+use bpmn::graph::ElementKind;
+use protocol::{Document, Intent, JobKind, Key};
 
-use super::{Migration, Part};
+use super::{Migration, Part, refused};
 use crate::entity::{Instance, Phase};
 use crate::failure::Failure;
 use crate::record::VariableOwner;
@@ -89,8 +90,15 @@ impl Work<'_> {
             }
         })?;
         self.record_element(&at, Intent::ElementMigrated);
-        if let Some(job_key) = part.row.job_key {
+        if !self.hand_over(migration, part, &at)?
+            && let Some(job_key) = part.row.job_key
+        {
             self.move_job(migration, job_key)?;
+        }
+        if let Some(task_key) = part.row.user_task_key
+            && let Some(task) = self.tables.user_tasks.get(&task_key)?
+        {
+            self.record_user_task(&at, task_key, Intent::Migrated, &task, "");
         }
         self.move_incident(key)?;
         if part.row.has_variables {
@@ -106,6 +114,31 @@ impl Work<'_> {
         }
         self.move_compensations(migration, part, instance.definition_key)?;
         self.move_events(migration, part, &at)
+    }
+
+    /// A user task that a job worker was to do becomes one for people, as old as the job was.
+    fn hand_over(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<bool, Failure> {
+        let is_for_people = matches!(at.element().kind, ElementKind::UserTask(_));
+        let (Some(job_key), true, Phase::Activated) = (part.row.job_key, is_for_people, part.row.phase)
+        else {
+            return Ok(false);
+        };
+        let Some(job) = self.tables.jobs.get(&job_key)? else { return Ok(false) };
+        if job.kind != JobKind::BpmnElement {
+            return Ok(false);
+        }
+        let attributes = match self.evaluate_task_attributes(at) {
+            Err(Failure::Incident { message, .. }) => {
+                let reason = format_args!("the user task '{}' cannot be created: {message}", at.element().id);
+                return Err(refused(migration.process_instance_key, reason));
+            }
+            attributes => attributes?.unwrap_or_default(),
+        };
+        self.clear_incident(part.key)?;
+        self.cancel_job(job_key)?;
+        self.tables.element_instances.update(&part.key, |row| row.job_key = None)?;
+        self.create_user_task(at, attributes, job.created_ms)?;
+        Ok(true)
     }
 
     fn move_job(&mut self, migration: &Migration, key: Key) -> Result<(), Failure> {

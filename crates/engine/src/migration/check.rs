@@ -122,7 +122,12 @@ pub(super) fn check_element(migration: &Migration, source: ElementIndex) -> Resu
             from.id, from.event_type, target.id, target.event_type
         ));
     }
-    if matches!(from.kind, ElementKind::Job(_)) != matches!(target.kind, ElementKind::Job(_)) {
+    // The work of a user task may go from a job worker to people, but not back.
+    let is_handed_over =
+        matches!((&from.kind, &target.kind), (ElementKind::Job(_), ElementKind::UserTask(_)));
+    if !is_handed_over
+        && matches!(from.kind, ElementKind::Job(_)) != matches!(target.kind, ElementKind::Job(_))
+    {
         return refuse(format!(
             "the active element '{}' is mapped to '{}', which is not implemented in the same way (by a job worker or not)",
             from.id, target.id

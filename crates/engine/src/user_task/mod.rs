@@ -175,7 +175,7 @@ impl Work<'_> {
     }
 
     /// A step in the life of a user task, with its attributes as they will be.
-    pub(super) fn record_user_task(
+    pub(crate) fn record_user_task(
         &mut self,
         at: &At,
         key: Key,

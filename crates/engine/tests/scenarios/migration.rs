@@ -1864,3 +1864,50 @@ fn what_can_be_compensated_moves() {
         "#]],
     );
 }
+
+#[test]
+fn a_user_task_may_go_from_a_job_worker_to_people_but_not_back() {
+    migrate(
+        "process order\nstart s\nuser a worker\nend e\ns -> a -> e",
+        "process order\nstart s\nuser a\nend e\ns -> a -> e",
+        "create order v=1
+         migrate #1 order v=2 a
+         migrate #1 order v=1 a
+         migrate #1 order v=2 a
+         cancel #1",
+        expect![[r#"
+              = deployed order v1
+            > deploy order@2
+              = deployed order v2
+            > create order v=1
+              order activating, activated
+              s activating, activated, completing, completed
+              -- s_a
+              a activating
+              job a created type io.camunda.zeebe:userTask retries 1
+              a activated
+              = created order v1
+            > migrate #1 order v=2 a
+              order migrated
+              a migrated
+              job a canceled
+              task a creating
+              task a created
+              #1 migrated
+            > migrate #1 order v=1 a
+              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but the active element 'a' is mapped to 'a', which is not implemented in the same way (by a job worker or not).
+            > migrate #1 order v=2 a
+              order migrated
+              a migrated
+              task a migrated
+              #1 migrated
+            > cancel #1
+              order terminating
+              a terminating
+              task a canceling action=cancel
+              task a canceled action=cancel
+              a terminated
+              order terminated
+        "#]],
+    );
+}

@@ -240,10 +240,9 @@ impl Writer {
                 ("receiveTask", format!(r#" messageRef="{message}""#), String::new())
             }
             "user" => {
-                return format!(
-                    r#"<bpmn:userTask id="{id}">{}</bpmn:userTask>"#,
-                    extensions(e, &user_task(e))
-                );
+                // `worker`: a job worker does it, not people.
+                let definition = if e.get("worker").is_some() { String::new() } else { user_task(e) };
+                return format!(r#"<bpmn:userTask id="{id}">{}</bpmn:userTask>"#, extensions(e, &definition));
             }
             "job" => {
                 let task_type = escape(e.get("type").unwrap_or(id));
