@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Deploy(Deploy),
     /// Start an instance of a process.
     Run(Run),
+    /// List process instances that the engine failed on and set aside; release or cancel them.
+    Banned(Banned),
     /// Put load on a server and measure it.
     Bench(Box<Bench>),
     /// Start a server, run orders through it over gRPC and over REST, and compare.
@@ -85,6 +87,30 @@ pub(crate) struct Config {
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) target: Target,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Banned {
+    /// Let this process instance go on where it stood.
+    #[arg(long, value_name = "KEY", conflicts_with = "cancel")]
+    pub(crate) release: Option<i64>,
+    /// Cancel this process instance, with all that called it and all that it called.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) cancel: Option<i64>,
+    /// Address of the management port.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://localhost:9600",
+        env = "BATON_MANAGEMENT_ADDRESS"
+    )]
+    pub(crate) management_address: String,
+    /// How long a request may take.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = bench::duration)]
+    pub(crate) request_timeout: Duration,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -37,6 +37,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Config(arguments) => command::config::run(&arguments),
         Command::Status(arguments) => block_on(command::status::run(&arguments)),
         Command::Deploy(arguments) => block_on(command::deploy::run(&arguments)),
+        Command::Banned(arguments) => block_on(command::banned::run(&arguments)),
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
         Command::Bench(arguments) => block_on(command::bench::run(&arguments)),
         Command::Demo(arguments) => block_on(command::demo::run(&arguments)),

@@ -162,6 +162,21 @@ fn a_server_that_is_not_there_is_told() {
     failed(&run(&["deploy", "/nowhere.bpmn"]), 2, &["cannot read /nowhere.bpmn"]);
 }
 
+#[test]
+fn banned_instances_are_asked_for_at_the_management_port() {
+    let server = Server::start(&[]);
+    let to = ["--management-address", &server.address("management"), "--json"];
+    let none = run(&[&["banned"], &to[..]].concat());
+    assert!(none.status.success(), "{}", text(&none.stderr));
+    assert_eq!(text(&none.stdout).trim(), "[]");
+    for action in ["--release", "--cancel"] {
+        let unknown = run(&[&["banned", action, "7"], &to[..]].concat());
+        failed(&unknown, 1, &["7", "NOT_FOUND"]);
+    }
+    failed(&run(&["banned", "--release", "1", "--cancel", "2"]), 2, &["--cancel"]);
+    server.stop(Signal::TERM);
+}
+
 const STRAIGHT_BPMN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t">
   <process id="straight" isExecutable="true">

@@ -30,9 +30,9 @@ pub use error::Error;
 pub use grpc_client::{GrpcClient, GrpcOptions, JobStream};
 pub use job::Job;
 pub use response::{
-    Broker, CorrelatedMessage, Deployed, Deployment, EvaluatedExpression, Partition, ProcessInstance,
-    ProcessInstanceResult, PublishedMessage, Topology,
+    BannedInstance, Broker, CorrelatedMessage, Deployed, Deployment, EvaluatedExpression, Partition,
+    ProcessInstance, ProcessInstanceResult, PublishedMessage, Topology,
 };
-pub use rest::{RestClient, RestOptions};
+pub use rest::{ManagementClient, RestClient, RestOptions};
 pub use window::{Window, WindowPermit};
 pub use worker::{JobHandler, JobWorker, Outcome, Transport, WorkerHandle, WorkerOptions};

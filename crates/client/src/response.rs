@@ -121,3 +121,23 @@ pub struct EvaluatedExpression {
     /// What the evaluation complained about.
     pub warnings: Vec<String>,
 }
+
+/// A process instance that the engine failed on.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BannedInstance {
+    /// Key.
+    pub process_instance_key: String,
+    /// Key of the instance at the top of its call hierarchy.
+    pub root_process_instance_key: String,
+    /// BPMN process ID.
+    pub process_definition_id: String,
+    /// Version of the definition.
+    pub process_definition_version: u32,
+    /// Owner.
+    pub tenant_id: String,
+    /// How the engine failed.
+    pub reason: String,
+    /// When, Unix milliseconds.
+    pub banned_at_ms: i64,
+}

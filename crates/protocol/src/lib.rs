@@ -40,9 +40,9 @@ pub use modification::{
 };
 pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
-    CallHierarchyEntry, ClusterVariableView, DecisionRequirementsView, DecisionView, ElementInstanceView,
-    FileView, IncidentView, ProcessDefinitionView, ProcessInstanceView, Query, QueryReply, SourceOf,
-    UserTaskView, VariableView,
+    BannedInstanceView, CallHierarchyEntry, ClusterVariableView, DecisionRequirementsView, DecisionView,
+    ElementInstanceView, FileView, IncidentView, ProcessDefinitionView, ProcessInstanceView, Query,
+    QueryReply, SourceOf, UserTaskView, VariableView,
 };
 pub use record::{
     ActivateInstructionRecord, AdHocSubProcessInstructionRecord, BatchMigrationPlan, BatchModificationPlan,

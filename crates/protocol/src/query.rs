@@ -104,6 +104,34 @@ pub enum Query {
         /// Its ID.
         id: Name,
     },
+    /// Process instances that the engine failed on, by their keys.
+    BannedInstances {
+        /// From the one after this key on.
+        after: Key,
+        /// So many at the most.
+        limit: usize,
+    },
+}
+
+/// A process instance that the engine failed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BannedInstanceView {
+    /// Key of the instance.
+    pub key: Key,
+    /// The instance at the top of the call hierarchy: the one to cancel.
+    pub root_process_instance_key: Key,
+    /// Key of the definition.
+    pub process_definition_key: Key,
+    /// BPMN process ID.
+    pub process_id: Name,
+    /// Version of the definition.
+    pub version: u32,
+    /// Owner.
+    pub tenant_id: Name,
+    /// How the engine failed.
+    pub reason: Name,
+    /// When, Unix milliseconds of the engine's clock.
+    pub since_ms: i64,
 }
 
 /// The answer to a [`Query`], of the variant with its name.
@@ -143,6 +171,8 @@ pub enum QueryReply {
     UserTaskForm(Option<FileView>),
     /// See [`Query::GlobalListener`].
     GlobalListener(GlobalListener),
+    /// See [`Query::BannedInstances`].
+    BannedInstances(Vec<BannedInstanceView>),
 }
 
 /// A process instance that runs.

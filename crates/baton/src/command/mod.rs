@@ -1,5 +1,6 @@
 //! The commands besides `start`.
 
+pub(crate) mod banned;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;

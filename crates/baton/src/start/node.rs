@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use broker::StartError;
-use broker::api::Broker;
+use broker::api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
-    Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
+    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
 };
-use protocol::{FIRST_PARTITION, PartitionId};
+use protocol::{
+    BannedInstanceView, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
+};
 use serde_json::{Value, json};
 
 use super::options;
@@ -110,13 +112,72 @@ impl Operations for Node {
         self.set_exporting(if soft { Phase::SoftPaused } else { Phase::Paused }).boxed()
     }
 
+    fn banned_instances(
+        &self,
+        after: Key,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<BannedInstance>, OperationError>> {
+        async move {
+            match self.0.read(Query::BannedInstances { after, limit }).await.map_err(failed)? {
+                QueryReply::BannedInstances(found) => Ok(found.into_iter().map(banned).collect()),
+                other => Err(OperationError::Failed(format!("an answer of another kind: {other:?}"))),
+            }
+        }
+        .boxed()
+    }
+
+    fn release_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.run(Command::Unban { process_instance_key }).boxed()
+    }
+
+    fn cancel_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>> {
+        async move {
+            let query = Query::CallHierarchy { process_instance_key };
+            let root_key = match self.0.read(query).await.map_err(failed)? {
+                QueryReply::CallHierarchy(hierarchy) => {
+                    hierarchy.first().map(|root| root.process_instance_key)
+                }
+                _ => None,
+            };
+            let process_instance_key = root_key.unwrap_or(process_instance_key);
+            self.run(Command::CancelInstance { process_instance_key, operation_reference: None }).await
+        }
+        .boxed()
+    }
+
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         self.set_exporting(Phase::Exporting).boxed()
     }
 }
 
 impl Node {
+    async fn run(&self, command: Command) -> Result<(), OperationError> {
+        self.0.submit(command).await.map(drop).map_err(failed)
+    }
+
     async fn set_exporting(&self, phase: Phase) -> Result<(), OperationError> {
         self.0.set_exporting(phase).await.map_err(|error| OperationError::Failed(error.to_string()))
+    }
+}
+
+fn failed(error: SubmitError) -> OperationError {
+    match error {
+        SubmitError::Rejected(rejection) if rejection.kind == RejectionType::NotFound => {
+            OperationError::NotFound(rejection.reason)
+        }
+        other => OperationError::Failed(other.to_string()),
+    }
+}
+
+fn banned(view: BannedInstanceView) -> BannedInstance {
+    BannedInstance {
+        process_instance_key: view.key.to_string(),
+        root_process_instance_key: view.root_process_instance_key.to_string(),
+        process_definition_id: view.process_id.to_string(),
+        process_definition_key: view.process_definition_key.to_string(),
+        process_definition_version: view.version,
+        tenant_id: view.tenant_id.to_string(),
+        reason: view.reason.to_string(),
+        banned_at_ms: view.since_ms,
     }
 }

@@ -2,6 +2,7 @@
 
 mod body;
 mod connection;
+mod management;
 mod multipart;
 mod operations;
 mod pool;
@@ -14,11 +15,14 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header, uri
 use http_body_util::Full;
 
 pub(crate) use self::body::millis;
+pub use self::management::ManagementClient;
 use self::pool::{Class, Pool};
 use crate::{Address, Error};
 
 /// Port of the REST API where none is given.
 const PORT_DEFAULT: u16 = 8080;
+/// Port of the management API of an address that names none.
+const MANAGEMENT_PORT_DEFAULT: u16 = 9600;
 
 /// Settings of a [`RestClient`].
 #[derive(Debug, Clone)]
@@ -78,6 +82,17 @@ impl RestClient {
         let address = Address::parse(&options.address, PORT_DEFAULT)?;
         let prefix =
             if address.base.ends_with("/v2") { address.base.clone() } else { format!("{}/v2", address.base) };
+        Self::with_prefix(&options, address, prefix)
+    }
+
+    /// The same for the management port.
+    pub(crate) fn of_management(options: &RestOptions) -> Result<Self, Error> {
+        let address = Address::parse(&options.address, MANAGEMENT_PORT_DEFAULT)?;
+        let prefix = format!("{}/actuator", address.base);
+        Self::with_prefix(options, address, prefix)
+    }
+
+    fn with_prefix(options: &RestOptions, address: Address, prefix: String) -> Result<Self, Error> {
         let invalid = |reason| Error::Address { address: options.address.clone(), reason };
         let path = |path: &str| {
             PathAndQuery::try_from(format!("{prefix}{path}"))

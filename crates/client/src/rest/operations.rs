@@ -234,7 +234,7 @@ impl RestClient {
         read::<WireExpression<'_>>("evaluate expression", &body).map(EvaluatedExpression::from)
     }
 
-    fn get(&self, path: PathAndQuery) -> Outgoing {
+    pub(super) fn get(&self, path: PathAndQuery) -> Outgoing {
         let mut request = self.json(path, Bytes::new());
         request.method = Method::GET;
         request.content_type = None;
@@ -242,7 +242,7 @@ impl RestClient {
     }
 
     /// Posts `body` to something addressed by its key; the answer has nothing to read.
-    async fn act(
+    pub(super) async fn act(
         &self,
         operation: &'static str,
         before: &str,
@@ -271,6 +271,6 @@ fn create(command: &CreateInstance<'_>) -> Object {
         .optional_string("tenantId", command.tenant_id)
 }
 
-fn read<'a, T: Deserialize<'a>>(operation: &'static str, body: &'a [u8]) -> Result<T, Error> {
+pub(super) fn read<'a, T: Deserialize<'a>>(operation: &'static str, body: &'a [u8]) -> Result<T, Error> {
     serde_json::from_slice(body).map_err(|error| Error::Decode { operation, reason: error.to_string() })
 }

@@ -48,6 +48,17 @@ impl Work<'_> {
         Ok(Response::Done)
     }
 
+    /// Refuses what cannot be done while an instance is banned: its steps would only be set aside.
+    pub fn refuse_banned(&self, key: Key, purpose: &str) -> Result<(), Failure> {
+        if !self.is_banned(key)? {
+            return Ok(());
+        }
+        Err(Rejection::invalid_state(format!(
+            "Expected to {purpose}, but process instance '{key}' is banned: release or cancel it first"
+        ))
+        .into())
+    }
+
     /// Takes back a ban, if there is one, and queues the steps that were skipped meanwhile.
     pub(crate) fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
         if !self.is_banned(key)? {

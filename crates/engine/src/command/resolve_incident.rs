@@ -9,6 +9,10 @@ use crate::work::Work;
 
 impl Work<'_> {
     pub(crate) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
+        if let Some(incident) = self.tables.incidents.get(&key)? {
+            let purpose = format!("resolve incident with key '{key}'");
+            self.refuse_banned(incident.process_instance_key, &purpose)?;
+        }
         let Some(incident) = self.remove_incident(key)? else {
             return Err(Rejection::not_found(format!(
                 "Expected to resolve incident with key '{key}', but no such incident was found"

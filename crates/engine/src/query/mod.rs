@@ -5,6 +5,7 @@
 //! [`ROWS_PER_SLICE`] at the most and says how to go on, so that batches are applied in between. A scan therefore sees
 //! each row as it is when it comes by, and not all of them at one moment.
 
+mod banned;
 mod call_hierarchy;
 mod cluster_variable;
 mod definition;
@@ -100,6 +101,7 @@ impl Engine {
             Query::StartForm { process_definition_key } => {
                 definition::start_form(view, *process_definition_key)?
             }
+            Query::BannedInstances { after, limit } => banned::read(view, *after, *limit)?,
             Query::Resource { key, with_content } => definition::resource(view, *key, *with_content)?,
             Query::UserTask { key } => user_task::read(view, *key)?,
             Query::UserTaskForm { key } => user_task::form(view, *key)?,

@@ -8,6 +8,7 @@
 
 mod ad_hoc;
 mod await_result;
+mod banned;
 mod batch_operations;
 mod business_id;
 mod call_activity;

@@ -37,6 +37,7 @@ fn an_instance_is_banned_and_the_command_undone() {
            complete t
            fail t retries=1
            set #1 {"b":1}
+           modify #1 -t
            unban #1
            unban #1
            complete t
@@ -64,6 +65,8 @@ fn an_instance_is_banned_and_the_command_undone() {
               = rejected INVALID_STATE: Expected to fail job with key '<key>', but its process instance '<key>' is banned
             > set #1 {"b":1}
               p.b = 1 created
+            > modify #1 -t
+              = rejected INVALID_STATE: Expected to modify process instance with key '<key>', but process instance '<key>' is banned: release or cancel it first
             > unban #1
             > unban #1
               = rejected NOT_FOUND: Expected to release process instance with key '<key>', but it is not banned

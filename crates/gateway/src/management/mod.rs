@@ -6,6 +6,7 @@
 //!
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 
+mod banned;
 mod health;
 mod loggers;
 mod metrics;
@@ -36,7 +37,8 @@ use tokio_util::task::TaskTracker;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
 pub use operations::{
-    Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus, Slot,
+    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
+    Slot,
 };
 use problem::{Problem, json_answer};
 
@@ -109,6 +111,9 @@ fn router(management: Management) -> Router {
         .route("/actuator/exporters", get(operate::exporters))
         .route("/actuator/exporting/pause", post(operate::pause))
         .route("/actuator/exporting/resume", post(operate::resume))
+        .route("/actuator/bannedInstances", get(banned::list))
+        .route("/actuator/bannedInstances/{key}/release", post(banned::release))
+        .route("/actuator/bannedInstances/{key}/cancellation", post(banned::cancel))
         .route("/actuator/info", get(async move || json_answer(StatusCode::OK, &info)))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::operations::{OperationError, Operations, Slot};
 use super::problem::{Problem, json_answer};
 
-fn running(slot: &Slot) -> Result<&Arc<dyn Operations>, Problem> {
+pub(super) fn running(slot: &Slot) -> Result<&Arc<dyn Operations>, Problem> {
     slot.get().ok_or_else(Problem::starting)
 }
 
@@ -19,6 +19,7 @@ impl From<OperationError> for Problem {
     fn from(error: OperationError) -> Self {
         let status = match error {
             OperationError::Invalid(_) => StatusCode::BAD_REQUEST,
+            OperationError::NotFound(_) => StatusCode::NOT_FOUND,
             OperationError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())

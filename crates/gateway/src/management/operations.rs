@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
-use protocol::PartitionId;
+use protocol::{Key, PartitionId};
 use serde_json::Value;
 
 /// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it says so.
@@ -26,6 +26,19 @@ pub trait Operations: Send + Sync + 'static {
 
     /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Process instances that the engine failed on, from the one after this key on, so many at the most.
+    fn banned_instances(
+        &self,
+        after: Key,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<BannedInstance>, OperationError>>;
+
+    /// Lets a banned process instance go on where it stood. Goes through the log.
+    fn release_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Cancels the call hierarchy that a process instance belongs to. Goes through the log.
+    fn cancel_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>>;
 
     /// Goes on exporting.
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>>;
@@ -85,12 +98,37 @@ pub struct ExporterStatus {
     pub status: &'static str,
 }
 
+/// A process instance that the engine failed on.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BannedInstance {
+    /// Its key.
+    pub process_instance_key: String,
+    /// The instance at the top of the call hierarchy.
+    pub root_process_instance_key: String,
+    /// BPMN process ID.
+    pub process_definition_id: String,
+    /// Key of the definition.
+    pub process_definition_key: String,
+    /// Version of the definition.
+    pub process_definition_version: u32,
+    /// Owner.
+    pub tenant_id: String,
+    /// How the engine failed.
+    pub reason: String,
+    /// When, Unix milliseconds of the engine's clock.
+    pub banned_at_ms: i64,
+}
+
 /// Why an operation did not take place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     /// What was asked is wrong; the text names the member.
     #[error("{0}")]
     Invalid(String),
+    /// What it speaks of is not there.
+    #[error("{0}")]
+    NotFound(String),
     /// The broker failed at it.
     #[error("{0}")]
     Failed(String),

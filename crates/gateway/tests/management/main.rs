@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    Component, ComponentState, ExporterStatus, Loggers, Management, Metrics, OperationError, Operations,
-    PartitionStatus, Slot,
+    BannedInstance, Component, ComponentState, ExporterStatus, Loggers, Management, Metrics, OperationError,
+    Operations, PartitionStatus, Slot,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -73,6 +73,33 @@ impl Operations for FakeBroker {
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
         self.pauses.lock().unwrap().push(if soft { "soft" } else { "hard" });
         ready(Ok(())).boxed()
+    }
+
+    fn banned_instances(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<BannedInstance>, OperationError>> {
+        let one = |key: u64| BannedInstance {
+            process_instance_key: key.to_string(),
+            root_process_instance_key: "1".to_owned(),
+            process_definition_id: "p".to_owned(),
+            process_definition_key: "2".to_owned(),
+            process_definition_version: 3,
+            tenant_id: "<default>".to_owned(),
+            reason: "odd".to_owned(),
+            banned_at_ms: 5,
+        };
+        ready(Ok((after + 1..=9).take(limit).map(one).collect())).boxed()
+    }
+
+    fn release_instance(&self, key: u64) -> BoxFuture<'_, Result<(), OperationError>> {
+        let result = if key == 9 { Ok(()) } else { Err(OperationError::NotFound(format!("no {key}"))) };
+        ready(result).boxed()
+    }
+
+    fn cancel_instance(&self, key: u64) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.release_instance(key)
     }
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
@@ -236,6 +263,31 @@ async fn operators_read_and_change_the_broker() {
         (200, &json!(500), &json!("no disk"))
     );
     assert_eq!(server.json("POST", "/actuator/exporting/pause?soft=maybe", "").await.0, 400);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn banned_instances_are_listed_released_and_cancelled() {
+    let (server, _) = Server::running().await;
+    let path = "/actuator/bannedInstances";
+    let (status, page) = server.json("GET", &format!("{path}?after=7&limit=1"), "").await;
+    assert_eq!(status, 200);
+    let one = json!({
+        "processInstanceKey": "8", "rootProcessInstanceKey": "1", "processDefinitionId": "p",
+        "processDefinitionKey": "2", "processDefinitionVersion": 3, "tenantId": "<default>",
+        "reason": "odd", "bannedAtMs": 5,
+    });
+    assert_eq!(page, json!({ "items": [one] }));
+    assert_eq!(server.json("GET", path, "").await.1["items"].as_array().unwrap().len(), 9);
+    for wrong in ["after=x", "limit=0", "limit=501", "before=1", "after"] {
+        assert_eq!(server.json("GET", &format!("{path}?{wrong}"), "").await.0, 400, "{wrong}");
+    }
+    for action in ["release", "cancellation"] {
+        assert_eq!(server.json("POST", &format!("{path}/9/{action}"), "").await.0, 200);
+        let (status, problem) = server.json("POST", &format!("{path}/8/{action}"), "").await;
+        assert_eq!((status, &problem["detail"]), (404, &json!("no 8")));
+        assert_eq!(server.json("POST", &format!("{path}/x/{action}"), "").await.0, 400);
+    }
     server.stop().await;
 }
 

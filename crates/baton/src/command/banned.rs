@@ -1,0 +1,64 @@
+//! `baton banned`.
+
+use std::process::ExitCode;
+
+use ::client::{BannedInstance, ManagementClient, RestOptions};
+
+use crate::cli::Banned;
+use crate::failure::Failure;
+
+/// Instances that are asked for at a time.
+const PAGE: u32 = 100;
+
+pub(crate) async fn run(arguments: &Banned) -> Result<ExitCode, Failure> {
+    let options = RestOptions {
+        address: arguments.management_address.clone(),
+        connections: 1,
+        request_timeout: arguments.request_timeout,
+        ..RestOptions::default()
+    };
+    let client =
+        ManagementClient::new(&options).map_err(|error| Failure::request("use the server", &error))?;
+    if let Some(key) = arguments.release {
+        let done = client.release_instance(key).await;
+        done.map_err(|error| Failure::request(format!("release process instance {key}"), &error))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(key) = arguments.cancel {
+        let done = client.cancel_instance(key).await;
+        done.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = all(&client).await?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&found).map_err(Failure::new)?);
+    } else {
+        found.iter().for_each(|instance| println!("{}", describe(instance)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn all(client: &ManagementClient) -> Result<Vec<BannedInstance>, Failure> {
+    let mut found: Vec<BannedInstance> = Vec::new();
+    loop {
+        let after = found.last().map_or("0", |last| &last.process_instance_key);
+        let page = client.banned_instances(after, PAGE).await;
+        let page = page.map_err(|error| Failure::request("list banned process instances", &error))?;
+        let is_last = page.len() < PAGE as usize;
+        found.extend(page);
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+fn describe(instance: &BannedInstance) -> String {
+    let since = jiff::Timestamp::from_millisecond(instance.banned_at_ms).unwrap_or_default();
+    format!(
+        "{} {} version {}, since {since:.0}: {}",
+        instance.process_instance_key,
+        instance.process_definition_id,
+        instance.process_definition_version,
+        instance.reason
+    )
+}

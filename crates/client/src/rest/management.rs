@@ -1,0 +1,55 @@
+//! What operators ask of the management port.
+
+use super::operations::read;
+use super::{RestClient, RestOptions};
+use crate::{BannedInstance, Error};
+
+/// Speaks to the management port. Cheap to clone; clones share the connections.
+#[derive(Clone)]
+pub struct ManagementClient(RestClient);
+
+#[derive(serde::Deserialize)]
+struct Page {
+    items: Vec<BannedInstance>,
+}
+
+impl ManagementClient {
+    /// Prepares a client; connects with the first request.
+    pub fn new(options: &RestOptions) -> Result<Self, Error> {
+        RestClient::of_management(options).map(Self)
+    }
+
+    /// `GET /bannedInstances`: those after a key, so many at the most.
+    pub async fn banned_instances(&self, after: &str, limit: u32) -> Result<Vec<BannedInstance>, Error> {
+        let limit = limit.to_string();
+        let path = self.0.path("bannedInstances", &["/bannedInstances?after=", after, "&limit=", &limit])?;
+        let body = self.0.send(self.0.get(path)).await?;
+        read::<Page>("bannedInstances", &body).map(|page| page.items)
+    }
+
+    /// `POST /bannedInstances/{key}/release`: the instance goes on where it stood.
+    pub async fn release_instance(&self, process_instance_key: i64) -> Result<(), Error> {
+        self.0
+            .act(
+                "releaseInstance",
+                "/bannedInstances/",
+                process_instance_key,
+                "/release",
+                super::body::Object::new(2),
+            )
+            .await
+    }
+
+    /// `POST /bannedInstances/{key}/cancellation`: its whole call hierarchy ends.
+    pub async fn cancel_instance(&self, process_instance_key: i64) -> Result<(), Error> {
+        self.0
+            .act(
+                "cancelInstance",
+                "/bannedInstances/",
+                process_instance_key,
+                "/cancellation",
+                super::body::Object::new(2),
+            )
+            .await
+    }
+}

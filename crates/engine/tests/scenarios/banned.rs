@@ -1,0 +1,153 @@
+//! Banned instances as operators see them, and what may be done with one.
+
+use engine::{FaultPoint, Options};
+use expect_test::expect;
+use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Name, Query, QueryReply};
+
+use crate::support::{Harness, check_with};
+
+const TASK: &str = "process p
+    start s
+    job t
+    catch wait timer=PT10S
+    job weak
+    end e
+    s -> t -> wait -> weak -> e";
+
+fn fault(point: FaultPoint, element_id: &str) -> Options {
+    Options { fault: Some((point, Name::from(element_id))), ..Options::default() }
+}
+
+#[test]
+fn an_incident_of_a_banned_instance_waits_until_it_is_released() {
+    let model = "process p
+        start s
+        and fork
+        job t type=t
+        xor x
+        end e
+        s -> fork
+        fork -> t -> e
+        fork -> x
+        x -> e if missing
+        end e2
+        x -> e2 if missing";
+    check_with(
+        &[("p", model)],
+        fault(FaultPoint::Complete, "t"),
+        r#"deploy p
+           show elements jobs errors incidents
+           create p
+           activate t
+           complete t
+           set #1 {"missing":true}
+           resolve x
+           unban #1
+           resolve x
+           cancel #1"#,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              fork activating, activated, completing, completed
+              x activating, activated, completing
+              incident x EXTRACT_VALUE_ERROR created: Expected result of the expression 'missing' to be 'BOOLEAN', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'missing'
+              t activating
+              job t created type t retries 3
+              t activated
+              = created p v1
+            > activate t
+              job t activated
+              < job t retries 3 deadline 600000 variables {}
+            > complete t
+              error in #1: a fault of the test at 't'
+              banned #1: a fault of the test at 't'
+              = rejected PROCESSING_ERROR: Expected to process the command, but the engine failed and process instance '<key>' was banned. Nothing was changed.
+            > set #1 {"missing":true}
+            > resolve x
+              = rejected INVALID_STATE: Expected to resolve incident with key '<key>', but process instance '<key>' is banned: release or cancel it first
+            > unban #1
+            > resolve x
+              incident x EXTRACT_VALUE_ERROR resolved
+              x completed
+              e2 activating, activated, completing, completed
+            > cancel #1
+              p terminating
+              t terminating
+              job t canceled
+              t terminated
+              p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_modification_that_the_engine_fails_on_bans_only_its_instance() {
+    check_with(
+        &[("p", TASK)],
+        fault(FaultPoint::Activate, "weak"),
+        r#"deploy p
+           show elements errors
+           create p
+           create p
+           modify #1 +weak"#,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              t activating, activated
+              = created p v1
+            > create p
+              #2.p activating, activated
+              #2.s activating, activated, completing, completed
+              #2.t activating, activated
+              = created p v1
+            > modify #1 +weak
+              error in #1: a fault of the test at 'weak'
+              banned #1: a fault of the test at 'weak'
+              = rejected PROCESSING_ERROR: Expected to process the command, but the engine failed and process instance '<key>' was banned. Nothing was changed.
+            left: running_instances 1, instances 2, element_instances 4, children 2, jobs 2, job_queue 2, banned 1
+        "#]],
+    );
+}
+
+#[test]
+fn banned_instances_are_listed_with_reason_and_time_page_by_page() {
+    let mut harness = Harness::with_options(fault(FaultPoint::Complete, "t"));
+    harness.deploy(&[("p.bpmn", TASK)]).unwrap();
+    for _ in 0..3 {
+        let create = CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None });
+        harness.command(Command::CreateInstance(create)).unwrap().unwrap();
+    }
+    let jobs = harness.activate("t", 2);
+    for (at, job) in jobs.iter().enumerate() {
+        harness.advance(1000);
+        let complete = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
+        harness.command(Command::CompleteJob(complete)).unwrap().unwrap_err();
+        let QueryReply::BannedInstances(all) =
+            harness.read(&Query::BannedInstances { after: 0, limit: 9 }).unwrap()
+        else {
+            panic!("a list of banned instances");
+        };
+        assert_eq!(all.len(), at + 1);
+        let last = all.last().unwrap();
+        assert_eq!(last.key, job.process_instance_key);
+        assert_eq!(last.root_process_instance_key, job.process_instance_key);
+        assert_eq!((&*last.process_id, last.version), ("p", 1));
+        assert_eq!(&*last.reason, "a fault of the test at 't'");
+        assert_eq!(last.since_ms, harness.now_ms);
+    }
+    let page =
+        |harness: &mut Harness, after, limit| match harness.read(&Query::BannedInstances { after, limit }) {
+            Ok(QueryReply::BannedInstances(page)) => page.iter().map(|one| one.key).collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+    let keys: Vec<_> = jobs.iter().map(|job| job.process_instance_key).collect();
+    assert_eq!(page(&mut harness, 0, 1), keys[..1]);
+    assert_eq!(page(&mut harness, keys[0], 1), keys[1..]);
+    assert_eq!(page(&mut harness, keys[1], 1), [0; 0]);
+    harness.command(Command::Unban { process_instance_key: keys[0] }).unwrap().unwrap();
+    assert_eq!(page(&mut harness, 0, 9), keys[1..]);
+}
