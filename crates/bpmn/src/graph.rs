@@ -30,6 +30,8 @@ pub struct Process {
     pub version_tag: Option<Arc<str>>,
     /// Whether anything in it refers to what is deployed together with it.
     pub is_bound_to_deployment: bool,
+    /// Whether something in its instances waits for a condition.
+    pub has_conditions: bool,
     /// All elements; the process itself is the first.
     pub elements: Vec<Element>,
     /// All sequence flows.

@@ -694,6 +694,25 @@ pub struct SignalSubscription {
 }
 minicbor_value!(SignalSubscription);
 
+/// An element instance that waits for a condition.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ConditionSubscription {
+    #[n(0)]
+    pub element_instance_key: Key,
+    #[n(1)]
+    pub process_instance_key: Key,
+    #[n(2)]
+    pub definition_key: Key,
+    #[n(3)]
+    pub process_id: Name,
+    /// The catch event.
+    #[n(4)]
+    pub element: u32,
+    #[n(5)]
+    pub tenant_id: Name,
+}
+minicbor_value!(ConditionSubscription);
+
 /// Something that people have to look at.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Incident {

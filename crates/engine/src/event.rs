@@ -17,6 +17,7 @@ enum Prepared {
     Timer(ElementIndex, Schedule),
     Message { element: ElementIndex, name: Name, correlation_key: Name, interrupting: bool },
     Signal { element: ElementIndex, name: Name },
+    Condition { element: ElementIndex, is_met: bool },
 }
 
 impl Work<'_> {
@@ -59,8 +60,11 @@ impl Work<'_> {
                     let name = self.evaluate_text(name, &Scope::of(at.key))?;
                     prepared.push(Prepared::Signal { element, name });
                 }
-                Trigger::Condition(_)
-                | Trigger::None
+                Trigger::Condition(condition) => {
+                    let is_met = self.is_met(condition, &Scope::of(at.key))?;
+                    prepared.push(Prepared::Condition { element, is_met });
+                }
+                Trigger::None
                 | Trigger::Error(_)
                 | Trigger::Escalation(_)
                 | Trigger::Compensation { .. }
@@ -74,6 +78,7 @@ impl Work<'_> {
         for event in prepared {
             match event {
                 Prepared::Timer(element, schedule) => self.start_timer(at, element, schedule),
+                Prepared::Condition { element, is_met } => self.open_condition(at, element, is_met),
                 Prepared::Signal { element, name } => self.open_signal_subscription(SignalSubscription {
                     element_instance_key: at.key,
                     process_instance_key: at.process_instance_key,
@@ -208,7 +213,8 @@ impl Work<'_> {
         let which = |event: ElementIndex| which(process.element(event));
         self.cancel_timers_of(at.key, which)?;
         self.close_subscriptions_of(at.key, which)?;
-        self.close_signals_of(at.key, which)
+        self.close_signals_of(at.key, which)?;
+        self.close_conditions_of(at.key, which)
     }
 
     /// Closes everything that an element instance waits for.
@@ -219,6 +225,7 @@ impl Work<'_> {
         self.tables.element_instances.update(&at.key, |row| row.subscribed = false)?;
         self.cancel_timers(at.key)?;
         self.close_subscriptions(at.key)?;
-        self.close_signals_of(at.key, |_| true)
+        self.close_signals_of(at.key, |_| true)?;
+        self.close_conditions_of(at.key, |_| true)
     }
 }

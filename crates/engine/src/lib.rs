@@ -14,6 +14,7 @@ mod business_id;
 mod cluster_variables;
 mod command;
 mod compensation;
+mod condition;
 mod counters;
 mod definition;
 mod effects;

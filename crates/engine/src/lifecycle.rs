@@ -75,6 +75,10 @@ impl Work<'_> {
                 self.start_from_buffer(&tenant_id, &process_id, &correlation_key)
             }
             Step::MatchBuffered { subscription_key } => self.match_buffered(subscription_key),
+            Step::EvaluateConditions { process_instance_key, touches, after } => {
+                self.evaluate_conditions(process_instance_key, touches, after)
+            }
+            Step::TriggerCondition { subscription_key } => self.trigger_condition(subscription_key),
             Step::BroadcastSignal { signal_key, name, tenant_id, variables, after } => {
                 self.broadcast_slice(signal_key, name, tenant_id, variables, after)
             }
@@ -122,6 +126,11 @@ impl Work<'_> {
             Step::TerminateOlder { scope_key, .. } => *scope_key,
             Step::StartFromBuffer { .. } | Step::BroadcastSignal { .. } | Step::StartBySignal { .. } => {
                 return Ok(None);
+            }
+            Step::EvaluateConditions { process_instance_key, .. } => return Ok(Some(*process_instance_key)),
+            Step::TriggerCondition { subscription_key } => {
+                let row = self.tables.condition_subscriptions.get(subscription_key)?;
+                return Ok(row.map(|row| row.process_instance_key));
             }
             Step::TriggerSignal { subscription_key, .. } => {
                 let row = self.tables.signal_subscriptions.get(subscription_key)?;

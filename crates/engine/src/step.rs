@@ -151,6 +151,23 @@ pub enum Step {
         #[n(0)]
         key: Key,
     },
+    /// Looks at the conditions of a process instance after its variables have changed, a slice at a time.
+    #[n(143)]
+    EvaluateConditions {
+        #[n(0)]
+        process_instance_key: Key,
+        #[n(1)]
+        touches: Vec<Touch>,
+        /// The last subscription that was looked at.
+        #[n(2)]
+        after: Key,
+    },
+    /// Triggers an event whose condition is met.
+    #[n(144)]
+    TriggerCondition {
+        #[n(0)]
+        subscription_key: Key,
+    },
     /// Tells a signal to those who wait for it, a slice at a time.
     #[n(140)]
     BroadcastSignal {
@@ -261,4 +278,20 @@ pub enum Step {
     /// Removes batch operations that ended long ago, a slice at a time.
     #[n(201)]
     ForgetBatches,
+}
+
+/// A variable that has been set.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Touch {
+    /// The scope that has it.
+    #[n(0)]
+    pub scope_key: Key,
+    #[n(1)]
+    pub name: protocol::Name,
+    /// Whether it is new.
+    #[n(2)]
+    pub created: bool,
+    /// The last key given out then: who has a later one has seen the new value already.
+    #[n(3)]
+    pub stamp: Key,
 }

@@ -6,9 +6,9 @@ use protocol::Key;
 
 use crate::batch_operation::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::entity::{
-    Banned, Chunk, ClusterVariableRow, Compensation, Decision, DecisionRequirements, Definition,
-    ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta, SignalSubscription,
-    StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
+    Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
+    Definition, ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta,
+    SignalSubscription, StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
 };
 use crate::step::Step;
 use crate::user_task::row::UserTask;
@@ -106,6 +106,14 @@ state::tables! {
         pub signal_by_owner: Table<(Key, Key), ()> = 62,
         /// Signal start events of latest versions: tenant, signal name, process ID, element.
         pub signal_starts: Table<(Tenant, Text, Text, u32), StartSubscription> = 63,
+        /// Condition subscriptions.
+        pub condition_subscriptions: Table<Key, ConditionSubscription> = 64,
+        /// Condition subscriptions by element instance.
+        pub condition_by_owner: Table<(Key, Key), ()> = 65,
+        /// Condition subscriptions by process instance.
+        pub condition_by_instance: Table<(Key, Key), ()> = 66,
+        /// Conditional start events of latest versions: definition, element.
+        pub condition_starts: Table<(Key, u32), StartSubscription> = 67,
         /// Multi-instance bodies.
         pub loops: Table<Key, Loop> = 70,
         /// Items of a multi-instance body, later its outputs: body, number of the chunk.
@@ -155,6 +163,7 @@ pub const LASTING: &[&str] = &[
     "resources",
     "start_subscriptions",
     "signal_starts",
+    "condition_starts",
     "exporters",
     "batch_operations",
     "batch_items",

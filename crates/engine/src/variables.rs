@@ -115,6 +115,7 @@ impl Work<'_> {
                     let variable = Variable { key: old.key, value: value.clone() };
                     self.tables.variables.put(key, variable);
                     self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value);
+                    self.touch(owner.process_instance_key, scope_key, name, false)?;
                 }
                 return Ok(());
             }
@@ -124,7 +125,7 @@ impl Work<'_> {
         let variable_key = self.next_key();
         self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value);
         self.tables.variables.insert(key, Variable { key: variable_key, value });
-        Ok(())
+        self.touch(owner.process_instance_key, scope_key, name, true)
     }
 
     /// Sets variables where they exist on the way up from a scope, else at the top.
@@ -141,7 +142,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
+    /// The scope from this one upward that has a variable, or the top.
+    pub fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
         let mut scope_key = scope_key;
         for _ in 0..MAX_SCOPES {
             let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };

@@ -71,10 +71,7 @@ pub(crate) fn definition(cx: &mut Context<'_, '_>) -> Result<Option<Definition>,
         "escalationEventDefinition" => Ok(Some(Definition::Escalation(*one))),
         "signalEventDefinition" => Ok(Some(Definition::Signal(*one))),
         "linkEventDefinition" => Ok(Some(Definition::Link(*one))),
-        "conditionalEventDefinition" => {
-            cx.problem("conditional events are not supported yet");
-            Err(())
-        }
+        "conditionalEventDefinition" => Ok(Some(Definition::Condition(*one))),
         "terminateEventDefinition" => Ok(Some(Definition::Terminate)),
         _ => {
             cx.problem(format!("the event definition '{name}' is unknown"));

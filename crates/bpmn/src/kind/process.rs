@@ -81,11 +81,24 @@ pub(crate) fn read_process(
     let by_id = elements.iter().enumerate().map(|(index, e)| (e.id.clone(), index as ElementIndex)).collect();
     let (id, name) = (elements[0].id.clone(), elements[0].name.clone());
     let reach = Reach::of(&elements, &flows);
+    let has_conditions = elements.iter().any(|element| {
+        let is_process_start = element.scope == PROCESS && element.element_type == ElementType::StartEvent;
+        element.event_type == EventType::Conditional && !is_process_start
+    });
     let is_bound_to_deployment = document
         .descendants(outline.elements[0].node)
         .any(|node| document.attribute(node, "bindingType") == Some("deployment"));
-    let mut process =
-        Process { id, name, version_tag, is_bound_to_deployment, elements, flows, by_id, reach };
+    let mut process = Process {
+        id,
+        name,
+        version_tag,
+        is_bound_to_deployment,
+        has_conditions,
+        elements,
+        flows,
+        by_id,
+        reach,
+    };
     let mut check = Check { document, outline, process: &process, report };
     for (index, problem) in link_problems {
         check.problem(index, problem);

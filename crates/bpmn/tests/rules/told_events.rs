@@ -205,3 +205,47 @@ fn a_link_needs_no_id_and_leads_to_its_catch_event() {
     let end = &processes[0].element(processes[0].by_id["e"]).kind;
     assert!(matches!(end, ElementKind::Throw(Throw::Signal(Text::Static(name))) if &**name == "alarm"));
 }
+
+#[test]
+fn conditions_are_expressions_and_start_events_differ_in_theirs() {
+    let event =
+        |definition: &str| format!("<intermediateCatchEvent id='x'>{definition}</intermediateCatchEvent>");
+    let with =
+        |inner: &str| event(&format!("<conditionalEventDefinition>{inner}</conditionalEventDefinition>"));
+    let filter = |events: &str| {
+        with(&format!(
+            "<extensionElements><zeebe:conditionalFilter variableEvents='{events}'/></extensionElements>\
+             <condition>=x</condition>"
+        ))
+    };
+    check(&with("<condition>= x > 1</condition>"), &[]);
+    for events in ["create", "update", "create, update", ""] {
+        check(&filter(events), &[]);
+    }
+    for (inner, reason) in [
+        (with(""), "a conditional event definition must have exactly one condition"),
+        (with("<condition/>"), "the condition must not be empty"),
+        (
+            with("<condition>x</condition>"),
+            "condition must be an expression that starts with '=', but is 'x'",
+        ),
+        (with("<condition>=x ></condition>"), "condition is not a valid expression: *"),
+        (
+            filter("delete"),
+            "attribute 'variableEvents' of zeebe:conditionalFilter must list create, update or both, but has 'delete'",
+        ),
+    ] {
+        check(&inner, &[&format!("intermediateCatchEvent 'x': {reason}")]);
+    }
+    let start = |id: &str, condition: &str| {
+        format!(
+            "<startEvent id='{id}'><conditionalEventDefinition><condition>={condition}</condition>\
+             </conditionalEventDefinition></startEvent>"
+        )
+    };
+    check(&format!("{}{}", start("a", "x"), start("b", "y")), &[]);
+    check(
+        &format!("{}{}", start("a", "x"), start("b", " x")),
+        &["process 'p': two start events wait for the condition 'x'"],
+    );
+}

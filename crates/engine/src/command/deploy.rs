@@ -166,8 +166,11 @@ impl Work<'_> {
                     Err(failure) => Err(failure),
                 },
                 Trigger::Signal(name) => self.arm_signal(key, &definition, model, element, name),
-                Trigger::Condition(_)
-                | Trigger::None
+                Trigger::Condition(_) => {
+                    self.arm_condition(key, &definition, model, element);
+                    Ok(())
+                }
+                Trigger::None
                 | Trigger::Error(_)
                 | Trigger::Escalation(_)
                 | Trigger::Compensation { .. }
@@ -224,6 +227,7 @@ impl Work<'_> {
         let Some(definition) = self.tables.definitions.get(&key)? else { return Ok(()) };
         let model = self.definitions.process(self.tables, key)?;
         self.disarm_signals(key, &definition, &model)?;
+        self.disarm_conditions(key, &definition, &model)?;
         for name in self.start_message_names(&model)? {
             for (element, _) in model.triggered_starts() {
                 let at = (

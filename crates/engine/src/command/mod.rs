@@ -10,6 +10,7 @@ mod correlate_message;
 mod create_instance;
 mod delete_resource;
 mod deploy;
+mod evaluate_conditionals;
 mod evaluate_decision;
 mod fail_job;
 mod global_listener;
@@ -49,11 +50,7 @@ impl Work<'_> {
             Command::PublishMessage(publish) => self.publish_message(publish)?,
             Command::CorrelateMessage(correlate) => self.correlate_message(correlate)?,
             Command::BroadcastSignal(broadcast) => self.broadcast_signal(broadcast),
-            Command::EvaluateConditionals(_) => {
-                return Err(
-                    protocol::Rejection::invalid_state("conditional events are not supported yet").into()
-                );
-            }
+            Command::EvaluateConditionals(evaluate) => self.evaluate_conditionals(evaluate)?,
             Command::ResolveIncident { incident_key, operation_reference } => {
                 self.operation_reference = *operation_reference;
                 self.resolve_incident(*incident_key)?

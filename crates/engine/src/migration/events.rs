@@ -34,6 +34,7 @@ impl Work<'_> {
             self.move_timers(migration, part, at)?;
             self.move_subscriptions(migration, part, at)?;
             self.move_signals(migration, part, at)?;
+            self.move_conditions(migration, part, at)?;
         }
         if !matches!(part.row.phase, Phase::Activated | Phase::Completing) {
             return Ok(());
@@ -91,6 +92,25 @@ impl Work<'_> {
                     self.tables.subscriptions.put(key, subscription);
                 }
                 None => self.close_subscription(key, &subscription),
+            }
+        }
+        Ok(())
+    }
+
+    fn move_conditions(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
+        let owner = part.key;
+        for (_, key) in self.tables.condition_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
+            let Some(subscription) = self.tables.condition_subscriptions.get(&key)? else { continue };
+            match migration.mapping.element(subscription.element) {
+                Some(element) => {
+                    let mut subscription = (*subscription).clone();
+                    subscription.element = element;
+                    subscription.definition_key = at.instance.definition_key;
+                    subscription.process_id = at.instance.process_id.clone();
+                    self.record_condition(key, Intent::Migrated, &subscription);
+                    self.tables.condition_subscriptions.put(key, subscription);
+                }
+                None => self.close_condition(key, &subscription),
             }
         }
         Ok(())

@@ -17,6 +17,7 @@ mod clock;
 mod cluster_variables;
 mod compensation;
 mod complex;
+mod conditions;
 mod decisions;
 mod deletion;
 mod deployment;

@@ -144,9 +144,10 @@ impl Generator<'_> {
     }
 
     fn event(&mut self) -> String {
-        match self.random.below(5) {
+        match self.random.below(6) {
             0 | 1 => format!("timer=PT{}S", self.random.below(30)),
             2 => format!("signal=g{}", self.random.below(3)),
+            3 => "condition=\"c = true\"".to_owned(),
             _ => format!("message={} key=key", self.message()),
         }
     }
@@ -240,6 +241,7 @@ impl Generator<'_> {
                 Some(("timer", _)) if keeps => "cycle=R3/PT7S".to_owned(),
                 // A message of its own: it would take for ever what others wait for.
                 Some(("message", _)) if keeps => what.replace("message=m", "message=n"),
+                Some(("signal", _)) if keeps => what.replace("signal=g", "signal=h"),
                 _ => what,
             };
             let _ = writeln!(text, "boundary {id} on={host} {what} interrupting={}", !keeps);
@@ -343,6 +345,7 @@ impl Generator<'_> {
             let what = match what.split_once('=') {
                 Some(("timer", _)) if keeps => "cycle=R3/PT7S".to_owned(),
                 Some(("message", _)) if keeps => what.replace("message=m", "message=n"),
+                Some(("signal", _)) if keeps => what.replace("signal=g", "signal=h"),
                 _ => what,
             };
             let [id, start, end] = ["on", "s", "e"].map(|prefix| self.id(prefix));

@@ -150,11 +150,11 @@ impl Run {
                 self.harness.flush_and_reopen();
             }
             17 => {
-                let r = self.random.below(10);
+                let (r, c) = (self.random.below(10), self.random.percent(20));
                 if let Some(element_instance_key) = self.any_element_instance() {
                     self.run(Command::SetVariables(SetVariables {
                         element_instance_key,
-                        variables: document(&format!(r#"{{"r":{r}}}"#)),
+                        variables: document(&format!(r#"{{"r":{r},"c":{c}}}"#)),
                         local: r.is_multiple_of(2),
                         operation_reference: None,
                         request_id: None,
@@ -222,7 +222,7 @@ impl Run {
     fn broadcast(&mut self) {
         let (name, r) = (self.random.below(3), self.random.below(10));
         self.run(Command::BroadcastSignal(BroadcastSignal {
-            name: Name::from(format!("g{name}")),
+            name: Name::from(format!("{}{name}", ["g", "h"][(r % 2) as usize])),
             variables: document(&format!(r#"{{"r":{r}}}"#)),
             tenant_id: Name::default_tenant(),
         }));
@@ -306,6 +306,16 @@ impl Run {
                     job_key: job.key,
                     variables: Document::empty(),
                     result: None,
+                }));
+            }
+            let scopes = self.harness.engine().tables().element_instances.keys(.., usize::MAX).unwrap();
+            for element_instance_key in scopes {
+                self.run(Command::SetVariables(SetVariables {
+                    element_instance_key,
+                    variables: document(r#"{"c":true}"#),
+                    local: false,
+                    operation_reference: None,
+                    request_id: None,
                 }));
             }
             for name in 0..3 {
