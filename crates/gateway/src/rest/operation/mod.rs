@@ -212,6 +212,7 @@ served! {
     GetResourceContent in get_resource_content,
     GetStartProcessForm in get_start_process_form,
     GetStatus in get_status,
+    GetSystemConfiguration in get_system_configuration,
     GetTenantClusterVariable in get_tenant_cluster_variable,
     GetTopology in get_topology,
     GetUserTask in get_user_task,

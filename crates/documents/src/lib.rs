@@ -1,0 +1,225 @@
+//! Documents: files that processes refer to and that are no part of the engine's state.
+//!
+//! A document is two objects in a store: its content under a name of its own, and its description under the ID, which
+//! names the content. The description is written last and once, so a document is there as a whole or not at all, and an
+//! ID is given once. What is behind the store (a directory, memory, one day a cloud) is not known here.
+//!
+//! Start reading at [`Documents`]. Nothing here knows HTTP.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path as Place;
+use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, WriteMultipart};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// The longest ID, in bytes; with the ending of the description it is a file name everywhere.
+const ID_BYTES_MAX: usize = 200;
+/// The longest description, in bytes.
+const METADATA_BYTES_MAX: usize = 64 * 1024;
+/// Where the contents are.
+const CONTENTS: &str = "contents";
+/// Where the descriptions are.
+const DESCRIPTIONS: &str = "descriptions";
+
+/// Why something cannot be done with a document.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such document, or no longer.
+    #[error("document with id '{0}' not found")]
+    NotFound(String),
+    /// The ID is taken.
+    #[error("document with id '{0}' exists already")]
+    AlreadyExists(String),
+    /// What was asked for is wrong.
+    #[error("{0}")]
+    Invalid(String),
+    /// The store failed.
+    #[error("the document store failed: {0}")]
+    Store(#[from] object_store::Error),
+}
+
+/// What is told about a document beside its content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Media type.
+    pub content_type: String,
+    /// Name of the file.
+    pub file_name: String,
+    /// When it is gone, Unix milliseconds.
+    pub expires_at_ms: Option<i64>,
+    /// The process it belongs to.
+    pub process_definition_id: Option<String>,
+    /// The process instance it belongs to.
+    pub process_instance_key: Option<u64>,
+    /// A JSON object of the client's own.
+    pub custom_properties: Option<String>,
+}
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Its ID.
+    pub id: String,
+    /// SHA-256 of the content, in hexadecimal digits.
+    pub content_hash: String,
+    /// Size of the content.
+    pub size_bytes: u64,
+    /// What is told about it.
+    pub metadata: Metadata,
+    /// Name of the content in the store.
+    content: String,
+}
+
+/// A store of documents.
+#[derive(Debug, Clone)]
+pub struct Documents {
+    id: Arc<str>,
+    store: Arc<dyn ObjectStore>,
+    max_bytes: u64,
+}
+
+impl Documents {
+    /// A store in memory, gone with the process.
+    pub fn in_memory(id: &str, max_bytes: u64) -> Self {
+        Self { id: id.into(), store: Arc::new(InMemory::new()), max_bytes }
+    }
+
+    /// A store in a directory, which is made if it is not there.
+    pub fn in_directory(id: &str, directory: &Path, max_bytes: u64) -> Result<Self, Error> {
+        std::fs::create_dir_all(directory).map_err(|error| {
+            Error::Invalid(format!("document directory '{}': {error}", directory.display()))
+        })?;
+        Ok(Self { id: id.into(), store: Arc::new(LocalFileSystem::new_with_prefix(directory)?), max_bytes })
+    }
+
+    /// ID of the store.
+    pub fn store_id(&self) -> &str {
+        &self.id
+    }
+
+    /// Stores a document, piece by piece, under an ID or a new one.
+    pub async fn create<E: std::fmt::Display>(
+        &self,
+        id: Option<String>,
+        metadata: Metadata,
+        mut pieces: BoxStream<'_, Result<Bytes, E>>,
+    ) -> Result<Document, Error> {
+        let id = id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        let description = description(&id)?;
+        match self.store.head(&description).await {
+            Ok(_) => return Err(Error::AlreadyExists(id)),
+            Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let content = uuid::Uuid::new_v4().to_string();
+        let place = Place::from_iter([CONTENTS, &content]);
+        let mut upload = WriteMultipart::new(self.store.put_multipart(&place).await?);
+        let (mut hash, mut size_bytes) = (Sha256::new(), 0);
+        while let Some(piece) = pieces.next().await {
+            let problem = match piece {
+                Ok(piece) => {
+                    size_bytes += piece.len() as u64;
+                    if size_bytes <= self.max_bytes {
+                        hash.update(&piece);
+                        upload.wait_for_capacity(1).await?;
+                        upload.put(piece);
+                        continue;
+                    }
+                    format!("the document is larger than {} bytes", self.max_bytes)
+                }
+                Err(error) => error.to_string(),
+            };
+            upload.abort().await?;
+            return Err(Error::Invalid(problem));
+        }
+        upload.finish().await?;
+        let content_hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let document = Document { id, content_hash, size_bytes, metadata, content };
+        let outcome = self.describe(&description, &document).await;
+        if outcome.is_err() {
+            self.store.delete(&place).await?;
+        }
+        outcome.map(|()| document)
+    }
+
+    async fn describe(&self, description: &Place, document: &Document) -> Result<(), Error> {
+        let text = serde_json::to_vec(document).map_err(|error| Error::Invalid(error.to_string()))?;
+        if text.len() > METADATA_BYTES_MAX {
+            return Err(Error::Invalid(format!("the metadata is larger than {METADATA_BYTES_MAX} bytes")));
+        }
+        let once = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        match self.store.put_opts(description, PutPayload::from(text), once).await {
+            Ok(_) => Ok(()),
+            Err(object_store::Error::AlreadyExists { .. }) => Err(Error::AlreadyExists(document.id.clone())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What is told about a document that is there at this time, and has this hash if one is given.
+    pub async fn find(&self, id: &str, hash: Option<&str>, now_ms: i64) -> Result<Document, Error> {
+        let description = description(id).map_err(|_| Error::NotFound(id.to_owned()))?;
+        let text = match self.store.get(&description).await {
+            Ok(found) => found.bytes().await?,
+            Err(object_store::Error::NotFound { .. }) => return Err(Error::NotFound(id.to_owned())),
+            Err(error) => return Err(error.into()),
+        };
+        let document: Document = serde_json::from_slice(&text)
+            .map_err(|error| Error::Invalid(format!("the description of document '{id}': {error}")))?;
+        if document.metadata.expires_at_ms.is_some_and(|at| at <= now_ms) {
+            self.remove(&description, &document).await?;
+            return Err(Error::NotFound(id.to_owned()));
+        }
+        match hash {
+            Some(hash) if !hash.eq_ignore_ascii_case(&document.content_hash) => {
+                Err(Error::Invalid(format!("the content of document '{id}' has another hash than '{hash}'")))
+            }
+            _ => Ok(document),
+        }
+    }
+
+    /// The content of a document, piece by piece.
+    pub async fn read(&self, document: &Document) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
+        match self.store.get(&Place::from_iter([CONTENTS, &document.content])).await {
+            Ok(found) => Ok(found.into_stream().map_err(Error::from).boxed()),
+            Err(object_store::Error::NotFound { .. }) => Err(Error::NotFound(document.id.clone())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a document.
+    pub async fn delete(&self, id: &str, now_ms: i64) -> Result<(), Error> {
+        let document = self.find(id, None, now_ms).await?;
+        self.remove(&description(id)?, &document).await
+    }
+
+    /// The description goes first: without it the document is gone.
+    async fn remove(&self, description: &Place, document: &Document) -> Result<(), Error> {
+        for place in [description, &Place::from_iter([CONTENTS, &document.content])] {
+            match self.store.delete(place).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the description of a document is. An ID is one part of a path and cannot lead anywhere else.
+fn description(id: &str) -> Result<Place, Error> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    if id.is_empty() || id.len() > ID_BYTES_MAX || id.starts_with('.') || !id.bytes().all(is_plain) {
+        return Err(Error::Invalid(format!(
+            "a document ID has 1 to {ID_BYTES_MAX} of A-Z a-z 0-9 - _ . ~ and does not begin with a dot"
+        )));
+    }
+    Ok(Place::from_iter([DESCRIPTIONS.to_owned(), format!("{id}.json")]))
+}
+
+#[cfg(test)]
+mod tests;
