@@ -26,13 +26,24 @@ fn after(scope_key: Key, last: Key) -> std::ops::Range<(Key, Key)> {
 
 /// Who undoes what an activity has done.
 pub(crate) fn handler_of(process: &Process, activity: ElementIndex) -> Option<ElementIndex> {
-    process.element(activity).boundary_events.iter().find_map(|&event| match &process.element(event).kind {
-        ElementKind::Boundary(boundary) => match boundary.trigger {
-            Trigger::Compensation { handler } => Some(handler),
+    let activity = process.element(activity);
+    activity.boundary_events.iter().chain(&activity.event_starts).find_map(|&event| {
+        let trigger = match &process.element(event).kind {
+            ElementKind::Boundary(boundary) => &boundary.trigger,
+            ElementKind::StartEvent(start) => &start.trigger,
+            _ => return None,
+        };
+        match trigger {
+            Trigger::Compensation { handler } => Some(*handler),
             _ => None,
-        },
-        _ => None,
+        }
     })
+}
+
+/// Whether a handler is an event sub-process of what it undoes. It takes the place of the handlers inside.
+fn is_inside(process: &Process, handler: Option<ElementIndex>) -> bool {
+    handler
+        .is_some_and(|handler| matches!(process.element(handler).kind, ElementKind::EventSubProcess { .. }))
 }
 
 /// One walk through the rows of a scope.
@@ -64,7 +75,8 @@ impl Work<'_> {
         if handler.is_none() && !has_inner {
             return Ok(());
         }
-        let variables = if has_inner && row.has_variables {
+        let is_own_handler = is_inside(&at.process, handler);
+        let variables = if (has_inner || is_own_handler) && row.has_variables {
             self.local_variables(at.key)?.into_iter().collect()
         } else {
             Document::empty()
@@ -82,6 +94,7 @@ impl Work<'_> {
             thrower_key: None,
             handler_instance_key: None,
             parts: 0,
+            is_own_handler,
         };
         self.record_compensation(key, Intent::Created, at.scope_key, &compensation);
         self.tables.compensations.insert((at.scope_key, key), compensation);
@@ -130,8 +143,7 @@ impl Work<'_> {
         scope_key: Key,
         activity: Option<ElementIndex>,
     ) -> Result<bool, Failure> {
-        let scope = self.tables.element_instances.get(&scope_key)?;
-        if !scope.is_some_and(|scope| scope.compensable) {
+        if self.tables.compensations.keys(after(scope_key, 0), 1)?.is_empty() {
             return Ok(false);
         }
         self.tables.compensation_by_thrower.insert((thrower_key, WALK), ());
@@ -198,22 +210,22 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         let mut row = row.clone();
         row.thrower_key = Some(walk.thrower_key);
-        row.parts = u32::from(row.has_inner) + u32::from(row.handler.is_some());
+        row.parts = u32::from(row.has_inner && !row.is_own_handler) + u32::from(row.handler.is_some());
+        // Of two snapshots, the inner is nearer.
+        let mut variables = walk.variables.clone();
+        for (name, value) in row.variables.iter() {
+            variables.set(name.clone(), value.clone());
+        }
         self.record_compensation(key.1, Intent::Triggered, key.0, &row);
         self.tables.compensation_by_thrower.insert((walk.thrower_key, key.1), ());
-        if row.has_inner {
-            // The inner of two snapshots is nearer.
-            let mut variables = walk.variables.clone();
-            for (name, value) in row.variables.iter() {
-                variables.set(name.clone(), value.clone());
-            }
+        if row.has_inner && !row.is_own_handler {
             self.steps.push_back(Step::Compensate {
                 thrower_key: walk.thrower_key,
                 scope_key: row.activity_instance_key,
                 entered_by: Some(key),
                 after: 0,
                 activity: None,
-                variables,
+                variables: variables.clone(),
             });
         }
         if row.handler.is_some() {
@@ -222,7 +234,7 @@ impl Work<'_> {
                 host_key,
                 scope_key: key.0,
                 key: key.1,
-                variables: walk.variables.clone(),
+                variables: if row.is_own_handler { variables } else { walk.variables.clone() },
             });
         }
         self.tables.compensations.put(key, row);
@@ -272,6 +284,10 @@ impl Work<'_> {
         if row.parts > 1 {
             self.tables.compensations.update(&key, |row| row.parts -= 1)?;
             return Ok(());
+        }
+        if row.has_inner && row.is_own_handler {
+            // What the event sub-process has not compensated.
+            self.drop_compensations(row.activity_instance_key)?;
         }
         self.remove_compensation(key, &row, if completed { Intent::Completed } else { Intent::Deleted });
         match row.thrower_key {
@@ -346,12 +362,17 @@ impl Work<'_> {
         }
     }
 
-    /// The scope that a throw event compensates: not an event sub-process, but what that is in.
+    /// The scope that a throw event compensates: not an event sub-process, but what that is in, be it completed.
     pub fn compensated_scope(&self, at: &At) -> Result<Key, StateError> {
         let mut scope_key = at.scope_key;
         while let Some(row) = self.tables.element_instances.get(&scope_key)?
             && matches!(at.process.element(row.element).kind, ElementKind::EventSubProcess { .. })
         {
+            let range = (scope_key, 0, 0)..(scope_key + 1, 0, 0);
+            if let Some(&(_, scope, key)) = self.tables.compensation_by_handler.keys(range, 1)?.first() {
+                let undone = self.tables.compensations.get(&(scope, key))?;
+                return Ok(undone.map_or(row.scope_key, |undone| undone.activity_instance_key));
+            }
             scope_key = row.scope_key;
         }
         Ok(scope_key)

@@ -507,6 +507,9 @@ pub struct Compensation {
     /// What is left of its compensation: its handler, the walk through what is inside.
     #[n(10)]
     pub parts: u32,
+    /// Whether the handler is an event sub-process inside, which takes the place of the handlers there.
+    #[n(11)]
+    pub is_own_handler: bool,
 }
 minicbor_value!(Compensation, weight = |row| size_of::<Compensation>() + row.variables.json_len());
 

@@ -541,6 +541,8 @@ impl Work<'_> {
         if child.scope_key == 0 || !behavior(&scope.kind).watches_children() {
             return Ok(None);
         }
-        Ok(self.at(child.scope_key)?.map(|(scope, _)| scope))
+        // A compensation handler may run in another scope than the model has it in.
+        let scope = self.at(child.scope_key)?.map(|(scope, _)| scope);
+        Ok(scope.filter(|scope| scope.index == child.element().scope))
     }
 }

@@ -60,6 +60,19 @@ fn can_be_compensated(cx: &Context<'_, '_>, activity: ElementIndex) -> bool {
         })
 }
 
+/// What the start event of a compensation event sub-process waits for: the handler is what it stands in, and undoes what
+/// the sub-process around that has done.
+pub(super) fn own_handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
+    let handler = cx.draft().scope;
+    let around = cx.outline.elements[handler as usize].scope;
+    // A process and an event sub-process are not compensated.
+    if cx.outline.elements[around as usize].kind.is_none_or(|kind| !kind.is_activity) {
+        cx.problem("a compensation event sub-process must stand in a sub-process or transaction");
+        return None;
+    }
+    Some(Trigger::Compensation { handler })
+}
+
 /// What a compensation boundary event waits for: its handler is at the other end of its association.
 pub(crate) fn handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     let id = cx.attribute("id").unwrap_or_default();

@@ -1,5 +1,6 @@
 //! What an event waits for, by the place where it stands.
 
+use super::compensation::own_handler;
 use super::condition::condition;
 use super::error::caught_error;
 use super::escalation::caught_escalation;
@@ -57,7 +58,7 @@ impl Place {
         match self {
             Self::ProcessStart => "a start event must be one of: none, message, timer, signal, conditional",
             Self::EventSubProcess { .. } => {
-                "the start event of an event sub-process must be one of: message, timer, error, escalation, signal, conditional"
+                "the start event of an event sub-process must be one of: message, timer, error, escalation, signal, conditional, compensation"
             }
             Self::Catch => {
                 "an intermediate catch event must be one of: message, timer, signal, link, conditional"
@@ -101,6 +102,9 @@ pub(crate) fn trigger(
                 return None;
             }
             (trigger, EventType::Escalation)
+        }
+        Definition::Compensation(_) if matches!(place, Place::EventSubProcess { .. }) => {
+            (own_handler(cx)?, EventType::Compensation)
         }
         Definition::Signal(node) => (Trigger::Signal(signal(cx, node)?), EventType::Signal),
         Definition::Condition(node) => (Trigger::Condition(condition(cx, node)?), EventType::Conditional),

@@ -8,6 +8,10 @@ pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
     let process = check.process;
     for (index, element) in process.elements.iter().enumerate().filter(|(_, e)| e.is_for_compensation) {
         let index = index as ElementIndex;
+        if matches!(element.kind, ElementKind::EventSubProcess { .. }) {
+            check_event_sub_process(check, index);
+            continue;
+        }
         if !element.incoming.is_empty() || !element.outgoing.is_empty() {
             check.problem(index, "a compensation handler cannot have incoming or outgoing sequence flows");
         }
@@ -16,6 +20,28 @@ pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
                 check.problem(event, "a compensation handler cannot be compensated itself");
             }
         }
+    }
+}
+
+/// What a sub-process has done is undone in one way only.
+fn check_event_sub_process(check: &mut Check<'_, '_>, index: ElementIndex) {
+    let process = check.process;
+    let around = process.element(process.element(index).scope);
+    let is_handled = |event: &ElementIndex| {
+        is_boundary(check, *event, |trigger| matches!(trigger, Trigger::Compensation { .. }))
+    };
+    if around.boundary_events.iter().any(is_handled) {
+        check.problem(
+            index,
+            "the sub-process around a compensation event sub-process cannot have a compensation boundary event too",
+        );
+    }
+    let others = around.children.iter().filter(|&&child| {
+        let child = process.element(child);
+        child.is_for_compensation && matches!(child.kind, ElementKind::EventSubProcess { .. })
+    });
+    if others.min() != Some(&index) {
+        check.problem(index, "another event sub-process of the same scope waits for compensation");
     }
 }
 

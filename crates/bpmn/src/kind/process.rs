@@ -75,6 +75,9 @@ pub(crate) fn read_process(
         if let ElementKind::EventSubProcess { start } = elements[index].kind {
             let scope = elements[index].scope as usize;
             elements[scope].event_starts.push(start);
+            if let ElementKind::StartEvent(event) = &elements[start as usize].kind {
+                elements[index].is_for_compensation = matches!(event.trigger, Trigger::Compensation { .. });
+            }
         }
     }
     let link_problems = link::resolve(&mut elements);

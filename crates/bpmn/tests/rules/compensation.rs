@@ -143,3 +143,29 @@ fn only_a_transaction_is_cancelled() {
         &["intermediateThrowEvent 'x': *"],
     );
 }
+
+#[test]
+fn a_compensation_event_sub_process_undoes_the_sub_process_around_it() {
+    let undo = |id: &str| {
+        format!(
+            "<subProcess id='{id}' triggeredByEvent='true'><startEvent id='{id}-s'><compensateEventDefinition/>\
+             </startEvent></subProcess>"
+        )
+    };
+    let sub = |inside: &str| format!("<subProcess id='a'><startEvent id='i'/>{inside}</subProcess>");
+    check(&sub(&undo("u")), &[]);
+    check(
+        &undo("u"),
+        &["startEvent 'u-s': a compensation event sub-process must stand in a sub-process or transaction"],
+    );
+    check(
+        &sub(&(undo("u") + &undo("v"))),
+        &["subProcess 'v': another event sub-process of the same scope waits for compensation"],
+    );
+    check(
+        &format!("{}{BOUNDARY}{HANDLER}{}", sub(&undo("u")), association("h")),
+        &[
+            "subProcess 'u': the sub-process around a compensation event sub-process cannot have a compensation boundary event too",
+        ],
+    );
+}

@@ -1252,3 +1252,169 @@ fn a_throw_inside_an_event_sub_process_compensates_the_scope_around_it() {
         "#]],
     );
 }
+
+#[test]
+fn a_compensation_event_sub_process_takes_the_place_of_the_handlers_inside() {
+    check(
+        r#"process p
+           start s
+           sub inner in:local="=x" {
+             start is
+             job a
+             boundary undo_a on=a compensation=revert_a
+             job revert_a handler
+             on undo_inner {
+               start begin compensate
+               job first in:seen="=local"
+               end rest compensate
+               begin -> first -> rest
+             }
+             is -> a
+           }
+           throw undo compensate
+           end e
+           s -> inner -> undo -> e"#,
+        r#"show elements variables compensations
+           create p {"x":1}
+           set #1 {"x":2}
+           complete a
+           complete first
+           complete revert_a
+           create p {"x":1}
+           complete a
+           cancel #2"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"x":1}
+              p activating
+              p.x = 1 created
+              p activated
+              s activating, activated, completing, completed
+              inner activating
+              inner.local = 1 created
+              inner activated
+              is activating, activated, completing, completed
+              a activating, activated
+              = created p v1
+            > set #1 {"x":2}
+              p.x = 2 updated
+            > complete a
+              a completing, completed
+              compensation a/revert_a created
+              inner completing, completed
+              compensation inner/undo_inner created {"local":1}
+              undo activating, activated
+              compensation inner/undo_inner triggered by undo {"local":1}
+              undo_inner activating
+              undo_inner.local = 1 created
+              undo_inner activated
+              begin activating, activated, completing, completed
+              first activating
+              first.seen = 1 created
+              first activated
+            > complete first
+              first completing, completed
+              rest activating, activated
+              compensation a/revert_a triggered by rest
+              revert_a activating, activated
+            > complete revert_a
+              revert_a completing, completed
+              compensation a/revert_a completed by rest
+              rest completing, completed
+              undo_inner completing, completed
+              compensation inner/undo_inner completed by undo {"local":1}
+              undo completing, completed
+              e activating, activated, completing, completed
+              p completing, completed
+            > create p {"x":1}
+              #2.p activating
+              #2.p.x = 1 created
+              #2.p activated
+              #2.s activating, activated, completing, completed
+              #2.inner activating
+              #2.inner.local = 1 created
+              #2.inner activated
+              #2.is activating, activated, completing, completed
+              #2.a activating, activated
+              = created p v1
+            > complete a
+              #2.a completing, completed
+              compensation a/revert_a created
+              #2.inner completing, completed
+              compensation inner/undo_inner created {"local":1}
+              #2.undo activating, activated
+              compensation inner/undo_inner triggered by undo {"local":1}
+              #2.undo_inner activating
+              #2.undo_inner.local = 1 created
+              #2.undo_inner activated
+              #2.begin activating, activated, completing, completed
+              #2.first activating
+              #2.first.seen = 1 created
+              #2.first activated
+            > cancel #2
+              #2.p terminating
+              #2.undo terminating, terminated
+              #2.undo_inner terminating
+              #2.first terminating, terminated
+              #2.undo_inner terminated
+              compensation a/revert_a deleted
+              compensation inner/undo_inner deleted {"local":1}
+              #2.p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_compensation_event_sub_process_alone_is_enough() {
+    check(
+        "process p
+         start s
+         sub inner {
+           start is
+           job a
+           boundary undo_a on=a compensation=revert_a
+           job revert_a handler
+           on undo_inner {
+             start begin compensate
+             job revert
+             begin -> revert
+           }
+           is -> a
+         }
+         throw undo compensate
+         end e
+         s -> inner -> undo -> e",
+        "show elements compensations
+         create p
+         complete a
+         complete revert",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              inner activating, activated
+              is activating, activated, completing, completed
+              a activating, activated
+              = created p v1
+            > complete a
+              a completing, completed
+              compensation a/revert_a created
+              inner completing, completed
+              compensation inner/undo_inner created
+              undo activating, activated
+              compensation inner/undo_inner triggered by undo
+              undo_inner activating, activated
+              begin activating, activated, completing, completed
+              revert activating, activated
+            > complete revert
+              revert completing, completed
+              undo_inner completing, completed
+              compensation a/revert_a deleted
+              compensation inner/undo_inner completed by undo
+              undo completing, completed
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}

@@ -17,6 +17,8 @@ pub struct Generator<'a> {
     random: &'a mut Random,
     elements: usize,
     size: usize,
+    /// Whether the sub-process just written undoes itself: then nothing else may.
+    is_undone: bool,
     /// Processes that may be called, with their text.
     children: Vec<String>,
 }
@@ -29,7 +31,7 @@ struct Block {
 
 /// The processes of a model; the one to start is `main`.
 pub fn generate(random: &mut Random, size: usize) -> String {
-    let mut generator = Generator { random, elements: 0, size, children: Vec::new() };
+    let mut generator = Generator { random, elements: 0, size, is_undone: false, children: Vec::new() };
     let main = generator.process("main", MAX_DEPTH);
     generator.children.insert(0, main);
     generator.children.join("")
@@ -173,7 +175,7 @@ impl Generator<'_> {
 
     /// Sometimes something that undoes what the host has done.
     fn undo(&mut self, text: &mut String, host: &str) {
-        if !self.random.percent(20) {
+        if std::mem::take(&mut self.is_undone) || !self.random.percent(20) {
             return;
         }
         let (undo, handler, inner) = (self.id("undo"), self.id("handler"), self.id("job"));
@@ -194,6 +196,19 @@ impl Generator<'_> {
     }
 
     /// May be cancelled at its end.
+    /// Sometimes an event sub-process that undoes what the sub-process around it has done.
+    fn undo_inside(&mut self, text: &mut String) {
+        self.is_undone = self.random.percent(20);
+        if self.is_undone {
+            let [undo, start, job, end] = ["undo", "s", "job", "e"].map(|prefix| self.id(prefix));
+            let what = if self.random.percent(50) { " compensate" } else { "" };
+            let _ = writeln!(
+                text,
+                "on {undo} {{\nstart {start} compensate\njob {job} type=t\nend {end}{what}\n{start} -> {job} -> {end}\n}}"
+            );
+        }
+    }
+
     fn transaction(&mut self, text: &mut String, depth: u32) -> Block {
         let [id, start, choice, cancelled, end, event, after, out] =
             ["tx", "s", "choice", "stop", "e", "b", "job", "out"].map(|prefix| self.id(prefix));
@@ -323,6 +338,7 @@ impl Generator<'_> {
         let local = if self.random.percent(30) { " in:local=\"=1\"" } else { "" };
         let _ = writeln!(text, "sub {id}{local} {{");
         self.scope(text, depth - 1);
+        self.undo_inside(text);
         text.push_str("}\n");
         self.with_boundaries(text, id)
     }
