@@ -66,10 +66,26 @@ impl Work<'_> {
         &mut self,
         at: &At,
         key: Key,
+        task: UserTask,
+        transition: Transition,
+        intent: Intent,
+    ) -> Result<(), Failure> {
+        if self.announce_transition(at, key, task, transition, intent)? {
+            self.steps.push_back(Step::ListenTask { key: at.key, index: 0 });
+            return Ok(());
+        }
+        self.end_transition(at, key)
+    }
+
+    /// Notes what is about to happen to a task. Gives whether listeners want to know of it.
+    fn announce_transition(
+        &mut self,
+        at: &At,
+        key: Key,
         mut task: UserTask,
         mut transition: Transition,
         intent: Intent,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         task.state = match transition.event {
             JobListenerEventType::Creating => UserTaskState::Creating,
             JobListenerEventType::Assigning => UserTaskState::Assigning,
@@ -82,11 +98,7 @@ impl Work<'_> {
         task.transition = Some(Box::new(transition));
         self.record_user_task(at, key, intent, &task, "");
         self.tables.user_tasks.put(key, task);
-        if waits {
-            self.steps.push_back(Step::ListenTask { key: at.key, index: 0 });
-            return Ok(());
-        }
-        self.end_transition(at, key)
+        Ok(waits)
     }
 
     /// Ends an operation that nobody denied.
@@ -146,6 +158,13 @@ impl Work<'_> {
         let mut task = (*found).clone();
         self.give_up_transition(key, &mut task);
         let transition = Transition::new(JobListenerEventType::Canceling, task.attributes.clone(), "cancel");
+        let withdrawn = self.tables.element_instances.get(&at.key)?.is_some_and(|row| row.withdrawn);
+        if withdrawn {
+            // A modification asks nobody.
+            self.announce_transition(at, key, task, transition, Intent::Canceling)?;
+            self.end_transition(at, key)?;
+            return Ok(true);
+        }
         self.begin_transition(at, key, task, transition, Intent::Canceling)?;
         Ok(!self.tables.user_tasks.contains(&key)?)
     }

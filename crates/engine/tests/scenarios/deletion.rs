@@ -198,3 +198,201 @@ fn an_older_version_goes_quietly() {
         "#]],
     );
 }
+
+/// A parent, two versions of its child, and one that calls by tag.
+const CALLS: &[(&str, &str)] = &[
+    (
+        "parent",
+        "process parent
+           start s
+           call c process=child
+           end e
+           s -> c -> e",
+    ),
+    (
+        "child",
+        "process child
+           start s2
+           job one type=t
+           end e2
+           s2 -> one -> e2",
+    ),
+    (
+        "child@2",
+        "process child
+           start s2
+           job two type=t
+           end e2
+           s2 -> two -> e2",
+    ),
+];
+
+#[test]
+fn calls_find_no_draining_definition() {
+    check_with(
+        CALLS,
+        Options::default(),
+        "show elements definitions incidents
+         deploy parent child
+         deploy child@2
+         create parent
+         delete child v=2
+         create parent
+         create child v=2
+         complete two
+         complete one
+         delete child v=1
+         create parent
+         modify #5 +c
+         delete parent v=1
+         create parent
+         deploy child
+         resolve c
+         complete one
+         cancel #5
+         deploy parent",
+        expect![[r#"
+            > deploy parent child
+              process parent v1 created
+              process child v1 created
+              = deployed parent v1 child v1
+            > deploy child@2
+              process child v2 created
+              = deployed child v2
+            > create parent
+              parent activating, activated
+              s activating, activated, completing, completed
+              c activating
+              #2.child activating, activated
+              c activated
+              #2.s2 activating, activated, completing, completed
+              #2.two activating, activated
+              = created parent v1
+            > delete child v=2
+              resource deleting
+              process child v2 deleting
+              resource deleted
+            > create parent
+              #3.parent activating, activated
+              #3.s activating, activated, completing, completed
+              #3.c activating
+              #4.child activating, activated
+              #3.c activated
+              #4.s2 activating, activated, completing, completed
+              #4.one activating, activated
+              = created parent v1
+            > create child v=2
+              = rejected NOT_FOUND: Expected to find process definition with process ID 'child' and version '2', but none found
+            > complete two
+              #2.two completing, completed
+              #2.e2 activating, activated, completing, completed
+              #2.child completing, completed
+              process child v2 deleted
+              c completing, completed
+              e activating, activated, completing, completed
+              parent completing, completed
+            > complete one
+              #4.one completing, completed
+              #4.e2 activating, activated, completing, completed
+              #4.child completing, completed
+              #3.c completing, completed
+              #3.e activating, activated, completing, completed
+              #3.parent completing, completed
+            > delete child v=1
+              resource deleting
+              process child v1 deleting
+              process child v1 deleted
+              resource deleted
+            > create parent
+              #5.parent activating, activated
+              #5.s activating, activated, completing, completed
+              #5.c activating
+              incident #5.c CALLED_ELEMENT_ERROR created: Expected process with BPMN process id 'child' to be deployed, but not found.
+              = created parent v1
+            > modify #5 +c
+              #5.c activating
+              #5 modified
+              incident #5.c CALLED_ELEMENT_ERROR created: Expected process with BPMN process id 'child' to be deployed, but not found.
+            > delete parent v=1
+              resource deleting
+              process parent v1 deleting
+              resource deleted
+            > create parent
+              = rejected NOT_FOUND: Expected to find process definition with process ID 'parent', but none found
+            > deploy child
+              process child v3 created
+              = deployed child v3
+            > resolve c
+              incident #5.c CALLED_ELEMENT_ERROR resolved
+              #6.child activating, activated
+              #5.c activated
+              #6.s2 activating, activated, completing, completed
+              #6.one activating, activated
+            > complete one
+              #6.one completing, completed
+              #6.e2 activating, activated, completing, completed
+              #6.child completing, completed
+              #5.c completing, completed
+              #5.e activating, activated, completing, completed
+            > cancel #5
+              #5.parent terminating
+              #5.c terminating
+              incident #5.c CALLED_ELEMENT_ERROR resolved
+              #5.c terminated
+              #5.parent terminated
+              process parent v1 deleted
+            > deploy parent
+              process parent v2 created
+              = deployed parent v2
+        "#]],
+    );
+}
+
+#[test]
+fn a_draining_definition_goes_with_the_last_instance_that_is_modified_away() {
+    check_with(
+        CALLS,
+        Options::default(),
+        "show elements definitions
+         deploy child
+         create child
+         create child
+         delete child v=1
+         modify #1 -one
+         modify #2 +one
+         modify #2 -one",
+        expect![[r#"
+            > deploy child
+              process child v1 created
+              = deployed child v1
+            > create child
+              child activating, activated
+              s2 activating, activated, completing, completed
+              one activating, activated
+              = created child v1
+            > create child
+              #2.child activating, activated
+              #2.s2 activating, activated, completing, completed
+              #2.one activating, activated
+              = created child v1
+            > delete child v=1
+              resource deleting
+              process child v1 deleting
+              resource deleted
+            > modify #1 -one
+              #1 modified
+              one terminating, terminated
+              child terminating, terminated
+            > modify #2 +one
+              #2.one activating
+              #2 modified
+              #2.one activated
+            > modify #2 -one
+              #2 modified
+              #2.one terminating, terminated
+              #2.one terminating, terminated
+              #2.child terminating, terminated
+              process child v1 deleted
+        "#]],
+    );
+}

@@ -1425,3 +1425,76 @@ fn instances_inside_a_multi_instance_activity_are_moved_and_terminated() {
         "#]],
     );
 }
+
+#[test]
+fn canceling_listeners_are_not_asked_by_a_modification_but_by_what_follows_from_it() {
+    check(
+        "process p
+         start s
+         user u task:canceling=x
+         sub sub {
+         start s2
+         user v task:canceling=x
+         end e2
+         s2 -> v -> e2
+         }
+         job b type=t
+         end e
+         s -> u -> sub -> b -> e",
+        "create p
+         modify #1 u>b
+         modify #1 +v
+         modify #1 -sub
+         activate x
+         complete v
+         complete b",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              -- s_u
+              u activating
+              task u creating
+              task u created
+              u activated
+              = created p v1
+            > modify #1 u>b
+              b activating
+              #1 modified
+              job b created type t retries 3
+              b activated
+              u terminating
+              task u canceling action=cancel
+              task u canceled action=cancel
+              u terminated
+            > modify #1 +v
+              sub activating, activated
+              v activating
+              #1 modified
+              task v creating
+              task v created
+              v activated
+            > modify #1 -sub
+              #1 modified
+              sub terminating
+              v terminating
+              task v canceling action=cancel
+              job v created type x retries 3 task listener canceling
+            > activate x
+              job v activated
+              < job v TASK_LISTENER CANCELING retries 3 deadline 600000 variables {} task [cancel of '', priority 50]
+            > complete v
+              job v completed
+              task v canceled action=cancel
+              v terminated
+              sub terminated
+            > complete b
+              job b completed
+              b completing, completed
+              -- b_e
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}
