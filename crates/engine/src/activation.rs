@@ -57,6 +57,7 @@ pub(crate) fn activatable(process: &Process, id: &str) -> Result<ElementIndex, S
         ElementKind::Process => "is the process itself",
         ElementKind::StartEvent(_) => "is a start event",
         ElementKind::Boundary(_) => "is a boundary event",
+        ElementKind::AdHocInner => "is no element of the model",
         _ if is_behind_event_gateway(process, element) => "belongs to an event-based gateway",
         _ => return Ok(index),
     };

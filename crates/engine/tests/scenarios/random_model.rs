@@ -93,7 +93,8 @@ impl Generator<'_> {
             }
             6 => {
                 let (id, name) = (self.id("get"), self.message());
-                let _ = writeln!(text, "receive {id} message={name} key=key");
+                let each = self.each();
+                let _ = writeln!(text, "receive {id} message={name} key=key{each}");
                 self.with_boundaries(text, id)
             }
             7 => {
@@ -114,6 +115,7 @@ impl Generator<'_> {
             8..=10 => self.exclusive(text, depth),
             11 | 12 => self.parallel(text, depth),
             13 if self.random.percent(50) => self.transaction(text, depth),
+            13 if self.random.percent(50) => self.ad_hoc(text),
             13 | 14 => self.sub_process(text, depth),
             15 => self.call(text, depth),
             16 => self.events(text, depth),
@@ -130,7 +132,8 @@ impl Generator<'_> {
             1 => " out:r=\"=r\" out:o.p=\"=key\"",
             _ => "",
         };
-        let _ = writeln!(text, "job {id} type=t{mapping}");
+        let each = self.each();
+        let _ = writeln!(text, "job {id} type=t{mapping}{each}");
         self.with_boundaries(text, id)
     }
 
@@ -139,6 +142,35 @@ impl Generator<'_> {
         let [to, from] = ["to", "from"].map(|prefix| self.id(prefix));
         let _ = writeln!(text, "throw {to} link={to}\ncatch {from} link={to}\n{first} -> {to}");
         Block { first, last: from }
+    }
+
+    /// Sometimes the marker of a multi-instance activity.
+    fn each(&mut self) -> String {
+        if !self.random.percent(15) {
+            return String::new();
+        }
+        let list = ["[]", "[1]", "[1,2,3]", "[1,2,3,4,5]"][self.random.below(4) as usize];
+        let how = ["", " sequential"][self.random.below(2) as usize];
+        let output = ["", " collect=list gives=r"][self.random.below(2) as usize];
+        let until = ["", "", " until=\"numberOfCompletedInstances >= 2\""][self.random.below(3) as usize];
+        format!(" each={list} as=item{how}{output}{until}")
+    }
+
+    fn ad_hoc(&mut self, text: &mut String) -> Block {
+        let (id, a, b, c) = (self.id("adhoc"), self.id("job"), self.id("script"), self.id("job"));
+        let listed = format!("elements=\"['{a}', '{b}', '{a}']\"");
+        let how = match self.random.below(4) {
+            0 | 1 => "job=t collect=list gives=r".to_owned(),
+            2 => format!(
+                "{listed} done=\"count(list) >= 2\" cancel={} collect=list gives=r",
+                self.random.percent(50)
+            ),
+            _ => listed,
+        };
+        let _ =
+            writeln!(text, "adhoc {id} {how} {{\njob {a} type=t\nscript {b} expr=1 result=r\njob {c} type=t");
+        let _ = writeln!(text, "{a} -> {c}\n}}");
+        self.with_boundaries(text, id)
     }
 
     fn message(&mut self) -> String {
@@ -336,7 +368,8 @@ impl Generator<'_> {
     fn sub_process(&mut self, text: &mut String, depth: u32) -> Block {
         let id = self.id("sub");
         let local = if self.random.percent(30) { " in:local=\"=1\"" } else { "" };
-        let _ = writeln!(text, "sub {id}{local} {{");
+        let each = self.each();
+        let _ = writeln!(text, "sub {id}{local}{each} {{");
         self.scope(text, depth - 1);
         self.undo_inside(text);
         text.push_str("}\n");

@@ -10,8 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use engine::Options;
 use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
 use protocol::{
-    ActivatedJob, BroadcastSignal, Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob,
-    Intent, Key, Name, PublishMessage, RecordValue, SetVariables, ThrowError, UpdateJob,
+    ActivateElement, ActivatedJob, BroadcastSignal, Command, CompleteJob, CreateInstance, DefinitionRef,
+    Document, FailJob, Intent, JobKind, JobResult, Key, Name, PublishMessage, RecordValue, SetVariables,
+    ThrowError, UpdateJob,
 };
 
 use crate::random_model::{CODES, generate};
@@ -181,7 +182,8 @@ impl Run {
             return;
         }
         let at = self.random.below(self.held.len() as u64) as usize;
-        let job_key = self.held.swap_remove(at).key;
+        let job = self.held.swap_remove(at);
+        let (job_key, result) = (job.key, decision(&job, self.random.below(4)));
         let variables = document(&format!(r#"{{"r":{}}}"#, self.random.below(10)));
         let command = match self.random.below(10) {
             0 => Command::FailJob(FailJob {
@@ -198,7 +200,7 @@ impl Run {
                 variables,
             }),
             3 => Command::YieldJobs { job_keys: vec![job_key] },
-            _ => Command::CompleteJob(CompleteJob { job_key, variables, result: None }),
+            _ => Command::CompleteJob(CompleteJob { job_key, variables, result }),
         };
         self.run(command);
     }
@@ -305,7 +307,7 @@ impl Run {
                 self.run(Command::CompleteJob(CompleteJob {
                     job_key: job.key,
                     variables: Document::empty(),
-                    result: None,
+                    result: decision(&job, 0),
                 }));
             }
             let scopes = self.harness.engine().tables().element_instances.keys(.., usize::MAX).unwrap();
@@ -344,6 +346,25 @@ impl Run {
         self.advance(60_000);
         self.settle();
     }
+}
+
+/// What the worker of an ad-hoc sub-process decides: 0 ends it, 1 waits for what still runs, others activate more.
+fn decision(job: &ActivatedJob, choice: u64) -> Option<Box<JobResult>> {
+    if job.kind != JobKind::AdHocSubProcess {
+        return None;
+    }
+    let elements = job.variables.get("adHocSubProcessElements").expect("what may be activated");
+    let ids = elements.as_str().split(r#""elementId":""#).skip(1);
+    let ids = ids.map(|rest| Name::from(&rest[..rest.find('"').expect("the end of an ID")]));
+    let activate_elements = match choice {
+        0 | 1 => Vec::new(),
+        _ => ids.map(|element_id| ActivateElement { element_id, variables: Document::empty() }).collect(),
+    };
+    Some(Box::new(JobResult::AdHocSubProcess {
+        activate_elements,
+        is_completion_condition_fulfilled: choice <= 1,
+        is_cancel_remaining_instances: choice == 0,
+    }))
 }
 
 /// What must fit together whenever no steps are left over.
