@@ -118,7 +118,7 @@ pub(crate) struct Banned {
 
 #[derive(Debug, Args)]
 pub(crate) struct Deploy {
-    /// BPMN files.
+    /// BPMN, DMN, form and any other files.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]

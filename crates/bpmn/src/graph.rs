@@ -433,6 +433,8 @@ pub struct JobDefinition {
     pub headers_json: Arc<str>,
     /// `zeebe:linkedResources`, in document order.
     pub linked_resources: Vec<LinkedResource>,
+    /// The form of a user task that a worker does, if it is deployed on its own.
+    pub form: Option<FormReference>,
 }
 
 /// `zeebe:linkedResource`: a deployed file that a job worker is told about.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Kind;
 use crate::context::Context;
-use crate::extension::{headers, job_without_type, push_json_string, user_task};
-use crate::graph::{ElementKind, ElementType, EventType};
+use crate::extension::{form_reference, headers, job_without_type, push_json_string, user_task};
+use crate::graph::{ElementKind, ElementType, EventType, FormReference};
 use crate::problem::excerpt;
 use crate::timer::parse_date;
 use crate::xml::NodeId;
@@ -38,10 +38,16 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     if let Some(node) = cx.extension("taskSchedule") {
         is_whole &= schedule(cx, node, &mut headers);
     }
+    let mut deployed_form = None;
     if let Some(node) = cx.extension("formDefinition") {
-        is_whole &= form(cx, node, &mut headers);
+        match form(cx, node, &mut headers) {
+            Ok(found) => deployed_form = found,
+            Err(()) => is_whole = false,
+        }
     }
-    is_whole.then(|| (ElementKind::Job(job_without_type(JOB_TYPE, RETRIES, headers)), EventType::Unspecified))
+    let mut job = job_without_type(JOB_TYPE, RETRIES, headers);
+    job.form = deployed_form;
+    is_whole.then_some((ElementKind::Job(job), EventType::Unspecified))
 }
 
 fn push(headers: &mut Headers, name: &str, value: &str) {
@@ -118,22 +124,19 @@ fn schedule(cx: &mut Context<'_, '_>, node: NodeId, headers: &mut Headers) -> bo
     is_whole
 }
 
-fn form(cx: &mut Context<'_, '_>, node: NodeId, headers: &mut Headers) -> bool {
+/// The form, if it is deployed on its own; an embedded one is a header. An error is reported.
+fn form(cx: &mut Context<'_, '_>, node: NodeId, headers: &mut Headers) -> Result<Option<FormReference>, ()> {
     if cx.document.attribute(node, "externalReference").is_some_and(|reference| !reference.is_empty()) {
         cx.problem("a form with an externalReference needs zeebe:userTask");
-        return false;
+        return Err(());
     }
-    if cx.document.attribute(node, "formId").is_some_and(|id| !id.is_empty()) {
-        cx.problem("a form referred to by formId is not supported yet");
-        return false;
+    if cx.document.attribute(node, "formId").is_some_and(|id| !id.trim().is_empty()) {
+        return form_reference(cx, node).map(Some).ok_or(());
     }
-    match static_attribute(cx, node, "formKey") {
-        Ok(Some(key)) => push(headers, "formKey", key),
-        Ok(None) => {
-            cx.problem("zeebe:formDefinition must have a non-empty attribute 'formId' or 'formKey'");
-            return false;
-        }
-        Err(()) => return false,
-    }
-    true
+    let Some(key) = static_attribute(cx, node, "formKey")? else {
+        cx.problem("zeebe:formDefinition must have a non-empty attribute 'formId' or 'formKey'");
+        return Err(());
+    };
+    push(headers, "formKey", key);
+    Ok(None)
 }

@@ -326,7 +326,11 @@ fn a_user_task_done_by_a_worker_is_static() {
                 "an expression in attribute 'followUpDate' of zeebe:taskSchedule is not supported yet",
             ],
         ),
-        ("<zeebe:formDefinition formId='f'/>", &["a form referred to by formId is not supported yet"]),
+        ("<zeebe:formDefinition formId='f' bindingType='deployment'/>", &[]),
+        (
+            "<zeebe:formDefinition formId='f' bindingType='versionTag'/>",
+            &["zeebe:formDefinition must have a non-empty attribute 'versionTag'"],
+        ),
         (
             "<zeebe:formDefinition externalReference='f'/>",
             &["a form with an externalReference needs zeebe:userTask"],

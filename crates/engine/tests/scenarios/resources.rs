@@ -266,3 +266,41 @@ fn linked_resources_go_with_the_job() {
         "#]],
     );
 }
+
+#[test]
+fn a_user_task_of_a_worker_is_told_its_form() {
+    let process = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+      <process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="ask"/>
+        <userTask id="ask"><extensionElements>
+          <zeebe:formDefinition formId="ask" bindingType="versionTag" versionTag="v1"/>
+          <zeebe:assignmentDefinition assignee="demo"/>
+        </extensionElements></userTask>
+      </process></definitions>"#;
+    check_with(
+        &[("p.bpmn", process), ("ask.form", ASK)],
+        Options::default(),
+        "deploy p.bpmn
+         show jobs incidents
+         create p
+         deploy ask.form
+         resolve ask
+         activate io.camunda.zeebe:userTask
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident ask FORM_NOT_FOUND created: Expected to find a form with id 'ask', but no such form was found
+              = created p v1
+            > deploy ask.form
+              = deployed form:ask v1
+            > resolve ask
+              incident ask FORM_NOT_FOUND resolved
+              job ask created type io.camunda.zeebe:userTask retries 1
+            > activate io.camunda.zeebe:userTask
+              job ask activated
+              < job ask retries 1 deadline 600000 variables {} headers {"io.camunda.zeebe:assignee":"demo","io.camunda.zeebe:formKey":"2251799813685258"}
+            > cancel #1
+              job ask canceled
+        "#]],
+    );
+}
