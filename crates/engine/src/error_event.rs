@@ -15,6 +15,18 @@ impl Work<'_> {
     ///
     /// Looked for from the thrower upward, over calls too. An exact code beats a catch-all, however near that is.
     pub fn throw_error(&mut self, thrower: Key, code: &Name, variables: &Document) -> Result<bool, Failure> {
+        match self.find_error_catch(thrower, code)? {
+            Some((at, event)) => self.catch(&at, event, variables),
+            None => Ok(false),
+        }
+    }
+
+    /// Who catches an error now.
+    pub fn find_error_catch(
+        &mut self,
+        thrower: Key,
+        code: &Name,
+    ) -> Result<Option<(At, ElementIndex)>, Failure> {
         let mut catch_all: Option<(At, ElementIndex)> = None;
         let mut key = thrower;
         // Whether an event sub-process on the way has interrupted its scope: nobody in this process catches it then.
@@ -23,14 +35,14 @@ impl Work<'_> {
             let Some((at, row)) = self.at(key)? else { break };
             // Something else ends it already; the error comes too late for everybody above.
             if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() {
-                return Ok(false);
+                return Ok(None);
             }
             if (row.phase == Phase::Activated || key == thrower) && !in_interrupting {
                 let element = at.element();
                 for &event in element.event_starts.iter().chain(&element.boundary_events) {
                     match trigger_of(&at, event) {
                         Some(Trigger::Error(Some(wanted))) if **wanted == **code => {
-                            return self.catch(&at, event, variables);
+                            return Ok(Some((at.clone(), event)));
                         }
                         Some(Trigger::Error(None)) if catch_all.is_none() => {
                             catch_all = Some((at.clone(), event));
@@ -49,10 +61,7 @@ impl Work<'_> {
                 (scope_key, _) => scope_key,
             };
         }
-        match catch_all {
-            Some((at, event)) => self.catch(&at, event, variables),
-            None => Ok(false),
-        }
+        Ok(catch_all)
     }
 
     fn catch(&mut self, at: &At, event: ElementIndex, variables: &Document) -> Result<bool, Failure> {

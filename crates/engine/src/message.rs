@@ -13,6 +13,8 @@ use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::Work;
 
+/// Where a subscription stands: tenant, message name, correlation key, process ID, key.
+pub(crate) type SubscriptionAt = (Arc<str>, Arc<str>, Arc<str>, Arc<str>, Key);
 type NameRange = (Bound<(Arc<str>, Arc<str>, Arc<str>, Key)>, Bound<(Arc<str>, Arc<str>, Arc<str>, Key)>);
 
 fn by_name(tenant: &Name, name: &Name, correlation_key: &Name) -> NameRange {
@@ -20,22 +22,32 @@ fn by_name(tenant: &Name, name: &Name, correlation_key: &Name) -> NameRange {
     (Bound::Included(key(0)), Bound::Included(key(Key::MAX)))
 }
 
+/// Where a subscription stands in the order by name.
+pub(crate) fn subscription_at(key: Key, row: &Subscription) -> SubscriptionAt {
+    let (tenant, name) = (&row.tenant_id.0, &row.message_name.0);
+    (tenant.clone(), name.clone(), row.correlation_key.0.clone(), row.process_id.0.clone(), key)
+}
+
 impl Work<'_> {
     /// Hands a new message to everybody who waits for it. Returns the first instance that got it.
     pub fn correlate(&mut self, message_key: Key, message: &Message) -> Result<Option<Key>, Failure> {
         let mut reached: Vec<Name> = Vec::new();
         let mut first = self.correlate_to_starts(message_key, message, &mut reached)?;
-        let range = by_name(&message.tenant_id, &message.name, &message.correlation_key);
-        for (_, _, _, subscription_key) in self.tables.subscription_by_name.keys(range, usize::MAX)? {
-            let Some(subscription) = self.tables.subscriptions.get(&subscription_key)? else { continue };
-            if reached.contains(&subscription.process_id)
-                || self.is_banned(subscription.process_instance_key)?
-            {
+        let of = |process_id: &Arc<str>, key: Key| {
+            let (tenant, name) = (&message.tenant_id.0, &message.name.0);
+            (tenant.clone(), name.clone(), message.correlation_key.0.clone(), process_id.clone(), key)
+        };
+        // One process after the other, each up to the first that takes it: thousands of the others are not looked at.
+        let mut from = Bound::Included(of(&Arc::from(""), 0));
+        while let Some(at) = self.first_subscription((from, Bound::Unbounded), message)? {
+            let process_id = Name(at.3.clone());
+            from = Bound::Excluded(of(&at.3, Key::MAX));
+            if reached.contains(&process_id) {
                 continue;
             }
-            if self.deliver(message_key, message, subscription_key, &subscription)? {
-                reached.push(subscription.process_id.clone());
-                first.get_or_insert(subscription.process_instance_key);
+            if let Some(instance_key) = self.correlate_to_process(message_key, message, at)? {
+                reached.push(process_id);
+                first.get_or_insert(instance_key);
             }
         }
         if message.time_to_live_ms > 0 {
@@ -44,6 +56,40 @@ impl Work<'_> {
             }
         }
         Ok(first)
+    }
+
+    /// The first subscription for a message within bounds.
+    fn first_subscription(
+        &self,
+        bounds: (Bound<SubscriptionAt>, Bound<SubscriptionAt>),
+        message: &Message,
+    ) -> Result<Option<SubscriptionAt>, Failure> {
+        let found = self.tables.subscription_by_name.keys(bounds, 1)?.pop();
+        Ok(found.filter(|at| {
+            at.0 == message.tenant_id.0 && at.1 == message.name.0 && at.2 == message.correlation_key.0
+        }))
+    }
+
+    /// Hands a message to the first instance of a process that takes it, from this subscription on.
+    fn correlate_to_process(
+        &mut self,
+        message_key: Key,
+        message: &Message,
+        at: SubscriptionAt,
+    ) -> Result<Option<Key>, Failure> {
+        let process_id = at.3.clone();
+        let mut next = Some(at);
+        while let Some(at) = next {
+            if let Some(subscription) = self.tables.subscriptions.get(&at.4)?
+                && !self.is_banned(subscription.process_instance_key)?
+                && self.deliver(message_key, message, at.4, &subscription)?
+            {
+                return Ok(Some(subscription.process_instance_key));
+            }
+            let after = (Bound::Excluded(at), Bound::Unbounded);
+            next = self.first_subscription(after, message)?.filter(|at| at.3 == process_id);
+        }
+        Ok(None)
     }
 
     fn correlate_to_starts(
@@ -138,8 +184,7 @@ impl Work<'_> {
         let key = self.next_key();
         self.record_subscription(key, Intent::Created, &subscription, None);
         let (tenant, name) = (&subscription.tenant_id, &subscription.message_name);
-        let by = (tenant.0.clone(), name.0.clone(), subscription.correlation_key.0.clone(), key);
-        self.tables.subscription_by_name.insert(by, ());
+        self.tables.subscription_by_name.insert(subscription_at(key, &subscription), ());
         self.tables.subscription_by_owner.insert((subscription.element_instance_key, key), ());
         let range = by_name(tenant, name, &subscription.correlation_key);
         if !self.tables.message_by_name.keys(range, 1)?.is_empty() {
@@ -200,8 +245,7 @@ impl Work<'_> {
     }
 
     fn remove_subscription(&mut self, key: Key, row: &Subscription) {
-        let by = (row.tenant_id.0.clone(), row.message_name.0.clone(), row.correlation_key.0.clone(), key);
-        self.tables.subscription_by_name.delete(&by);
+        self.tables.subscription_by_name.delete(&subscription_at(key, row));
         self.tables.subscription_by_owner.delete(&(row.element_instance_key, key));
         self.tables.subscriptions.delete(&key);
     }

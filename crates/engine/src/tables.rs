@@ -61,8 +61,8 @@ state::tables! {
         pub message_correlations: Table<(Key, Text), ()> = 23,
         /// Message subscriptions.
         pub subscriptions: Table<Key, Subscription> = 24,
-        /// Message subscriptions by tenant, message name and correlation key.
-        pub subscription_by_name: Table<(Tenant, Text, Text, Key), ()> = 25,
+        /// Message subscriptions by tenant, message name, correlation key and process ID.
+        pub subscription_by_name: Table<(Tenant, Text, Text, Text, Key), ()> = 68,
         /// Message subscriptions by element instance.
         pub subscription_by_owner: Table<(Key, Key), ()> = 26,
         /// Message start events of latest versions: tenant, message name, process ID, element.

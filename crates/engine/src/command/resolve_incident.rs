@@ -1,8 +1,10 @@
 //! Resolves an incident: what it stopped is tried again.
 
+use bpmn::graph::{ElementKind, End};
 use protocol::{Key, Rejection, Response};
 
-use crate::entity::JobState;
+use crate::entity::{ErrorType, Incident, JobState};
+use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::job::no_retries;
 use crate::work::Work;
@@ -12,6 +14,7 @@ impl Work<'_> {
         if let Some(incident) = self.tables.incidents.get(&key)? {
             let purpose = format!("resolve incident with key '{key}'");
             self.refuse_banned(incident.process_instance_key, &purpose)?;
+            self.refuse_uncaught(key, &incident)?;
         }
         let Some(incident) = self.remove_incident(key)? else {
             return Err(Rejection::not_found(format!(
@@ -27,6 +30,25 @@ impl Work<'_> {
             self.steps.push_back(step);
         }
         Ok(Response::Done)
+    }
+
+    /// An error that an end event threw stays uncaught: throwing it again would only raise the same incident. It may be
+    /// caught by now, though, after a migration or because its code comes from a variable.
+    fn refuse_uncaught(&mut self, key: Key, incident: &Incident) -> Result<(), Failure> {
+        if incident.error_type != ErrorType::UnhandledErrorEvent || incident.job_key.is_some() {
+            return Ok(());
+        }
+        let Some((at, _)) = self.at(incident.element_instance_key)? else { return Ok(()) };
+        let ElementKind::EndEvent(End::Error(code)) = &at.element().kind else { return Ok(()) };
+        let Ok(code) = self.evaluate_text(code, &Scope::of(at.key)) else { return Ok(()) };
+        if self.find_error_catch(at.key, &code)?.is_some() {
+            return Ok(());
+        }
+        Err(Rejection::invalid_state(format!(
+            "Expected to resolve incident with key '{key}', but nothing catches the error '{code}' that end event '{}' throws; migrate, modify or cancel the process instance instead",
+            at.element().id
+        ))
+        .into())
     }
 
     fn retry_job(&mut self, key: Key) -> Result<(), Failure> {

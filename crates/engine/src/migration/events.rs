@@ -7,6 +7,7 @@ use protocol::Intent;
 use super::{Migration, Part, refused};
 use crate::entity::Phase;
 use crate::failure::Failure;
+use crate::message::subscription_at;
 use crate::work::{At, Work};
 
 /// The catch events that an element waits for besides itself.
@@ -84,9 +85,11 @@ impl Work<'_> {
             match migration.mapping.element(subscription.element) {
                 Some(element) => {
                     let mut subscription = (*subscription).clone();
+                    self.tables.subscription_by_name.delete(&subscription_at(key, &subscription));
                     subscription.element = element;
                     subscription.definition_key = at.instance.definition_key;
                     subscription.process_id = at.instance.process_id.clone();
+                    self.tables.subscription_by_name.put(subscription_at(key, &subscription), ());
                     subscription.interrupting = migration.mapping.target.interrupts(element);
                     self.record_subscription(key, Intent::Migrated, &subscription, None);
                     self.tables.subscriptions.put(key, subscription);

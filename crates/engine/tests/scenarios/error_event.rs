@@ -297,14 +297,55 @@ fn an_uncaught_error_end_event_is_an_incident() {
               incident bad UNHANDLED_ERROR_EVENT created: Expected to throw an error event with the code 'E1', but it was not caught.
               = created p v1
             > resolve bad
-              incident bad UNHANDLED_ERROR_EVENT resolved
-              incident bad UNHANDLED_ERROR_EVENT created: Expected to throw an error event with the code 'E1', but it was not caught.
+              = rejected INVALID_STATE: Expected to resolve incident with key '<key>', but nothing catches the error 'E1' that end event 'bad' throws; migrate, modify or cancel the process instance instead
             > cancel #1
               p terminating
               bad terminating
               incident bad UNHANDLED_ERROR_EVENT resolved
               bad terminated
               p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn an_error_end_event_is_tried_again_once_something_catches_it() {
+    check(
+        "process p
+         start s
+         sub inner {
+         start s2
+         end bad error==code
+         s2 -> bad
+         }
+         boundary b on=inner error=E1
+         s -> inner",
+        r#"show elements incidents
+           create p {"code":"E2"}
+           resolve bad
+           set #1 {"code":"E1"}
+           resolve bad"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"code":"E2"}
+              p activating, activated
+              s activating, activated, completing, completed
+              inner activating, activated
+              s2 activating, activated, completing, completed
+              bad activating
+              incident bad UNHANDLED_ERROR_EVENT created: Expected to throw an error event with the code 'E2', but it was not caught.
+              = created p v1
+            > resolve bad
+              = rejected INVALID_STATE: Expected to resolve incident with key '<key>', but nothing catches the error 'E2' that end event 'bad' throws; migrate, modify or cancel the process instance instead
+            > set #1 {"code":"E1"}
+            > resolve bad
+              incident bad UNHANDLED_ERROR_EVENT resolved
+              bad activated
+              inner terminating
+              bad terminating, terminated
+              inner terminated
+              b activating, activated, completing, completed
+              p completing, completed
         "#]],
     );
 }
