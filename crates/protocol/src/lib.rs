@@ -5,6 +5,7 @@
 
 mod batch;
 mod batch_operation;
+mod batch_query;
 mod command;
 mod document;
 mod global_listener;
@@ -24,6 +25,7 @@ pub use batch_operation::{
     BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated, BatchOperationState,
     BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter, Operand, Test,
 };
+pub use batch_query::{BatchItemView, BatchOperationView};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
     CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy,

@@ -8,11 +8,25 @@ pub use definition::{DecisionRequirementsView, DecisionView, FileView, ProcessDe
 
 pub use user_task::UserTaskView;
 
-use crate::{GlobalListener, Key, Name};
+use crate::{BatchItemView, BatchOperationView, GlobalListener, Key, Name};
 
 /// A question about what lives now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
+    /// A batch operation.
+    BatchOperation {
+        /// Its key.
+        key: Key,
+    },
+    /// All batch operations; there are never many.
+    BatchOperations,
+    /// Items of one batch operation, or of all.
+    BatchItems {
+        /// Key of the batch operation.
+        batch_operation_key: Option<Key>,
+        /// How many at the most.
+        limit: usize,
+    },
     /// A process instance that runs.
     ProcessInstance {
         /// Its key.
@@ -137,6 +151,17 @@ pub struct BannedInstanceView {
 /// The answer to a [`Query`], of the variant with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryReply {
+    /// See [`Query::BatchOperation`].
+    BatchOperation(BatchOperationView),
+    /// See [`Query::BatchOperations`]: in the order of their creation.
+    BatchOperations(Vec<BatchOperationView>),
+    /// See [`Query::BatchItems`]: in the order of their keys.
+    BatchItems {
+        /// The items.
+        items: Vec<BatchItemView>,
+        /// Whether there are more than the limit.
+        has_more: bool,
+    },
     /// See [`Query::ProcessInstance`].
     ProcessInstance(ProcessInstanceView),
     /// See [`Query::ElementInstance`].

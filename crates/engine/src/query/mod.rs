@@ -6,6 +6,7 @@
 //! each row as it is when it comes by, and not all of them at one moment.
 
 mod banned;
+mod batch_operation;
 mod call_hierarchy;
 mod cluster_variable;
 mod definition;
@@ -82,6 +83,11 @@ impl Engine {
     pub fn read(&mut self, query: &Query) -> Result<Read, ReadError> {
         let view = &mut self.view();
         let reply = match query {
+            Query::BatchOperation { key } => batch_operation::read(view, *key)?,
+            Query::BatchOperations => batch_operation::read_all(view)?,
+            Query::BatchItems { batch_operation_key, limit } => {
+                return Ok(batch_operation::read_items(*batch_operation_key, *limit));
+            }
             Query::ProcessInstance { key } => process_instance::read(view, *key)?,
             Query::ElementInstance { key } => element_instance::read(view, *key)?,
             Query::ClusterVariable { tenant_id, name } => {

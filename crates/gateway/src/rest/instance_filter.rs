@@ -166,6 +166,13 @@ fn read_tests(
     Ok(())
 }
 
+/// Reads what a text must be.
+pub(super) fn text_tests(path: &str, value: &Value) -> Result<Vec<Test>, Failure> {
+    let mut conditions = Vec::new();
+    read_tests(path, &InstanceField::State, Kind::Text, value, &mut conditions)?;
+    Ok(conditions.into_iter().map(|condition| condition.test).collect())
+}
+
 fn pattern(path: &str, value: &Value) -> Result<Name, Failure> {
     let text = value.as_str().unwrap_or_default();
     if text.chars().count() > LIKE_CHARS_MAX {

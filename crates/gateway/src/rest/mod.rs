@@ -19,6 +19,7 @@ mod operation;
 mod problem;
 mod reply;
 mod route;
+mod search;
 mod server;
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,15 @@
 //! What the operations on batch operations have in common.
 
 use protocol::{
-    BatchAction, BatchOperationChange, Command, CreateBatchOperation, InstanceFilter, Key, Response,
+    BatchAction, BatchOperationChange, BatchOperationView, Command, CreateBatchOperation, InstanceFilter,
+    Key, Response,
 };
 
 use super::{Call, unexpected};
 use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_key, write_text};
+use crate::rest::writer::{member, write_integer, write_key, write_text, write_time};
 
 /// Creates one with the filter of the body.
 pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply, Failure> {
@@ -52,4 +53,52 @@ pub(super) fn key(call: &Call<'_>) -> Result<Key, Failure> {
     let text = &call.parameters[0];
     text.parse::<Key>()
         .map_err(|_| Failure::not_found(format!("there is no batch operation with key '{text}'")))
+}
+
+/// A batch operation. Nobody knows yet who created it.
+pub(super) fn write(operation: &BatchOperationView, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("batchOperationKey", out);
+    write_key(operation.key, out);
+    member("state", out);
+    write_text(operation.state.as_str(), out);
+    member("batchOperationType", out);
+    write_text(operation.kind.as_str(), out);
+    member("startDate", out);
+    write_optional_time(operation.started_ms, out);
+    member("endDate", out);
+    write_optional_time(operation.ended_ms, out);
+    for name in ["actorType", "actorId"] {
+        member(name, out);
+        out.extend_from_slice(b"null");
+    }
+    for (name, count) in [
+        ("operationsTotalCount", operation.total),
+        ("operationsFailedCount", operation.failed),
+        ("operationsCompletedCount", operation.completed),
+    ] {
+        member(name, out);
+        write_integer(i32::try_from(count).unwrap_or(i32::MAX), out);
+    }
+    member("errors", out);
+    out.push(b'[');
+    if let Some((partition_id, message)) = &operation.error {
+        out.push(b'{');
+        member("partitionId", out);
+        write_integer(*partition_id, out);
+        member("type", out);
+        write_text("QUERY_FAILED", out);
+        member("message", out);
+        write_text(message, out);
+        out.push(b'}');
+    }
+    out.extend_from_slice(b"]}");
+}
+
+/// A moment, or null.
+pub(super) fn write_optional_time(unix_ms: Option<i64>, out: &mut Vec<u8>) {
+    match unix_ms {
+        Some(unix_ms) => write_time(unix_ms, out),
+        None => out.extend_from_slice(b"null"),
+    }
 }

@@ -5,7 +5,11 @@ use protocol::{
     ElementMapping, ElementSource, InstanceField, InstanceFilter, MigrationPlan, MoveElement, Operand, Test,
 };
 
+use std::sync::Arc;
+
+use super::contract::check_response;
 use super::operations::{bad, fail, succeed};
+use super::{block_on, gateway, request, text};
 use crate::rest::contract::Operation;
 
 fn created(action: BatchAction) -> Command {
@@ -78,4 +82,54 @@ fn batch_operations_are_changed() {
         let path = format!("/v2/batch-operations/8b0f/{path}");
         fail("POST", &path, "", 404, "NOT_FOUND", "there is no batch operation with key '8b0f'");
     }
+}
+
+fn ask(operation: Operation, method: &str, path: &str, body: &str) -> serde_json::Value {
+    let gateway = gateway(&Arc::default());
+    let (status, answer) =
+        block_on(async { text(gateway.answer(request(method, path, body.to_owned())).await).await });
+    check_response(operation.spec(), status, &answer);
+    serde_json::from_str(&answer).unwrap()
+}
+
+#[test]
+fn batch_operations_are_looked_at() {
+    let one = ask(Operation::GetBatchOperation, "GET", "/v2/batch-operations/1", "");
+    assert_eq!(
+        one,
+        serde_json::json!({
+            "batchOperationKey": "1", "state": "FAILED", "batchOperationType": "CANCEL_PROCESS_INSTANCE",
+            "startDate": "1970-01-01T00:00:00.000Z", "endDate": null, "actorType": null, "actorId": null,
+            "operationsTotalCount": 3, "operationsFailedCount": 1, "operationsCompletedCount": 1,
+            "errors": [{"partitionId": 1, "type": "QUERY_FAILED", "message": "no"}],
+        })
+    );
+    let keys = |body: &str, operation, path: &str, name: &str| {
+        let answer = ask(operation, "POST", path, body);
+        let items = answer["items"].as_array().unwrap().iter();
+        let keys: Vec<_> = items.map(|item| item[name].as_str().unwrap().to_owned()).collect();
+        (keys.join(" "), answer["page"].to_string())
+    };
+    let search = |body: &str| {
+        keys(body, Operation::SearchBatchOperations, "/v2/batch-operations/search", "batchOperationKey").0
+    };
+    assert_eq!(search(""), "1 12");
+    assert_eq!(search(r#"{"sort":[{"field":"batchOperationKey","order":"DESC"}]}"#), "12 1");
+    assert_eq!(search(r#"{"filter":{"state":{"$in":["ACTIVE","COMPLETED"]}}}"#), "12");
+    assert_eq!(search(r#"{"filter":{"actorType":"USER"}}"#), "");
+    let items = |body: &str| {
+        keys(body, Operation::SearchBatchOperationItems, "/v2/batch-operation-items/search", "itemKey")
+    };
+    let page = r#"{"totalItems":3,"hasMoreTotalItems":true,"startCursor":"000000000001","endCursor":"000000000001"}"#;
+    let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap().to_string();
+    let second = ("2".to_owned(), value(page));
+    assert_eq!(items(r#"{"page":{"from":1,"limit":1}}"#), second);
+    assert_eq!(items(r#"{"page":{"after":"000000000000","limit":1}}"#), second);
+    assert_eq!(items(r#"{"page":{"before":"000000000002","limit":1}}"#), second);
+    assert_eq!(items(r#"{"filter":{"state":"FAILED","batchOperationKey":"12"}}"#).0, "2");
+    let (none, page) = items(r#"{"page":{"from":9}}"#);
+    assert_eq!(none, "");
+    assert!(page.contains(r#""startCursor":null"#), "{page}");
+    let path = "/v2/batch-operation-items/search";
+    bad("POST", path, r#"{"page":{"after":"AAAA"}}"#, "page.after: is no cursor of an earlier answer");
 }

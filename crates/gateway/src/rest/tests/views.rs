@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use broker::api::SubmitError;
 use protocol::{
+    BatchItemState, BatchItemView, BatchOperationState, BatchOperationType, BatchOperationView,
     CallHierarchyEntry, ClusterVariableView, Command, DecisionRequirementsView, DecisionView,
     ElementInstanceView, FileView, IncidentView, Json, Name, ProcessDefinitionView, ProcessInstanceView,
     Query, QueryReply, Rejection, VariableView,
@@ -14,9 +15,42 @@ use super::contract::check_response;
 use super::fake::{INSTANCE_KEY, PROCESS_KEY};
 use super::{block_on, gateway, request, text};
 
+fn batch_operation(key: u64) -> BatchOperationView {
+    BatchOperationView {
+        key,
+        kind: BatchOperationType::CancelProcessInstance,
+        state: if key == 1 { BatchOperationState::Failed } else { BatchOperationState::Active },
+        started_ms: Some(0),
+        ended_ms: None,
+        total: 3,
+        completed: 1,
+        failed: 1,
+        error: (key == 1).then(|| (1, "no".into())),
+    }
+}
+
+fn batch_item(batch_operation_key: u64, item_key: u64) -> BatchItemView {
+    BatchItemView {
+        batch_operation_key,
+        kind: BatchOperationType::CancelProcessInstance,
+        item_key,
+        process_instance_key: item_key,
+        root_process_instance_key: INSTANCE_KEY,
+        state: if item_key == 2 { BatchItemState::Failed } else { BatchItemState::Active },
+        processed_ms: (item_key == 2).then_some(0),
+        error_message: (item_key == 2).then(|| "no".into()),
+    }
+}
+
 /// There is everything but what has the key 404.
 pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
     Ok(match query {
+        Query::BatchOperation { .. } => QueryReply::BatchOperation(batch_operation(1)),
+        Query::BatchOperations => QueryReply::BatchOperations(vec![batch_operation(1), batch_operation(12)]),
+        Query::BatchItems { batch_operation_key, .. } => {
+            let items = (1..=3).map(|item| batch_item(batch_operation_key.unwrap_or(12), item)).collect();
+            QueryReply::BatchItems { items, has_more: true }
+        }
         Query::UserTask { key } => QueryReply::UserTask(Box::new(super::user_tasks::view(*key))),
         Query::UserTaskForm { key: 6 } => QueryReply::UserTaskForm(None),
         Query::UserTaskForm { .. } => QueryReply::UserTaskForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),

@@ -1,0 +1,55 @@
+//! `POST /v2/batch-operation-items/search`: up to ten thousand items are looked at.
+
+use protocol::{BatchItemView, Query, QueryReply};
+
+use super::batch_operation::write_optional_time;
+use super::{Call, unexpected};
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::search::Search;
+use crate::rest::writer::{member, write_key, write_optional_text, write_text};
+
+/// Items that one search looks at. `hasMoreTotalItems` says that there are more.
+const ITEMS_MAX: usize = 10_000;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let search = Search::read(&call.fields)?;
+    // What is no key is the key of nothing.
+    let batch_operation_key = search.wanted("batchOperationKey").map(|key| key.parse().unwrap_or(0));
+    let reply = call.read(Query::BatchItems { batch_operation_key, limit: ITEMS_MAX }).await?;
+    let QueryReply::BatchItems { items, has_more } = reply else { return Err(unexpected(&reply)) };
+    Ok(Reply::json(search.answer(items, has_more, property, write)))
+}
+
+fn property(item: &BatchItemView, name: &str) -> Option<String> {
+    match name {
+        "batchOperationKey" => Some(item.batch_operation_key.to_string()),
+        "operationType" => Some(item.kind.to_string()),
+        "itemKey" => Some(item.item_key.to_string()),
+        "processInstanceKey" => Some(item.process_instance_key.to_string()),
+        "state" => Some(item.state.to_string()),
+        "processedDate" => item.processed_ms.map(|ms| ms.to_string()),
+        _ => None,
+    }
+}
+
+fn write(item: &BatchItemView, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("operationType", out);
+    write_text(item.kind.as_str(), out);
+    member("batchOperationKey", out);
+    write_key(item.batch_operation_key, out);
+    member("itemKey", out);
+    write_key(item.item_key, out);
+    member("processInstanceKey", out);
+    write_key(item.process_instance_key, out);
+    member("rootProcessInstanceKey", out);
+    write_key(item.root_process_instance_key, out);
+    member("state", out);
+    write_text(item.state.as_str(), out);
+    member("processedDate", out);
+    write_optional_time(item.processed_ms, out);
+    member("errorMessage", out);
+    write_optional_text(item.error_message.as_ref(), out);
+    out.push(b'}');
+}

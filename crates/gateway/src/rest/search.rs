@@ -1,0 +1,124 @@
+//! Searches among the few things that are read as a whole: filter, order, page.
+
+use protocol::Test;
+use serde_json::Value;
+
+use super::fields::Fields;
+use super::instance_filter::text_tests;
+use super::problem::Failure;
+use super::writer::{member, write_flag, write_integer, write_list, write_text};
+
+/// What the contract has if a request says nothing.
+const LIMIT_DEFAULT: usize = 100;
+/// The largest page.
+const LIMIT_MAX: usize = 10_000;
+
+/// A search request.
+pub(super) struct Search {
+    /// Property and what it must be.
+    tests: Vec<(String, Test)>,
+    /// Property, and whether its order is reversed.
+    sort: Vec<(String, bool)>,
+    from: usize,
+    limit: usize,
+}
+
+impl Search {
+    /// Reads the body, which may be empty.
+    pub(super) fn read(fields: &Fields<'_>) -> Result<Self, Failure> {
+        let json = |name: &str| {
+            let raw = fields.raw(name);
+            raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok()).unwrap_or(Value::Null)
+        };
+        let mut tests = Vec::new();
+        if let Value::Object(filter) = json("filter") {
+            for (name, value) in filter.iter().filter(|(_, value)| !value.is_null()) {
+                let of_one = text_tests(&format!("filter.{name}"), value)?;
+                tests.extend(of_one.into_iter().map(|test| (name.clone(), test)));
+            }
+        }
+        let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let sort = json("sort")
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|sort| {
+                (text(sort, "field").unwrap_or_default(), text(sort, "order").as_deref() == Some("DESC"))
+            })
+            .collect();
+        let page = json("page");
+        let number =
+            |name: &str| page.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let limit = number("limit").unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX);
+        let cursor = |name: &str| text(&page, name).map(|cursor| position(name, &cursor)).transpose();
+        let (from, limit) = match (cursor("after")?, cursor("before")?) {
+            (Some(after), _) => (after + 1, limit),
+            (None, Some(before)) => (before.saturating_sub(limit), limit.min(before)),
+            (None, None) => (number("from").unwrap_or(0), limit),
+        };
+        Ok(Self { tests, sort, from, limit })
+    }
+
+    /// The value of a property that an item must have, if the filter says so.
+    pub(super) fn wanted(&self, name: &str) -> Option<&str> {
+        self.tests.iter().find_map(|(property, test)| match test {
+            Test::Equal(protocol::Operand::Text(text)) if property == name => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Answers with those of `all` that are asked for. `property` gives a property as text that sorts like it does.
+    pub(super) fn answer<T>(
+        &self,
+        mut all: Vec<T>,
+        has_more: bool,
+        property: impl Fn(&T, &str) -> Option<String>,
+        write: impl FnMut(&T, &mut Vec<u8>),
+    ) -> Vec<u8> {
+        let operand =
+            |item: &T, name: &str| property(item, name).map(|text| protocol::Operand::Text(text.into()));
+        all.retain(|item| self.tests.iter().all(|(name, test)| test.is_met_by(operand(item, name).as_ref())));
+        all.sort_by(|one, other| {
+            let mut order = std::cmp::Ordering::Equal;
+            for (name, is_reversed) in &self.sort {
+                let (one, other) = (property(one, name), property(other, name));
+                // Keys are numbers: the longer is the larger.
+                let key = |text: Option<String>| {
+                    text.map(|text| {
+                        (if text.bytes().all(|b| b.is_ascii_digit()) { text.len() } else { 0 }, text)
+                    })
+                };
+                let next = key(one).cmp(&key(other));
+                order = order.then(if *is_reversed { next.reverse() } else { next });
+            }
+            order
+        });
+        let total = all.len();
+        let start = self.from.min(total);
+        let end = start.saturating_add(self.limit).min(total);
+        let mut out = Vec::with_capacity(256);
+        out.push(b'{');
+        member("items", &mut out);
+        write_list(&all[start..end], &mut out, write);
+        member("page", &mut out);
+        out.push(b'{');
+        member("totalItems", &mut out);
+        write_integer(total, &mut out);
+        member("hasMoreTotalItems", &mut out);
+        write_flag(has_more, &mut out);
+        for (name, at) in [("startCursor", Some(start)), ("endCursor", end.checked_sub(1))] {
+            member(name, &mut out);
+            match at.filter(|_| start < end) {
+                Some(at) => write_text(&format!("{at:012}"), &mut out),
+                None => out.extend_from_slice(b"null"),
+            }
+        }
+        out.extend_from_slice(b"}}");
+        out
+    }
+}
+
+/// A cursor is a position in twelve digits, which are valid base64.
+fn position(name: &str, cursor: &str) -> Result<usize, Failure> {
+    cursor.parse().map_err(|_| Failure::invalid(format!("page.{name}: is no cursor of an earlier answer")))
+}

@@ -1,0 +1,47 @@
+//! What can be asked about batch operations.
+
+use crate::{BatchItemState, BatchOperationState, BatchOperationType, Key, Name, PartitionId};
+
+/// A batch operation that runs, or is kept after its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchOperationView {
+    /// Its key.
+    pub key: Key,
+    /// What it does.
+    pub kind: BatchOperationType,
+    /// Where it is in its life.
+    pub state: BatchOperationState,
+    /// When its items were known, Unix milliseconds.
+    pub started_ms: Option<i64>,
+    /// When it ended.
+    pub ended_ms: Option<i64>,
+    /// Items.
+    pub total: u64,
+    /// Those that were done, or were gone already.
+    pub completed: u64,
+    /// Those that could not be done.
+    pub failed: u64,
+    /// Why it failed as a whole.
+    pub error: Option<(PartitionId, Name)>,
+}
+
+/// An item of a batch operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchItemView {
+    /// Key of the batch operation.
+    pub batch_operation_key: Key,
+    /// What the batch operation does.
+    pub kind: BatchOperationType,
+    /// Key of the process instance or incident.
+    pub item_key: Key,
+    /// The process instance.
+    pub process_instance_key: Key,
+    /// The instance at the top of its call hierarchy.
+    pub root_process_instance_key: Key,
+    /// Where it is in its life.
+    pub state: BatchItemState,
+    /// When it was done, Unix milliseconds.
+    pub processed_ms: Option<i64>,
+    /// Why it was not.
+    pub error_message: Option<Name>,
+}
