@@ -1,11 +1,14 @@
 //! Models and workers made by chance: every instance comes to its end, nothing is left over, and the log can be repeated.
 //!
 //! `BATON_RANDOM_SEEDS` says how many seeds to try (default 60), `BATON_RANDOM_FIRST` where to begin. A seed that fails is
-//! tried again with smaller models; the smallest that fails is printed with what was done to it.
+//! tried again with smaller models, then with fewer actions and with lines of the model taken away; the smallest that
+//! fails in the same way is printed with what was done to it.
 
 use std::fmt::Write as _;
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::Options;
 use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
@@ -18,6 +21,7 @@ use protocol::{
 use crate::random_model::{CODES, generate};
 use crate::random_modification::element_ids;
 use crate::support::harness::jobs_of;
+use crate::support::model::bpmn as to_xml;
 use crate::support::{Harness, Random, document};
 
 /// Elements of a model, more or less.
@@ -37,42 +41,118 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn every_process_ends_and_leaves_nothing() {
     let first = number("BATON_RANDOM_FIRST", 1);
-    for seed in first..first + number("BATON_RANDOM_SEEDS", 60) {
-        if fails(seed, SIZE).is_none() {
-            continue;
+    let end = first + number("BATON_RANDOM_SEEDS", 60);
+    let (next, failed) = (AtomicU64::new(first), AtomicU64::new(u64::MAX));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end || failed.load(Ordering::Relaxed) != u64::MAX {
+                        break;
+                    }
+                    if Case::of(seed, SIZE).failure().is_some() {
+                        failed.fetch_min(seed, Ordering::Relaxed);
+                    }
+                }
+            });
         }
-        let (size, (model, actions, why)) = (0..=SIZE)
-            .find_map(|size| fails(seed, size).map(|failure| (size, failure)))
-            .expect("fails at its full size");
-        panic!("seed {seed} fails at size {size}: {why}\n\nmodel:\n{model}\nactions:\n{actions}");
+    });
+    let seed = failed.into_inner();
+    if seed == u64::MAX {
+        return;
+    }
+    let small = (0..=SIZE).map(|size| Case::of(seed, size)).find(|case| case.failure().is_some());
+    let case = small.expect("fails at its full size").shrunk();
+    let Failure { actions, why } = case.failure().expect("shrunk while it fails");
+    panic!("seed {seed} fails: {why}\n\nmodel:\n{}\nactions:\n{actions}", case.model);
+}
+
+/// A model and what is done to it, which follows from the numbers.
+#[derive(Clone)]
+struct Case {
+    seed: u64,
+    model: String,
+    random: Random,
+    actions: u64,
+}
+
+/// What was done until a failure, and its message.
+struct Failure {
+    actions: String,
+    why: String,
+}
+
+impl Failure {
+    /// The beginning of the message without numbers: what kind of failure it is.
+    fn kind(&self) -> String {
+        self.why.chars().filter(|c| !c.is_ascii_digit()).take(30).collect()
     }
 }
 
-/// Model, actions and message of a failure.
-fn fails(seed: u64, size: usize) -> Option<(String, String, String)> {
-    let mut random = Random::new(seed);
-    let model = generate(&mut random, size);
-    let steps = [1, 3, 100][random.below(3) as usize];
-    let options = Options { max_steps_per_command: steps, max_children_per_step: 2, ..Options::default() };
-    let mut run = Run {
-        harness: Harness::with_options(options),
-        random,
-        held: Vec::new(),
-        actions: Vec::new(),
-        modifies: seed.is_multiple_of(3),
-        element_ids: element_ids(&model),
-    };
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        run.all(&model);
-        run.harness.verify_replay(seed);
-    }));
-    let panic = result.err()?;
-    let why = panic
-        .downcast_ref::<String>()
-        .cloned()
-        .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
-        .unwrap_or_default();
-    Some((model, run.actions.join("\n"), why))
+impl Case {
+    fn of(seed: u64, size: usize) -> Self {
+        let mut random = Random::new(seed);
+        let model = generate(&mut random, size);
+        Self { seed, model, random, actions: ACTIONS }
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        let mut random = self.random.clone();
+        let steps = [1, 3, 100][random.below(3) as usize];
+        let options =
+            Options { max_steps_per_command: steps, max_children_per_step: 2, ..Options::default() };
+        let mut run = Run {
+            harness: Harness::with_options(options),
+            random,
+            held: Vec::new(),
+            actions: Vec::new(),
+            modifies: self.seed.is_multiple_of(3),
+            element_ids: element_ids(&self.model),
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            run.all(&self.model, self.actions);
+            run.harness.verify_replay(self.seed);
+        }));
+        let panic = result.err()?;
+        let why = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string))
+            .unwrap_or_default();
+        Some(Failure { actions: run.actions.join("\n"), why })
+    }
+
+    /// Fewer actions and fewer lines of the model, as long as it fails in the same way. A line is not taken from a model
+    /// that does not come to its end: without a line, every model may do that.
+    fn shrunk(mut self) -> Self {
+        let Some(kind) = self.failure().map(|failure| failure.kind()) else { return self };
+        let fails = |case: &Self| case.failure().is_some_and(|failure| failure.kind() == kind);
+        for actions in 0..self.actions {
+            let fewer = Self { actions, ..self.clone() };
+            if fails(&fewer) {
+                self = fewer;
+                break;
+            }
+        }
+        let mut at = 0;
+        while !kind.starts_with("left over") && at < self.model.lines().count() {
+            let lines = self.model.lines().enumerate().filter(|(number, _)| *number != at);
+            let model: String = lines.flat_map(|(_, line)| [line, "\n"]).collect();
+            let shorter = Self { model, ..self.clone() };
+            if is_valid(&shorter.model) && fails(&shorter) {
+                self = shorter;
+            } else {
+                at += 1;
+            }
+        }
+        self
+    }
+}
+
+/// Whether a model can be deployed. One from which a line was taken may not even be BPMN.
+fn is_valid(model: &str) -> bool {
+    catch_unwind(|| bpmn::parse(to_xml(model).as_bytes(), &bpmn::Limits::default()).is_ok()).unwrap_or(false)
 }
 
 pub struct Run {
@@ -87,17 +167,17 @@ pub struct Run {
 }
 
 impl Run {
-    fn all(&mut self, model: &str) {
+    fn all(&mut self, model: &str, actions: u64) {
         self.harness
             .deploy(&[("main.bpmn", model), ("dish.dmn", include_str!("models/dish.dmn"))])
             .unwrap_or_else(|rejection| panic!("{rejection}"));
-        for instance in 0..3 {
-            self.create(instance);
-            for _ in 0..ACTIONS / 3 {
-                self.act();
-                if self.random.percent(70) {
-                    self.settle();
-                }
+        for action in 0..actions {
+            if action % (ACTIONS / 3) == 0 {
+                self.create(action / (ACTIONS / 3));
+            }
+            self.act();
+            if self.random.percent(70) {
+                self.settle();
             }
         }
         self.help();

@@ -11,6 +11,7 @@ pub use check::{check, check_with};
 pub use harness::{Harness, document};
 
 /// A sequence of numbers that follows from its seed (splitmix64).
+#[derive(Clone)]
 pub struct Random(u64);
 
 impl Random {
