@@ -133,7 +133,24 @@ impl Generator<'_> {
             _ => "",
         };
         let each = self.each();
-        let _ = writeln!(text, "job {id} type=t{mapping}{each}");
+        let listeners = match self.random.below(10) {
+            0 => " listen:start=t",
+            1 => " listen:start=t listen:end=t",
+            2 => " listen:end=t listen:end==\"'t'\"",
+            _ => "",
+        };
+        if self.random.percent(20) {
+            let tasks = [
+                "",
+                " task:creating=t",
+                " task:assigning=t task:updating=t",
+                " task:completing=t task:canceling=t",
+            ];
+            let task = tasks[self.random.below(4) as usize];
+            let _ = writeln!(text, "user {id} assignee=ann{task}{mapping}{listeners}");
+        } else {
+            let _ = writeln!(text, "job {id} type=t{mapping}{listeners}{each}");
+        }
         self.with_boundaries(text, id)
     }
 

@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::Options;
 use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
+use engine::user_task::row::UserTaskState;
 use protocol::{
     ActivateElement, ActivatedJob, BroadcastSignal, Command, CompleteJob, CreateInstance, DefinitionRef,
-    Document, FailJob, Intent, JobKind, JobResult, Key, Name, PublishMessage, RecordValue, SetVariables,
-    ThrowError, UpdateJob,
+    Document, FailJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Name, PublishMessage,
+    RecordValue, SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
 };
 
 use crate::random_model::{CODES, generate};
@@ -225,7 +226,8 @@ impl Run {
             10 => self.advance(660_000),
             11 | 12 => self.publish(),
             13 => self.broadcast(),
-            14 | 15 => self.resolve_incidents(false),
+            14 => self.use_tasks(false),
+            15 => self.resolve_incidents(false),
             16 => {
                 self.actions.push("flush and reopen".to_owned());
                 self.harness.flush_and_reopen();
@@ -263,6 +265,9 @@ impl Run {
         }
         let at = self.random.below(self.held.len() as u64) as usize;
         let job = self.held.swap_remove(at);
+        if job.kind == JobKind::TaskListener {
+            return self.listen(&job);
+        }
         let (job_key, result) = (job.key, decision(&job, self.random.below(4)));
         let variables = document(&format!(r#"{{"r":{}}}"#, self.random.below(10)));
         let command = match self.random.below(10) {
@@ -283,6 +288,44 @@ impl Run {
             _ => Command::CompleteJob(CompleteJob { job_key, variables, result }),
         };
         self.run(command);
+    }
+
+    /// Does the job of a task listener.
+    fn listen(&mut self, job: &ActivatedJob) {
+        let can_deny = job.listener_event_type == JobListenerEventType::Updating;
+        let priority = Some(self.random.below(100) as i32).filter(|_| !can_deny);
+        let result = JobResult::UserTask {
+            denied: can_deny && self.random.percent(50),
+            denied_reason: Name::default(),
+            corrections: UserTaskChanges { priority, ..UserTaskChanges::default() },
+        };
+        self.run(Command::CompleteJob(CompleteJob {
+            job_key: job.key,
+            variables: Document::empty(),
+            result: Some(Box::new(result)),
+        }));
+    }
+
+    /// Does something with a user task, or completes all of them.
+    fn use_tasks(&mut self, complete: bool) {
+        for user_task_key in self.harness.engine().tables().user_tasks.keys(.., usize::MAX).unwrap() {
+            let operation = match self.random.below(4) {
+                0 if !complete => {
+                    UserTaskOperation::Assign { assignee: Name::from("bob"), allow_override: true }
+                }
+                1 if !complete => UserTaskOperation::Update(UserTaskChanges {
+                    priority: Some(self.random.below(100) as i32),
+                    ..UserTaskChanges::default()
+                }),
+                _ => UserTaskOperation::Complete { variables: Document::empty() },
+            };
+            self.run(Command::UserTask(UserTaskCommand {
+                user_task_key,
+                operation,
+                action: Name::default(),
+                request_id: None,
+            }));
+        }
     }
 
     fn publish(&mut self) {
@@ -383,6 +426,7 @@ impl Run {
             let demand = self.harness.demand("t", 1000);
             let jobs = self.harness.activate_with(demand);
             self.held.clear();
+            self.use_tasks(true);
             for job in jobs {
                 self.run(Command::CompleteJob(CompleteJob {
                     job_key: job.key,
@@ -450,6 +494,9 @@ fn decision(job: &ActivatedJob, choice: u64) -> Option<Box<JobResult>> {
 /// What must fit together whenever no steps are left over.
 fn check_consistency(harness: &Harness) {
     let tables = harness.engine().tables();
+    // Interruptions wait for the listeners of tasks that they cancel.
+    let tasks = tables.user_tasks.scan(.., usize::MAX).unwrap();
+    let canceling = tasks.iter().any(|(_, task)| task.state == UserTaskState::Canceling);
     tables
         .element_instances
         .visit(.., |key, row| {
@@ -467,7 +514,7 @@ fn check_consistency(harness: &Harness) {
             let starts = row.phase == Phase::Activating && row.scope_key == 0;
             let goes_on = !row.interrupted && row.interrupting_event.is_none();
             assert!(
-                goes_on && (starts || row.pending_event.is_none()),
+                canceling || goes_on && (starts || row.pending_event.is_none()),
                 "unfinished business of {key}: {row:?}"
             );
             assert!(row.join_check != JoinCheck::Underway, "a look at joins that never came: {key}: {row:?}");
