@@ -243,6 +243,8 @@ pub enum ElementKind {
     EventBased,
     /// The body of a multi-instance activity: runs its only child, the activity itself, once for each item of a list.
     MultiInstance(MultiInstance),
+    /// The body of an activity with a loop marker: runs its only child, the activity itself, again and again.
+    Loop(StandardLoop),
     /// Ad-hoc sub-process: its elements run in any order, when somebody wants them to.
     AdHoc(Box<AdHoc>),
     /// Scope of one activated element of an ad-hoc sub-process and what follows it.
@@ -292,6 +294,19 @@ pub struct MultiInstance {
     pub output: Option<OutputCollection>,
     /// When the rest is not needed any more.
     pub completion_condition: Option<Expression>,
+}
+
+/// `standardLoopCharacteristics`. Body and activity are two elements as in [`MultiInstance`].
+#[derive(Debug)]
+pub struct StandardLoop {
+    /// The activity itself.
+    pub inner: ElementIndex,
+    /// Whether the condition is asked before the first round too.
+    pub test_before: bool,
+    /// Rounds at most.
+    pub maximum: Option<u32>,
+    /// Whether there is another round; without it, as many as there may be.
+    pub condition: Option<Expression>,
 }
 
 /// `outputCollection` and `outputElement`.

@@ -66,7 +66,7 @@ pub(crate) fn activatable(process: &Process, id: &str) -> Result<ElementIndex, S
 
 /// Whether an element is the body of a multi-instance activity; the instances inside it have the same ID.
 pub(crate) fn is_body(process: &Process, element: ElementIndex) -> bool {
-    matches!(process.element(element).kind, ElementKind::MultiInstance(_))
+    matches!(process.element(element).kind, ElementKind::MultiInstance(_) | ElementKind::Loop(_))
 }
 
 fn is_behind_event_gateway(process: &Process, element: &Element) -> bool {

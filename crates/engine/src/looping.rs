@@ -22,7 +22,7 @@ const CHUNKS_PER_STEP: u32 = 4;
 /// Rows that one step removes.
 const ROWS_PER_STEP: usize = 256;
 /// Local variable that holds the number of an instance.
-const LOOP_COUNTER: &str = "loopCounter";
+pub(crate) const LOOP_COUNTER: &str = "loopCounter";
 
 /// The multi-instance marker of a body.
 pub(crate) fn marker(body: &At) -> Option<&MultiInstance> {
@@ -75,24 +75,28 @@ impl Work<'_> {
     /// Makes one instance inside a body.
     pub fn activate_in_loop(&mut self, body_key: Key, index: u32) -> Result<(), Failure> {
         let Some((body, row)) = self.at(body_key)? else { return Ok(()) };
-        let Some(marker) = marker(&body) else { return Ok(()) };
         if row.phase == Phase::Terminating || row.interrupted {
             return self.drop_from_loop(&body, &row, 1);
         }
-        let mut row =
-            ElementInstance::new(marker.inner, Phase::Activating, body_key, body.process_instance_key);
+        let (inner, marker) = match &body.element().kind {
+            ElementKind::MultiInstance(marker) => (marker.inner, Some(marker)),
+            ElementKind::Loop(standard) => (standard.inner, None),
+            _ => return Ok(()),
+        };
+        let mut row = ElementInstance::new(inner, Phase::Activating, body_key, body.process_instance_key);
         row.loop_counter = index + 1;
-        let item = self.item(body_key, index)?;
         let Some(at) = self.place(row)? else { return Ok(()) };
         let owner = at.owner();
         // Made here, so that a result of this name stays inside.
-        if let Some(output) = &marker.output
+        if let Some(marker) = marker
+            && let Some(output) = &marker.output
             && let Some(name) = output.element.as_path_root()
             && marker.input_element.as_deref() != Some(name)
         {
             self.set_local(at.key, &owner, &Name::from(name), Json::null())?;
         }
-        if let Some(name) = &marker.input_element {
+        if let Some(name) = marker.and_then(|marker| marker.input_element.as_ref()) {
+            let item = self.item(body_key, index)?;
             self.set_local(at.key, &owner, &Name::from(name), item)?;
         }
         let counter = Json::from_valid((index + 1).to_string());
@@ -112,9 +116,14 @@ impl Work<'_> {
     /// corrected them meanwhile, but not what the mappings made of them at the first try.
     pub fn loop_variables(&self, at: &At) -> Result<Option<Document>, StateError> {
         let scope = at.process.element(at.element().scope);
-        let ElementKind::MultiInstance(marker) = &scope.kind else { return Ok(None) };
-        let output = marker.output.as_ref().and_then(|output| output.element.as_path_root());
-        let names = marker.input_element.as_deref().into_iter().chain([LOOP_COUNTER]).chain(output);
+        let marker = match &scope.kind {
+            ElementKind::MultiInstance(marker) => Some(marker),
+            ElementKind::Loop(_) => None,
+            _ => return Ok(None),
+        };
+        let input = marker.and_then(|marker| marker.input_element.as_deref());
+        let output = marker.and_then(|marker| marker.output.as_ref()?.element.as_path_root());
+        let names = input.into_iter().chain([LOOP_COUNTER]).chain(output);
         let mut variables = Document::empty();
         for name in names {
             let is_overwritten = at.element().inputs.iter().any(|mapping| *mapping.target[0] == *name);
@@ -124,7 +133,7 @@ impl Work<'_> {
                 self.tables.variables.get(&(at.key, name.into()))?.map(|variable| variable.value.clone())
             } else if name == LOOP_COUNTER {
                 Some(Json::from_valid(number.to_string()))
-            } else if marker.input_element.as_deref() == Some(name) {
+            } else if input == Some(name) {
                 Some(self.item(at.scope_key, number.saturating_sub(1))?)
             } else {
                 Some(Json::null())

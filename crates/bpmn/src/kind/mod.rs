@@ -143,7 +143,6 @@ fn check_markers(cx: &mut Context<'_, '_>) -> bool {
             cx.problem(format!("{what} are not supported yet"));
         }
     };
-    refuse(has("standardLoopCharacteristics"), "loop markers");
     clean
 }
 

@@ -1,4 +1,4 @@
-//! The multi-instance marker of an activity: how it is read, and how its activity becomes two elements.
+//! The loop markers of an activity: how they are read, and how their activity becomes two elements.
 
 use std::sync::Arc;
 
@@ -7,24 +7,57 @@ use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::graph::{
     Element, ElementIndex, ElementKind, ElementType, EventType, MultiInstance, OutputCollection, Process,
+    StandardLoop,
 };
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 
 const MARKER: &str = "multiInstanceLoopCharacteristics";
+const LOOP_MARKER: &str = "standardLoopCharacteristics";
 
 /// The marker of an activity, if it has one; false if there is a finding, which is then reported.
-pub(super) fn read(cx: &mut Context<'_, '_>) -> (Option<MultiInstance>, bool) {
+pub(super) fn read(cx: &mut Context<'_, '_>) -> (Option<ElementKind>, bool) {
     let document = cx.document;
-    let mut markers = document.bpmn_children(cx.node(), MARKER);
+    let node = cx.node();
+    let mut markers = document.bpmn_children(node, MARKER).chain(document.bpmn_children(node, LOOP_MARKER));
     let Some(marker) = markers.next() else { return (None, true) };
     if markers.next().is_some() {
-        cx.problem(format!("must have at most one {MARKER}"));
+        cx.problem(format!("must have at most one {MARKER} or {LOOP_MARKER}"));
         return (None, false);
     }
-    let found = read_marker(cx, marker);
+    let found = match document.node(marker).name {
+        LOOP_MARKER => read_loop(cx, marker).map(ElementKind::Loop),
+        _ => read_marker(cx, marker).map(ElementKind::MultiInstance),
+    };
     let whole = found.is_some();
     (found, whole)
+}
+
+fn read_loop(cx: &mut Context<'_, '_>, marker: NodeId) -> Option<StandardLoop> {
+    let document = cx.document;
+    let condition = condition(cx, marker, "loopCondition");
+    let maximum = match document.attribute(marker, "loopMaximum") {
+        None => Some(None),
+        Some(text) => match text.trim().parse::<u32>() {
+            Ok(number) if number > 0 => Some(Some(number)),
+            _ => {
+                let text = excerpt(text);
+                cx.problem(format!("loopMaximum must be a whole number above 0, but is '{text}'"));
+                None
+            }
+        },
+    };
+    if matches!((&condition, &maximum), (Some(None), Some(None))) {
+        cx.problem(format!("{LOOP_MARKER} must have a loopCondition or a loopMaximum"));
+        return None;
+    }
+    Some(StandardLoop {
+        // Known when the process is complete.
+        inner: 0,
+        test_before: document.attribute(marker, "testBefore").is_some_and(is_true),
+        maximum: maximum?,
+        condition: condition?,
+    })
 }
 
 fn read_marker(cx: &mut Context<'_, '_>, marker: NodeId) -> Option<MultiInstance> {
@@ -59,17 +92,20 @@ pub(super) fn completion_condition(
     cx: &mut Context<'_, '_>,
     node: NodeId,
 ) -> Option<Option<feel::Expression>> {
-    const PLACE: &str = "completionCondition";
+    condition(cx, node, "completionCondition")
+}
+
+fn condition(cx: &mut Context<'_, '_>, node: NodeId, place: &str) -> Option<Option<feel::Expression>> {
     let document = cx.document;
-    let mut conditions = document.bpmn_children(node, PLACE);
+    let mut conditions = document.bpmn_children(node, place);
     let Some(condition) = conditions.next() else { return Some(None) };
     if conditions.next().is_some() {
-        cx.problem(format!("must have at most one {PLACE}"));
+        cx.problem(format!("must have at most one {place}"));
         return None;
     }
     match document.text(condition) {
         "" => Some(None),
-        text => cx.expression(text, PLACE).map(Some),
+        text => cx.expression(text, place).map(Some),
     }
 }
 
@@ -110,9 +146,12 @@ pub(super) fn output(cx: &mut Context<'_, '_>, node: NodeId) -> Option<Option<Ou
 /// Makes two elements of each multi-instance activity. The new ones come last, so that no index changes.
 pub(crate) fn wrap(read: ReadProcess) -> Process {
     let mut process = read.process;
-    for (index, multi_instance) in read.loops {
-        let inner = process.elements.len() as ElementIndex;
-        let kind = ElementKind::MultiInstance(MultiInstance { inner, ..multi_instance });
+    for (index, mut kind) in read.loops {
+        if let ElementKind::MultiInstance(MultiInstance { inner, .. })
+        | ElementKind::Loop(StandardLoop { inner, .. }) = &mut kind
+        {
+            *inner = process.elements.len() as ElementIndex;
+        }
         wrap_one(&mut process, index, kind);
     }
     process

@@ -10,8 +10,8 @@ use crate::catalogue::{Catalogue, is_true};
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
 use crate::graph::{
-    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, MultiInstance,
-    PROCESS, Process, StartEvent, Trigger,
+    Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, PROCESS, Process,
+    StartEvent, Trigger,
 };
 use crate::limits::Limits;
 use crate::outline::{FlowDraft, Outline};
@@ -26,7 +26,7 @@ pub(crate) struct ReadProcess {
     pub(crate) node: NodeId,
     pub(crate) is_whole: Vec<bool>,
     /// Multi-instance activities; they become two elements when everything is checked.
-    pub(crate) loops: Vec<(ElementIndex, MultiInstance)>,
+    pub(crate) loops: Vec<(ElementIndex, ElementKind)>,
 }
 
 /// Reads every element and flow of a process and checks them. Findings go to the report; an element with one becomes

@@ -187,6 +187,7 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::EventBased
         // Made of its activity after the check.
         | ElementKind::MultiInstance(_)
+        | ElementKind::Loop(_)
         | ElementKind::AdHocInner
         // Somebody or a list decides what runs inside.
         | ElementKind::AdHoc(_) => false,

@@ -92,3 +92,25 @@ fn parameters_of_tools_are_constants() {
         ],
     );
 }
+
+#[test]
+fn a_loop_marker_has_a_condition_or_a_maximum() {
+    let marker = |attributes: &str, condition: &str| {
+        format!("<standardLoopCharacteristics {attributes}>{condition}</standardLoopCharacteristics>")
+    };
+    let condition = "<loopCondition>=x</loopCondition>";
+    check_marker(&marker("testBefore='true'", condition), &[]);
+    check_marker(&marker("loopMaximum='3'", ""), &[]);
+    check_marker(
+        &marker("", ""),
+        &["standardLoopCharacteristics must have a loopCondition or a loopMaximum"],
+    );
+    check_marker(
+        &marker("loopMaximum='0'", condition),
+        &["loopMaximum must be a whole number above 0, but is '0'"],
+    );
+    check_marker(
+        &format!("{}{}", marker("loopMaximum='1'", ""), marker("loopMaximum='1'", "")),
+        &["must have at most one multiInstanceLoopCharacteristics or standardLoopCharacteristics"],
+    );
+}

@@ -19,6 +19,7 @@ mod pass_through;
 mod process;
 mod receive;
 mod script;
+mod standard_loop;
 mod start_event;
 mod sub_process;
 mod throw;
@@ -134,6 +135,7 @@ pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
         ElementKind::EventBased => &event_based::EventBased,
         ElementKind::AdHoc(_) => &ad_hoc::AdHocSubProcess,
         ElementKind::AdHocInner => &ad_hoc::AdHocInner,
+        ElementKind::Loop(_) => &standard_loop::StandardLoopBody,
         ElementKind::MultiInstance(_) => &multi_instance::MultiInstanceBody,
     }
 }

@@ -25,6 +25,8 @@
 //!
 //! An ad-hoc sub-process has braces like `sub`: `adhoc a elements=… done=… cancel=false collect=… gives=… job=TYPE {`.
 //!
+//! Or have a loop marker: `while=` the condition, and if wanted `before=true`, `most=` the maximum.
+//!
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
 //! flow is `source_target`. Flows appear in the document in the order of their lines.
 
@@ -421,6 +423,15 @@ fn ad_hoc(e: &Element) -> String {
 
 /// The loop marker of an activity.
 fn markers(e: &Element) -> String {
+    if let Some(condition) = e.get("while") {
+        let attribute = |key, name| e.get(key).map_or(String::new(), |value| format!(r#" {name}="{value}""#));
+        return format!(
+            r#"<bpmn:standardLoopCharacteristics{}{}><bpmn:loopCondition>={}</bpmn:loopCondition></bpmn:standardLoopCharacteristics>"#,
+            attribute("before", "testBefore"),
+            attribute("most", "loopMaximum"),
+            escape(condition)
+        );
+    }
     let Some(collection) = e.get("each") else { return String::new() };
     let mut attributes = format!(r#"inputCollection="={}""#, escape(collection));
     for (key, attribute, prefix) in
