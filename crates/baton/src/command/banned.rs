@@ -33,7 +33,9 @@ pub(crate) async fn run(arguments: &Banned) -> Result<ExitCode, Failure> {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&found).map_err(Failure::new)?);
     } else {
-        found.iter().for_each(|instance| println!("{}", describe(instance)));
+        for instance in &found {
+            println!("{}", describe(instance));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ impl Work<'_> {
             }
         }
         self.count_up(after.definition_key)?;
-        self.move_business_id(key, &before, &after)?;
+        self.move_business_id(key, before, &after)?;
         self.move_incident_counts(key, before.definition_key, after.definition_key)?;
         let after = Arc::new(after);
         self.tables.instances.put(key, (*after).clone());
