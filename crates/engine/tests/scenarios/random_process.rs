@@ -136,15 +136,15 @@ impl Case {
                 break;
             }
         }
-        let mut at = 0;
-        while !kind.starts_with("left over") && at < self.model.lines().count() {
+        // From the end: flows stand behind what they join.
+        let mut at = self.model.lines().count();
+        while !kind.starts_with("left over") && at > 0 {
+            at -= 1;
             let lines = self.model.lines().enumerate().filter(|(number, _)| *number != at);
             let model: String = lines.flat_map(|(_, line)| [line, "\n"]).collect();
             let shorter = Self { model, ..self.clone() };
             if is_valid(&shorter.model) && fails(&shorter) {
                 self = shorter;
-            } else {
-                at += 1;
             }
         }
         self
