@@ -1,5 +1,7 @@
 //! The loop markers of an activity: how they are read, and how their activity becomes two elements.
 
+#![expect(clippy::option_option, reason = "what may be absent may also be wrong, which is then reported")]
+
 use std::sync::Arc;
 
 use super::ReadProcess;
@@ -115,13 +117,11 @@ fn variable(cx: &mut Context<'_, '_>, node: NodeId, attribute: &str) -> Option<O
         return Some(None);
     };
     let place = format!("attribute '{attribute}' of {}", cx.name_of(node));
-    match cx.path(name, &place)?.as_slice() {
-        [name] => Some(Some(name.clone())),
-        _ => {
-            cx.problem(format!("{place} must be one variable name, but is '{}'", excerpt(name)));
-            None
-        }
+    if let [name] = cx.path(name, &place)?.as_slice() {
+        return Some(Some(name.clone()));
     }
+    cx.problem(format!("{place} must be one variable name, but is '{}'", excerpt(name)));
+    None
 }
 
 /// `outputCollection` and `outputElement` of an extension element: both or none.
