@@ -131,21 +131,6 @@ fn only_start(cx: &mut Context<'_, '_>) -> Option<ElementIndex> {
     Some(start)
 }
 
-/// Markers that any activity can have and that the engine does not have yet.
-fn check_markers(cx: &mut Context<'_, '_>) -> bool {
-    let document = cx.document;
-    let node = cx.node();
-    let has = |name: &str| document.bpmn_children(node, name).next().is_some();
-    let mut clean = true;
-    let mut refuse = |found: bool, what: &str| {
-        if found {
-            clean = false;
-            cx.problem(format!("{what} are not supported yet"));
-        }
-    };
-    clean
-}
-
 /// A process whose elements are read, being checked.
 pub(crate) struct Check<'a, 'x> {
     pub(crate) document: &'a Document<'x>,

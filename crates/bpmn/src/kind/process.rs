@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use feel::Expression;
 
-use super::{Check, ad_hoc_sub_process, check_markers, compensation, duplicate, link, multi_instance};
+use super::{Check, ad_hoc_sub_process, compensation, duplicate, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::{Context, parse_expression};
 use crate::extension::{Extensions, execution_listeners, mappings};
@@ -133,9 +133,8 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         // Not supported: nothing else about it can be judged.
         None => (ElementType::Task, None),
         Some(kind) => {
-            let clean = !kind.is_activity || check_markers(cx);
             (inputs, outputs) = mappings(cx);
-            (kind.element_type, (kind.read)(cx).filter(|_| clean))
+            (kind.element_type, (kind.read)(cx))
         }
     };
     let supported = draft.kind.is_some() || cx.index == PROCESS;
