@@ -14,9 +14,10 @@ use engine::Options;
 use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
 use engine::user_task::row::UserTaskState;
 use protocol::{
-    ActivateElement, ActivatedJob, BroadcastSignal, Command, CompleteJob, CreateInstance, DefinitionRef,
-    Document, FailJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Name, PublishMessage,
-    RecordValue, SetVariables, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
+    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, Condition,
+    CreateBatchOperation, CreateInstance, DefinitionRef, Document, FailJob, InstanceField, InstanceFilter,
+    Intent, JobKind, JobListenerEventType, JobResult, Key, Name, Operand, PublishMessage, RecordValue,
+    SetVariables, Test, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
 };
 
 use crate::random_model::{CODES, generate};
@@ -180,6 +181,9 @@ impl Run {
             if self.random.percent(70) {
                 self.settle();
             }
+        }
+        if self.random.percent(20) {
+            self.cancel_all();
         }
         self.help();
         assert!(self.harness.is_empty(), "left over: {:?}\n{}", self.harness.leftovers(), self.describe());
@@ -379,6 +383,17 @@ impl Run {
             }
             self.run(Command::ResolveIncident { incident_key, operation_reference: None });
         }
+    }
+
+    /// Cancels all instances by a batch operation.
+    fn cancel_all(&mut self) {
+        let test = Test::Equal(Operand::Text(Name::from("ACTIVE")));
+        let all = vec![Condition { field: InstanceField::State, test }];
+        self.run(Command::CreateBatchOperation(CreateBatchOperation {
+            action: BatchAction::Cancel,
+            filter: InstanceFilter { all, any: vec![] },
+            operation_reference: None,
+        }));
     }
 
     pub fn cancel(&mut self, process_instance_key: Key) {
