@@ -36,6 +36,8 @@ mod message_start;
 mod messages;
 mod migration;
 mod modification;
+mod modification_elements;
+mod modification_limits;
 mod multi_instance;
 mod panics;
 mod queries;
