@@ -204,6 +204,16 @@ sections! {
         advertised_host: Text = Text("127.0.0.1".to_owned());
     }
 
+    /// Files that processes refer to.
+    "documents" documents: Documents {
+        /// Whether they are kept in memory only, and gone with the process.
+        in_memory: bool = false;
+        /// Directory of the files; relative to data.directory.
+        directory: PathBuf = PathBuf::from("documents");
+        /// Size of one file. A request is no larger than limits.max_message_bytes, either.
+        max_bytes: Size = Size::mib(10), [Size(1 << 10), Size(1 << 40)];
+    }
+
     /// Keeping the data of tenants apart.
     "multi_tenancy" multi_tenancy: MultiTenancy {
         /// Whether requests name tenants other than <default>. There is no check of who may use which tenant.

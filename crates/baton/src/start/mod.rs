@@ -95,7 +95,9 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     slot.set(node.operations());
 
     let gateways_stop = CancellationToken::new();
-    let gateways = start_gateways(config, rest, grpc, node.broker(), &gateways_stop);
+    let documents = options::documents(config)
+        .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
+    let gateways = start_gateways(config, rest, grpc, documents, node.broker(), &gateways_stop);
     let milliseconds = began.elapsed().as_millis();
     println!("{}", ReadyLine { milliseconds, ..ready.clone() });
     tracing::info!(
@@ -124,10 +126,12 @@ fn start_gateways(
     config: &Config,
     rest: TcpListener,
     grpc: TcpListener,
+    documents: documents::Documents,
     broker: Arc<dyn Broker>,
     stop: &CancellationToken,
 ) -> [JoinHandle<Result<(), Failure>>; 2] {
-    let serving = gateway::rest::serve(rest, Arc::clone(&broker), options::rest(config), stop.clone());
+    let serving =
+        gateway::rest::serve(rest, Arc::clone(&broker), options::rest(config, documents), stop.clone());
     let rest = tokio::spawn(async {
         serving.await.map_err(|error| Failure::new(format!("the REST gateway failed: {error}")))
     });

@@ -1,6 +1,7 @@
 //! Settings as the parts of the server take them.
 
 use broker::{Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions};
+use documents::Documents;
 use export::{NdjsonOptions, StreamOptions};
 
 use crate::config::{self, Config};
@@ -9,7 +10,7 @@ use crate::config::{self, Config};
 const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Of the REST gateway.
-pub(super) fn rest(config: &Config) -> gateway::rest::Options {
+pub(super) fn rest(config: &Config, documents: Documents) -> gateway::rest::Options {
     let rest = &config.rest;
     gateway::rest::Options {
         max_connections: rest.max_connections,
@@ -19,8 +20,19 @@ pub(super) fn rest(config: &Config) -> gateway::rest::Options {
         long_poll_timeout: rest.long_poll_timeout,
         stop_timeout: STOP_GRACE,
         server_timing: rest.server_timing,
+        documents,
         tenancy: tenancy(config),
     }
+}
+
+/// Where documents are kept.
+pub(super) fn documents(config: &Config) -> Result<Documents, documents::Error> {
+    let max_bytes = config.documents.max_bytes.0;
+    if config.documents.in_memory {
+        return Ok(Documents::in_memory("in-memory", max_bytes));
+    }
+    let directory = config.data.directory.join(&config.documents.directory);
+    Documents::in_directory("local", &directory, max_bytes)
 }
 
 /// Of both gateways.

@@ -95,16 +95,21 @@ impl Gateway {
         let spec = operation.spec();
         check_accept(&head.headers, operation)?;
         let parameters = path_parameters(spec, raw)?;
+        let query = head.uri.query().unwrap_or_default();
         if !spec.query_parameters.is_empty() {
-            check_query(spec.query_parameters, head.uri.query().unwrap_or_default())?;
+            check_query(spec.query_parameters, query)?;
         }
         // A body that nobody asked for is not read; hyper discards it.
         let Some(expected) = &spec.body else {
-            return dispatch(&Call::new(self, operation, &parameters, &Bytes::new())).await;
+            let body = Bytes::new();
+            let mut call = Call::new(self, operation, &parameters, &body);
+            call.query = query;
+            return dispatch(&call).await;
         };
         let limit = self.broker.max_message_bytes();
         let body = read_body(body, limit, started + self.options.body_timeout).await?;
         let mut call = Call::new(self, operation, &parameters, &body);
+        call.query = query;
         if !body.is_empty() {
             check_content_type(&head.headers, expected.media)?;
             read_content(&mut call, &head.headers, expected, &body).await?;
@@ -176,7 +181,7 @@ fn check_query(expected: &[Parameter], query: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn decode<'a>(name: &str, raw: &'a str) -> Result<Cow<'a, str>, Failure> {
+pub(super) fn decode<'a>(name: &str, raw: &'a str) -> Result<Cow<'a, str>, Failure> {
     percent_decode_str(raw).decode_utf8().map_err(|_| Failure::invalid(format!("{name}: is not UTF-8")))
 }
 

@@ -32,6 +32,8 @@ pub use exchange::Gateway;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use server::serve;
 
+use documents::Documents;
+
 use crate::Tenancy;
 
 /// How many connections are open at once; more wait to be accepted.
@@ -48,6 +50,9 @@ pub const DEFAULT_LONG_POLL_TIMEOUT: Duration = Duration::from_secs(10);
 pub const MAX_WAIT: Duration = Duration::from_hours(24);
 /// How long requests in flight may take to finish after the stop.
 pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The largest document.
+pub const DEFAULT_MAX_DOCUMENT_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Settings of the gateway.
 #[derive(Debug, Clone)]
@@ -66,6 +71,8 @@ pub struct Options {
     pub stop_timeout: Duration,
     /// Whether answers carry a `Server-Timing` header with the time that each stage took.
     pub server_timing: bool,
+    /// Where documents are.
+    pub documents: Documents,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
 }
@@ -80,6 +87,7 @@ impl Default for Options {
             long_poll_timeout: DEFAULT_LONG_POLL_TIMEOUT,
             stop_timeout: DEFAULT_STOP_TIMEOUT,
             server_timing: false,
+            documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES),
             tenancy: Tenancy::default(),
         }
     }

@@ -29,9 +29,15 @@ pub(crate) struct Form {
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) content: Bytes,
+    pub(crate) content_type: Option<String>,
 }
 
 impl Form {
+    /// The texts of a part that may be there several times.
+    pub(crate) fn all_texts<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.texts.iter().filter(move |(part, _)| *part == name).map(|(_, text)| text.as_str())
+    }
+
     /// The text of a part.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.texts.iter().find(|(part, _)| *part == name).map(|(_, text)| text.as_str())
@@ -116,7 +122,8 @@ async fn file(part_name: &str, index: usize, part: multer::Field<'_>) -> Result<
             "{part_name}[{index}]: the file name {name} has more than {MAX_FILE_NAME} bytes"
         )));
     }
-    Ok(File { name, content: part.bytes().await.map_err(malformed)? })
+    let content_type = part.content_type().map(ToString::to_string);
+    Ok(File { name, content_type, content: part.bytes().await.map_err(malformed)? })
 }
 
 fn malformed(error: multer::Error) -> Failure {

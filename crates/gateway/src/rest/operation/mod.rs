@@ -10,7 +10,7 @@ use http::HeaderValue;
 use protocol::{Command, Document, FileView, Key, Query, QueryReply, SourceOf};
 
 use super::contract::Operation;
-use super::exchange::Gateway;
+use super::exchange::{Gateway, decode};
 use super::fields::{Fields, parse_key};
 use super::multipart::Form;
 use super::problem::Failure;
@@ -18,6 +18,7 @@ use super::reply::Reply;
 use super::writer::{member, write_integer, write_key, write_text};
 
 mod cluster_variable;
+mod document;
 
 /// A validated request.
 pub(crate) struct Call<'a> {
@@ -29,6 +30,8 @@ pub(crate) struct Call<'a> {
     pub(super) fields: Fields<'a>,
     /// The body, if it is a form.
     pub(super) form: Form,
+    /// The query, checked and still encoded.
+    pub(super) query: &'a str,
     /// The buffer behind `fields`.
     body: &'a Bytes,
 }
@@ -43,7 +46,7 @@ impl<'a> Call<'a> {
     ) -> Self {
         let fields =
             operation.spec().body.as_ref().map_or_else(Fields::none, |body| Fields::new(body.schema));
-        Self { gateway, operation, parameters, fields, form: Form::default(), body }
+        Self { gateway, operation, parameters, fields, form: Form::default(), query: "", body }
     }
 
     /// Whether the tenants that the request names, or leaves out, are as this gateway has it.
@@ -70,6 +73,14 @@ impl<'a> Call<'a> {
             _ => Ok(()),
         }
         .map_err(Failure::invalid)
+    }
+
+    /// A parameter of the query.
+    fn query_parameter(&self, name: &str) -> Result<Option<String>, Failure> {
+        let found =
+            self.query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+        let Some((_, value)) = found else { return Ok(None) };
+        Ok(Some(decode(name, &value.replace('+', " "))?.into_owned()))
     }
 
     /// The key that is the first placeholder.
@@ -182,11 +193,15 @@ served! {
     CompleteUserTask in complete_user_task,
     CorrelateMessage in correlate_message,
     CreateDeployment in create_deployment,
+    CreateDocument in create_document,
+    CreateDocumentLink in create_document_link,
+    CreateDocuments in create_documents,
     CreateElementInstanceVariables in create_element_instance_variables,
     CreateGlobalClusterVariable in create_global_cluster_variable,
     CreateGlobalTaskListener in create_global_task_listener,
     CreateProcessInstance in create_process_instance,
     CreateTenantClusterVariable in create_tenant_cluster_variable,
+    DeleteDocument in delete_document,
     DeleteGlobalClusterVariable in delete_global_cluster_variable,
     DeleteGlobalTaskListener in delete_global_task_listener,
     DeleteResource in delete_resource,
@@ -200,6 +215,7 @@ served! {
     GetDecisionRequirements in get_decision_requirements,
     GetDecisionRequirementsXML in get_decision_requirements_xml,
     GetBatchOperation in get_batch_operation,
+    GetDocument in get_document,
     GetElementInstance in get_element_instance,
     GetGlobalClusterVariable in get_global_cluster_variable,
     GetGlobalTaskListener in get_global_task_listener,

@@ -290,6 +290,13 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
         if spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart) {
             continue;
         }
+        // There are none, or no links to them.
+        if matches!(
+            operation,
+            Operation::GetDocument | Operation::DeleteDocument | Operation::CreateDocumentLink
+        ) {
+            continue;
+        }
         let gateway = gateway(&Arc::default());
         let mut body = json_body(spec).map(minimal);
         // What the contract leaves open, the description of the operation asks for.

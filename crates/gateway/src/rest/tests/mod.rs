@@ -2,6 +2,7 @@
 
 mod batch_operations;
 mod contract;
+mod documents;
 mod fake;
 mod http;
 mod migration;

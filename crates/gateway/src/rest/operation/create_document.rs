@@ -1,0 +1,17 @@
+//! `POST /v2/documents`: stores a file.
+
+use http::StatusCode;
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use super::{Call, document};
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    document::check_store(call)?;
+    let id = call.query_parameter("documentId")?;
+    let [file] = &call.form.files[..] else { return Err(Failure::invalid("file: expected one file")) };
+    let stored = document::create(call, id, file, call.form.text("metadata")).await?;
+    let mut out = Vec::with_capacity(512);
+    document::write_reference(&stored, call.gateway.options.documents.store_id(), &mut out);
+    Ok(Reply { status: StatusCode::CREATED, ..Reply::json(out) })
+}

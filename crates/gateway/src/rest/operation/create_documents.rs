@@ -1,0 +1,49 @@
+//! `POST /v2/documents/batch`: stores several files; those that cannot be stored are listed beside the others.
+
+use http::StatusCode;
+
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::writer::{member, write_integer, write_list, write_text};
+use super::{Call, document};
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    document::check_store(call)?;
+    let metadata: Vec<&str> = call.form.all_texts("metadataList").collect();
+    let files = &call.form.files;
+    if !metadata.is_empty() && metadata.len() != files.len() {
+        return Err(Failure::invalid(format!(
+            "metadataList: expected one for each of the {} files, but found {}",
+            files.len(),
+            metadata.len()
+        )));
+    }
+    let (mut created, mut failed) = (Vec::new(), Vec::new());
+    for (at, file) in files.iter().enumerate() {
+        match document::create(call, None, file, metadata.get(at).copied()).await {
+            Ok(stored) => created.push(stored),
+            Err(failure) => failed.push((&file.name, failure)),
+        }
+    }
+    let status = if failed.is_empty() { StatusCode::CREATED } else { StatusCode::MULTI_STATUS };
+    let mut out = Vec::with_capacity(512 * files.len());
+    out.push(b'{');
+    member("createdDocuments", &mut out);
+    let store_id = call.gateway.options.documents.store_id();
+    write_list(&created, &mut out, |stored, out| document::write_reference(stored, store_id, out));
+    member("failedDocuments", &mut out);
+    write_list(&failed, &mut out, |(name, failure), out| {
+        out.push(b'{');
+        member("fileName", out);
+        write_text(name, out);
+        member("status", out);
+        write_integer(failure.status.as_u16(), out);
+        member("title", out);
+        write_text(failure.title, out);
+        member("detail", out);
+        write_text(&failure.detail, out);
+        out.push(b'}');
+    });
+    out.push(b'}');
+    Ok(Reply { status, ..Reply::json(out) })
+}

@@ -1,0 +1,126 @@
+//! What the operations on documents share.
+
+use std::convert::Infallible;
+
+use documents::{Document, Error, Metadata};
+use futures::{StreamExt as _, stream};
+use http::StatusCode;
+
+use super::Call;
+use crate::rest::contract::{Kind, Operation, Schema};
+use crate::rest::fields::Fields;
+use crate::rest::multipart::File;
+use crate::rest::problem::Failure;
+use crate::rest::validate::validate;
+use crate::rest::writer::{member, write_integer, write_key, write_text, write_time};
+
+/// Now, Unix milliseconds.
+pub(super) fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// Refuses a request for another store than there is.
+pub(super) fn check_store(call: &Call<'_>) -> Result<(), Failure> {
+    match call.query_parameter("storeId")? {
+        Some(id) if id != call.gateway.options.documents.store_id() => {
+            Err(Failure::invalid(format!("storeId: there is no document store '{id}'")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A failure of the store as clients see it.
+pub(super) fn failure(error: Error) -> Failure {
+    match error {
+        Error::NotFound(_) => Failure::not_found(error.to_string()),
+        Error::AlreadyExists(_) => Failure::new(StatusCode::CONFLICT, "ALREADY_EXISTS", error.to_string()),
+        Error::Invalid(reason) => Failure::invalid(reason),
+        Error::Store(_) => Failure::internal(error.to_string()),
+    }
+}
+
+/// Stores one file of a form.
+pub(super) async fn create(
+    call: &Call<'_>,
+    id: Option<String>,
+    file: &File,
+    metadata: Option<&str>,
+) -> Result<Document, Failure> {
+    let metadata = read_metadata(file, metadata)?;
+    let content = stream::iter([Ok::<_, Infallible>(file.content.clone())]).boxed();
+    call.gateway.options.documents.create(id, metadata, content).await.map_err(failure)
+}
+
+/// The schema of a document's metadata, as it stands in the form of one.
+fn metadata_schema() -> Option<&'static Schema> {
+    let body = Operation::CreateDocument.spec().body.as_ref()?;
+    let Kind::Object(object) = &body.schema.kind else { return None };
+    object.properties.iter().find(|property| property.name == "metadata").map(|property| property.schema)
+}
+
+fn read_metadata(file: &File, text: Option<&str>) -> Result<Metadata, Failure> {
+    let fields = match (text, metadata_schema()) {
+        (Some(text), Some(schema)) => validate(schema, text)?,
+        (_, Some(schema)) => Fields::new(schema),
+        _ => return Err(Failure::internal("the contract has no metadata here")),
+    };
+    let text = |name: &str| fields.text(name).map(std::borrow::Cow::into_owned);
+    let expires_at_ms = match fields.text("expiresAt") {
+        None => None,
+        Some(time) => Some(
+            time.parse::<jiff::Timestamp>()
+                .map_err(|error| Failure::invalid(format!("metadata.expiresAt: {error}")))?
+                .as_millisecond(),
+        ),
+    };
+    Ok(Metadata {
+        content_type: text("contentType")
+            .or_else(|| file.content_type.clone())
+            .unwrap_or_else(|| "application/octet-stream".to_owned()),
+        file_name: text("fileName").unwrap_or_else(|| file.name.clone()),
+        expires_at_ms,
+        process_definition_id: text("processDefinitionId"),
+        process_instance_key: fields.key("processInstanceKey")?,
+        custom_properties: fields.raw("customProperties").map(ToOwned::to_owned),
+    })
+}
+
+/// The reference to a document.
+pub(super) fn write_reference(document: &Document, store_id: &str, out: &mut Vec<u8>) {
+    let metadata = &document.metadata;
+    out.push(b'{');
+    member("camunda.document.type", out);
+    write_text("camunda", out);
+    member("storeId", out);
+    write_text(store_id, out);
+    member("documentId", out);
+    write_text(&document.id, out);
+    member("contentHash", out);
+    write_text(&document.content_hash, out);
+    member("metadata", out);
+    out.push(b'{');
+    member("contentType", out);
+    write_text(&metadata.content_type, out);
+    member("fileName", out);
+    write_text(&metadata.file_name, out);
+    member("expiresAt", out);
+    match metadata.expires_at_ms {
+        Some(at) => write_time(at, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    member("size", out);
+    write_integer(document.size_bytes, out);
+    member("processDefinitionId", out);
+    match &metadata.process_definition_id {
+        Some(id) => write_text(id, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    member("processInstanceKey", out);
+    match metadata.process_instance_key {
+        Some(key) => write_key(key, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    member("customProperties", out);
+    out.extend_from_slice(metadata.custom_properties.as_deref().unwrap_or("{}").as_bytes());
+    out.extend_from_slice(b"}}");
+}

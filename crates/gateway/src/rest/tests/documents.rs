@@ -1,0 +1,72 @@
+//! Documents, from the form to the content.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+
+use super::super::contract::Operation;
+use super::contract::check_response;
+use super::{block_on, gateway, request, text};
+
+fn form(path: &str, parts: &[(&str, &str, &str)]) -> ::http::Request<Full<Bytes>> {
+    let mut body = String::new();
+    for (head, kind, content) in parts {
+        body += &format!(
+            "--x\r\ncontent-disposition: form-data; {head}\r\ncontent-type: {kind}\r\n\r\n{content}\r\n"
+        );
+    }
+    body += "--x--\r\n";
+    ::http::Request::builder()
+        .method("POST")
+        .uri(path)
+        .header("content-type", "multipart/form-data; boundary=x")
+        .body(Full::new(Bytes::from(body)))
+        .unwrap()
+}
+
+const FILE: (&str, &str, &str) = ("name=\"file\"; filename=\"a.txt\"", "text/plain", "hello");
+const HASH: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+
+#[test]
+fn a_document_is_stored_read_and_deleted() {
+    let gateway = gateway(&Arc::default());
+    let ask = |request| block_on(async { text(gateway.answer(request).await).await });
+    let metadata =
+        ("name=\"metadata\"", "application/json", r#"{"customProperties":{"a":1},"processInstanceKey":"7"}"#);
+    let (status, answer) = ask(form("/v2/documents?documentId=d", &[FILE, metadata]));
+    check_response(Operation::CreateDocument.spec(), status, &answer);
+    assert_eq!(
+        answer,
+        format!(
+            r#"{{"camunda.document.type":"camunda","storeId":"in-memory","documentId":"d","contentHash":"{HASH}","metadata":{{"contentType":"text/plain","fileName":"a.txt","expiresAt":null,"size":5,"processDefinitionId":null,"processInstanceKey":"7","customProperties":{{"a":1}}}}}}"#
+        )
+    );
+    assert_eq!(ask(form("/v2/documents?documentId=d", &[FILE])).0, 409);
+    assert_eq!(ask(request("GET", "/v2/documents/d", "")), (200, "hello".to_owned()));
+    assert_eq!(ask(request("GET", &format!("/v2/documents/d?contentHash={HASH}"), "")).0, 200);
+    assert_eq!(ask(request("GET", "/v2/documents/d?contentHash=00", "")).0, 400);
+    assert_eq!(ask(request("GET", "/v2/documents/d?storeId=other", "")).0, 400);
+    assert_eq!(ask(request("GET", "/v2/documents/..%2Fd", "")).0, 404);
+    assert_eq!(ask(request("POST", "/v2/documents/d/links", "")).0, 400);
+    assert_eq!(ask(request("DELETE", "/v2/documents/d", "")).0, 204);
+    assert_eq!(ask(request("GET", "/v2/documents/d", "")).0, 404);
+}
+
+#[test]
+fn a_batch_tells_what_could_not_be_stored() {
+    let gateway = gateway(&Arc::default());
+    let ask = |request| block_on(async { text(gateway.answer(request).await).await });
+    let file = ("name=\"files\"; filename=\"a.txt\"", "text/plain", "hello");
+    let (status, answer) = ask(form("/v2/documents/batch", &[file, file]));
+    assert_eq!(status, 201, "{answer}");
+    check_response(Operation::CreateDocuments.spec(), status, &answer);
+    let good = ("name=\"metadataList\"", "application/json", "{}");
+    let bad = ("name=\"metadataList\"", "application/json", r#"{"expiresAt":7}"#);
+    let (status, answer) = ask(form("/v2/documents/batch", &[file, file, good, bad]));
+    assert_eq!(status, 207, "{answer}");
+    check_response(Operation::CreateDocuments.spec(), status, &answer);
+    assert_eq!(ask(form("/v2/documents/batch", &[file, file, good])).0, 400);
+    assert_eq!(ask(form("/v2/documents", &[FILE, FILE])).0, 400);
+    assert_eq!(ask(form("/v2/documents?documentId=..", &[FILE])).0, 400);
+}
