@@ -69,6 +69,8 @@ fn load(arguments: &Start) -> Result<Config, Failure> {
 
 async fn serve(config: &Config, management: Management, slot: Slot, began: Instant) -> Result<(), Failure> {
     let stop = signals::listen()?;
+    let documents = options::documents(config)
+        .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
     let rest = bind("rest", config.rest.listen.as_str()).await?;
     let grpc = bind("grpc", config.grpc.listen.as_str()).await?;
     let operations = bind("management", config.management.listen.as_str()).await?;
@@ -95,8 +97,6 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     slot.set(node.operations());
 
     let gateways_stop = CancellationToken::new();
-    let documents = options::documents(config)
-        .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
     let gateways = start_gateways(config, rest, grpc, documents, node.broker(), &gateways_stop);
     let milliseconds = began.elapsed().as_millis();
     println!("{}", ReadyLine { milliseconds, ..ready.clone() });

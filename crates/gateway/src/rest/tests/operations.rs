@@ -436,7 +436,7 @@ fn signals_and_conditions() {
     let expected =
         BroadcastSignal { name: "alarm".into(), variables: document(r#"{"a":1}"#), tenant_id: "t1".into() };
     assert_eq!(command, Command::BroadcastSignal(expected));
-    bad("POST", "/v2/signals/broadcast", "{}", "signalName: is required");
+    bad("POST", "/v2/signals/broadcast", "{}", "signalName: is required, but missing");
 
     let path = "/v2/conditionals/evaluation";
     let body = r#"{"variables":{"x":2},"processDefinitionKey":"77"}"#;
