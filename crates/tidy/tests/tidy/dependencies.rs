@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     (
         "baton",
         &[
@@ -32,6 +32,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
             "bpmn",
             "broker",
             "client",
+            "documents",
             "engine",
             "export",
             "gateway",
@@ -45,10 +46,11 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("broker", &["bpmn", "engine", "export", "feel", "protocol", "replication", "state"]),
     ("client", &["grpc"]),
     ("dmn", &["feel"]),
+    ("documents", &[]),
     ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
     ("export", &["protocol"]),
     ("feel", &[]),
-    ("gateway", &["broker", "grpc", "protocol"]),
+    ("gateway", &["broker", "documents", "grpc", "protocol"]),
     ("grpc", &[]),
     ("protocol", &[]),
     ("replication", &[]),
