@@ -179,7 +179,7 @@ pub enum ElementKind {
         /// Its start event.
         start: ElementIndex,
     },
-    /// Start event of the process or of a sub-process.
+    /// Start event of the process or of a sub-process, or a receive task that starts the process.
     StartEvent(StartEvent),
     /// Intermediate catch event of all kinds but links.
     IntermediateCatch(Trigger),
@@ -345,6 +345,8 @@ pub struct Boundary {
 pub enum Throw {
     /// A signal of this name, to everybody.
     Signal(Text),
+    /// A message, published without a job worker.
+    Message(Box<PublishedMessage>),
     /// An escalation with this code, to the scopes around it.
     Escalation(Text),
     /// A link: the token goes on at this link catch event.
@@ -413,6 +415,19 @@ pub struct MessageDefinition {
     pub name: Text,
     /// `zeebe:subscription correlationKey`; absent where only process-level start events use the message.
     pub correlation_key: Option<Expression>,
+}
+
+/// `zeebe:publishMessage` of an element that refers to a message.
+#[derive(Debug)]
+pub struct PublishedMessage {
+    /// Name of the message.
+    pub name: Text,
+    /// Who it is for; nobody in particular if the model says nothing.
+    pub correlation_key: Option<Text>,
+    /// By which a message published again is told.
+    pub message_id: Option<Text>,
+    /// How long it waits for somebody: a duration or milliseconds; not at all if the model says nothing.
+    pub time_to_live: Option<Text>,
 }
 
 /// A timer event definition; see [`crate::timer`] for what its text means.

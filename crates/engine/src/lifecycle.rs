@@ -82,6 +82,7 @@ impl Work<'_> {
             Step::BroadcastSignal { signal_key, name, tenant_id, variables, after } => {
                 self.broadcast_slice(signal_key, name, tenant_id, variables, after)
             }
+            Step::PublishMessage { message } => self.publish_sent(&message),
             Step::StartBySignal { definition_key, element, variables } => {
                 self.start_by_signal(definition_key, element, variables)
             }
@@ -124,9 +125,10 @@ impl Work<'_> {
             Step::WorkOnBatch { .. } | Step::ForgetBatches => return Ok(None),
             Step::ActivateAdHoc { ad_hoc_key, .. } | Step::CreateAdHocJob { ad_hoc_key } => *ad_hoc_key,
             Step::TerminateOlder { scope_key, .. } => *scope_key,
-            Step::StartFromBuffer { .. } | Step::BroadcastSignal { .. } | Step::StartBySignal { .. } => {
-                return Ok(None);
-            }
+            Step::StartFromBuffer { .. }
+            | Step::BroadcastSignal { .. }
+            | Step::PublishMessage { .. }
+            | Step::StartBySignal { .. } => return Ok(None),
             Step::EvaluateConditions { process_instance_key, .. } => return Ok(Some(*process_instance_key)),
             Step::TriggerCondition { subscription_key } => {
                 let row = self.tables.condition_subscriptions.get(subscription_key)?;

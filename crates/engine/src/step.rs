@@ -202,6 +202,12 @@ pub enum Step {
         #[n(1)]
         variables: Document,
     },
+    /// Publishes a message that an element has sent.
+    #[n(145)]
+    PublishMessage {
+        #[n(0)]
+        message: Box<protocol::PublishMessage>,
+    },
     /// Ends a termination: nothing is left inside.
     #[n(7)]
     FinishTermination {

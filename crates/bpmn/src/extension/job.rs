@@ -11,8 +11,8 @@ use crate::xml::NodeId;
 /// Retries of a job whose model gives none.
 const DEFAULT_RETRIES: &str = "3";
 
-/// The job of an element that must have a task definition, or instead of it an alternative that is refused elsewhere
-/// as not supported.
+/// The job of an element that must have a task definition. Alternatives to it are read elsewhere: they are named in the
+/// finding that neither or both are there.
 pub(crate) fn job(cx: &mut Context<'_, '_>, alternatives: &[&str]) -> Option<JobDefinition> {
     let names: Vec<&str> = std::iter::once("taskDefinition").chain(alternatives.iter().copied()).collect();
     cx.exactly_one_of(&names)?;

@@ -5,6 +5,7 @@ mod headers;
 mod job;
 mod listener;
 mod mapping;
+mod publish;
 mod user_task;
 
 pub(crate) use binding::{binding, form_reference};
@@ -12,17 +13,15 @@ pub(crate) use headers::{headers, headers_json, push_json_string};
 pub(crate) use job::{job, job_without_type};
 pub(crate) use listener::execution_listeners;
 pub(crate) use mapping::mappings;
+pub(crate) use publish::job_or_publish;
 pub(crate) use user_task::user_task;
 
 use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
 
 /// Extension elements that change execution and that the engine does not have yet.
-const UNSUPPORTED: &[(&str, &str)] = &[
-    ("conditionalFilter", "conditional events are"),
-    ("jobPriorityDefinition", "job priorities are"),
-    ("publishMessage", "publishing a message without a job worker is"),
-];
+const UNSUPPORTED: &[(&str, &str)] =
+    &[("conditionalFilter", "conditional events are"), ("jobPriorityDefinition", "job priorities are")];
 
 /// Extension elements of one element. There are some 25 kinds, each of which may occur once.
 const MAX_EXTENSIONS: usize = 64;

@@ -1,10 +1,10 @@
-//! End events; a message is a job.
+//! End events; a message is a job or published.
 
 use super::compensation::check_cancel;
 use super::{Check, Kind};
 use crate::context::Context;
 use crate::event::{Definition, compensate, definition, signal, thrown_code, thrown_escalation};
-use crate::extension::job;
+use crate::extension::job_or_publish;
 use crate::graph::{ElementIndex, ElementKind, ElementType, End, EventType, Throw};
 
 pub(super) const KIND: Kind = Kind::node("endEvent", ElementType::EndEvent, read).with_check(check);
@@ -17,9 +17,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         Some(Definition::Terminate) => Some((end(End::Terminate)?, EventType::Terminate)),
         Some(Definition::Compensation(node)) => Some((compensate(cx, node)?, EventType::Compensation)),
         Some(Definition::Cancel) => Some((end(End::Cancel)?, EventType::Cancel)),
-        Some(Definition::Message(_)) => {
-            Some((ElementKind::Job(job(cx, &["publishMessage"])?), EventType::Message))
-        }
+        Some(Definition::Message(node)) => Some((job_or_publish(cx, node)?, EventType::Message)),
         Some(Definition::Signal(node)) => {
             Some((ElementKind::Throw(Throw::Signal(signal(cx, node)?)), EventType::Signal))
         }

@@ -1,9 +1,9 @@
-//! Intermediate throw events; a message is a job.
+//! Intermediate throw events; a message is a job or published.
 
 use super::{Check, Kind};
 use crate::context::Context;
 use crate::event::{Definition, compensate, definition, link_name, signal, thrown_escalation};
-use crate::extension::job;
+use crate::extension::job_or_publish;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, Throw};
 
 pub(super) const KIND: Kind =
@@ -13,9 +13,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     match definition(cx).ok()? {
         None => Some((ElementKind::IntermediateThrow, EventType::None)),
         Some(Definition::Compensation(node)) => Some((compensate(cx, node)?, EventType::Compensation)),
-        Some(Definition::Message(_)) => {
-            Some((ElementKind::Job(job(cx, &["publishMessage"])?), EventType::Message))
-        }
+        Some(Definition::Message(node)) => Some((job_or_publish(cx, node)?, EventType::Message)),
         Some(Definition::Signal(node)) => {
             Some((ElementKind::Throw(Throw::Signal(signal(cx, node)?)), EventType::Signal))
         }

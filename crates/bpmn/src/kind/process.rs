@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use feel::Expression;
 
+use super::receive_task::starts_process;
 use super::{Check, ad_hoc_sub_process, compensation, duplicate, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
 use crate::context::{Context, parse_expression};
@@ -245,7 +246,8 @@ fn check_starts(check: &mut Check<'_, '_>) {
     let children = &check.process.element(PROCESS).children;
     for &child in children {
         let element = check.process.element(child);
-        starts += usize::from(element.element_type == ElementType::StartEvent);
+        let is_start = element.element_type == ElementType::StartEvent || starts_process(check, child);
+        starts += usize::from(is_start);
         none_starts += usize::from(matches!(
             element.kind,
             ElementKind::StartEvent(StartEvent { trigger: Trigger::None, .. })

@@ -1,6 +1,6 @@
 //! Rules about events and their definitions.
 
-use super::{MESSAGE, check_file, check_with, model};
+use super::{MESSAGE, check, check_file, check_with, model};
 
 const ROOTS: &str = "<message id='m' name='paid'><extensionElements><zeebe:subscription correlationKey='=orderId'/>\
                      </extensionElements></message><message id='bare' name='bare'/>\
@@ -118,7 +118,7 @@ fn message_events_know_their_message() {
 }
 
 #[test]
-fn message_throw_events_are_jobs() {
+fn message_throw_events_are_jobs_or_publish() {
     for element in ["intermediateThrowEvent", "endEvent"] {
         let job = "<extensionElements><zeebe:taskDefinition type='send'/></extensionElements><messageEventDefinition/>";
         check_event(element, "", job, &[]);
@@ -131,10 +131,55 @@ fn message_throw_events_are_jobs() {
         check_event(
             element,
             "",
+            "<extensionElements><zeebe:publishMessage/><zeebe:taskDefinition type='send'/></extensionElements><messageEventDefinition messageRef='m'/>",
+            &["must have exactly one zeebe:taskDefinition or zeebe:publishMessage"],
+        );
+        check_event(
+            element,
+            "",
             "<extensionElements><zeebe:publishMessage/></extensionElements><messageEventDefinition messageRef='m'/>",
-            &["zeebe:publishMessage: publishing a message without a job worker is not supported yet"],
+            &[],
+        );
+        check_event(
+            element,
+            "",
+            "<extensionElements><zeebe:publishMessage/></extensionElements><messageEventDefinition/>",
+            &["messageEventDefinition must have a non-empty attribute 'messageRef'"],
         );
     }
+}
+
+#[test]
+fn a_published_message_is_static_or_an_expression() {
+    let time = "attribute 'timeToLive' of zeebe:publishMessage";
+    for (attributes, expected) in [
+        ("", vec![]),
+        ("correlationKey='a' messageId='b' timeToLive='PT1H'", vec![]),
+        ("correlationKey='=a' messageId='=b' timeToLive='=c'", vec![]),
+        ("correlationKey='' messageId=' ' timeToLive='60000'", vec![]),
+        ("timeToLive='soon'", vec![format!("sendTask 't': {time}: 'soon' is not a duration*")]),
+        ("timeToLive='-1'", vec![format!("sendTask 't': {time}: '-1' is not a duration*")]),
+        (
+            "correlationKey='=(' messageId='=' timeToLive='=)'",
+            vec![
+                "sendTask 't': attribute 'correlationKey' of zeebe:publishMessage is not a valid expression: *"
+                    .to_owned(),
+                "sendTask 't': attribute 'messageId' of zeebe:publishMessage is not a valid expression: *".to_owned(),
+                format!("sendTask 't': {time} is not a valid expression: *"),
+            ],
+        ),
+    ] {
+        let body = format!(
+            "<sendTask id='t' messageRef='m'><extensionElements><zeebe:publishMessage {attributes}/></extensionElements></sendTask>"
+        );
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check_with(MESSAGE, &body, &expected);
+    }
+    let publish = "<extensionElements><zeebe:publishMessage/></extensionElements>";
+    check(
+        &format!("<sendTask id='t'>{publish}</sendTask>"),
+        &["sendTask 't': sendTask must have a non-empty attribute 'messageRef'"],
+    );
 }
 
 #[test]

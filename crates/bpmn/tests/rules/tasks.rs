@@ -244,6 +244,44 @@ fn a_receive_task_knows_its_message() {
 }
 
 #[test]
+fn a_receive_task_may_start_the_process() {
+    let alone =
+        |attributes: &str| format!("<receiveTask id='t' messageRef='m' instantiate='true' {attributes}/>");
+    check_file(&model("<message id='m' name='=n'/>", &alone("")), &[]);
+    let start = "<startEvent id='m1'><messageEventDefinition messageRef='m'/></startEvent>";
+    let prefix = "receiveTask 't': a receive task that starts a process";
+    for (body, expected) in [
+        (alone(""), vec![]),
+        (alone("") + start, vec!["process 'p': two start events wait for the message 'paid'".to_owned()]),
+        (
+            alone("") + "<sequenceFlow id='f' sourceRef='s' targetRef='t'/>",
+            vec![format!("{prefix} cannot have incoming sequence flows")],
+        ),
+        (alone("isForCompensation='true'"), vec![format!("{prefix} cannot be a compensation handler")]),
+        (
+            alone("").replace("/>", "><standardLoopCharacteristics loopMaximum='2'/></receiveTask>"),
+            vec![format!("{prefix} cannot be multi-instance or have a loop marker")],
+        ),
+        (
+            format!("<subProcess id='u'><startEvent id='i'/>{}</subProcess>", alone("")),
+            vec![format!("{prefix} must stand in the process itself, not in a sub-process")],
+        ),
+        (
+            "<receiveTask id='t' instantiate='true'/>".to_owned(),
+            vec!["receiveTask 't': receiveTask must have a non-empty attribute 'messageRef'".to_owned()],
+        ),
+    ] {
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check_with(MESSAGE, &body, &expected);
+    }
+    // A wrong one is a start nevertheless.
+    check_file(
+        &model("", "<receiveTask id='t' instantiate='true'/>"),
+        &["receiveTask 't': receiveTask must have a non-empty attribute 'messageRef'"],
+    );
+}
+
+#[test]
 fn a_call_names_a_process() {
     let binding = "attribute 'bindingType' of zeebe:calledElement must be one of latest, deployment, versionTag, but is 'x'";
     for (element, expected) in [

@@ -1,4 +1,4 @@
-//! Throw events and end events that tell others: signals, escalations, links.
+//! What tells others: throw and end events with a signal, an escalation, a link or a message, send tasks.
 
 use bpmn::graph::{ElementKind, Throw as Thrown};
 use protocol::Document;
@@ -19,6 +19,7 @@ impl Behavior for Throw {
                 let variables = work.local_variables(at.key)?.into_iter().collect();
                 work.broadcast(name, at.instance.tenant_id.clone(), variables);
             }
+            ElementKind::Throw(Thrown::Message(message)) => work.send_message(at, message)?,
             ElementKind::Throw(Thrown::Escalation(code)) => {
                 let code = work.evaluate_text(code, &Scope::of(at.key))?;
                 if work.throw_escalation(at, &code)? {

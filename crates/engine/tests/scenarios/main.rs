@@ -43,6 +43,7 @@ mod modification_elements;
 mod modification_limits;
 mod multi_instance;
 mod panics;
+mod publications;
 mod queries;
 mod random_model;
 mod random_modification;

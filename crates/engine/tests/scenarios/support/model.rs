@@ -20,6 +20,8 @@
 //! user sign assignee=ann users="a, b" due=… priority=7 form=f task:creating=check
 //! ```
 //!
+//! A receive task with `starts` starts the process. `throw`, `end` and `send` with `message=` publish it.
+//!
 //! Any activity may be multi-instance: `each=` the collection, and if wanted `as=` the input element, `sequential`,
 //! `collect=` the output collection, `gives=` the output element, `until=` the completion condition.
 //!
@@ -239,7 +241,12 @@ impl Writer {
             "events" => ("eventBasedGateway", String::new(), String::new()),
             "receive" => {
                 let message = self.message(e);
-                ("receiveTask", format!(r#" messageRef="{message}""#), String::new())
+                let starts = if e.get("starts").is_some() { r#" instantiate="true""# } else { "" };
+                ("receiveTask", format!(r#" messageRef="{message}"{starts}"#), String::new())
+            }
+            "send" => {
+                let message = self.message(e);
+                ("sendTask", format!(r#" messageRef="{message}""#), String::new())
             }
             "user" => {
                 // `worker`: a job worker does it, not people.
@@ -309,7 +316,7 @@ impl Writer {
             }
             other => panic!("no such kind of element: {other}"),
         };
-        format!(r#"<bpmn:{tag} id="{id}"{extra}>{}{inner}</bpmn:{tag}>"#, extensions(e, ""))
+        format!(r#"<bpmn:{tag} id="{id}"{extra}>{}{inner}</bpmn:{tag}>"#, extensions(e, &publish(e)))
     }
 
     fn event(&mut self, e: &Element) -> String {
@@ -448,6 +455,18 @@ fn markers(e: &Element) -> String {
     format!(
         r#"<bpmn:multiInstanceLoopCharacteristics isSequential="{sequential}"><bpmn:extensionElements><zeebe:loopCharacteristics {attributes}/></bpmn:extensionElements>{condition}</bpmn:multiInstanceLoopCharacteristics>"#
     )
+}
+
+/// What an element with a message publishes: `to=` the correlation key, `ttl=` and `dedupe=` (the message ID) if wanted.
+fn publish(e: &Element) -> String {
+    if e.get("message").is_none() || !matches!(e.kind.as_str(), "throw" | "end" | "send") {
+        return String::new();
+    }
+    let given: String = [("to", "correlationKey"), ("ttl", "timeToLive"), ("dedupe", "messageId")]
+        .iter()
+        .filter_map(|(key, attribute)| Some(format!(r#" {attribute}="{}""#, escape(e.get(key)?))))
+        .collect();
+    format!("<zeebe:publishMessage{given}/>")
 }
 
 /// How a reference chooses its version, and the end of its element.
