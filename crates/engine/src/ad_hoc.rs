@@ -48,7 +48,7 @@ impl Work<'_> {
         let kind = ErrorType::ExtractValueError;
         let list = self.evaluate_list(expression, &Scope::of(at.key), kind)?;
         let (mut elements, mut unknown) = (Vec::with_capacity(list.len()), Vec::new());
-        for item in list.iter() {
+        for item in &list {
             let Some(id) = item.as_str() else {
                 let message = format!(
                     "Expected result of the expression '{}' to be a list of strings, but it holds an item of type '{}'.",

@@ -184,13 +184,11 @@ impl Work<'_> {
             });
             return Ok(());
         }
-        match walk.entered_by {
-            Some(key) => self.compensation_part_done(key, true),
-            None => {
-                self.tables.compensation_by_thrower.delete(&(walk.thrower_key, WALK));
-                self.check_compensated(walk.thrower_key)
-            }
+        if let Some(key) = walk.entered_by {
+            return self.compensation_part_done(key, true);
         }
+        self.tables.compensation_by_thrower.delete(&(walk.thrower_key, WALK));
+        self.check_compensated(walk.thrower_key)
     }
 
     /// The thrower of a walk has been terminated.
@@ -351,15 +349,11 @@ impl Work<'_> {
         let event = body
             .as_ref()
             .and_then(|(body, _)| body.element().boundary_events.iter().copied().find(is_cancel));
-        match (body, event) {
-            (Some((body, _)), Some(element)) => {
-                self.interrupt(&body, PendingEvent { element, variables: Document::empty() })
-            }
-            _ => {
-                self.steps.push_back(Step::Terminate { key: at.key });
-                Ok(())
-            }
+        if let (Some((body, _)), Some(element)) = (body, event) {
+            return self.interrupt(&body, PendingEvent { element, variables: Document::empty() });
         }
+        self.steps.push_back(Step::Terminate { key: at.key });
+        Ok(())
     }
 
     /// The scope that a throw event compensates: not an event sub-process, but what that is in, be it completed.

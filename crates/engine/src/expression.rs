@@ -14,7 +14,8 @@ use crate::work::Work;
 
 /// The variables an expression sees: some that are not stored, then those of a scope and upward.
 pub(crate) struct Scope<'a> {
-    pub scope_key: Key,
+    /// Its key; 0 is none.
+    pub key: Key,
     pub extra: Option<&'a Document>,
     /// More that are not stored; `extra` hides them.
     pub below: Option<&'a Document>,
@@ -22,8 +23,8 @@ pub(crate) struct Scope<'a> {
 
 impl Scope<'_> {
     /// The variables of a scope.
-    pub fn of(scope_key: Key) -> Self {
-        Self { scope_key, extra: None, below: None }
+    pub fn of(key: Key) -> Self {
+        Self { key, extra: None, below: None }
     }
 }
 
@@ -36,15 +37,15 @@ struct Lookup<'a, 'b> {
 
 impl feel::Variables for Lookup<'_, '_> {
     fn get(&self, name: &str) -> Option<Value> {
-        let unstored = [self.scope.extra, self.scope.below].into_iter().flatten();
-        let json = match unstored.filter_map(|extra| extra.get(name)).next() {
+        let mut unstored = [self.scope.extra, self.scope.below].into_iter().flatten();
+        let json = match unstored.find_map(|extra| extra.get(name)) {
             Some(json) => Ok(Some(json.clone())),
-            None if self.scope.scope_key == 0 => Ok(None),
-            None => self.work.visible_variable(self.scope.scope_key, name),
+            None if self.scope.key == 0 => Ok(None),
+            None => self.work.visible_variable(self.scope.key, name),
         };
         let json = match json {
             Ok(None) if name == cluster_variables::ROOT => {
-                self.work.cluster_context(self.scope.scope_key).map(Some)
+                self.work.cluster_context(self.scope.key).map(Some)
             }
             other => other,
         };

@@ -36,7 +36,7 @@ impl Work<'_> {
     /// Stores the items of a body.
     pub fn store_items(&mut self, body_key: Key, items: &[Value]) {
         for (number, items) in (0_u32..).zip(items.chunks(CHUNK as usize)) {
-            let chunk = chunk_of(items.iter(), |item, out| item.to_json(out));
+            let chunk = chunk_of(items.iter(), Value::to_json);
             self.tables.loop_chunks.insert((body_key, number), chunk);
         }
     }
@@ -172,7 +172,7 @@ impl Work<'_> {
             .map(|(name, count)| (Name::from(name), Json::from_valid(count.to_string())))
             .collect();
         if let Some(output) = &marker.output
-            && condition.variables().iter().any(|name| *name == output.variable)
+            && condition.variables().contains(&output.variable)
         {
             extra.set(Name::from(&output.variable), self.outputs_so_far(child.scope_key, state.size)?);
         }

@@ -219,7 +219,7 @@ impl Work<'_> {
                 None => Json::null(),
                 Some(Text::Static(text)) => Json::string(text),
                 Some(Text::Expression(expression)) => {
-                    let scope = Scope { scope_key, extra: Some(&targets), below: given };
+                    let scope = Scope { key: scope_key, extra: Some(&targets), below: given };
                     let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
                     self.to_json(&value)
                 }

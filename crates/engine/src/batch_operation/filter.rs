@@ -12,16 +12,16 @@ const ROWS_PER_STEP: usize = 32;
 /// What the engine knows is active.
 const ACTIVE: &str = "ACTIVE";
 
-fn text(value: &str) -> Option<Operand> {
-    Some(Operand::Text(Name::from(value)))
+fn text(value: &str) -> Operand {
+    Operand::Text(Name::from(value))
 }
 
-fn key(value: Key) -> Option<Operand> {
-    Some(Operand::Integer(value as i64))
+fn key(value: Key) -> Operand {
+    Operand::Integer(value as i64)
 }
 
-fn flag(value: bool) -> Option<Operand> {
-    Some(Operand::Integer(i64::from(value)))
+fn flag(value: bool) -> Operand {
+    Operand::Integer(i64::from(value))
 }
 
 /// An instance that is looked at.
@@ -82,31 +82,30 @@ impl Work<'_> {
         let instance = subject.instance;
         let test = &condition.test;
         let value = match condition.field {
-            InstanceField::ProcessInstanceKey => key(subject.key),
+            InstanceField::ProcessInstanceKey => Some(key(subject.key)),
             InstanceField::ParentProcessInstanceKey => {
-                instance.parent.and_then(|parent| key(parent.process_instance_key))
+                instance.parent.map(|parent| key(parent.process_instance_key))
             }
             InstanceField::ParentElementInstanceKey => {
-                instance.parent.and_then(|parent| key(parent.element_instance_key))
+                instance.parent.map(|parent| key(parent.element_instance_key))
             }
-            InstanceField::ProcessDefinitionKey => key(instance.definition_key),
-            InstanceField::ProcessDefinitionId => text(&instance.process_id),
-            InstanceField::ProcessDefinitionName => subject.process.name.as_deref().and_then(text),
+            InstanceField::ProcessDefinitionKey => Some(key(instance.definition_key)),
+            InstanceField::ProcessDefinitionId => Some(text(&instance.process_id)),
+            InstanceField::ProcessDefinitionName => subject.process.name.as_deref().map(text),
             InstanceField::ProcessDefinitionVersion => Some(Operand::Integer(i64::from(instance.version))),
-            InstanceField::ProcessDefinitionVersionTag => {
-                subject.process.version_tag.as_deref().and_then(text)
-            }
-            InstanceField::TenantId => text(&instance.tenant_id),
-            InstanceField::BusinessId => instance.business_id.as_deref().and_then(text),
-            InstanceField::State => text(ACTIVE),
+            InstanceField::ProcessDefinitionVersionTag => subject.process.version_tag.as_deref().map(text),
+            InstanceField::TenantId => Some(text(&instance.tenant_id)),
+            InstanceField::BusinessId => instance.business_id.as_deref().map(text),
+            InstanceField::State => Some(text(ACTIVE)),
             InstanceField::StartDate => Some(Operand::Integer(instance.created_ms)),
-            InstanceField::EndDate => None,
-            InstanceField::HasIncident => flag(self.tables.incident_counts.contains(&subject.key)?),
+            InstanceField::HasIncident => Some(flag(self.tables.incident_counts.contains(&subject.key)?)),
             InstanceField::ErrorMessage => return self.has_error_message(subject, test),
             InstanceField::Tag => {
-                return Ok(instance.tags.iter().any(|tag| test.is_met_by(text(tag).as_ref())));
+                return Ok(instance.tags.iter().any(|tag| test.is_met_by(Some(&text(tag)))));
             }
-            InstanceField::Variable(_)
+            // Nothing here has ended; the others are looked at elsewhere.
+            InstanceField::EndDate
+            | InstanceField::Variable(_)
             | InstanceField::ElementId
             | InstanceField::ElementInstanceState
             | InstanceField::HasElementInstanceIncident => None,
@@ -119,7 +118,7 @@ impl Work<'_> {
         let found = self.any_incident(subject, |work, incident_key| {
             let Some(incident) = work.tables.incidents.get(&incident_key)? else { return Ok(false) };
             is_any = true;
-            Ok(test.is_met_by(text(&incident.error_message).as_ref()))
+            Ok(test.is_met_by(Some(&text(&incident.error_message))))
         })?;
         Ok(found || (!is_any && test.is_met_by(None)))
     }
@@ -160,7 +159,7 @@ impl Work<'_> {
             }
             let Some(variable) = work.tables.variables.get(&(key, name.0.clone()))? else { return Ok(false) };
             is_any = true;
-            Ok(test.is_met_by(text(variable.value.as_str()).as_ref()))
+            Ok(test.is_met_by(Some(&text(variable.value.as_str()))))
         })?;
         Ok(found || (!is_any && test.is_met_by(None)))
     }
@@ -170,9 +169,9 @@ impl Work<'_> {
         self.any_element_instance(subject.key, |work, key, row| {
             for condition in conditions {
                 let value = match condition.field {
-                    InstanceField::ElementId => text(&subject.process.element(row.element).id),
-                    InstanceField::ElementInstanceState => text(ACTIVE),
-                    _ => flag(work.tables.incident_counts.contains(&key)?),
+                    InstanceField::ElementId => Some(text(&subject.process.element(row.element).id)),
+                    InstanceField::ElementInstanceState => Some(text(ACTIVE)),
+                    _ => Some(flag(work.tables.incident_counts.contains(&key)?)),
                 };
                 if !condition.test.is_met_by(value.as_ref()) {
                     return Ok(false);

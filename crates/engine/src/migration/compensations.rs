@@ -9,9 +9,12 @@ use crate::entity::Compensation;
 use crate::failure::Failure;
 use crate::work::Work;
 
+/// Scope and activity, and what is there to compensate.
+type Row = ((Key, Key), Compensation);
+
 impl Work<'_> {
     /// Rows of a scope and of the completed scopes inside it.
-    fn compensations_below(&self, part: &Part) -> Result<Vec<((Key, Key), Compensation)>, Failure> {
+    fn compensations_below(&self, part: &Part) -> Result<Vec<Row>, Failure> {
         let mut found = Vec::new();
         if !part.row.compensable {
             return Ok(found);

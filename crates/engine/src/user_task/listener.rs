@@ -164,7 +164,8 @@ impl Work<'_> {
         if let Some(JobResult::UserTask { denied, denied_reason, corrections }) = complete.result.as_deref() {
             if *denied {
                 task.transition = Some(transition);
-                return self.deny(&at, key, task, denied_reason);
+                self.deny(&at, key, task, denied_reason);
+                return Ok(());
             }
             let changed = change(&mut transition.attributes, corrections).unwrap_or_default();
             if !changed.is_empty() {
@@ -184,7 +185,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn deny(&mut self, at: &At, key: Key, mut task: UserTask, reason: &str) -> Result<(), Failure> {
+    fn deny(&mut self, at: &At, key: Key, mut task: UserTask, reason: &str) {
         let event = task.transition.as_ref().map_or(JobListenerEventType::Updating, |t| t.event);
         let (intent, what) = match event {
             JobListenerEventType::Assigning => (Intent::AssignmentDenied, "Assignment"),
@@ -197,7 +198,6 @@ impl Work<'_> {
         self.tables.user_tasks.put(key, task);
         let reason = format!("{what} of user task with key '{key}' was denied by a task listener: {reason}");
         self.answer_task_request(request_id, Err(Rejection::invalid_state(reason)));
-        Ok(())
     }
 
     /// The user task as the worker of one of its listeners sees it, and variables of the operation.
