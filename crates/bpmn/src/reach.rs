@@ -4,7 +4,7 @@
 //! nothing. A row of bits belongs to one incoming flow of a join: the elements of the scope from which a token can get
 //! to that flow without passing the join itself. An activity leads to its boundary events, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{Element, ElementIndex, ElementKind, Flow, FlowIndex, Process, Throw};
 
@@ -14,16 +14,18 @@ const BITS: usize = u64::BITS as usize;
 #[derive(Debug, Default)]
 pub struct Reach {
     rows: BTreeMap<FlowIndex, Box<[u64]>>,
+    scopes: BTreeSet<ElementIndex>,
 }
 
 impl Reach {
     pub(crate) fn of(elements: &[Element], flows: &[Flow]) -> Self {
         let mut reach = Self::default();
-        for element in elements {
+        for (scope, element) in elements.iter().enumerate() {
             let joins = || element.children.iter().copied().filter(|&child| joins_at(elements, child));
             if !joins().any(|join| waits_for_reachable(&elements[join as usize].kind)) {
                 continue;
             }
+            reach.scopes.insert(scope as ElementIndex);
             for join in joins() {
                 for &flow in &elements[join as usize].incoming {
                     reach.rows.insert(flow, sources(elements, flows, join, flow));
@@ -39,6 +41,16 @@ impl Process {
     /// the scope has no join that asks for it.
     pub fn can_reach(&self, from: ElementIndex, flow: FlowIndex) -> bool {
         self.reach.rows.get(&flow).is_some_and(|row| is_set(row, from))
+    }
+
+    /// Whether a join directly in this scope waits for what can still reach it.
+    pub fn asks_who_lives(&self, scope: ElementIndex) -> bool {
+        self.reach.scopes.contains(&scope)
+    }
+
+    /// Whether any scope has such a join.
+    pub fn asks_anywhere_who_lives(&self) -> bool {
+        !self.reach.scopes.is_empty()
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Counters {
     pub commands: u64,
     /// Steps run.
     pub steps: u64,
+    /// Rows that joins looked at to see who lives in their scope.
+    pub join_rows: u64,
 }
 
 impl Default for Counters {
@@ -80,6 +82,7 @@ impl Default for Counters {
             banned_instances: 0,
             commands: 0,
             steps: 0,
+            join_rows: 0,
         }
     }
 }

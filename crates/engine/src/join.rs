@@ -147,23 +147,62 @@ impl Work<'_> {
 
     /// The elements that live in a scope, joins that wait aside; `None` while some are still on their way.
     fn living(
-        &self,
+        &mut self,
         scope_key: Key,
         scope: &ElementInstance,
         complex: &[(ElementIndex, ComplexJoin)],
     ) -> Result<Option<BTreeSet<ElementIndex>>, StateError> {
-        let children = self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
-        if children.len() < scope.active_children as usize {
+        let rows = self.tables.living.scan((scope_key, 0)..(scope_key + 1, 0), usize::MAX)?;
+        self.counters.join_rows += rows.len() as u64;
+        let children: u64 = rows.iter().map(|(_, count)| u64::from(**count)).sum();
+        if children < u64::from(scope.active_children) {
             return Ok(None);
         }
-        let mut living = BTreeSet::new();
-        for (_, key) in children {
-            if complex.iter().any(|(_, state)| state.instance_key == key && !state.is_done) {
-                continue;
-            }
-            living.extend(self.tables.element_instances.get(&key)?.map(|row| row.element));
+        let waits = |element: ElementIndex| {
+            let waiting = complex.iter().filter(|(join, state)| *join == element && !state.is_done).count();
+            waiting as u32
+        };
+        let living = rows.into_iter().filter(|((_, element), count)| **count > waits(*element));
+        Ok(Some(living.map(|((_, element), _)| element).collect()))
+    }
+
+    /// Counts an element instance that comes to its scope or goes from it, where a join asks who lives. A scope may have
+    /// very many children: nobody looks at each of them.
+    pub fn count_living(&mut self, child: &At, change: i64) -> Result<(), StateError> {
+        if !child.process.asks_anywhere_who_lives() {
+            return Ok(());
         }
-        Ok(Some(living))
+        let Some(scope) = self.tables.element_instances.get(&child.scope_key)? else { return Ok(()) };
+        if child.process.asks_who_lives(scope.element) {
+            self.change_living((child.scope_key, child.index), change)?;
+        }
+        Ok(())
+    }
+
+    fn change_living(&mut self, key: (Key, ElementIndex), change: i64) -> Result<(), StateError> {
+        let before = self.tables.living.get(&key)?.map_or(0, |count| *count);
+        match u32::try_from(i64::from(before) + change) {
+            Ok(0) | Err(_) => self.tables.living.delete(&key),
+            Ok(count) => self.tables.living.put(key, count),
+        }
+        Ok(())
+    }
+
+    /// Counts who lives in a scope again after its model has changed.
+    pub fn count_living_again(&mut self, scope_key: Key) -> Result<(), StateError> {
+        for key in self.tables.living.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
+            self.tables.living.delete(&key);
+        }
+        let Some((at, _)) = self.at(scope_key)? else { return Ok(()) };
+        if !at.process.asks_who_lives(at.index) {
+            return Ok(());
+        }
+        for (_, child) in self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
+            if let Some(row) = self.tables.element_instances.get(&child)? {
+                self.change_living((scope_key, row.element), 1)?;
+            }
+        }
+        Ok(())
     }
 
     fn go_on_from(&mut self, at: &At, join: ElementIndex, taken: &[FlowIndex]) -> Result<(), Failure> {

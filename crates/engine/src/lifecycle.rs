@@ -175,6 +175,7 @@ impl Work<'_> {
         row.started_ms = self.now_ms();
         self.tables.element_instances.insert(key, row);
         self.tables.children.insert((scope_key, key), ());
+        self.count_living(&at, 1)?;
         self.record_element(&at, Intent::ElementActivating);
         Ok(Some(at))
     }
@@ -517,6 +518,7 @@ impl Work<'_> {
         self.tables.element_instances.delete(&at.key);
         if at.scope_key != 0 {
             self.tables.children.delete(&(at.scope_key, at.key));
+            self.count_living(at, -1)?;
         }
         behavior(&at.element().kind).removed(self, at)
     }

@@ -155,6 +155,7 @@ impl Work<'_> {
             Some((key, message_key, message)),
         );
         let start = Some((subscription.element, message.variables.clone()));
+        self.has_started_others = true;
         self.start_instance(key, instance, protocol::Document::empty(), start)?;
         Ok(key)
     }

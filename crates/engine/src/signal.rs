@@ -92,6 +92,7 @@ impl Work<'_> {
             definition.version,
             definition.tenant_id.clone(),
         );
+        self.has_started_others = true;
         self.start_instance(key, instance, Document::empty(), Some((element, variables)))
     }
 

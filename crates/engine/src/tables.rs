@@ -136,6 +136,8 @@ state::tables! {
         pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
         /// Complex gateways that join: scope, gateway.
         pub complex_joins: Table<(Key, u32), crate::entity::ComplexJoin> = 78,
+        /// How many instances of an element live in a scope, where a join asks for it: scope, element. None: no row.
+        pub living: Table<(Key, u32), u32> = 79,
         /// Batch operations.
         pub batch_operations: Table<Key, BatchOperation> = 85,
         /// Items of batch operations: operation, instance or incident.

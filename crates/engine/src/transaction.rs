@@ -26,7 +26,21 @@ enum Attempt<T> {
     Panicked {
         instance_key: Key,
         reason: String,
+        /// The failure is one of an instance that a message, signal or condition was to start in the same transaction.
+        is_of_started: bool,
     },
+}
+
+impl<T> Attempt<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Attempt<U> {
+        match self {
+            Self::Done(done) => Attempt::Done(change(done)),
+            Self::Refused(failure) => Attempt::Refused(failure),
+            Self::Panicked { instance_key, reason, is_of_started } => {
+                Attempt::Panicked { instance_key, reason, is_of_started }
+            }
+        }
+    }
 }
 
 /// Something that is due.
@@ -44,30 +58,12 @@ impl Engine {
         command: &Command,
         effects: &mut Effects,
     ) -> Result<Option<Outcome>, ApplyError> {
-        let budget = self.options.max_steps_per_command;
-        let attempt = self.attempt(effects, |work| {
-            let response = work.execute(command)?;
-            work.run_steps(budget)?;
-            Ok(response)
-        })?;
-        let attempt = match attempt {
-            // The failure is one of an instance that was to be created. Others must get the message nevertheless, so
-            // everything that follows from it happens in transactions of its own, where the new one can be banned.
-            Attempt::Panicked { instance_key, .. }
-                if may_start_instances(command) && !self.tables.instances.contains(&instance_key)? =>
-            {
-                self.attempt(effects, |work| {
-                    let response = work.execute(command)?;
-                    work.leave_steps();
-                    Ok(response)
-                })?
-            }
-            attempt => attempt,
-        };
-        match attempt {
+        let attempt = self
+            .attempt_with_steps(effects, self.options.max_steps_per_command, |work| work.execute(command))?;
+        match attempt.map(|(response, _)| response) {
             Attempt::Done(response) => Ok(response.map(Ok)),
             Attempt::Refused(failure) => Ok(Some(Err(failure.into_rejection()))),
-            Attempt::Panicked { instance_key, reason } => {
+            Attempt::Panicked { instance_key, reason, .. } => {
                 let banned = self.ban(instance_key, &reason, effects)?;
                 let reason = format!(
                     "Expected to process the command, but the engine failed{}. Nothing was changed.",
@@ -92,15 +88,15 @@ impl Engine {
             self.tables.message_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Message(ms, key));
         let mut budget = self.options.max_steps_per_command;
         for due in timers.chain(jobs).chain(messages) {
-            let attempt = self.attempt(effects, |work| {
+            let attempt = self.attempt_with_steps(effects, budget, |work| {
                 match due {
                     Due::Timer(due_ms, key) => work.trigger_timer(due_ms, key)?,
                     Due::Job(due_ms, key) => work.trigger_job(due_ms, key)?,
                     Due::Message(due_ms, key) => work.expire_message(due_ms, key)?,
                 }
-                work.run_steps(budget)
+                Ok(())
             })?;
-            match self.settle(attempt, effects)? {
+            match self.settle(attempt.map(|((), left)| left), effects)? {
                 Ok(left) => budget = left,
                 // It must not stay due, or every tick would fail on it.
                 Err(_) => self.put_off(due)?,
@@ -155,7 +151,7 @@ impl Engine {
     ) -> Result<(), ApplyError> {
         let reason = match failed {
             Attempt::Refused(failure) => failure.into_rejection().reason,
-            Attempt::Panicked { instance_key, reason } => {
+            Attempt::Panicked { instance_key, reason, .. } => {
                 self.ban(instance_key, &reason, effects)?;
                 format!("The engine failed: {reason}")
             }
@@ -188,6 +184,30 @@ impl Engine {
         Ok(())
     }
 
+    /// Runs something and the steps that follow from it, within a budget. Gives what is left of that.
+    ///
+    /// If the failure is one of an instance that a message, signal or condition was to start, others must be told of it
+    /// nevertheless: all steps then happen in transactions of their own, where the new instance can be banned.
+    fn attempt_with_steps<T>(
+        &mut self,
+        effects: &mut Effects,
+        budget: usize,
+        run: impl Fn(&mut Work) -> Result<T, Failure>,
+    ) -> Result<Attempt<(T, usize)>, ApplyError> {
+        let attempt = self.attempt(effects, |work| {
+            let done = run(work)?;
+            Ok((done, work.run_steps(budget)?))
+        })?;
+        match attempt {
+            Attempt::Panicked { is_of_started: true, .. } => self.attempt(effects, |work| {
+                let done = run(work)?;
+                work.leave_steps();
+                Ok((done, budget))
+            }),
+            attempt => Ok(attempt),
+        }
+    }
+
     /// Runs something that either happens as a whole or leaves nothing.
     fn attempt<T>(
         &mut self,
@@ -206,6 +226,7 @@ impl Engine {
         );
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
         let (instance_key, first_key) = (work.current_instance, work.first_instance);
+        let has_started_others = work.has_started_others;
         let attempt = match result {
             Ok(Ok(done)) => {
                 self.tables.commit();
@@ -217,17 +238,20 @@ impl Engine {
                 return Err(error.into());
             }
             Ok(Err(failure)) => Attempt::Refused(failure),
-            Err(panic) => Attempt::Panicked { instance_key, reason: panic_text(&*panic) },
+            Err(panic) => {
+                Attempt::Panicked { instance_key, reason: panic_text(&*panic), is_of_started: false }
+            }
         };
         self.tables.rollback();
         self.definitions.forget_new();
         effects.truncate(mark);
         self.meta = before;
         match attempt {
-            Attempt::Panicked { instance_key, reason }
+            Attempt::Panicked { instance_key, reason, .. }
                 if !self.tables.instances.contains(&instance_key)? =>
             {
-                Ok(Attempt::Panicked { instance_key: first_key, reason })
+                let is_of_started = has_started_others;
+                Ok(Attempt::Panicked { instance_key: first_key, reason, is_of_started })
             }
             attempt => Ok(attempt),
         }
@@ -242,7 +266,7 @@ impl Engine {
         let (instance_key, reason) = match attempt {
             Attempt::Done(done) => return Ok(Ok(done)),
             Attempt::Refused(failure) => (0, failure.into_rejection().reason),
-            Attempt::Panicked { instance_key, reason } => (instance_key, reason),
+            Attempt::Panicked { instance_key, reason, .. } => (instance_key, reason),
         };
         let banned = self.ban(instance_key, &reason, effects)?;
         Ok(Err(if banned { instance_key } else { 0 }))
@@ -309,11 +333,6 @@ impl Engine {
         self.tables.commit();
         Ok(())
     }
-}
-
-/// Whether a command may start instances of processes that the client does not name.
-fn may_start_instances(command: &Command) -> bool {
-    matches!(command, Command::PublishMessage(_) | Command::CorrelateMessage(_))
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -40,6 +40,8 @@ pub(crate) struct Work<'a> {
     pub current_instance: Key,
     /// The one blamed if that does not exist, because this command was about to create it.
     pub first_instance: Key,
+    /// Whether a message, signal or condition has started an instance, which others have no part in.
+    pub has_started_others: bool,
     /// The instance last asked for.
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
 }
@@ -89,6 +91,7 @@ impl<'a> Work<'a> {
             command_position,
             current_instance: 0,
             first_instance: 0,
+            has_started_others: false,
             cached: None,
         }
     }

@@ -48,6 +48,7 @@ impl Work<'_> {
                 definition.tenant_id.clone(),
             );
             let start = Some((element, evaluate.variables.clone()));
+            self.has_started_others = true;
             self.start_instance(instance_key, instance, Document::empty(), start)?;
             instances.push((definition_key, instance_key));
         }

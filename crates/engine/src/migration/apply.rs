@@ -36,6 +36,9 @@ impl Work<'_> {
         for part in &migration.parts {
             self.move_part(migration, part, &after)?;
         }
+        for part in &migration.parts {
+            self.count_living_again(part.key)?;
+        }
         // Only now: it may remove the definition that the instance leaves.
         self.count_down(before.definition_key)?;
         for &called in &migration.called {

@@ -163,3 +163,55 @@ fn ten_thousand_scopes_inside_each_other_are_cancelled() {
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(4);
 }
+
+#[test]
+fn a_join_does_not_look_at_each_child_of_its_scope() {
+    let model = r#"process p
+        start s
+        or fork
+        job held
+        boundary more on=held signal=more interrupting=false
+        job beside
+        task other
+        or join
+        end e
+        s -> fork
+        fork -> held if true
+        fork -> other if true
+        held -> join
+        other -> join -> e
+        more -> beside"#;
+    let rows_looked_at = |children: usize| {
+        let mut harness = harness(model);
+        harness.apply(vec![create("p", Document::empty())], vec![]);
+        for _ in 0..children {
+            let more = protocol::BroadcastSignal {
+                name: Name::from("more"),
+                tenant_id: Name::from("<default>"),
+                variables: Document::empty(),
+            };
+            harness.command(Command::BroadcastSignal(more));
+            harness.go_on();
+        }
+        for job in harness.activate("beside", children as u32) {
+            harness.command(Command::CompleteJob(CompleteJob {
+                job_key: job.key,
+                variables: Document::empty(),
+                result: None,
+            }));
+        }
+        for job in harness.activate("held", 1) {
+            harness.command(Command::CompleteJob(CompleteJob {
+                job_key: job.key,
+                variables: Document::empty(),
+                result: None,
+            }));
+        }
+        assert!(harness.is_empty(), "{:?}", harness.leftovers());
+        harness.verify_replay(5);
+        harness.engine().counters().join_rows
+    };
+    let (few, many) = (rows_looked_at(100), rows_looked_at(1_000));
+    assert!(few > 100, "the join is looked at: {few}");
+    assert!(many <= few * 11, "{few} rows for 100 children, {many} for 1,000");
+}

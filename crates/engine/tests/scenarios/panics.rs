@@ -537,6 +537,127 @@ fn a_message_reaches_others_although_one_that_it_starts_fails() {
 }
 
 #[test]
+fn a_signal_reaches_others_although_one_that_it_starts_fails() {
+    check_with(
+        &[
+            (
+                "p",
+                "process p
+                 start s signal=alarm
+                 task weak
+                 s -> weak",
+            ),
+            (
+                "good",
+                "process good
+                 start s
+                 job t
+                 throw tell signal=alarm
+                 job u
+                 s -> t -> tell -> u",
+            ),
+        ],
+        fault(FaultPoint::Activate, "weak"),
+        "deploy p good
+         create good
+         show elements errors
+         broadcast alarm
+         complete t
+         complete u
+         cancel #2
+         cancel #3",
+        expect![[r#"
+              signal subscription p/s alarm created
+              = deployed p v1 good v1
+            > create good
+              good activating, activated
+              s activating, activated, completing, completed
+              -- s_t
+              t activating
+              job t created type t retries 3
+              t activated
+              = created good v1
+            > broadcast alarm
+              #2.p activating, activated
+              #2.s activating, activated, completing, completed
+              error in #2: a fault of the test at 'weak'
+              banned #2: a fault of the test at 'weak'
+            > complete t
+              t completing, completed
+              tell activating, activated, completing, completed
+              u activating, activated
+              #3.p activating, activated
+              #3.s activating, activated, completing, completed
+              error in #3: a fault of the test at 'weak'
+              banned #3: a fault of the test at 'weak'
+            > complete u
+              u completing, completed
+              good completing, completed
+            > cancel #2
+              #2.p terminating, terminated
+            > cancel #3
+              #3.p terminating, terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_message_reaches_who_waits_although_one_that_it_starts_fails() {
+    check_with(
+        &[
+            (
+                "p",
+                "process p
+                 start s message=m
+                 task weak
+                 s -> weak",
+            ),
+            (
+                "good",
+                "process good
+                 start s
+                 catch wait message=m key=id
+                 job t
+                 s -> wait -> t",
+            ),
+        ],
+        fault(FaultPoint::Activate, "weak"),
+        r#"deploy p good
+         create good {"id":"a"}
+         show elements errors
+         publish m a
+         complete t
+         cancel #2"#,
+        expect![[r#"
+              start subscription p/s m created
+              = deployed p v1 good v1
+            > create good {"id":"a"}
+              good activating
+              good.id = "a" created
+              good activated
+              s activating, activated, completing, completed
+              -- s_wait
+              wait activating
+              subscription wait/wait m/a created
+              wait activated
+              = created good v1
+            > publish m a
+              #2.p activating, activated
+              #2.s activating, activated, completing, completed
+              wait completing, completed
+              error in #2: a fault of the test at 'weak'
+              t activating, activated
+              banned #2: a fault of the test at 'weak'
+            > complete t
+              t completing, completed
+              good completing, completed
+            > cancel #2
+              #2.p terminating, terminated
+        "#]],
+    );
+}
+
+#[test]
 fn jobs_of_a_released_instance_are_announced() {
     let options = Options { max_children_per_step: 2, ..fault(FaultPoint::Complete, "weak") };
     let mut harness = Harness::with_options(options);
