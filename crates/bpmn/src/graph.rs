@@ -463,7 +463,16 @@ pub struct JobDefinition {
     pub headers_json: Arc<str>,
     /// `zeebe:linkedResources`, in document order.
     pub linked_resources: Vec<LinkedResource>,
-    /// The form of a user task that a worker does, if it is deployed on its own.
+    /// What is found out about a user task that a worker does when its job is created.
+    pub user_task: Option<Box<WorkerUserTask>>,
+}
+
+/// What is found out about a user task that a worker does when its job is created. The rest is in its headers.
+#[derive(Debug)]
+pub struct WorkerUserTask {
+    /// Expressions only.
+    pub details: TaskDetails,
+    /// The form, if it is deployed on its own.
     pub form: Option<FormReference>,
 }
 

@@ -13,12 +13,17 @@ use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::options::FaultPoint;
 use crate::tables::Tables;
+use crate::user_task::headers::of_listener;
 use crate::work::{At, Work};
 
 /// Headers of a job as a JSON object: the task headers of its element, and what was found out when it was created.
 pub(crate) fn headers(element: &Element, job: &Job) -> Arc<str> {
-    let headers = element_headers(element, job.kind);
-    let Some(more) = &job.more_headers else { return headers };
+    with_members(element_headers(element, job.kind), job.more_headers.as_ref())
+}
+
+/// Adds members to a JSON object.
+fn with_members(headers: Arc<str>, more: Option<&Name>) -> Arc<str> {
+    let Some(more) = more else { return headers };
     let members = headers.strip_suffix('}').unwrap_or("{");
     let comma = if members.len() > 1 { "," } else { "" };
     Arc::from(format!("{members}{comma}{more}}}"))
@@ -280,6 +285,7 @@ impl Work<'_> {
         let waited_ms = self.now_ms() - job.created_ms;
         self.effects.latencies.job_activation_ms.push(waited_ms);
         self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms);
+        let listener_headers = user_task.as_deref().and_then(of_listener);
         let element = process.element(job.element);
         self.fault_point(FaultPoint::Deliver, &element.id);
         let activated = ActivatedJob {
@@ -292,7 +298,7 @@ impl Work<'_> {
             process_definition_key: instance.definition_key,
             element_id: Name::from(&element.id),
             element_instance_key: job.element_instance_key,
-            custom_headers_json: headers(element, &job),
+            custom_headers_json: with_members(headers(element, &job), listener_headers.as_ref()),
             worker: job.worker.clone(),
             retries: job.retries,
             deadline_ms: job.due_ms,

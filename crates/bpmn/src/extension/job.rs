@@ -33,7 +33,7 @@ fn read(cx: &mut Context<'_, '_>, task_definition: NodeId) -> Option<JobDefiniti
         headers_json: headers_json(&headers),
         headers,
         linked_resources: linked_resources?,
-        form: None,
+        user_task: None,
     })
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn job_without_type(
         headers_json: headers_json(&headers),
         headers,
         linked_resources: Vec::new(),
-        form: None,
+        user_task: None,
     }
 }
 

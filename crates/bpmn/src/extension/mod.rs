@@ -14,7 +14,7 @@ pub(crate) use job::{job, job_without_type};
 pub(crate) use listener::execution_listeners;
 pub(crate) use mapping::mappings;
 pub(crate) use publish::job_or_publish;
-pub(crate) use user_task::user_task;
+pub(crate) use user_task::{list_items, task_details, user_task};
 
 use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};

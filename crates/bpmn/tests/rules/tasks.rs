@@ -342,7 +342,7 @@ fn mappings_have_a_source_and_a_path() {
 }
 
 #[test]
-fn a_user_task_done_by_a_worker_is_static() {
+fn a_user_task_done_by_a_worker() {
     for (extensions, expected) in [
         ("", &[][..]),
         (
@@ -351,17 +351,22 @@ fn a_user_task_done_by_a_worker_is_static() {
             &[],
         ),
         (
-            "<zeebe:assignmentDefinition assignee='=who' candidateGroups='a,,b'/>",
+            "<zeebe:assignmentDefinition assignee='=who' candidateGroups='=groups' candidateUsers='=users'/>\
+             <zeebe:taskSchedule dueDate='=due' followUpDate='=later'/><zeebe:formDefinition formId='=form'/>",
+            &[],
+        ),
+        (
+            "<zeebe:assignmentDefinition assignee='=(who' candidateGroups='a,,b'/>",
             &[
-                "an expression in attribute 'assignee' of zeebe:assignmentDefinition is not supported yet",
+                "attribute 'assignee' of zeebe:assignmentDefinition is not a valid expression: *",
                 "attribute 'candidateGroups' of zeebe:assignmentDefinition must be a list such as 'a, b', but is 'a,,b'",
             ],
         ),
         (
-            "<zeebe:taskSchedule dueDate='soon' followUpDate='=later'/>",
+            "<zeebe:taskSchedule dueDate='soon' followUpDate='=(later'/>",
             &[
                 "attribute 'dueDate' of zeebe:taskSchedule: 'soon' is not a date and time with an offset *",
-                "an expression in attribute 'followUpDate' of zeebe:taskSchedule is not supported yet",
+                "attribute 'followUpDate' of zeebe:taskSchedule is not a valid expression: *",
             ],
         ),
         ("<zeebe:formDefinition formId='f' bindingType='deployment'/>", &[]),

@@ -4,6 +4,7 @@
 //! or is denied. Who asked for it gets the answer at its end.
 
 mod attributes;
+pub(crate) mod headers;
 mod listener;
 pub mod row;
 

@@ -336,3 +336,91 @@ fn variables_of_the_scope_of_a_task_are_an_update() {
         "#]],
     );
 }
+
+#[test]
+fn a_worker_is_told_about_its_user_task_in_headers() {
+    check(
+        "process p
+         start s
+         user t worker assignee==who users==list groups==[] due==date followup==date header:k=v
+         user u worker assignee==null users=\"a, b\" groups==[who] due==null followup=2030-01-02T00:00:00Z formkey==raw
+         end e
+         s -> t -> u -> e",
+        r#"show jobs
+         create p {"who": "ann \"x\"", "list": ["u1", "u2"], "date": "2030-01-01T00:00:00Z"}
+         activate io.camunda.zeebe:userTask
+         complete t {"done": true}
+         activate io.camunda.zeebe:userTask
+         complete u"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"who": "ann \"x\"", "list": ["u1", "u2"], "date": "2030-01-01T00:00:00Z"}
+              job t created type io.camunda.zeebe:userTask retries 1
+              = created p v1
+            > activate io.camunda.zeebe:userTask
+              job t activated
+              < job t retries 1 deadline 600000 variables {"date":"2030-01-01T00:00:00Z","list":["u1", "u2"],"who":"ann \"x\""} headers {"k":"v","io.camunda.zeebe:assignee":"ann \"x\"","io.camunda.zeebe:candidateGroups":"[]","io.camunda.zeebe:candidateUsers":"[\"u1\",\"u2\"]","io.camunda.zeebe:dueDate":"2030-01-01T00:00Z","io.camunda.zeebe:followUpDate":"2030-01-01T00:00Z"}
+            > complete t {"done": true}
+              job t completed
+              job u created type io.camunda.zeebe:userTask retries 1
+            > activate io.camunda.zeebe:userTask
+              job u activated
+              < job u retries 1 deadline 600000 variables {"date":"2030-01-01T00:00:00Z","done":true,"list":["u1", "u2"],"who":"ann \"x\""} headers {"io.camunda.zeebe:formKey":"=raw","io.camunda.zeebe:candidateUsers":"[\"a\",\"b\"]","io.camunda.zeebe:followUpDate":"2030-01-02T00:00:00Z","io.camunda.zeebe:candidateGroups":"[\"ann \\\"x\\\"\"]"}
+            > complete u
+              job u completed
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_worker_cannot_be_told_is_an_incident() {
+    check(
+        r#"process p
+         start s
+         user t1 worker assignee==1
+         user t2 worker users==[1]
+         user t3 worker groups=="'a'"
+         user t4 worker due=="'soon'"
+         user t5 worker followup==5
+         user t6 worker form==1
+         user t7 worker form=none
+         user t8 worker assignee==who groups==null
+         s -> t1
+         s -> t2
+         s -> t3
+         s -> t4
+         s -> t5
+         s -> t6
+         s -> t7
+         s -> t8"#,
+        r#"show incidents jobs
+         create p
+         resolve t8
+         cancel #1"#,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t8 EXTRACT_VALUE_ERROR created: Expected result of the expression 'null' to be a list of strings, but was 'NULL'.
+              incident t7 FORM_NOT_FOUND created: Expected to find a form with id 'none', but no such form was found
+              incident t6 EXTRACT_VALUE_ERROR created: Expected result of the expression '1' to be 'STRING', but was 'NUMBER'.
+              incident t5 EXTRACT_VALUE_ERROR created: Expected result of the expression '5' to be one of '[DATE_TIME, STRING]', but was 'NUMBER'.
+              incident t4 EXTRACT_VALUE_ERROR created: Expected result of the expression '"soon"' to be a date, but 'soon' is not a date and time with an offset such as 2030-10-01T12:00:00Z: failed to parse four digit integer as year: invalid digit, expected 0-9 but got s
+              incident t3 EXTRACT_VALUE_ERROR created: Expected result of the expression '"a"' to be a list of strings, but was 'STRING'.
+              incident t2 EXTRACT_VALUE_ERROR created: Expected result of the expression '[1]' to be a list of strings, but was 'ARRAY'.
+              incident t1 EXTRACT_VALUE_ERROR created: Expected result of the expression '1' to be 'STRING', but was 'NUMBER'.
+              = created p v1
+            > resolve t8
+              incident t8 EXTRACT_VALUE_ERROR resolved
+              incident t8 EXTRACT_VALUE_ERROR created: Expected result of the expression 'null' to be a list of strings, but was 'NULL'.
+            > cancel #1
+              incident t8 EXTRACT_VALUE_ERROR resolved
+              incident t7 FORM_NOT_FOUND resolved
+              incident t6 EXTRACT_VALUE_ERROR resolved
+              incident t5 EXTRACT_VALUE_ERROR resolved
+              incident t4 EXTRACT_VALUE_ERROR resolved
+              incident t3 EXTRACT_VALUE_ERROR resolved
+              incident t2 EXTRACT_VALUE_ERROR resolved
+              incident t1 EXTRACT_VALUE_ERROR resolved
+        "#]],
+    );
+}

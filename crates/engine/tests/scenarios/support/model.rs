@@ -249,9 +249,10 @@ impl Writer {
                 ("sendTask", format!(r#" messageRef="{message}""#), String::new())
             }
             "user" => {
-                // `worker`: a job worker does it, not people.
-                let definition = if e.get("worker").is_some() { String::new() } else { user_task(e) };
-                return format!(r#"<bpmn:userTask id="{id}">{}</bpmn:userTask>"#, extensions(e, &definition));
+                return format!(
+                    r#"<bpmn:userTask id="{id}">{}</bpmn:userTask>"#,
+                    extensions(e, &user_task(e))
+                );
             }
             "job" => {
                 let task_type = escape(e.get("type").unwrap_or(id));
@@ -522,6 +523,7 @@ fn headers(e: &Element) -> String {
 
 /// What a user task says about people; without a job worker unless it has the attribute `worker`.
 fn user_task(e: &Element) -> String {
+    // `worker`: a job worker does it, not people.
     let mut xml = if e.get("worker").is_some() { String::new() } else { "<zeebe:userTask/>".to_owned() };
     for (element, attributes) in [
         (
