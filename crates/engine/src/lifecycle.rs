@@ -418,6 +418,9 @@ impl Work<'_> {
         if let Some(called) = row.called_instance_key
             && self.tables.instances.contains(&called)?
         {
+            if row.withdrawn {
+                self.tables.element_instances.update(&called, |row| row.withdrawn = true)?;
+            }
             self.steps.push_back(Step::Terminate { key: called });
             self.lift_ban(called)?;
             return Ok(());
@@ -455,12 +458,17 @@ impl Work<'_> {
         let children = self.tables.children.keys((scope_key, after + 1)..=(scope_key, until), limit)?;
         let last = children.last().map(|(_, child)| *child);
         let more = children.len() == limit;
-        if let Some(row) = self.tables.element_instances.get(&scope_key)?
+        let scope = self.tables.element_instances.get(&scope_key)?;
+        let withdrawn = scope.as_ref().is_some_and(|row| row.withdrawn);
+        if let Some(row) = scope
             && !children.is_empty()
         {
             self.record_batch(scope_key, row.process_instance_key, Intent::Terminated, after);
         }
         for (_, key) in children {
+            if withdrawn {
+                self.tables.element_instances.update(&key, |row| row.withdrawn = true)?;
+            }
             self.steps.push_back(Step::Terminate { key });
         }
         Ok(last.filter(|_| more))

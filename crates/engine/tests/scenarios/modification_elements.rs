@@ -419,7 +419,7 @@ fn instances_inside_a_multi_instance_activity_are_moved_and_terminated() {
 }
 
 #[test]
-fn canceling_listeners_are_not_asked_by_a_modification_but_by_what_follows_from_it() {
+fn canceling_listeners_are_not_asked_by_a_modification() {
     check(
         "process p
          start s
@@ -438,7 +438,6 @@ fn canceling_listeners_are_not_asked_by_a_modification_but_by_what_follows_from_
          modify #1 +v
          modify #1 -sub
          activate x
-         complete v
          complete b",
         expect![[r#"
               = deployed p v1
@@ -472,19 +471,72 @@ fn canceling_listeners_are_not_asked_by_a_modification_but_by_what_follows_from_
               sub terminating
               v terminating
               task v canceling action=cancel
-              job v created type x retries 3 task listener canceling
-            > activate x
-              job v activated
-              < job v TASK_LISTENER CANCELING retries 3 deadline 600000 variables {} task [cancel of '', priority 50]
-            > complete v
-              job v completed
               task v canceled action=cancel
               v terminated
               sub terminated
+            > activate x
+              < no job
             > complete b
               job b completed
               b completing, completed
               -- b_e
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn canceling_listeners_in_a_called_process_are_not_asked_either() {
+    check(
+        "process p
+         start s
+         call c process=q
+         job b type=t
+         end e
+         s -> c -> b -> e
+         process q
+         start s2
+         user v task:canceling=x
+         end e2
+         s2 -> v -> e2",
+        "hide flows
+         create p
+         modify #1 c>b
+         activate x
+         complete b",
+        expect![[r#"
+              = deployed p v1 q v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              c activating
+              #2.q activating, activated
+              c activated
+              #2.s2 activating, activated, completing, completed
+              #2.v activating
+              task #2.v creating
+              task #2.v created
+              #2.v activated
+              = created p v1
+            > modify #1 c>b
+              b activating
+              #1 modified
+              job b created type t retries 3
+              b activated
+              c terminating
+              #2.q terminating
+              #2.v terminating
+              task #2.v canceling action=cancel
+              task #2.v canceled action=cancel
+              #2.v terminated
+              #2.q terminated
+              c terminated
+            > activate x
+              < no job
+            > complete b
+              job b completed
+              b completing, completed
               e activating, activated, completing, completed
               p completing, completed
         "#]],

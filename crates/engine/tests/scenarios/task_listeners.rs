@@ -42,7 +42,7 @@ fn listeners_run_one_after_the_other_before_each_operation() {
               = created p v1
             > activate c1
               job t activated
-              < job t TASK_LISTENER CREATING retries 3 deadline 600000 variables {} task [- of 'ann', priority 50]
+              < job t TASK_LISTENER CREATING retries 3 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:assignee":"ann","io.camunda.zeebe:priority":"50"} task [- of 'ann', priority 50]
             > complete t
               job t completed
               job t created type c2 retries 1 task listener creating
@@ -53,7 +53,7 @@ fn listeners_run_one_after_the_other_before_each_operation() {
               job t created type a retries 3 task listener assigning
             > activate a
               job t activated
-              < job t TASK_LISTENER ASSIGNING retries 3 deadline 600000 variables {} task [- of 'ann', priority 50 assignee]
+              < job t TASK_LISTENER ASSIGNING retries 3 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:assignee":"ann","io.camunda.zeebe:changedAttributes":"[\"assignee\"]","io.camunda.zeebe:priority":"50"} task [- of 'ann', priority 50 assignee]
             > complete t
               job t completed
               task t assigned assignee=ann changed=assignee
@@ -64,7 +64,7 @@ fn listeners_run_one_after_the_other_before_each_operation() {
               = rejected INVALID_STATE: Expected to assign user task with key '<key>', but it is in state 'UPDATING'
             > activate u
               job t activated
-              < job t TASK_LISTENER UPDATING retries 3 deadline 600000 variables {} task [update of 'ann', priority 60 priority]
+              < job t TASK_LISTENER UPDATING retries 3 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:action":"update","io.camunda.zeebe:assignee":"ann","io.camunda.zeebe:changedAttributes":"[\"priority\"]","io.camunda.zeebe:priority":"60"} task [update of 'ann', priority 60 priority]
             > complete t
               job t completed
               task t updated assignee=ann action=update changed=priority priority=60
@@ -81,7 +81,7 @@ fn listeners_run_one_after_the_other_before_each_operation() {
               job t created type f retries 3 task listener completing
             > activate f
               job t activated
-              < job t TASK_LISTENER COMPLETING retries 3 deadline 600000 variables {"x":1} task [complete of 'bob', priority 60]
+              < job t TASK_LISTENER COMPLETING retries 3 deadline 600000 variables {"x":1} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:action":"complete","io.camunda.zeebe:assignee":"bob","io.camunda.zeebe:priority":"60"} task [complete of 'bob', priority 60]
             > complete t
               job t completed
               task t completed assignee=bob action=complete priority=60 {"x":1}
@@ -132,7 +132,7 @@ fn canceling_listeners_run_before_a_task_goes() {
               p terminating
             > activate x
               job t activated
-              < job t TASK_LISTENER CANCELING retries 3 deadline 660000 variables {} task [cancel of '', priority 50]
+              < job t TASK_LISTENER CANCELING retries 3 deadline 660000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685257","io.camunda.zeebe:action":"cancel","io.camunda.zeebe:priority":"50"} task [cancel of '', priority 50]
             > complete t
               job t completed
               task t canceled action=cancel
@@ -287,13 +287,13 @@ fn listeners_correct_and_later_ones_see_it() {
             > complete t assignee=bob due=2030-01-01T00:00:00Z users=x,y groups=g priority=70
               task t corrected assignee=bob users=x,y groups=g due=2030-01-01T00:00:00Z changed=assignee,candidateGroupsList,candidateUsersList,dueDate,priority priority=70
             > activate c2
-              < job t TASK_LISTENER CREATING retries 3 deadline 600000 variables {} task [- of 'bob', priority 70 assignee candidateGroupsList candidateUsersList dueDate priority]
+              < job t TASK_LISTENER CREATING retries 3 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:assignee":"bob","io.camunda.zeebe:candidateGroups":"[\"g\"]","io.camunda.zeebe:candidateUsers":"[\"x\",\"y\"]","io.camunda.zeebe:changedAttributes":"[\"assignee\",\"candidateGroupsList\",\"candidateUsersList\",\"dueDate\",\"priority\"]","io.camunda.zeebe:dueDate":"2030-01-01T00:00:00Z","io.camunda.zeebe:priority":"70"} task [- of 'bob', priority 70 assignee candidateGroupsList candidateUsersList dueDate priority]
             > complete t due= users= priority=70
               task t corrected assignee=bob groups=g changed=assignee,candidateGroupsList,candidateUsersList,dueDate,priority priority=70
               task t created groups=g changed=assignee,candidateGroupsList,candidateUsersList,dueDate,priority priority=70
               task t assigning assignee=bob groups=g changed=assignee priority=70
             > activate a
-              < job t TASK_LISTENER ASSIGNING retries 3 deadline 600000 variables {} task [- of 'bob', priority 70 assignee]
+              < job t TASK_LISTENER ASSIGNING retries 3 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:assignee":"bob","io.camunda.zeebe:candidateGroups":"[\"g\"]","io.camunda.zeebe:changedAttributes":"[\"assignee\"]","io.camunda.zeebe:priority":"70"} task [- of 'bob', priority 70 assignee]
             > complete t assignee=eve
               task t corrected assignee=eve groups=g changed=assignee priority=70
               task t assigned assignee=eve groups=g changed=assignee priority=70
@@ -416,7 +416,7 @@ fn without_retries_the_failed_listener_runs_again() {
               job t created type b retries 3 task listener creating
             > activate b
               job t activated
-              < job t TASK_LISTENER CREATING retries 3 deadline 600000 variables {} task [- of '', priority 50]
+              < job t TASK_LISTENER CREATING retries 3 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:priority":"50"} task [- of '', priority 50]
             > fail t retries=0
               job t failed retries 0
               incident t TASK_LISTENER_NO_RETRIES created: No more retries left.
@@ -426,7 +426,7 @@ fn without_retries_the_failed_listener_runs_again() {
               incident t TASK_LISTENER_NO_RETRIES resolved
             > activate b
               job t activated
-              < job t TASK_LISTENER CREATING retries 1 deadline 600000 variables {} task [- of '', priority 50]
+              < job t TASK_LISTENER CREATING retries 1 deadline 600000 variables {} headers {"io.camunda.zeebe:userTaskKey":"2251799813685256","io.camunda.zeebe:priority":"50"} task [- of '', priority 50]
             > complete t
               job t completed
               task t created
@@ -508,7 +508,7 @@ fn completing_listeners_see_what_the_task_brings() {
               job t created type a retries 3 task listener completing
             > activate a
               job t activated
-              < job t TASK_LISTENER COMPLETING retries 3 deadline 600000 variables {"x":2,"z":3,"y":4} task [complete of '', priority 50]
+              < job t TASK_LISTENER COMPLETING retries 3 deadline 600000 variables {"x":2,"z":3,"y":4} headers {"io.camunda.zeebe:userTaskKey":"2251799813685258","io.camunda.zeebe:action":"complete","io.camunda.zeebe:priority":"50"} task [complete of '', priority 50]
             left: running_instances 1, instances 1, element_instances 2, children 1, variables 2, jobs 1, job_due 1, user_tasks 1
         "#]],
     );
