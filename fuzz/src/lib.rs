@@ -29,9 +29,8 @@ pub fn bpmn(data: &[u8]) {
 /// A DMN file: reading it ends with decisions or with findings of bounded length, and each decision that was read ends
 /// within its limits, with a result that leaves as JSON or with a reason; without its trail it ends alike.
 pub fn dmn(data: &[u8]) {
-    let Ok(text) = std::str::from_utf8(data) else { return };
     let limits = dmn::Limits { max_evaluated_decisions: 200, ..dmn::Limits::default() };
-    let model = match dmn::parse(text, &limits) {
+    let model = match dmn::parse(data, &limits) {
         Ok(model) => model,
         Err(problems) => {
             assert!(!problems.0.is_empty(), "a refusal has a reason");

@@ -28,10 +28,10 @@ pub use graph::Process;
 pub use limits::Limits;
 pub use problem::{MAX_DISPLAY_BYTES, Problem, Problems};
 
+use self::xml::Document;
 use catalogue::Catalogue;
 use outline::Outline;
 use problem::Report;
-use xml::Document;
 
 /// Reads the executable processes of a file, in document order.
 ///
@@ -41,7 +41,7 @@ pub fn parse(xml: &[u8], limits: &Limits) -> Result<Vec<Process>, Problems> {
     if xml.len() > limits.max_bytes {
         return Err(of_file(format!("the file is larger than {} bytes", limits.max_bytes)));
     }
-    let text = xml::decode(xml).map_err(of_file)?;
+    let text = self::xml::decode(xml).map_err(of_file)?;
     let document = Document::read(&text, limits).map_err(of_file)?;
     let mut report = Report::new(limits.max_problems);
     let catalogue = Catalogue::read(&document, limits, &mut report);

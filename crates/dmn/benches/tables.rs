@@ -37,7 +37,7 @@ fn model(decisions: &str) -> dmn::DecisionRequirements {
     let text = format!(
         "<definitions xmlns='https://www.omg.org/spec/DMN/20191111/MODEL/' id='g' name='g' namespace='g'>{decisions}</definitions>"
     );
-    dmn::parse(&text, &dmn::Limits::default()).expect("a model")
+    dmn::parse(text.as_bytes(), &dmn::Limits::default()).expect("a model")
 }
 
 fn variables(amount: usize) -> Document {

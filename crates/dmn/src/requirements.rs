@@ -6,11 +6,12 @@ use crate::limits::Limits;
 use crate::model::{Model, Target};
 use crate::outcome::{DecisionKind, Evaluation, Failure};
 use crate::problem::Problems;
+use crate::xml::decode;
 use feel::{Environment, Value, Variables};
 use std::sync::Arc;
 
 /// Compiles a file that imports no other. All problems of the file are reported at once.
-pub fn parse(xml: &str, limits: &Limits) -> Result<DecisionRequirements, Problems> {
+pub fn parse(xml: &[u8], limits: &Limits) -> Result<DecisionRequirements, Problems> {
     Parser::new(limits.clone()).parse(xml)
 }
 
@@ -44,9 +45,14 @@ impl Parser {
     }
 
     /// Compiles a file.
-    pub fn parse(&self, xml: &str) -> Result<DecisionRequirements, Problems> {
+    pub fn parse(&self, xml: &[u8]) -> Result<DecisionRequirements, Problems> {
         let settings = Settings { limits: &self.limits, available: &self.available, tolerant: self.tolerant };
-        let model = Compiler::compile(xml, settings)?;
+        if xml.len() > self.limits.max_bytes {
+            let (bytes, max_bytes) = (xml.len(), self.limits.max_bytes);
+            return Err(Problems::of_file(format!("the file has {bytes} bytes, more than {max_bytes}")));
+        }
+        let text = decode(xml).map_err(Problems::of_file)?;
+        let model = Compiler::compile(&text, settings)?;
         Ok(DecisionRequirements { model: Arc::new(model) })
     }
 }

@@ -9,7 +9,7 @@ const HEAD: &str = "<definitions xmlns='https://www.omg.org/spec/DMN/20191111/MO
     xmlns:zeebe='http://camunda.org/schema/zeebe/1.0' id='graph' name='Graph' namespace='ns'>";
 
 fn parse(body: &str) -> Result<DecisionRequirements, dmn::Problems> {
-    dmn::parse(&format!("{HEAD}{body}</definitions>"), &Limits::default())
+    dmn::parse(format!("{HEAD}{body}</definitions>").as_bytes(), &Limits::default())
 }
 
 fn model(body: &str) -> DecisionRequirements {
@@ -336,9 +336,9 @@ fn models_that_are_refused() {
         );
     }
     assert!(problems(&chain).contains("a chain of requirements is longer than 64"));
-    let dtd = dmn::parse("<!DOCTYPE d [<!ENTITY a 'b'>]><d/>", &Limits::default()).expect_err("refused");
+    let dtd = dmn::parse(b"<!DOCTYPE d [<!ENTITY a 'b'>]><d/>", &Limits::default()).expect_err("refused");
     assert!(dtd.to_string().contains("a document type declaration is not allowed"));
-    assert!(dmn::parse("<process/>", &Limits::default()).is_err());
+    assert!(dmn::parse(b"<process/>", &Limits::default()).is_err());
     let deep = format!("<decision id='a' name='a'>{}", "<context><contextEntry>".repeat(100));
     assert!(problems(&deep).contains("elements are nested deeper than 128"));
 }
@@ -359,7 +359,7 @@ fn names_with_spaces_and_version_tags() {
 #[test]
 fn broken_expressions_fail_when_they_are_evaluated() {
     let text = format!("{HEAD}{}{}</definitions>", literal("a", "1 +"), literal("b", "2"));
-    let model = Parser::new(Limits::default()).tolerant().parse(&text).expect("a tolerant parser");
+    let model = Parser::new(Limits::default()).tolerant().parse(text.as_bytes()).expect("a tolerant parser");
     assert_eq!(output(&model, "b", "{}"), "2");
     assert!(output(&model, "a", "{}").starts_with("failed to parse expression '1 +'"));
 }
@@ -468,8 +468,8 @@ fn imports_and_services() {
          <inputData href='#x'/></decisionService></definitions>",
         HEAD.replace("namespace='ns'", "namespace='other'")
     );
-    assert!(dmn::parse(&text, &Limits::default()).is_err());
-    let model = Parser::new(Limits::default()).with_import(&base).parse(&text).expect("a model");
+    assert!(dmn::parse(text.as_bytes(), &Limits::default()).is_err());
+    let model = Parser::new(Limits::default()).with_import(&base).parse(text.as_bytes()).expect("a model");
     assert_eq!(output(&model, "fee", "{\"x\":5}"), "50");
     let service = model.services().next().expect("a service");
     assert_eq!((service.parameters.as_slice(), service.outputs.as_slice()), (&["x"][..], &["fee"][..]));
@@ -547,4 +547,26 @@ fn the_deepest_nesting_ends_on_a_small_stack() {
             assert!(parsed || depth == levels, "{open}");
         }
     }
+}
+
+#[test]
+fn models_may_have_other_encodings() {
+    let text = format!("{HEAD}{}</definitions>", literal("d", "&quot;größe&quot;"));
+    let utf16 = |mark: [u8; 2], bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        mark.into_iter().chain(text.encode_utf16().flat_map(bytes)).collect()
+    };
+    let latin = format!("<?xml version='1.0' encoding='ISO-8859-1'?>{text}");
+    let latin: Vec<u8> = latin.chars().map(|letter| letter as u8).collect();
+    for file in [utf16([0xFE, 0xFF], u16::to_be_bytes), utf16([0xFF, 0xFE], u16::to_le_bytes), latin] {
+        let model = dmn::parse(&file, &Limits::default()).expect("a model");
+        assert_eq!(output(&model, "d", "{}"), "\"größe\"");
+    }
+    let problems = dmn::parse(b"<?xml version='1.0' encoding='EBCDIC'?><a/>", &Limits::default());
+    let problems = problems.expect_err("refused").to_string();
+    assert_eq!(problems, "the encoding 'ebcdic' is not supported, use UTF-8");
+    let problems = dmn::parse(b"<a>\xFF</a>", &Limits::default()).expect_err("refused").to_string();
+    assert_eq!(problems, "the file is not valid UTF-8 at byte 3");
+    let small = Limits { max_bytes: 3, ..Limits::default() };
+    let problems = dmn::parse(b"<a/>", &small).expect_err("refused").to_string();
+    assert_eq!(problems, "the file has 4 bytes, more than 3");
 }

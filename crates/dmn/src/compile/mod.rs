@@ -25,7 +25,7 @@ pub(crate) struct Settings<'s> {
 
 /// A compilation under way.
 pub(crate) struct Compiler<'s> {
-    document: Document,
+    document: Document<'s>,
     settings: Settings<'s>,
     problems: Vec<Problem>,
     /// The element under way, for problems.
@@ -41,7 +41,7 @@ pub(crate) struct Compiler<'s> {
 
 impl<'s> Compiler<'s> {
     /// Compiles a file.
-    pub(crate) fn compile(xml: &str, settings: Settings<'s>) -> Result<Model, Problems> {
+    pub(crate) fn compile(xml: &'s str, settings: Settings<'s>) -> Result<Model, Problems> {
         let document = Document::read(xml, settings.limits).map_err(Problems::of_file)?;
         if document.is_empty() || document.name(0) != "definitions" {
             return Err(Problems::of_file("the root element is not 'definitions' of DMN 1.1 to 1.5"));

@@ -71,7 +71,7 @@ impl Compiler<'_> {
             "parameter",
         ];
         let mut names = BTreeSet::new();
-        for node in 0..self.document.len() {
+        for node in self.document.descendants(0) {
             let attribute = match self.document.name(node) {
                 name if NAMED.contains(&name) => "name",
                 "for" | "some" | "every" => "iteratorVariable",

@@ -69,7 +69,7 @@ fn models(folder: &Path) -> BTreeMap<String, Result<DecisionRequirements, String
             for model in &available {
                 parser = parser.with_import(model);
             }
-            done.insert(name.clone(), parser.parse(text).map_err(|problems| problems.to_string()));
+            done.insert(name.clone(), parser.parse(text.as_bytes()).map_err(|problems| problems.to_string()));
         }
     }
     done

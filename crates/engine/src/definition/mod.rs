@@ -89,12 +89,9 @@ impl Definitions {
             .decision_requirements
             .get(&key)?
             .ok_or_else(|| StateError::Decode(format!("decisions {key} are referenced, but not there")))?;
-        let decisions = std::str::from_utf8(&graph.resource)
-            .map_err(|error| error.to_string())
-            .and_then(|text| dmn::parse(text, &no_dmn_limits()).map_err(|problems| problems.to_string()))
-            .map_err(|problem| {
-                StateError::Decode(format!("deployed decisions {key} cannot be read: {problem}"))
-            })?;
+        let decisions = dmn::parse(&graph.resource, &no_dmn_limits()).map_err(|problems| {
+            StateError::Decode(format!("deployed decisions {key} cannot be read: {problems}"))
+        })?;
         self.decisions.put(key, decisions.clone(), graph.resource.len());
         Ok(decisions)
     }

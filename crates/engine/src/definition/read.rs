@@ -79,8 +79,7 @@ fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> 
 }
 
 fn read_decisions(content: &[u8], limits: &dmn::Limits) -> Result<Content, String> {
-    let text = std::str::from_utf8(content).map_err(|error| format!("the file is not UTF-8: {error}"))?;
-    let graph = dmn::parse(text, limits).map_err(|problems| problems.to_string())?;
+    let graph = dmn::parse(content, limits).map_err(|problems| problems.to_string())?;
     if graph.id().trim().is_empty() {
         return Err("definitions must have a non-blank attribute 'id'".to_owned());
     }

@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 16] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     (
         "baton",
         &[
@@ -42,10 +42,10 @@ const ROOMS: [(&str, &[&str]); 16] = [
         ],
     ),
     ("bench", &["client", "grpc"]),
-    ("bpmn", &["feel"]),
+    ("bpmn", &["feel", "xml"]),
     ("broker", &["bpmn", "engine", "export", "feel", "protocol", "replication", "state"]),
     ("client", &["grpc"]),
-    ("dmn", &["feel"]),
+    ("dmn", &["feel", "xml"]),
     ("documents", &[]),
     ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
     ("export", &["protocol"]),
@@ -56,6 +56,7 @@ const ROOMS: [(&str, &[&str]); 16] = [
     ("replication", &[]),
     ("state", &[]),
     ("tidy", &[]),
+    ("xml", &[]),
 ];
 
 /// The names in a section of a manifest.

@@ -9,18 +9,21 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
 use quick_xml::reader::NsReader;
 
-use super::{Document, Node, NodeId, Space};
-use crate::limits::Limits;
+use super::{Document, Limits, Node, NodeId};
 
-const BPMN: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
-const ZEEBE: &str = "http://camunda.org/schema/zeebe/1.0";
-
-impl<'x> Document<'x> {
+impl<'x, S> Document<'x, S> {
     /// Reads a whole file. The error says what is wrong and where.
-    pub(crate) fn read(text: &'x str, limits: &Limits) -> Result<Self, String> {
+    ///
+    /// `space_of` is asked with the namespace and the local name of an element; what it knows is kept, everything else
+    /// is read over with all that is inside.
+    pub fn read(
+        text: &'x str,
+        limits: Limits,
+        space_of: impl Fn(&str, &str) -> Option<S>,
+    ) -> Result<Self, String> {
         let mut reader = NsReader::from_str(text);
-        let mut builder =
-            Builder { document: Self::default(), open: Vec::new(), seen: 0, foreign: 0, limits };
+        let document = Self { nodes: Vec::new(), attributes: Vec::new() };
+        let mut builder = Builder { document, open: Vec::new(), seen: 0, foreign: 0, limits };
         loop {
             let event = match reader.read_event() {
                 Ok(event) => event,
@@ -28,9 +31,9 @@ impl<'x> Document<'x> {
             };
             let end = reader.buffer_position();
             let outcome = match event {
-                Event::Start(start) => space_of(&reader, &start)
+                Event::Start(start) => resolve_space(&reader, &start, &space_of)
                     .and_then(|space| builder.start(space, &start, content(text, end, 1, &start))),
-                Event::Empty(start) => space_of(&reader, &start)
+                Event::Empty(start) => resolve_space(&reader, &start, &space_of)
                     .and_then(|space| builder.start(space, &start, content(text, end, 2, &start)))
                     .map(|()| builder.end()),
                 Event::End(_) => {
@@ -53,21 +56,21 @@ impl<'x> Document<'x> {
     }
 }
 
-struct Builder<'x, 'l> {
-    document: Document<'x>,
+struct Builder<'x, S> {
+    document: Document<'x, S>,
     /// Kept elements that are not closed yet.
     open: Vec<NodeId>,
     /// XML elements seen.
     seen: usize,
     /// Depth inside a foreign element; zero outside.
     foreign: usize,
-    limits: &'l Limits,
+    limits: Limits,
 }
 
-impl<'x> Builder<'x, '_> {
+impl<'x, S> Builder<'x, S> {
     fn start(
         &mut self,
-        space: Option<Space>,
+        space: Option<S>,
         start: &BytesStart<'_>,
         content: Option<&'x str>,
     ) -> Result<(), String> {
@@ -75,8 +78,8 @@ impl<'x> Builder<'x, '_> {
             return Err("there is more than one root element".to_owned());
         }
         self.seen += 1;
-        if self.seen > self.limits.max_xml_elements {
-            return Err(format!("there are more than {} XML elements", self.limits.max_xml_elements));
+        if self.seen > self.limits.max_elements {
+            return Err(format!("there are more than {} XML elements", self.limits.max_elements));
         }
         if self.open.len() + self.foreign >= self.limits.max_depth {
             return Err(format!("elements are nested deeper than {}", self.limits.max_depth));
@@ -140,12 +143,17 @@ impl<'x> Builder<'x, '_> {
 }
 
 /// The namespace of an element, if it is one that matters.
-fn space_of(reader: &NsReader<&[u8]>, start: &BytesStart<'_>) -> Result<Option<Space>, String> {
-    match reader.resolver().resolve_element(start.name()).0 {
-        ResolveResult::Bound(Namespace(BPMN)) => Ok(Some(Space::Bpmn)),
-        ResolveResult::Bound(Namespace(ZEEBE)) => Ok(Some(Space::Zeebe)),
-        ResolveResult::Bound(_) | ResolveResult::Unbound => Ok(None),
-        ResolveResult::Unknown(prefix) => Err(format!("the namespace prefix '{prefix}' is not declared")),
+fn resolve_space<S>(
+    reader: &NsReader<&[u8]>,
+    start: &BytesStart<'_>,
+    space_of: impl Fn(&str, &str) -> Option<S>,
+) -> Result<Option<S>, String> {
+    match reader.resolver().resolve_element(start.name()) {
+        (ResolveResult::Bound(Namespace(namespace)), name) => Ok(space_of(namespace, name.into_inner())),
+        (ResolveResult::Unbound, _) => Ok(None),
+        (ResolveResult::Unknown(prefix), _) => {
+            Err(format!("the namespace prefix '{prefix}' is not declared"))
+        }
     }
 }
 
@@ -181,26 +189,25 @@ fn malformed(text: &str, position: u64, reason: &str) -> String {
 mod tests {
     use super::*;
 
-    const ROOT: &str = "<d xmlns='http://www.omg.org/spec/BPMN/20100524/MODEL'>";
+    const ROOT: &str = "<d xmlns='one'>";
 
-    fn read(text: &str) -> Result<Document<'_>, String> {
-        Document::read(text, &Limits { max_depth: 8, max_xml_elements: 20, ..Limits::default() })
+    fn read(text: &str) -> Result<Document<'_, u8>, String> {
+        Document::read(text, Limits { max_depth: 8, max_elements: 20 }, |namespace, name| match namespace {
+            "one" => Some(1),
+            "two" if name != "not" => Some(2),
+            _ => None,
+        })
     }
 
     #[test]
     fn keeps_what_matters() {
-        let text = format!(
-            "<?xml version='1.0'?><!-- c --><b:d xmlns:b='{BPMN}' xmlns:x='{ZEEBE}' xmlns:o='o'>
+        let text = "<?xml version='1.0'?><!-- c --><b:d xmlns:b='one' xmlns:x='two' xmlns:o='o'>
                <b:a id='1 &amp; &#x31;' o:id='2' x:id='3'>one &lt;<![CDATA[ & ]]>two<o:skip><b:in/></o:skip></b:a>
-               <x:t v=\"line&#10;two\nthree\"/><skip/>
-             </b:d>"
-        );
-        let document = read(&text).unwrap();
+               <x:t v=\"line&#10;two\nthree\"/><skip/><x:not/>
+             </b:d>";
+        let document = read(text).unwrap();
         let shape: Vec<_> = document.nodes.iter().map(|node| (node.space, node.name, node.parent)).collect();
-        assert_eq!(
-            shape,
-            [(Space::Bpmn, "d", None), (Space::Bpmn, "a", Some(0)), (Space::Zeebe, "t", Some(0))]
-        );
+        assert_eq!(shape, [(1, "d", None), (1, "a", Some(0)), (2, "t", Some(0))]);
         assert_eq!(document.children(0).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(document.attribute(1, "id"), Some("1 & 1"));
         assert_eq!(document.attribute(2, "v"), Some("line\ntwo three"));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 const MAX_DECLARATION_BYTES: usize = 200;
 
 /// The text of a file, or why it has none.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     match bytes {
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes).map(Cow::Owned),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes).map(Cow::Owned),

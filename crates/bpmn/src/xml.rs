@@ -1,0 +1,75 @@
+//! The XML of a file: elements of the BPMN and of the extension namespace. The diagram and everything foreign is
+//! read over.
+
+use std::ops::Deref;
+
+use crate::limits::Limits;
+
+pub(crate) use ::xml::{NodeId, decode};
+
+/// The namespaces that matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// `http://www.omg.org/spec/BPMN/20100524/MODEL`
+    Bpmn,
+    /// `http://camunda.org/schema/zeebe/1.0`
+    Zeebe,
+}
+
+impl Space {
+    fn of(namespace: &str) -> Option<Self> {
+        match namespace {
+            "http://www.omg.org/spec/BPMN/20100524/MODEL" => Some(Self::Bpmn),
+            "http://camunda.org/schema/zeebe/1.0" => Some(Self::Zeebe),
+            _ => None,
+        }
+    }
+}
+
+/// The elements of a file in document order.
+#[derive(Debug)]
+pub(crate) struct Document<'x>(::xml::Document<'x, Space>);
+
+impl<'x> Deref for Document<'x> {
+    type Target = ::xml::Document<'x, Space>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'x> Document<'x> {
+    /// Reads a whole file. The error says what is wrong and where.
+    pub(crate) fn read(text: &'x str, limits: &Limits) -> Result<Self, String> {
+        let limits = ::xml::Limits { max_depth: limits.max_depth, max_elements: limits.max_xml_elements };
+        ::xml::Document::read(text, limits, |namespace, _| Space::of(namespace)).map(Self)
+    }
+
+    /// Whether the root element is this one. Without nodes, it is of no namespace that matters.
+    pub(crate) fn has_root(&self, space: Space, name: &str) -> bool {
+        !self.is_empty() && self.is(0, space, name)
+    }
+
+    /// The children with a name in the BPMN namespace.
+    pub(crate) fn bpmn_children<'a>(
+        &'a self,
+        id: NodeId,
+        name: &'a str,
+    ) -> impl Iterator<Item = NodeId> + 'a {
+        self.children(id).filter(move |&child| self.is(child, Space::Bpmn, name))
+    }
+
+    /// The children with a name in the extension namespace.
+    pub(crate) fn zeebe_children<'a>(
+        &'a self,
+        id: NodeId,
+        name: &'a str,
+    ) -> impl Iterator<Item = NodeId> + 'a {
+        self.children(id).filter(move |&child| self.is(child, Space::Zeebe, name))
+    }
+
+    fn is(&self, id: NodeId, space: Space, name: &str) -> bool {
+        let node = self.node(id);
+        node.space == space && node.name == name
+    }
+}
