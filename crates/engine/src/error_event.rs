@@ -3,7 +3,7 @@
 use bpmn::graph::{ElementIndex, ElementKind, Trigger};
 use protocol::{Document, Key, Name};
 
-use crate::entity::{PendingEvent, Phase};
+use crate::entity::{Cancelling, PendingEvent, Phase};
 use crate::failure::Failure;
 use crate::work::{At, Work};
 
@@ -39,7 +39,9 @@ impl Work<'_> {
             }
             if (row.phase == Phase::Activated || key == thrower) && !in_interrupting {
                 let element = at.element();
-                for &event in element.event_starts.iter().chain(&element.boundary_events) {
+                // What a cancelled transaction undoes concerns nobody inside any more.
+                let inside = if row.cancelling == Cancelling::No { &element.event_starts[..] } else { &[] };
+                for &event in inside.iter().chain(&element.boundary_events) {
                     match trigger_of(&at, event) {
                         Some(Trigger::Error(Some(wanted))) if **wanted == **code => {
                             return Ok(Some((at.clone(), event)));

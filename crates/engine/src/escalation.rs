@@ -3,7 +3,7 @@
 use bpmn::graph::{ElementIndex, Trigger};
 use protocol::{Document, EscalationRecord, Intent, Name};
 
-use crate::entity::Phase;
+use crate::entity::{Cancelling, Phase};
 use crate::error_event::{MAX_LEVELS, is_interrupting, trigger_of};
 use crate::failure::Failure;
 use crate::work::{At, Work};
@@ -44,7 +44,9 @@ impl Work<'_> {
             if row.phase == Phase::Activated && !in_interrupting {
                 let mut catch_all = None;
                 let element = at.element();
-                for &event in element.event_starts.iter().chain(&element.boundary_events) {
+                // What a cancelled transaction undoes concerns nobody inside any more.
+                let inside = if row.cancelling == Cancelling::No { &element.event_starts[..] } else { &[] };
+                for &event in inside.iter().chain(&element.boundary_events) {
                     match trigger_of(&at, event) {
                         Some(Trigger::Escalation(Some(wanted))) if **wanted == **code => {
                             return Ok(Some((at.clone(), event)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bpmn::graph::{Element, ElementIndex, ElementKind, MessageDefinition, Trigger};
 use protocol::{Document, Key, Name};
 
-use crate::entity::{PendingEvent, Phase, SignalSubscription, Subscription};
+use crate::entity::{Cancelling, PendingEvent, Phase, SignalSubscription, Subscription};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
@@ -127,9 +127,12 @@ impl Work<'_> {
     pub fn accepts(&mut self, host_key: Key, event: ElementIndex) -> Result<bool, Failure> {
         let Some((at, row)) = self.at(host_key)? else { return Ok(false) };
         if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
-            // A scope that has nothing left inside is about to end.
-            let has_content = row.active_children > 0 || row.waiting_tokens > 0;
-            return Ok(row.phase == Phase::Activated && !row.interrupted && has_content);
+            // A scope that has nothing left inside is about to end, unless somebody may still activate something there.
+            let goes_on = row.active_children > 0
+                || row.waiting_tokens > 0
+                || self.tables.loops.get(&host_key)?.is_some_and(|state| !state.is_done);
+            let is_cancelled = row.cancelling != Cancelling::No;
+            return Ok(row.phase == Phase::Activated && !row.interrupted && goes_on && !is_cancelled);
         }
         let in_time = match row.phase {
             Phase::Activated => true,
@@ -193,7 +196,9 @@ impl Work<'_> {
         // Its boundary events stay open: they may end it still.
         self.close_events(at, |element| matches!(element.kind, ElementKind::StartEvent(_)))?;
         self.tables.element_instances.update(&at.key, |row| row.interrupting_event = Some(event))?;
-        self.interrupt_scope(at.key)
+        self.interrupt_scope(at.key)?;
+        // It goes on at once if nothing is inside that has to end before.
+        self.change_scope(at.key, 0, 0)
     }
 
     /// Everything else in the scope has ended.

@@ -25,6 +25,7 @@ mod deployment;
 mod error_event;
 mod escalations;
 mod event_sub_process;
+mod event_sub_process_places;
 mod execution_listeners;
 mod gateways;
 mod incidents;
