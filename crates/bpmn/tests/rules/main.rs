@@ -11,6 +11,7 @@ mod gateways;
 mod listeners;
 mod loops;
 mod multi_instance;
+mod positions;
 mod tasks;
 mod told_events;
 mod unsupported;

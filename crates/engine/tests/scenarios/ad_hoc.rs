@@ -725,3 +725,50 @@ fn an_interrupting_event_inside_ends_it_without_the_worker() {
         );
     }
 }
+
+#[test]
+fn without_anything_to_run_it_stays_until_something_is_activated() {
+    check(
+        r#"process p
+           start s
+           adhoc empty elements="[]" {
+           job a
+           }
+           adhoc open {
+           job b
+           }
+           end e
+           s -> empty -> open -> e"#,
+        "show elements incidents
+         create p
+         instruct empty elements=a
+         complete a
+         instruct open elements=b
+         complete b",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              empty activating, activated
+              = created p v1
+            > instruct empty elements=a
+              empty#innerInstance activating, activated
+              a activating, activated
+            > complete a
+              a completing, completed
+              empty#innerInstance completing, completed
+              empty completing, completed
+              open activating, activated
+            > instruct open elements=b
+              open#innerInstance activating, activated
+              b activating, activated
+            > complete b
+              b completing, completed
+              open#innerInstance completing, completed
+              open completing, completed
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}

@@ -561,3 +561,31 @@ fn a_version_tag_falls_back_to_the_version_before() {
         "#]],
     );
 }
+
+#[test]
+fn an_id_that_is_no_text_is_an_incident() {
+    check(
+        "process parent
+         start s
+         call c process==which
+         s -> c",
+        r#"show elements incidents
+           create parent {"which":1}
+           cancel #1"#,
+        expect![[r#"
+              = deployed parent v1
+            > create parent {"which":1}
+              parent activating, activated
+              s activating, activated, completing, completed
+              c activating
+              incident c EXTRACT_VALUE_ERROR created: Expected result of the expression 'which' to be 'STRING', but was 'NUMBER'.
+              = created parent v1
+            > cancel #1
+              parent terminating
+              c terminating
+              incident c EXTRACT_VALUE_ERROR resolved
+              c terminated
+              parent terminated
+        "#]],
+    );
+}

@@ -331,3 +331,103 @@ fn a_loop_counts_down() {
         "#]],
     );
 }
+
+#[test]
+fn a_choice_with_one_way_out_needs_no_condition_but_keeps_to_the_one_it_has() {
+    check(
+        "process p
+         start s
+         xor free
+         xor bound
+         end e
+         s -> free -> bound
+         bound -> e if x",
+        r#"show flows incidents
+           create p {"x":false}
+           set #1 {"x":null}
+           resolve bound
+           set #1 {"x":true}
+           resolve bound"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"x":false}
+              -- s_free
+              -- free_bound
+              incident bound CONDITION_ERROR created: Expected at least one condition to evaluate to true, or to have a default flow
+              = created p v1
+            > set #1 {"x":null}
+            > resolve bound
+              incident bound CONDITION_ERROR resolved
+              incident bound EXTRACT_VALUE_ERROR created: Expected result of the expression 'x' to be 'BOOLEAN', but was 'NULL'.
+            > set #1 {"x":true}
+            > resolve bound
+              incident bound EXTRACT_VALUE_ERROR resolved
+              -- bound_e
+        "#]],
+    );
+}
+
+#[test]
+fn conditions_are_looked_at_one_by_one_until_one_is_true() {
+    check(
+        "process p
+         start s
+         xor g
+         end a
+         end b
+         end c
+         s -> g
+         g -> a if not_there > 1
+         g -> b if x
+         g -> c default",
+        r#"show flows incidents
+           create p {"x":true}
+           create p {"x":false}
+           set #2 {"not_there":1}
+           resolve g"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"x":true}
+              -- s_g
+              -- g_b
+              = created p v1
+            > create p {"x":false}
+              -- s_g
+              incident #2.g EXTRACT_VALUE_ERROR created: Expected result of the expression 'not_there > 1' to be 'BOOLEAN', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'not_there'|[NOT_COMPARABLE] Can't compare 'null' with '1'
+              = created p v1
+            > set #2 {"not_there":1}
+            > resolve g
+              incident #2.g EXTRACT_VALUE_ERROR resolved
+              -- g_c
+        "#]],
+    );
+}
+
+#[test]
+fn all_conditions_of_an_inclusive_gateway_must_be_boolean() {
+    check(
+        "process p
+         start s
+         or g
+         end a
+         end b
+         s -> g
+         g -> a if not_there > 1
+         g -> b if x",
+        r#"show flows incidents
+           create p {"x":true}
+           set #1 {"not_there":1}
+           resolve g"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"x":true}
+              -- s_g
+              incident g EXTRACT_VALUE_ERROR created: Expected result of the expression 'not_there > 1' to be 'BOOLEAN', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'not_there'|[NOT_COMPARABLE] Can't compare 'null' with '1'
+              = created p v1
+            > set #1 {"not_there":1}
+            > resolve g
+              incident g EXTRACT_VALUE_ERROR resolved
+              -- g_b
+        "#]],
+    );
+}
