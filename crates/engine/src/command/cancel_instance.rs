@@ -3,7 +3,6 @@
 use protocol::{Key, Rejection, Response};
 
 use crate::failure::Failure;
-use crate::step::Step;
 use crate::work::Work;
 
 impl Work<'_> {
@@ -23,8 +22,8 @@ impl Work<'_> {
             .into());
         }
         self.blame(key);
-        // Before the steps that were set aside: what failed once must not be tried again now.
-        self.steps.push_back(Step::Terminate { key });
+        // Now, so that the steps that wait or were set aside find it ending: what failed once must not be tried again.
+        self.terminate(key)?;
         self.lift_ban(key)?;
         Ok(Response::Done)
     }

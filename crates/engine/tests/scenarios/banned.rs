@@ -151,3 +151,161 @@ fn banned_instances_are_listed_with_reason_and_time_page_by_page() {
     harness.command(Command::Unban { process_instance_key: keys[0] }).unwrap().unwrap();
     assert_eq!(page(&mut harness, 0, 9), keys[1..]);
 }
+
+/// Two branches that fail and a third that waits, in pieces of one step each.
+const TWICE_WEAK: &str = "process p
+    start s
+    and fork
+    sub inside {
+        start is
+        job weak type=t
+        is -> weak
+    }
+    job weak2 type==broken()
+    job wait type=t
+    s -> fork
+    fork -> inside
+    fork -> wait
+    fork -> weak2";
+
+#[test]
+fn a_cancellation_gives_up_what_the_engine_failed_on() {
+    check_with(
+        &[("p", TWICE_WEAK)],
+        Options { max_steps_per_command: 1, ..fault(FaultPoint::Activate, "weak") },
+        "deploy p
+         show elements errors batches incidents
+         only create p
+         go on
+         batch cancel id=p
+         items B1",
+        expect![[r#"
+              = deployed p v1
+            > only create p
+              p activating, activated
+              s activating, activated, completing, completed
+              = created p v1
+            > go on
+              fork activating, activated, completing, completed
+              weak2 activating
+              incident weak2 EXTRACT_VALUE_ERROR created: Expected result of the expression 'broken()' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_FUNCTION_FOUND] No function found with name 'broken' and 0 parameters
+              wait activating, activated
+              inside activating, activated
+              is activating, activated, completing, completed
+              error in #1: a fault of the test at 'weak'
+              banned #1: a fault of the test at 'weak'
+            > batch cancel id=p
+              B1 finds 1
+              p terminating
+              B1 item completed
+              B1 completed
+              inside terminating
+              weak2 terminating
+              incident weak2 EXTRACT_VALUE_ERROR resolved
+              weak2 terminated
+              wait terminating, terminated
+              inside terminated
+              p terminated
+              = B1 CANCEL_PROCESS_INSTANCE
+            > items B1
+              B1 COMPLETED: 1 of 1 done, 0 failed
+              - #1 COMPLETED
+        "#]],
+    );
+}
+
+#[test]
+fn a_cancelled_call_hierarchy_ends_although_the_called_instance_is_banned() {
+    check_with(
+        &[("outer", "process outer\nstart s\ncall c process=p\nend e\ns -> c -> e"), ("p", TWICE_WEAK)],
+        Options { max_steps_per_command: 1, ..fault(FaultPoint::Activate, "weak") },
+        "deploy outer
+         deploy p
+         show elements errors
+         only create outer
+         go on
+         only cancel #1
+         go on",
+        expect![[r#"
+              = deployed outer v1
+            > deploy p
+              = deployed p v1
+            > only create outer
+              outer activating, activated
+              s activating, activated, completing, completed
+              = created outer v1
+            > go on
+              c activating
+              #2.p activating, activated
+              c activated
+              #2.s activating, activated, completing, completed
+              #2.fork activating, activated, completing, completed
+              #2.weak2 activating
+              #2.wait activating, activated
+              #2.inside activating, activated
+              #2.is activating, activated, completing, completed
+              error in #2: a fault of the test at 'weak'
+              banned #2: a fault of the test at 'weak'
+            > only cancel #1
+              outer terminating
+            > go on
+              c terminating
+              #2.p terminating
+              #2.inside terminating, terminated
+              #2.weak2 terminating, terminated
+              #2.wait terminating, terminated
+              #2.p terminated
+              c terminated
+              outer terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_step_that_waits_is_not_taken_once_its_instance_is_cancelled() {
+    check_with(
+        &[("p", "process p\nstart s\njob weak type=t\nend e\ns -> weak -> e")],
+        Options { max_steps_per_command: 1, ..fault(FaultPoint::Activate, "weak") },
+        "deploy p
+         show elements errors
+         only create p
+         only cancel #1
+         go on",
+        expect![[r#"
+              = deployed p v1
+            > only create p
+              p activating, activated
+              s activating, activated, completing, completed
+              = created p v1
+            > only cancel #1
+              p terminating
+            > go on
+              p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_multi_instance_activity_that_the_engine_failed_on_can_be_cancelled() {
+    check_with(
+        &[("p", "process p\nstart s\njob weak type=t each=\"[1,2,3]\" as=n\nend e\ns -> weak -> e")],
+        Options { max_steps_per_command: 1, max_children_per_step: 1, ..fault(FaultPoint::Activate, "weak") },
+        "deploy p
+         show elements errors
+         only create p
+         go on
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > only create p
+              p activating, activated
+              s activating, activated, completing, completed
+              = created p v1
+            > go on
+              error in #1: a fault of the test at 'weak'
+              banned #1: a fault of the test at 'weak'
+            > cancel #1
+              p terminating, terminated
+        "#]],
+    );
+}

@@ -126,18 +126,18 @@ fn instances_are_migrated_and_what_does_not_fit_fails_alone() {
               - #5 COMPLETED
             > batch cancel state=ACTIVE
               B2 finds 4
-              B2 item completed
-              B2 item completed
               order terminating
               B2 item completed
               #2.invoice terminating
               B2 item completed
               #3.outer terminating
+              B2 item completed
               c terminating, terminated
-              B2 completed
               #5.order terminating
+              B2 item completed
               #2.b terminating, terminated
               order terminated
+              B2 completed
               #3.c terminating
               #2.invoice terminated
               #5.c terminating, terminated
@@ -234,8 +234,8 @@ fn incidents_are_resolved_and_jobs_get_a_retry() {
               B4 item completed
               B4 item completed
               B4 item completed
-              B4 completed
               job a canceled
+              B4 completed
               job #2.a canceled
               job #4.c canceled
               = B4 CANCEL_PROCESS_INSTANCE
@@ -651,7 +651,9 @@ fn the_engine_failing_on_one_instance_spares_the_others() {
          migrate #1 p v=2 a:x
          create p v=1
          batch resolve incident=true
-         items B1",
+         items B1
+         batch cancel id=p
+         items B2",
         expect![[r#"
               = deployed p v1
             > create p
@@ -679,7 +681,17 @@ fn the_engine_failing_on_one_instance_spares_the_others() {
               B1 COMPLETED: 2 of 2 done, 0 failed
               - #1 COMPLETED
               - #2 COMPLETED
-            left: running_instances 2, instances 2, element_instances 4, children 2, incidents 1, incident_by_owner 1, banned 1, banned_steps 1, incident_counts 2, instances_with_incidents 1
+            > batch cancel id=p
+              B2 finds 2
+              B2 item completed
+              B2 item completed
+              B2 completed
+              incident #2.a EXTRACT_VALUE_ERROR resolved
+              = B2 CANCEL_PROCESS_INSTANCE
+            > items B2
+              B2 COMPLETED: 2 of 2 done, 0 failed
+              - #1 COMPLETED
+              - #2 COMPLETED
         "#]],
     );
 }
@@ -822,11 +834,11 @@ fn tokens_are_moved() {
               - #2 COMPLETED
             > batch cancel id=p
               B2 finds 2
-              B2 item completed
-              B2 item completed
               p terminating
-              B2 completed
+              B2 item completed
               #2.p terminating
+              B2 item completed
+              B2 completed
               b terminating, terminated
               #2.b terminating, terminated
               p terminated

@@ -205,9 +205,8 @@ fn commands_meet_steps_that_are_left_over() {
               p terminating
             > only complete a
               job a completed
-              a completing, completed
+              a terminating, terminated
             > go on
-              e2 activating, activated, completing, completed
               inner terminating
               b terminating
               job b canceled
