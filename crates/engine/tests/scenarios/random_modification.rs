@@ -75,19 +75,25 @@ impl Run {
         if keys.is_empty() { None } else { Some(keys[self.random.below(keys.len() as u64) as usize]) }
     }
 
-    /// Cancels the instances that cannot end: a join waits for a token that a modification took away, or an expression
-    /// fails on a variable that it skipped.
+    /// Cancels the instances that cannot end.
     pub fn cancel_stuck(&mut self) {
         for root_key in self.roots() {
-            let tables = self.harness.engine().tables();
-            let rows = tables.element_instances.scan(.., usize::MAX).unwrap();
-            let is_stuck = rows.iter().any(|(key, row)| {
-                let instance = tables.instances.get(&row.process_instance_key).unwrap();
-                let waits = row.waiting_tokens > 0 || tables.incident_by_owner.contains(key).unwrap();
-                waits && instance.is_some_and(|instance| instance.root_key == root_key)
-            });
-            assert!(is_stuck, "instance {root_key} goes on for ever");
+            // What the last helping command left over may move it.
+            self.settle();
+            assert!(self.is_stuck(root_key), "instance {root_key} goes on for ever:\n{}", self.describe());
             self.cancel(root_key);
         }
+    }
+
+    /// Whether an instance cannot end: a join waits for a token that a modification took away, or an expression fails
+    /// on a variable that it skipped.
+    pub fn is_stuck(&self, root_key: Key) -> bool {
+        let tables = self.harness.engine().tables();
+        let rows = tables.element_instances.scan(.., usize::MAX).unwrap();
+        rows.iter().any(|(key, row)| {
+            let instance = tables.instances.get(&row.process_instance_key).unwrap();
+            let waits = row.waiting_tokens > 0 || tables.incident_by_owner.contains(key).unwrap();
+            waits && instance.is_some_and(|instance| instance.root_key == root_key)
+        })
     }
 }

@@ -30,8 +30,10 @@ use crate::support::{Harness, Random, document};
 const SIZE: usize = 40;
 /// Things that are done to the instances before everything helps them to end.
 const ACTIONS: u64 = 120;
-/// Rounds in which everything helps; far more than any model needs.
+/// Rounds in which everything helps; more than most models need.
 const ROUNDS: usize = 400;
+/// Rounds for models with loops inside loops; far more than any needs that is not stuck.
+const MAX_ROUNDS: usize = 4_000;
 /// The same where instances are modified: then some may never end.
 const ROUNDS_MODIFIED: usize = 60;
 
@@ -209,7 +211,7 @@ impl Run {
     }
 
     /// Runs left-over steps to their end, then everything must fit together.
-    fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.actions.push("go on".to_owned());
         self.harness.go_on();
         check_consistency(&self.harness);
@@ -406,9 +408,19 @@ impl Run {
     }
 
     /// What still runs, for people to look at.
-    fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let tables = self.harness.engine().tables();
         let mut out = String::new();
+        let mut times = std::collections::BTreeMap::new();
+        for record in self.harness.records() {
+            if let RecordValue::ProcessInstance(value) = &record.value
+                && record.intent == Intent::ElementActivating
+                && tables.instances.contains(&value.process_instance_key).unwrap()
+            {
+                *times.entry((value.process_instance_key, value.element_id.clone())).or_insert(0) += 1;
+            }
+        }
+        let _ = writeln!(out, "activated: {times:?}");
         for record in self.harness.records() {
             if let RecordValue::ProcessInstance(value) = &record.value
                 && record.intent == Intent::ElementActivating
@@ -429,9 +441,10 @@ impl Run {
     fn help(&mut self) {
         self.held.clear();
         let rounds = if self.modifies { ROUNDS_MODIFIED } else { ROUNDS };
-        for _ in 0..rounds {
+        for round in 0..MAX_ROUNDS {
             self.settle();
-            if self.roots().is_empty() {
+            let roots = self.roots();
+            if roots.is_empty() || (round >= rounds && roots.iter().all(|root| self.is_stuck(*root))) {
                 break;
             }
             self.resolve_incidents(true);
