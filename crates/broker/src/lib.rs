@@ -8,6 +8,7 @@
 mod answers;
 pub mod api;
 mod clock;
+mod configured;
 mod demand;
 mod disk;
 mod exporting;

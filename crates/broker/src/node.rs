@@ -34,7 +34,7 @@ use crate::metric_definitions::{Figures, Metrics, publish};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload_bytes};
 use crate::reads::Reads;
-use crate::{exporting, jobs};
+use crate::{configured, exporting, jobs};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
 const REQUEST_QUEUE: usize = 8192;
@@ -154,7 +154,7 @@ impl Node {
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(parking_lot::Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
-        let machine = Machine::new(engine, Arc::clone(&shared), flusher, options.state.clone());
+        let machine = Machine::new(Arc::clone(&engine), Arc::clone(&shared), flusher, options.state.clone());
         let log = LogStore::open(&options.data_dir.join("log"), options.log.clone())?;
         let (group_id, node_id) = (u64::from(FIRST_PARTITION), u64::from(options.node_id));
         let group = Box::pin(Group::start(group_id, node_id, &log, machine, GroupOptions::default())).await?;
@@ -184,7 +184,6 @@ impl Node {
             evaluations: Evaluations::new(),
             reads,
         });
-        // State may hold timers that are due and steps that are left over: one tick finds out.
         let mut tasks = vec![
             tokio::spawn(proposer.run()),
             tokio::spawn(purge(node.group.clone(), node.shared.durable.subscribe(), node.shutdown.clone())),
@@ -195,9 +194,14 @@ impl Node {
             tasks.push(tokio::spawn(exporting::acknowledge(Arc::downgrade(&node), exports, shutdown)));
         }
         *node.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
-        node.run(Command::Tick, Class::Begun)
-            .await
-            .map_err(|error| std::io::Error::other(error.to_string()))?;
+        // State may hold timers that are due and steps that are left over: one tick finds out.
+        let failed = |error: SubmitError| std::io::Error::other(error.to_string());
+        node.run(Command::Tick, Class::Begun).await.map_err(failed)?;
+        // The log is replayed now.
+        let listeners = configured::global_listeners(&engine.lock(), &node.options.global_listeners)?;
+        if let Some(command) = listeners {
+            node.run(command, Class::Begun).await.map_err(failed)?;
+        }
         Ok(node)
     }
 

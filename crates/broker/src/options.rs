@@ -24,6 +24,8 @@ pub struct Options {
     pub controlled_clock: bool,
     /// Whether a business ID belongs to at most one running root instance of a process.
     pub unique_business_ids: bool,
+    /// Listeners of all user tasks that no client can change.
+    pub global_listeners: Vec<protocol::GlobalListener>,
     /// Time that a stand-alone expression may take.
     pub expression_timeout: Duration,
     /// Limits of models.
@@ -56,6 +58,7 @@ impl Options {
             max_message_bytes: 4 * 1024 * 1024,
             controlled_clock: false,
             unique_business_ids: false,
+            global_listeners: Vec::new(),
             expression_timeout: Duration::from_secs(5),
             bpmn: bpmn::Limits::default(),
             ingress: IngressOptions::default(),

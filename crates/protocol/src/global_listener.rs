@@ -20,6 +20,9 @@ pub enum GlobalListenerCommand {
         #[n(0)]
         id: Name,
     },
+    /// Makes these the ones that come from the configuration. The leader writes it when it starts.
+    #[n(3)]
+    Configure(#[n(0)] Vec<GlobalListener>),
 }
 
 /// A listener of all user tasks.

@@ -6,6 +6,7 @@
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
 mod file;
+mod listeners;
 mod schema;
 mod sections;
 mod source;

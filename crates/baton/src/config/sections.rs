@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::listeners::Listeners;
 use super::schema::sections;
 use super::value::{Algorithm, Levels, ListenAddress, LogFormat, Overflow, Size, Text};
 
@@ -194,6 +195,12 @@ sections! {
     "instances" instances: Instances {
         /// Whether a business ID belongs to at most one running instance of a process at a time, called instances aside. Another creation with it is refused. Instances created while this is off do not count.
         unique_business_ids: bool = false;
+    }
+
+    /// User tasks.
+    "user_tasks" user_tasks: UserTasks {
+        /// Listeners of all of them, separated by ';'. Each is an ID and 'type=' its job type, and if wanted 'events=' with a list (creating, assigning, updating, completing, canceling; all if it is missing), 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model. Requests cannot change them, and replace none of them.
+        listeners: Listeners = Listeners::default();
     }
 
     /// What clients find in the topology.

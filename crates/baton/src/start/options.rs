@@ -65,6 +65,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         advertised_port: grpc_port,
         max_message_bytes: limits.max_message_bytes.0 as usize,
         controlled_clock: config.clock.controlled,
+        global_listeners: config.user_tasks.listeners.0.clone(),
         unique_business_ids: config.instances.unique_business_ids,
         expression_timeout: limits.expression_timeout,
         bpmn: bpmn::Limits {

@@ -3,6 +3,10 @@
 use std::time::{Duration, Instant};
 
 use broker::api::{Broker, JobRequest};
+use protocol::{
+    Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, JobListenerEventType, Query,
+    QueryReply,
+};
 
 use crate::support::{
     HOUR_MS, Server, cancel, complete, create, endless, jobs, keys, long_way, task, timer_and_task, until,
@@ -158,4 +162,48 @@ async fn the_log_is_purged_behind_the_flush_and_the_rest_suffices() {
     }
     let server = server.restart().await;
     server.submit(complete(jobs[0].key)).await.unwrap();
+}
+
+#[tokio::test]
+async fn listeners_of_the_configuration_are_there_after_each_start() {
+    let listener = |id: &str, job_type: &str, source| GlobalListener {
+        id: id.into(),
+        job_type: job_type.into(),
+        retries: 3,
+        event_types: vec![JobListenerEventType::Creating],
+        after_non_global: false,
+        priority: 50,
+        source,
+    };
+    let (api, configuration) = (GlobalListenerSource::Api, GlobalListenerSource::Configuration);
+    let find =
+        async |server: &Server, id: &str| match server.read(Query::GlobalListener { id: id.into() }).await {
+            Ok(QueryReply::GlobalListener(found)) => Some((found.job_type.to_string(), found.source)),
+            _ => None,
+        };
+    let change = |command| Command::GlobalListener(command);
+
+    let mut server = Server::start().await;
+    let create = GlobalListenerCommand::Create(listener("a", "api", api));
+    server.submit(change(create)).await.unwrap();
+    server.options.global_listeners = vec![listener("b", "mine", api), listener("a", "mine", api)];
+    server = server.restart().await;
+    for id in ["a", "b"] {
+        assert_eq!(find(&server, id).await, Some(("mine".to_owned(), configuration)), "{id}");
+        let update = GlobalListenerCommand::Update(listener(id, "api", api));
+        let delete = GlobalListenerCommand::Delete { id: id.into() };
+        for command in [update, delete] {
+            server.submit(change(command)).await.expect_err("the configuration has it");
+        }
+    }
+    let before = server.partition().position;
+    server = server.crash().await;
+    assert_eq!(server.partition().position, before + 1, "what is there already is not written again");
+    server.options.global_listeners = vec![listener("b", "new", api)];
+    server = server.restart().await;
+    assert_eq!(find(&server, "a").await, None);
+    assert_eq!(find(&server, "b").await, Some(("new".to_owned(), configuration)));
+    server.options.global_listeners.clear();
+    server = server.restart().await;
+    assert_eq!(find(&server, "b").await, None);
 }

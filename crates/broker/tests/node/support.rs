@@ -25,7 +25,8 @@ pub const HOUR_MS: i64 = 3_600_000;
 /// A running broker and its directory.
 pub struct Server {
     node: Arc<Node>,
-    options: Options,
+    /// Of the next start.
+    pub options: Options,
     directory: TempDir,
 }
 

@@ -36,12 +36,40 @@ impl Work<'_> {
                 self.record_listener(stored.key, Intent::Deleted, &stored.listener);
                 return Ok(Response::Done);
             }
+            GlobalListenerCommand::Configure(listeners) => {
+                self.configure_listeners(listeners)?;
+                return Ok(Response::Done);
+            }
         }
         let (GlobalListenerCommand::Create(listener) | GlobalListenerCommand::Update(listener)) = command
         else {
             return Ok(Response::Done);
         };
         Ok(Response::GlobalListener(listener.clone()))
+    }
+
+    /// Makes the listeners of the configuration the given ones. Where an ID is taken, the configuration wins.
+    fn configure_listeners(&mut self, listeners: &[GlobalListener]) -> Result<(), Failure> {
+        let source = GlobalListenerSource::Configuration;
+        for (id, stored) in self.tables.global_listeners.scan(.., usize::MAX)? {
+            let is_gone = listeners.iter().all(|listener| listener.id.0 != id);
+            if is_gone && stored.listener.source == source {
+                self.tables.global_listeners.delete(&id);
+                self.record_listener(stored.key, Intent::Deleted, &stored.listener);
+            }
+        }
+        for listener in listeners {
+            let listener = GlobalListener { source, ..listener.clone() };
+            match self.tables.global_listeners.get(&listener.id.0)? {
+                None => {
+                    let key = self.next_key();
+                    self.store_listener(key, Intent::Created, &listener);
+                }
+                Some(stored) if stored.listener == listener => {}
+                Some(stored) => self.store_listener(stored.key, Intent::Updated, &listener),
+            }
+        }
+        Ok(())
     }
 
     fn find_listener(&self, id: &Name, purpose: &str) -> Result<StoredListener, Failure> {

@@ -589,3 +589,57 @@ fn listeners_of_all_tasks_come_around_those_of_the_model() {
         "#]],
     );
 }
+
+#[test]
+fn listeners_of_the_configuration_are_replaced_as_a_whole_and_by_nothing_else() {
+    check(
+        "process p
+         start s
+         user t
+         end e
+         s -> t -> e",
+        "show tasks jobs
+         listener b type=api
+         configure all listeners=a,b
+         listener a type=x
+         listener a type=x update
+         unlisten b
+         configure all listeners=b,c
+         create p
+         complete t
+         configure all
+         complete t",
+        expect![[r#"
+              = deployed p v1
+            > listener b type=api
+              listener b created
+              = listener b
+            > configure all listeners=a,b
+              listener a created
+              listener b updated
+            > listener a type=x
+              = rejected ALREADY_EXISTS: Expected to create a global listener with id 'a', but there is one already
+            > listener a type=x update
+              = rejected INVALID_STATE: Expected to update the global listener with id 'a', but it comes from the configuration
+            > unlisten b
+              = rejected INVALID_STATE: Expected to delete the global listener with id 'b', but it comes from the configuration
+            > configure all listeners=b,c
+              listener a deleted
+              listener c created
+            > create p
+              task t creating
+              job t created type b retries 3 task listener creating
+              = created p v1
+            > complete t
+              job t completed
+              job t created type c retries 3 task listener creating
+            > configure all
+              listener b deleted
+              listener c deleted
+            > complete t
+              job t completed
+              task t created
+            left: running_instances 1, instances 1, element_instances 2, children 1, user_tasks 1
+        "#]],
+    );
+}

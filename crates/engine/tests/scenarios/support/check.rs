@@ -364,7 +364,7 @@ impl Run {
             "assign" | "unassign" | "change" | "finish" => {
                 user_task::command(line, nth(&self.transcript.user_tasks, line.word(1)))
             }
-            "listener" | "unlisten" => user_task::global_listener(line),
+            "listener" | "unlisten" | "configure" => user_task::global_listener(line),
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),

@@ -58,7 +58,21 @@ pub(super) fn global_listener(line: &Line) -> Command {
     if line.word(0) == "unlisten" {
         return Command::GlobalListener(GlobalListenerCommand::Delete { id });
     }
-    let listener = GlobalListener {
+    if line.word(0) == "configure" {
+        let names = line.names("listeners").into_iter();
+        let listeners = names.map(|id| GlobalListener { job_type: id.clone(), ..global(line, id) });
+        return Command::GlobalListener(GlobalListenerCommand::Configure(listeners.collect()));
+    }
+    let listener = global(line, id);
+    Command::GlobalListener(if line.words.contains(&"update") {
+        GlobalListenerCommand::Update(listener)
+    } else {
+        GlobalListenerCommand::Create(listener)
+    })
+}
+
+fn global(line: &Line, id: Name) -> GlobalListener {
+    GlobalListener {
         id,
         job_type: line.text("type"),
         retries: line.number("retries").unwrap_or(3),
@@ -66,12 +80,7 @@ pub(super) fn global_listener(line: &Line) -> Command {
         after_non_global: line.words.contains(&"after"),
         priority: line.number("priority").unwrap_or(50),
         source: GlobalListenerSource::Api,
-    };
-    Command::GlobalListener(if line.words.contains(&"update") {
-        GlobalListenerCommand::Update(listener)
-    } else {
-        GlobalListenerCommand::Create(listener)
-    })
+    }
 }
 
 fn event(name: &Name) -> JobListenerEventType {

@@ -1,0 +1,20 @@
+//! What the configuration puts into the state of a partition.
+
+use engine::Engine;
+use protocol::{Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource};
+use state::StateError;
+
+/// The command that brings the listeners of all user tasks in line with the configuration, unless they are.
+pub(crate) fn global_listeners(
+    engine: &Engine,
+    configured: &[GlobalListener],
+) -> Result<Option<Command>, StateError> {
+    let source = GlobalListenerSource::Configuration;
+    let mut wanted: Vec<_> =
+        configured.iter().map(|listener| GlobalListener { source, ..listener.clone() }).collect();
+    wanted.sort_by(|one, other| one.id.0.cmp(&other.id.0));
+    let rows = engine.tables().global_listeners.scan(.., usize::MAX)?;
+    let known = rows.iter().map(|(_, row)| &row.listener).filter(|listener| listener.source == source);
+    let is_so = known.eq(&wanted);
+    Ok((!is_so).then(|| Command::GlobalListener(GlobalListenerCommand::Configure(wanted))))
+}
