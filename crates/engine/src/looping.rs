@@ -5,7 +5,7 @@
 //! slice at a time, each output has a row of its own, and at the end the outputs are put together chunk by chunk.
 
 use bpmn::graph::{ElementKind, MultiInstance};
-use feel::Value;
+use feel::{List, Value};
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
@@ -21,6 +21,8 @@ const CHUNK: u32 = 64;
 const CHUNKS_PER_STEP: u32 = 4;
 /// Rows that one step removes.
 const ROWS_PER_STEP: usize = 256;
+/// Rows that cost about as much as an ordinary step.
+const ROWS_LIKE_A_STEP: usize = 16;
 /// Local variable that holds the number of an instance.
 pub(crate) const LOOP_COUNTER: &str = "loopCounter";
 
@@ -33,12 +35,28 @@ pub(crate) fn marker(body: &At) -> Option<&MultiInstance> {
 }
 
 impl Work<'_> {
-    /// Stores the items of a body.
-    pub fn store_items(&mut self, body_key: Key, items: &[Value]) {
-        for (number, items) in (0_u32..).zip(items.chunks(CHUNK as usize)) {
-            let chunk = chunk_of(items.iter(), Value::to_json);
+    /// Stores the items of a body. Tells how many there are.
+    pub fn store_items(&mut self, body_key: Key, items: &List) -> u32 {
+        match items.json_items() {
+            Some(texts) => self.store_chunks(body_key, texts, |text, out| out.extend_from_slice(text)),
+            None => self.store_chunks(body_key, items.iter(), Value::to_json),
+        }
+    }
+
+    fn store_chunks<T>(
+        &mut self,
+        body_key: Key,
+        items: impl Iterator<Item = T>,
+        mut write: impl FnMut(T, &mut Vec<u8>),
+    ) -> u32 {
+        let (mut items, mut size) = (items.peekable(), 0);
+        while items.peek().is_some() {
+            let chunk = chunk_of(items.by_ref().take(CHUNK as usize), &mut write);
+            let number = size / CHUNK;
+            size += chunk.ends.len() as u32;
             self.tables.loop_chunks.insert((body_key, number), chunk);
         }
+        size
     }
 
     fn item(&self, body_key: Key, index: u32) -> Result<Json, StateError> {
@@ -159,10 +177,10 @@ impl Work<'_> {
     pub fn is_loop_done(&self, marker: &MultiInstance, state: &Loop, child: &At) -> Result<bool, Failure> {
         let Some(condition) = &marker.completion_condition else { return Ok(false) };
         let completed = state.completed + 1;
-        let created = if marker.is_sequential { state.spawned } else { state.size };
-        let active = created.saturating_sub(completed).saturating_sub(state.terminated);
+        let begun = if marker.is_sequential { state.spawned } else { state.size };
+        let active = begun.saturating_sub(completed).saturating_sub(state.terminated);
         let counts = [
-            ("numberOfInstances", created),
+            ("numberOfInstances", state.size),
             ("numberOfActiveInstances", active),
             ("numberOfCompletedInstances", completed),
             ("numberOfTerminatedInstances", state.terminated),
@@ -234,7 +252,9 @@ impl Work<'_> {
             let (start, end) = (number * CHUNK, size.min((number + 1) * CHUNK));
             let outputs = self.output_chunk(body_key, start, end)?;
             self.tables.loop_chunks.put((body_key, number), outputs);
-            for key in self.tables.loop_outputs.keys((body_key, start)..(body_key, end), usize::MAX)? {
+            let keys = self.tables.loop_outputs.keys((body_key, start)..(body_key, end), usize::MAX)?;
+            self.extra_steps += keys.len() / ROWS_LIKE_A_STEP;
+            for key in keys {
                 self.tables.loop_outputs.delete(&key);
             }
         }
@@ -260,7 +280,9 @@ impl Work<'_> {
         let range = (body_key, 0)..(body_key + 1, 0);
         let outputs = self.tables.loop_outputs.keys(range.clone(), ROWS_PER_STEP)?;
         let chunks = self.tables.loop_chunks.keys(range, ROWS_PER_STEP - outputs.len())?;
-        let is_more = outputs.len() + chunks.len() == ROWS_PER_STEP;
+        let rows = outputs.len() + chunks.len();
+        self.extra_steps += rows / ROWS_LIKE_A_STEP;
+        let is_more = rows == ROWS_PER_STEP;
         for key in outputs {
             self.tables.loop_outputs.delete(&key);
         }

@@ -102,9 +102,9 @@ impl<'a> Work<'a> {
         while left > 0
             && let Some(step) = self.steps.pop_front()
         {
-            left -= 1;
             self.counters.steps += 1;
             self.run_step(step)?;
+            left = left.saturating_sub(1 + std::mem::take(&mut self.extra_steps));
         }
         self.leave_steps();
         Ok(left)

@@ -18,13 +18,12 @@ impl Behavior for MultiInstanceBody {
         let items =
             work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
         work.subscribe_to_events(at)?;
-        let size = u32::try_from(items.len()).unwrap_or(u32::MAX);
         work.record_collection(at, &items);
+        let size = work.store_items(at.key, &items);
         work.tables.loops.insert(at.key, Loop { size, ..Loop::default() });
         if size == 0 {
             return Ok(Next::Complete(Document::empty()));
         }
-        work.store_items(at.key, items.items());
         // All of them count from now on; of a sequence only the one at work.
         let children = if marker.is_sequential { 1 } else { size };
         work.tables.element_instances.update(&at.key, |row| row.active_children = children)?;

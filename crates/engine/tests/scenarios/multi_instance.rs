@@ -750,3 +750,149 @@ fn a_loop_marker_repeats_the_activity_while_its_condition_is_true() {
         check(&model, script, expected);
     }
 }
+
+#[test]
+fn the_number_of_instances_of_a_sequence_is_that_of_its_items() {
+    check(
+        r#"process p
+           start s
+           job t each=items as=item sequential collect=results gives=item until="[numberOfInstances, numberOfActiveInstances, numberOfCompletedInstances, numberOfTerminatedInstances] = wanted"
+           end e
+           s -> t -> e"#,
+        r#"show variables
+           create p {"items": ["a", "b", "c"], "wanted": [3, 0, 2, 0]}
+           complete t
+           complete t"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": ["a", "b", "c"], "wanted": [3, 0, 2, 0]}
+              p.items = ["a", "b", "c"] created
+              p.wanted = [3, 0, 2, 0] created
+              t.item = "a" created
+              t.loopCounter = 1 created
+              = created p v1
+            > complete t
+              t.item = "b" created
+              t.loopCounter = 2 created
+            > complete t
+              t*.results = ["a","b",null] created
+              p.results = ["a","b",null] created
+        "#]],
+    );
+}
+
+#[test]
+fn user_tasks_are_finished_in_any_order() {
+    check(
+        r#"process p
+           start s
+           user t each=items as=item collect=results gives=answer assignee==item.who until="numberOfCompletedInstances = 2"
+           end e
+           s -> t -> e"#,
+        r#"hide flows
+           create p {"items": [{"who": "ann"}, {"who": "bob"}, {"who": "cid"}]}
+           finish t@3 {"answer": 3}
+           finish t@1 {"answer": 1}"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": [{"who": "ann"}, {"who": "bob"}, {"who": "cid"}]}
+              p activating
+              p.items = [{"who": "ann"}, {"who": "bob"}, {"who": "cid"}] created
+              p activated
+              s activating, activated, completing, completed
+              t* activating, activated
+              t activating
+              t.answer = null created
+              t.item = {"who": "ann"} created
+              t.loopCounter = 1 created
+              task t creating
+              task t created
+              task t assigning assignee=ann changed=assignee
+              task t assigned assignee=ann changed=assignee
+              t activated
+              t activating
+              t.answer = null created
+              t.item = {"who": "bob"} created
+              t.loopCounter = 2 created
+              task t creating
+              task t created
+              task t assigning assignee=bob changed=assignee
+              task t assigned assignee=bob changed=assignee
+              t activated
+              t activating
+              t.answer = null created
+              t.item = {"who": "cid"} created
+              t.loopCounter = 3 created
+              task t creating
+              task t created
+              task t assigning assignee=cid changed=assignee
+              task t assigned assignee=cid changed=assignee
+              t activated
+              = created p v1
+            > finish t@3 {"answer": 3}
+              task t completing assignee=cid action=complete {"answer":3}
+              task t completed assignee=cid action=complete {"answer":3}
+              t completing
+              t.answer = 3 updated
+              t completed
+            > finish t@1 {"answer": 1}
+              task t completing assignee=ann action=complete {"answer":1}
+              task t completed assignee=ann action=complete {"answer":1}
+              t completing
+              t.answer = 1 updated
+              t completed
+              t terminating
+              task t canceling assignee=bob action=cancel
+              task t canceled assignee=bob action=cancel
+              t terminated
+              t* completing
+              t*.results = [1,null,3] created
+              p.results = [1,null,3] created
+              t* completed
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn user_tasks_come_one_after_the_other() {
+    check(
+        r#"process p
+           start s
+           user t each=items as=item sequential collect=results gives=answer assignee==item
+           end e
+           s -> t -> e"#,
+        r#"show tasks variables
+           create p {"items": ["ann", "bob"]}
+           finish t {"answer": 1}
+           cancel #1"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"items": ["ann", "bob"]}
+              p.items = ["ann", "bob"] created
+              t.answer = null created
+              t.item = "ann" created
+              t.loopCounter = 1 created
+              task t creating
+              task t created
+              task t assigning assignee=ann changed=assignee
+              task t assigned assignee=ann changed=assignee
+              = created p v1
+            > finish t {"answer": 1}
+              task t completing assignee=ann action=complete {"answer":1}
+              task t completed assignee=ann action=complete {"answer":1}
+              t.answer = 1 updated
+              t.answer = null created
+              t.item = "bob" created
+              t.loopCounter = 2 created
+              task t creating
+              task t created
+              task t assigning assignee=bob changed=assignee
+              task t assigned assignee=bob changed=assignee
+            > cancel #1
+              task t canceling assignee=bob action=cancel
+              task t canceled assignee=bob action=cancel
+        "#]],
+    );
+}

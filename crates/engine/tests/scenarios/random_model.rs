@@ -147,7 +147,7 @@ impl Generator<'_> {
                 " task:completing=t task:canceling=t",
             ];
             let task = tasks[self.random.below(4) as usize];
-            let _ = writeln!(text, "user {id} assignee=ann{task}{mapping}{listeners}");
+            let _ = writeln!(text, "user {id} assignee=ann{task}{mapping}{listeners}{each}");
         } else {
             let _ = writeln!(text, "job {id} type=t{mapping}{listeners}{each}");
         }
@@ -161,10 +161,15 @@ impl Generator<'_> {
         Block { first, last: from }
     }
 
-    /// Sometimes the marker of a multi-instance activity.
+    /// Sometimes the marker of a multi-instance activity, or of a loop.
     fn each(&mut self) -> String {
-        if !self.random.percent(15) {
+        if !self.random.percent(18) {
             return String::new();
+        }
+        if self.random.percent(20) {
+            let when = ["", " before=true"][self.random.below(2) as usize];
+            let most = ["", " most=2"][self.random.below(2) as usize];
+            return format!(" while=\"loopCounter < 3\"{when}{most}");
         }
         let list = ["[]", "[1]", "[1,2,3]", "[1,2,3,4,5]"][self.random.below(4) as usize];
         let how = ["", " sequential"][self.random.below(2) as usize];

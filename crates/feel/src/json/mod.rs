@@ -5,7 +5,7 @@ mod read;
 mod scan;
 mod write;
 
-pub(crate) use read::{find_entry, read, read_entries, read_items};
+pub(crate) use read::{find_entry, item_texts, read, read_entries, read_items};
 pub(crate) use write::{write, write_string};
 
 /// Deepest nesting of a document.

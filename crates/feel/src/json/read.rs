@@ -4,6 +4,7 @@ use super::scan::Scanner;
 use crate::number::Number;
 use crate::value::{Context, List, Value};
 use bytes::Bytes;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The value of a valid document; arrays and objects stay raw. Invalid text reads as null.
@@ -19,20 +20,30 @@ fn is_space(byte: u8) -> bool {
 
 /// The items of a raw array.
 pub(crate) fn read_items(bytes: &Bytes) -> Vec<Value> {
-    let mut items = Vec::new();
+    item_ranges(bytes).map(|range| value_of(bytes, range.start, range.end)).collect()
+}
+
+/// The text of each item of a raw array.
+pub(crate) fn item_texts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    item_ranges(bytes).map(|range| &bytes[range])
+}
+
+/// Where the items of a raw array are.
+fn item_ranges(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut scanner = Scanner::new(bytes);
-    if !scanner.take(b'[') {
-        return items;
-    }
-    loop {
-        scanner.skip_space();
-        let Some(value) = next_value(bytes, &mut scanner) else { return items };
-        items.push(value);
-        scanner.skip_space();
-        if !scanner.take(b',') {
-            return items;
+    let mut goes_on = scanner.take(b'[');
+    std::iter::from_fn(move || {
+        if !goes_on {
+            return None;
         }
-    }
+        scanner.skip_space();
+        let start = scanner.position;
+        scanner.skip_value()?;
+        let range = start..scanner.position;
+        scanner.skip_space();
+        goes_on = scanner.take(b',');
+        (!range.is_empty()).then_some(range)
+    })
 }
 
 /// The entries of a raw object. Of a repeated key only the first is read, as [`find_entry`] does.
@@ -186,6 +197,16 @@ mod tests {
         assert_eq!(value("-1.5e1").as_f64(), Some(-15.0));
         assert_eq!(value(r#""a\"\\\/\n\u00e9\ud83d\ude00\ud800x""#).as_str(), Some("a\"\\/\né😀\u{fffd}x"));
         assert!(value("null").is_null());
+    }
+
+    #[test]
+    fn the_texts_of_items_are_found_without_reading_them() {
+        let value = value(r#" [ 1.50 , "a,\"]" ,{"b":[1,2]},[ ] , null] "#);
+        let texts: Vec<&[u8]> = value.as_list().unwrap().json_items().unwrap().collect();
+        let expected: [&[u8]; 5] = [b"1.50", br#""a,\"]""#, br#"{"b":[1,2]}"#, b"[ ]", b"null"];
+        assert_eq!(texts, expected);
+        assert_eq!(self::value("[ ]").as_list().unwrap().json_items().unwrap().count(), 0);
+        assert!(List::new(vec![]).json_items().is_none());
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl List {
         self.0.items.get_or_init(|| self.0.raw.as_ref().map(json::read_items).unwrap_or_default())
     }
 
+    /// The text of each item, if the list came from JSON: found without making values of them.
+    pub fn json_items(&self) -> Option<impl Iterator<Item = &[u8]>> {
+        self.0.raw.as_ref().map(|raw| json::item_texts(raw))
+    }
+
     /// Number of items.
     pub fn len(&self) -> usize {
         self.items().len()
