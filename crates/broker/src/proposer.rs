@@ -53,6 +53,8 @@ impl Proposer {
         let mut open = true;
         // Whether the leader's own work is in an entry under way: it shows as work to do until that is applied.
         let mut leader_busy = false;
+        // Entries under way that somebody waits for.
+        let mut awaited = 0_usize;
         let shared = Arc::clone(&self.shared);
         loop {
             if !open && waiting.is_empty() && in_flight.is_empty() {
@@ -60,14 +62,18 @@ impl Proposer {
             }
             let room = in_flight.len() < self.options.max_batches_in_flight;
             // A second entry is worth its sync only if it carries a fair share of commands: a sixteenth instead of a quarter
-            // cost a tenth more CPU and gained nothing.
-            let ready =
-                room && (in_flight.is_empty() || waiting.len() * 4 >= self.options.max_batch_commands);
+            // cost a tenth more CPU and gained nothing. But nobody waits for a slice of what is left over.
+            let overtakes = awaited == 0 && (!waiting.is_empty() || self.shared.demand.is_wanted());
+            let ready = room
+                && (in_flight.is_empty()
+                    || overtakes
+                    || waiting.len() * 4 >= self.options.max_batch_commands);
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
                 paused_until = None;
                 let leader_free = open && !leader_busy;
                 if let Some(proposed) = self.propose(&mut waiting, in_flight.is_empty(), leader_free) {
                     leader_busy |= has_leader_work(&proposed.batch);
+                    awaited += usize::from(is_awaited(&proposed.batch));
                     in_flight.push(self.enter(proposed));
                     continue;
                 }
@@ -78,6 +84,7 @@ impl Proposer {
                 biased;
                 Some((proposed, result)) = in_flight.next(), if !idle => {
                     leader_busy &= !has_leader_work(&proposed.batch);
+                    awaited -= usize::from(is_awaited(&proposed.batch));
                     if let Err(error) = result {
                         self.failed(&proposed, &error);
                         if !matches!(error, ProposeError::TooLarge { .. }) {
@@ -88,7 +95,7 @@ impl Proposer {
                 count = self.requests.recv_many(&mut waiting, free), if open && free > 0 => {
                     open = count > 0;
                 }
-                () = leader_work(&shared, self.flush_interval, paused_until), if idle && (open || paused_until.is_some()) => {}
+                () = leader_work(&shared, self.flush_interval, paused_until), if awaited == 0 && (open || paused_until.is_some()) => {}
                 () = self.shutdown.cancelled(), if open => {
                     self.requests.close();
                     while let Ok(request) = self.requests.try_recv() {
@@ -208,6 +215,12 @@ async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Op
 fn has_leader_work(batch: &Batch) -> bool {
     // They come after what clients asked for.
     batch.commands.iter().rev().take(3).any(|command| matches!(command, Command::Tick | Command::Continue))
+}
+
+/// Whether somebody waits for an entry. For one with work of the leader, and demand that came along, nobody does.
+fn is_awaited(batch: &Batch) -> bool {
+    // What clients asked for comes first.
+    !matches!(batch.commands.first(), Some(Command::Tick | Command::Continue))
 }
 
 /// Bytes of the variables and resources of a command.
