@@ -61,13 +61,9 @@ impl Proposer {
                 return;
             }
             let room = in_flight.len() < self.options.max_batches_in_flight;
-            // A second entry is worth its sync only if it carries a fair share of commands: a sixteenth instead of a quarter
-            // cost a tenth more CPU and gained nothing. But nobody waits for a slice of what is left over.
-            let overtakes = awaited == 0 && (!waiting.is_empty() || self.shared.demand.is_wanted());
-            let ready = room
-                && (in_flight.is_empty()
-                    || overtakes
-                    || waiting.len() * 4 >= self.options.max_batch_commands);
+            let wanted = awaited == 0 && self.shared.demand.is_wanted();
+            let ready =
+                room && is_worth_an_entry(&self.options, in_flight.len(), awaited, waiting.len(), wanted);
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
                 paused_until = None;
                 let leader_free = open && !leader_busy;
@@ -217,6 +213,23 @@ fn has_leader_work(batch: &Batch) -> bool {
     batch.commands.iter().rev().take(3).any(|command| matches!(command, Command::Tick | Command::Continue))
 }
 
+/// Whether another entry beside those under way may begin. `wanted`: a worker may get a job by it.
+fn is_worth_an_entry(
+    options: &IngressOptions,
+    under_way: usize,
+    awaited: usize,
+    waiting: usize,
+    wanted: bool,
+) -> bool {
+    if awaited == 0 {
+        // Nobody waits for a slice of work that is left over.
+        return under_way == 0 || waiting > 0 || wanted;
+    }
+    // It is worth its sync only if it carries a fair share of commands: a sixteenth instead of a quarter cost a tenth
+    // more CPU and gained nothing.
+    waiting * 4 >= options.max_batch_commands
+}
+
 /// Whether somebody waits for an entry. For one with work of the leader, and demand that came along, nobody does.
 fn is_awaited(batch: &Batch) -> bool {
     // What clients asked for comes first.
@@ -256,4 +269,33 @@ fn result_bytes(result: &JobResult) -> usize {
 
 fn elements_bytes(elements: &[ActivateElement]) -> usize {
     elements.iter().map(|element| element.variables.json_len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(commands: Vec<Command>) -> Batch {
+        Batch { engine_version: ENGINE_VERSION, timestamp_ms: 0, commands, demand: vec![] }
+    }
+
+    #[test]
+    fn requests_overtake_what_is_left_over_but_do_not_crowd_each_other() {
+        let cancel = || Command::CancelInstance { process_instance_key: 1, operation_reference: None };
+        assert!(!is_awaited(&batch(vec![Command::Continue])));
+        assert!(!is_awaited(&batch(vec![Command::Tick, Command::Continue])));
+        assert!(is_awaited(&batch(vec![cancel(), Command::Continue])));
+        // Only demand.
+        assert!(is_awaited(&batch(vec![])));
+        let options = IngressOptions { max_batch_commands: 8, ..IngressOptions::default() };
+        let worth = |under_way, awaited, waiting, wanted| {
+            is_worth_an_entry(&options, under_way, awaited, waiting, wanted)
+        };
+        assert!(worth(0, 0, 0, false), "the leader may have something to say");
+        assert!(worth(1, 0, 1, false), "a request");
+        assert!(worth(1, 0, 0, true), "a worker");
+        assert!(!worth(1, 0, 0, false), "the next slice waits for the one before");
+        assert!(!worth(1, 1, 1, false), "a request waits for others");
+        assert!(worth(1, 1, 2, false), "a quarter of an entry");
+    }
 }
