@@ -146,6 +146,10 @@ pub(crate) fn publish(figures: &Figures) {
     {
         counter!("zeebe_incident_events_total", &[PARTITION, ("action", name)]).absolute(count);
     }
+    for (name, count) in [("evaluated", counters.decisions_evaluated), ("failed", counters.decisions_failed)]
+    {
+        counter!("baton_decision_evaluations_total", &[PARTITION, ("action", name)]).absolute(count);
+    }
     partition_counter("zeebe_banned_instances_total", counters.banned_instances);
     partition_counter("baton_engine_commands_total", counters.commands);
     partition_counter("baton_engine_steps_total", counters.steps);

@@ -131,6 +131,7 @@ impl Node {
             partition_id: FIRST_PARTITION,
             max_delivery_bytes: options.max_message_bytes,
             bpmn: options.bpmn.clone(),
+            dmn: options.dmn.clone(),
             records: options.export.is_enabled(),
             ..engine::Options::default()
         };

@@ -30,6 +30,8 @@ pub struct Options {
     pub expression_timeout: Duration,
     /// Limits of models.
     pub bpmn: bpmn::Limits,
+    /// Limits of decisions.
+    pub dmn: dmn::Limits,
     /// From commands to log entries.
     pub ingress: IngressOptions,
     /// How much is taken on.
@@ -61,6 +63,7 @@ impl Options {
             global_listeners: Vec::new(),
             expression_timeout: Duration::from_secs(5),
             bpmn: bpmn::Limits::default(),
+            dmn: dmn::Limits::default(),
             ingress: IngressOptions::default(),
             flow_control: FlowControlOptions::default(),
             jobs: JobOptions::default(),

@@ -62,6 +62,10 @@ pub struct Counters {
     pub incidents_created: u64,
     /// Incidents resolved.
     pub incidents_resolved: u64,
+    /// Evaluations of decisions that came to a result, by processes and on their own.
+    pub decisions_evaluated: u64,
+    /// Evaluations of decisions that failed.
+    pub decisions_failed: u64,
     /// Instances banned.
     pub banned_instances: u64,
     /// Commands run.
@@ -79,6 +83,8 @@ impl Default for Counters {
             jobs: [0; 8],
             incidents_created: 0,
             incidents_resolved: 0,
+            decisions_evaluated: 0,
+            decisions_failed: 0,
             banned_instances: 0,
             commands: 0,
             steps: 0,
@@ -90,6 +96,14 @@ impl Default for Counters {
 impl Counters {
     pub(crate) fn count_element(&mut self, element_type: ElementType, action: ElementAction) {
         self.elements[element_type as usize % ELEMENT_TYPES][action as usize] += 1;
+    }
+
+    pub(crate) fn count_decision(&mut self, is_evaluated: bool) {
+        if is_evaluated {
+            self.decisions_evaluated += 1;
+        } else {
+            self.decisions_failed += 1;
+        }
     }
 
     pub(crate) fn count_job(&mut self, action: JobAction) {

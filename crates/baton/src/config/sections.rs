@@ -189,6 +189,14 @@ sections! {
         max_bpmn_xml_elements: usize = 200_000, [100, 10_000_000];
         /// Flow nodes and sequence flows of one process.
         max_bpmn_flow_elements: usize = 20_000, [10, 1_000_000];
+        /// Nesting of the elements of a DMN file.
+        max_dmn_depth: usize = 128, [16, 128];
+        /// XML elements of a DMN file, diagram included.
+        max_dmn_xml_elements: usize = 200_000, [100, 10_000_000];
+        /// Cells of all decision tables of a DMN file, rules times columns.
+        max_dmn_cells: usize = 200_000, [10, 10_000_000];
+        /// Longest chain of decisions that require each other.
+        max_dmn_requirement_depth: usize = 64, [1, 64];
     }
 
     /// Creating process instances.

@@ -75,6 +75,14 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             max_flow_elements: limits.max_bpmn_flow_elements,
             ..defaults.bpmn.clone()
         },
+        dmn: dmn::Limits {
+            max_bytes: limits.max_message_bytes.0 as usize,
+            max_depth: limits.max_dmn_depth,
+            max_xml_elements: limits.max_dmn_xml_elements,
+            max_cells: limits.max_dmn_cells,
+            max_requirement_depth: limits.max_dmn_requirement_depth,
+            ..defaults.dmn.clone()
+        },
         ingress: IngressOptions {
             max_batch_commands: partition.max_batch_commands,
             max_batch_bytes: partition.max_batch_bytes.0 as usize,

@@ -24,7 +24,9 @@ impl Work<'_> {
         if !self.options.records {
             // The record takes its position nevertheless.
             self.meta.position += 1;
-            return self.decide(decision_key, &scope);
+            let result = self.decide(decision_key, &scope)?;
+            self.counters.count_decision(result.is_ok());
+            return result;
         }
         let (result, mut evaluation) = self.trace_decision(evaluation_key, decision_key, &scope)?;
         evaluation.bpmn_process_id = at.instance.process_id.clone();
@@ -33,20 +35,22 @@ impl Work<'_> {
         evaluation.root_process_instance_key = Some(at.instance.root_key);
         evaluation.element_id = Name::from(&at.element().id);
         evaluation.element_instance_key = Some(at.key);
+        evaluation.variables = self.visible_variables(at.key, &[])?;
+        self.counters.count_decision(result.is_ok());
         let intent = if result.is_ok() { Intent::Evaluated } else { Intent::Failed };
         self.emit(evaluation_key, intent, |_| evaluation);
         result
     }
 
     /// The result alone.
-    fn decide(&mut self, decision_key: Key, scope: &Scope) -> Result<Json, Failure> {
+    fn decide(&mut self, decision_key: Key, scope: &Scope) -> Result<Result<Json, Failure>, Failure> {
         let (decision, _) = self.decision_with_graph(decision_key)?;
         let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
         match self.with_variables(scope, |variables, environment| {
             model.output(&decision.id, variables, environment)
         })? {
-            Ok(value) => Ok(self.to_json(&value)),
-            Err(failure) => Err(decision_failed(&failure)),
+            Ok(value) => Ok(Ok(self.to_json(&value))),
+            Err(failure) => Ok(Err(decision_failed(&failure))),
         }
     }
 

@@ -141,7 +141,7 @@ fn no_limits() -> bpmn::Limits {
     }
 }
 
-/// The same for decisions. What an evaluation may do stays bounded.
+/// The same for decisions. What the evaluation recurses over stays bounded: no setting allows more than the defaults.
 fn no_dmn_limits() -> dmn::Limits {
     dmn::Limits {
         max_bytes: usize::MAX,

@@ -53,7 +53,7 @@ fn a_business_rule_task_evaluates_a_decision() {
               p activated
               s activating, activated, completing, completed
               d activating
-              evaluated dish v1 -> "Stew"|  season v1 -> "winter"|  dish v1 Season="winter" Guests=4 rule 1 (Dish="Stew") -> "Stew"
+              evaluated dish v1 -> "Stew" with {"guests":4,"month":12}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=4 rule 1 (Dish="Stew") -> "Stew"
               d activated, completing
               p.dinner = "Stew" created
               d completed
@@ -66,7 +66,7 @@ fn a_business_rule_task_evaluates_a_decision() {
               #2.p activated
               #2.s activating, activated, completing, completed
               #2.d activating
-              evaluated dish v1 -> "Salad for 4"|  season v1 -> "summer"|  dish v1 Season="summer" Guests=4 rule 2 (Dish="Salad for 4") -> "Salad for 4"
+              evaluated dish v1 -> "Salad for 4" with {"guests":4,"month":6}|  season v1 -> "summer"|  dish v1 Season="summer" Guests=4 rule 2 (Dish="Salad for 4") -> "Salad for 4"
               #2.d activated, completing
               #2.p.dinner = "Salad for 4" created
               #2.d completed
@@ -79,7 +79,7 @@ fn a_business_rule_task_evaluates_a_decision() {
               #3.p activated
               #3.s activating, activated, completing, completed
               #3.d activating
-              evaluated dish v1 -> 20|  season v1 -> "winter"|  dish v1 Season="winter" Guests=20 rule 3 (Dish=20) -> 20
+              evaluated dish v1 -> 20 with {"guests":20,"month":12}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=20 rule 3 (Dish=20) -> 20
               #3.d activated, completing
               #3.p.dinner = 20 created
               #3.d completed
@@ -146,11 +146,11 @@ fn the_version_of_a_decision_is_chosen_by_its_binding() {
               = deployed decisions:graph v3 decision:answer v3
             > create p {"which": "answer"}
               p.which = "answer" created
-              evaluated answer v3 -> 3|  answer v3 -> 3
+              evaluated answer v3 -> 3 with {"which":"answer"}|  answer v3 -> 3
               p.result = 3 created
-              evaluated answer v2 -> 2|  answer v2 -> 2
+              evaluated answer v2 -> 2 with {"result":3,"which":"answer"}|  answer v2 -> 2
               p.same = 2 created
-              evaluated answer v2 -> 2|  answer v2 -> 2
+              evaluated answer v2 -> 2 with {"result":3,"same":2,"which":"answer"}|  answer v2 -> 2
               p.tagged = 2 created
               = created p v1
             > create p {"which": "no-such"}
@@ -164,7 +164,7 @@ fn the_version_of_a_decision_is_chosen_by_its_binding() {
             > delete decisions:graph v=2
             > create p {"which": "answer"}
               #4.p.which = "answer" created
-              evaluated answer v3 -> 3|  answer v3 -> 3
+              evaluated answer v3 -> 3 with {"which":"answer"}|  answer v3 -> 3
               #4.p.result = 3 created
               incident #4.same CALLED_DECISION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' in the deployment of the process.
               = created p v1
@@ -213,18 +213,18 @@ fn a_failed_evaluation_is_an_incident_and_tried_again() {
               p activated
               s activating, activated, completing, completed
               d activating
-              failed dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3')|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
+              failed dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3') with {"guests":13,"month":12}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
               incident d DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3')
               = created p v1
             > resolve d
               incident d DECISION_EVALUATION_ERROR resolved
-              failed dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3')|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
+              failed dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3') with {"guests":13,"month":12}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
               incident d DECISION_EVALUATION_ERROR created: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3')
             > set #1 {"guests": 2}
               p.guests = 2 updated
             > resolve d
               incident d DECISION_EVALUATION_ERROR resolved
-              evaluated dish v1 -> "Stew"|  season v1 -> "winter"|  dish v1 Season="winter" Guests=2 rule 1 (Dish="Stew") -> "Stew"
+              evaluated dish v1 -> "Stew" with {"guests":2,"month":12}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=2 rule 1 (Dish="Stew") -> "Stew"
               d activated, completing
               d.dinner = "Stew" created
               p.meal = "Stew" created
@@ -256,28 +256,28 @@ fn a_decision_is_evaluated_alone() {
         expect![[r#"
               = deployed decisions:dinner v1 decision:season v1 decision:dish v1
             > evaluate dish {"month": 12, "guests": 4}
-              evaluated dish v1 -> "Stew"|  season v1 -> "winter"|  dish v1 Season="winter" Guests=4 rule 1 (Dish="Stew") -> "Stew"
-              = dish v1 -> "Stew"|  season v1 -> "winter"|  dish v1 Season="winter" Guests=4 rule 1 (Dish="Stew") -> "Stew"
+              evaluated dish v1 -> "Stew" with {"month":12,"guests":4}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=4 rule 1 (Dish="Stew") -> "Stew"
+              = dish v1 -> "Stew" with {"month":12,"guests":4}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=4 rule 1 (Dish="Stew") -> "Stew"
             > evaluate dish v=1 {"month": 6, "guests": 4}
-              evaluated dish v1 -> "Salad for 4"|  season v1 -> "summer"|  dish v1 Season="summer" Guests=4 rule 2 (Dish="Salad for 4") -> "Salad for 4"
-              = dish v1 -> "Salad for 4"|  season v1 -> "summer"|  dish v1 Season="summer" Guests=4 rule 2 (Dish="Salad for 4") -> "Salad for 4"
+              evaluated dish v1 -> "Salad for 4" with {"month":6,"guests":4}|  season v1 -> "summer"|  dish v1 Season="summer" Guests=4 rule 2 (Dish="Salad for 4") -> "Salad for 4"
+              = dish v1 -> "Salad for 4" with {"month":6,"guests":4}|  season v1 -> "summer"|  dish v1 Season="summer" Guests=4 rule 2 (Dish="Salad for 4") -> "Salad for 4"
             > evaluate season {"month": 1}
-              evaluated season v1 -> "summer"|  season v1 -> "summer"
-              = season v1 -> "summer"|  season v1 -> "summer"
+              evaluated season v1 -> "summer" with {"month":1}|  season v1 -> "summer"
+              = season v1 -> "summer" with {"month":1}|  season v1 -> "summer"
             > evaluate season
               evaluated season v1 -> "summer"|  season v1 -> "summer"
               = season v1 -> "summer"|  season v1 -> "summer"
             > evaluate dish {"month": 12, "guests": 13}
-              failed dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3')|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
-              = dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3')|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
+              failed dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3') with {"month":12,"guests":13}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
+              = dish v1 -> null failed in dish: Expected to evaluate decision 'dish', but Assertion failure on evaluate the expression 'assert(guests, guests != 13, "no dinner for thirteen")': no dinner for thirteen (rule 3, 'r3') with {"month":12,"guests":13}|  season v1 -> "winter"|  dish v1 Season="winter" Guests=13 -> null
             > evaluate no-such
               = rejected NOT_FOUND: Expected to evaluate decision with id 'no-such', but no such decision found
             > evaluate dish v=7
               = rejected NOT_FOUND: Expected to evaluate decision with key '1', but no such decision found
             > reopen
             > evaluate season {"month": 11}
-              evaluated season v1 -> "winter"|  season v1 -> "winter"
-              = season v1 -> "winter"|  season v1 -> "winter"
+              evaluated season v1 -> "winter" with {"month":11}|  season v1 -> "winter"
+              = season v1 -> "winter" with {"month":11}|  season v1 -> "winter"
             > delete decisions:dinner v=1
             > evaluate season {"month": 11}
               = rejected NOT_FOUND: Expected to evaluate decision with id 'season', but no such decision found

@@ -482,6 +482,9 @@ fn evaluation_line(it: &DecisionEvaluationRecord) -> String {
     if !it.evaluation_failure_message.is_empty() {
         let _ = write!(text, " failed in {}: {}", it.failed_decision_id, it.evaluation_failure_message);
     }
+    if !it.variables.is_empty() {
+        let _ = write!(text, " with {}", it.variables.to_json());
+    }
     for decision in &it.evaluated_decisions {
         let _ = write!(text, "|  {} v{}", decision.decision_id, decision.decision_version);
         for input in &decision.evaluated_inputs {
