@@ -26,6 +26,7 @@ mod error_event;
 mod escalations;
 mod event_sub_process;
 mod event_sub_process_places;
+mod events_of_scopes;
 mod execution_listeners;
 mod gateways;
 mod incidents;
