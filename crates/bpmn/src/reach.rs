@@ -14,25 +14,35 @@ const BITS: usize = u64::BITS as usize;
 #[derive(Debug, Default)]
 pub struct Reach {
     rows: BTreeMap<FlowIndex, Box<[u64]>>,
+    /// Joins that ask.
+    joins: Vec<ElementIndex>,
+    /// Where they stand.
     scopes: BTreeSet<ElementIndex>,
 }
 
 impl Reach {
     pub(crate) fn of(elements: &[Element], flows: &[Flow]) -> Self {
         let mut reach = Self::default();
-        for (scope, element) in elements.iter().enumerate() {
+        for element in elements {
             let joins = || element.children.iter().copied().filter(|&child| joins_at(elements, child));
             if !joins().any(|join| waits_for_reachable(&elements[join as usize].kind)) {
                 continue;
             }
-            reach.scopes.insert(scope as ElementIndex);
             for join in joins() {
+                if waits_for_reachable(&elements[join as usize].kind) {
+                    reach.joins.push(join);
+                }
                 for &flow in &elements[join as usize].incoming {
                     reach.rows.insert(flow, sources(elements, flows, join, flow));
                 }
             }
         }
         reach
+    }
+
+    /// Finds the scopes of the joins, when those of loops and ad-hoc sub-processes are made.
+    pub(crate) fn find_scopes(&mut self, elements: &[Element]) {
+        self.scopes = self.joins.iter().map(|&join| elements[join as usize].scope).collect();
     }
 }
 

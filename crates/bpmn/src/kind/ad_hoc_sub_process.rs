@@ -70,7 +70,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     whole.then(|| (ElementKind::AdHoc(Box::new(kind)), EventType::Unspecified))
 }
 
-/// What may be activated: whatever nothing leads to.
+/// What may be activated: whatever nothing leads to, except what only undoes.
 fn activities<'a>(
     elements: &'a [Element],
     outline: &'a Outline<'_>,
@@ -80,6 +80,7 @@ fn activities<'a>(
         let element = &elements[child as usize];
         let kind = outline.elements[child as usize].kind;
         element.incoming.is_empty()
+            && !element.is_for_compensation
             && kind.is_some_and(|kind| kind.element_type != ElementType::BoundaryEvent)
             && !is_apart(element)
     })

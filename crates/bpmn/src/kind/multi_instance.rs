@@ -154,6 +154,7 @@ pub(crate) fn wrap(read: ReadProcess) -> Process {
         }
         wrap_one(&mut process, index, kind);
     }
+    process.reach.find_scopes(&process.elements);
     process
 }
 

@@ -262,12 +262,12 @@ fn what_an_ad_hoc_sub_process_has_done_is_compensated() {
               pick#innerInstance completing, completed
               compensation pick#innerInstance/- created
               pick completing, completed
-              compensation pick/- created {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"h","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              compensation pick/- created {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
               back activating, activated
-              compensation pick/- triggered by back {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"h","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              compensation pick/- triggered by back {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
               compensation pick#innerInstance/- triggered by back
               compensation pick#innerInstance/- triggered by back
-              compensation pick/- completed by back {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"h","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+              compensation pick/- completed by back {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
               compensation a/h triggered by back
               compensation pick#innerInstance/- completed by back
               compensation a/h triggered by back
@@ -483,6 +483,110 @@ fn an_event_sub_process_of_the_process_ends_calls_with_all_inside() {
               x activating, activated, completing, completed
               after activating, activated, completing, completed
               stop completing, completed
+              p completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn inclusive_joins_stand_in_every_kind_of_scope() {
+    let body = |index: usize| {
+        format!(
+            "or fork{index}
+             job a{index}
+             xor b{index}
+             job stay{index}
+             or join{index}
+             task last{index}
+             fork{index} -> a{index} if true
+             fork{index} -> b{index} if true
+             a{index} -> join{index}
+             b{index} -> join{index} if false
+             b{index} -> stay{index} default
+             join{index} -> last{index}"
+        )
+    };
+    let model = format!(
+        r#"process p
+           start s
+           sub each each="[1]" {{
+           start s1
+           {}
+           s1 -> fork1
+           }}
+           adhoc pick elements="['fork2']" {{
+           {}
+           }}
+           sub loop while=false {{
+           start s3
+           {}
+           s3 -> fork3
+           }}
+           s -> each -> pick -> loop"#,
+        body(1),
+        body(2),
+        body(3)
+    );
+    check(
+        &model,
+        "show elements
+         create p
+         complete a1
+         complete stay1
+         complete a2
+         complete stay2
+         complete a3
+         complete stay3",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              each* activating, activated
+              each activating, activated
+              s1 activating, activated, completing, completed
+              fork1 activating, activated, completing, completed
+              b1 activating, activated, completing, completed
+              a1 activating, activated
+              stay1 activating, activated
+              = created p v1
+            > complete a1
+              a1 completing, completed
+              join1 activating, activated, completing, completed
+              last1 activating, activated, completing, completed
+            > complete stay1
+              stay1 completing, completed
+              each completing, completed
+              each* completing, completed
+              pick activating, activated
+              pick#innerInstance activating, activated
+              fork2 activating, activated, completing, completed
+              b2 activating, activated, completing, completed
+              a2 activating, activated
+              stay2 activating, activated
+            > complete a2
+              a2 completing, completed
+              join2 activating, activated, completing, completed
+              last2 activating, activated, completing, completed
+            > complete stay2
+              stay2 completing, completed
+              pick#innerInstance completing, completed
+              pick completing, completed
+              loop* activating, activated
+              loop activating, activated
+              s3 activating, activated, completing, completed
+              fork3 activating, activated, completing, completed
+              b3 activating, activated, completing, completed
+              a3 activating, activated
+              stay3 activating, activated
+            > complete a3
+              a3 completing, completed
+              join3 activating, activated, completing, completed
+              last3 activating, activated, completing, completed
+            > complete stay3
+              stay3 completing, completed
+              loop completing, completed
+              loop* completing, completed
               p completing, completed
         "#]],
     );
