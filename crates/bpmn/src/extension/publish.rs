@@ -16,6 +16,9 @@ pub(crate) fn job_or_publish(cx: &mut Context<'_, '_>, reference: NodeId) -> Opt
     }
 }
 
+/// The model is refused; the finding is reported.
+struct Refused;
+
 fn read(cx: &mut Context<'_, '_>, reference: NodeId, publish: NodeId) -> Option<ElementKind> {
     let message = message(cx, reference, KeyNeed::Optional);
     let correlation_key = attribute(cx, publish, "correlationKey");
@@ -23,27 +26,30 @@ fn read(cx: &mut Context<'_, '_>, reference: NodeId, publish: NodeId) -> Option<
     let time_to_live = attribute(cx, publish, "timeToLive").and_then(|text| check_time(cx, text));
     Some(ElementKind::Throw(Throw::Message(Box::new(PublishedMessage {
         name: message?.name,
-        correlation_key: correlation_key?,
-        message_id: message_id?,
-        time_to_live: time_to_live?,
+        correlation_key: correlation_key.ok()?,
+        message_id: message_id.ok()?,
+        time_to_live: time_to_live.ok()?,
     }))))
 }
 
-/// An attribute that may be missing; `None` if there is a finding.
-fn attribute(cx: &mut Context<'_, '_>, publish: NodeId, name: &str) -> Option<Option<Text>> {
+/// An attribute that may be missing.
+fn attribute(cx: &mut Context<'_, '_>, publish: NodeId, name: &str) -> Result<Option<Text>, Refused> {
     match cx.document.attribute(publish, name).map(str::trim).filter(|value| !value.is_empty()) {
-        None => Some(None),
-        Some(value) => cx.text(value, &format!("attribute '{name}' of zeebe:publishMessage")).map(Some),
+        None => Ok(None),
+        Some(value) => {
+            let what = format!("attribute '{name}' of zeebe:publishMessage");
+            cx.text(value, &what).map(Some).ok_or(Refused)
+        }
     }
 }
 
-fn check_time(cx: &mut Context<'_, '_>, text: Option<Text>) -> Option<Option<Text>> {
+fn check_time(cx: &mut Context<'_, '_>, text: Option<Text>) -> Result<Option<Text>, Refused> {
     if let Some(Text::Static(time)) = &text
         && !time.parse::<i64>().is_ok_and(|time| time >= 0)
         && let Err(error) = Interval::parse(time)
     {
         cx.problem(format!("attribute 'timeToLive' of zeebe:publishMessage: {error}"));
-        return None;
+        return Err(Refused);
     }
-    Some(text)
+    Ok(text)
 }

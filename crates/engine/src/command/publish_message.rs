@@ -102,12 +102,11 @@ impl Work<'_> {
         let invalid = |reason: &dyn std::fmt::Display| {
             Failure::incident(kind, format!("Invalid time to live '{written}': {reason}"))
         };
-        let milliseconds = match written.trim().parse::<i64>() {
-            Ok(number) => number,
-            Err(_) => {
-                let now = self.now_ms();
-                Interval::parse(&written).map_err(|error| invalid(&error))?.after(now).saturating_sub(now)
-            }
+        let milliseconds = if let Ok(number) = written.trim().parse::<i64>() {
+            number
+        } else {
+            let now = self.now_ms();
+            Interval::parse(&written).map_err(|error| invalid(&error))?.after(now).saturating_sub(now)
         };
         if milliseconds < 0 {
             return Err(invalid(&"it must not be negative"));
