@@ -218,7 +218,10 @@ impl Command {
             Self::CreateInstance(create) => Some(&create.tenant_id),
             Self::PublishMessage(publish) => Some(&publish.tenant_id),
             Self::CorrelateMessage(correlate) => Some(&correlate.tenant_id),
+            Self::BroadcastSignal(broadcast) => Some(&broadcast.tenant_id),
+            Self::EvaluateConditionals(evaluate) => Some(&evaluate.tenant_id),
             Self::EvaluateDecision(evaluate) => Some(&evaluate.tenant_id),
+            Self::ClusterVariable(variable) => variable.tenant_id.as_ref(),
             _ => None,
         }
     }

@@ -1,8 +1,9 @@
 //! Tenants: the same IDs in several of them are independent.
 
 use protocol::{
-    Command, CorrelateMessage, CreateInstance, DefinitionRef, Demand, Deploy, DeployedProcess, Document, Key,
-    Name, PublishMessage, Resource, Response,
+    BroadcastSignal, Command, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, Demand, Deploy,
+    DeployedProcess, Document, EvaluateConditionals, EvaluateDecision, Key, Name, PublishMessage,
+    RejectionType, Resource, Response,
 };
 
 use crate::support::model::bpmn;
@@ -169,4 +170,105 @@ fn message_and_timer_starts_stay_in_their_tenant() {
         jobs(&mut harness, "t", &TENANTS).into_iter().map(|(_, tenant, _)| tenant.to_string()).collect();
     tenants.sort();
     assert_eq!(tenants, TENANTS);
+}
+
+#[test]
+fn signals_stay_in_their_tenant() {
+    let mut harness = Harness::new();
+    let model = "process p\n start s\n start alarm signal=alarm\n catch c signal=alarm\n job t\n end e\n s -> c -> t -> e\n alarm -> t";
+    for tenant in TENANTS {
+        deploy(&mut harness, tenant, model);
+        create(&mut harness, tenant, by_id("p")).unwrap();
+    }
+    let broadcast = |tenant: &str| {
+        Command::BroadcastSignal(BroadcastSignal {
+            name: "alarm".into(),
+            variables: Document::empty(),
+            tenant_id: tenant.into(),
+        })
+    };
+    harness.command(broadcast("<default>")).unwrap().unwrap();
+    assert_eq!(jobs(&mut harness, "t", &TENANTS), []);
+    // The instance that waits goes on, and a new one starts.
+    harness.command(broadcast("b")).unwrap().unwrap();
+    let tenants: Vec<_> =
+        jobs(&mut harness, "t", &TENANTS).into_iter().map(|(_, tenant, _)| tenant).collect();
+    assert_eq!(tenants, ["b".into(), "b".into()]);
+}
+
+#[test]
+fn conditions_start_instances_of_their_tenant() {
+    let mut harness = Harness::new();
+    let model = "process p\n start hot condition=\"x > 30\"\n job t\n end e\n hot -> t -> e";
+    let definitions = TENANTS.map(|tenant| deploy(&mut harness, tenant, model).process_definition_key);
+    let evaluate = |tenant: &str, definition_key: Option<Key>| {
+        Command::EvaluateConditionals(EvaluateConditionals {
+            variables: document(r#"{"x":31}"#),
+            tenant_id: tenant.into(),
+            definition_key,
+        })
+    };
+    let started = |harness: &mut Harness, command| match harness.command(command).unwrap() {
+        Ok(Response::ConditionalsEvaluated { tenant_id, instances, .. }) => {
+            (tenant_id, instances.into_iter().map(|(definition, _)| definition).collect::<Vec<_>>())
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(started(&mut harness, evaluate("<default>", None)), ("<default>".into(), vec![]));
+    assert_eq!(started(&mut harness, evaluate("b", None)), ("b".into(), vec![definitions[1]]));
+    let [(_, tenant, _)] = &jobs(&mut harness, "t", &TENANTS)[..] else { panic!("one job") };
+    assert_eq!(&**tenant, "b");
+    let of_another = harness.command(evaluate("b", Some(definitions[0]))).unwrap().unwrap_err();
+    assert_eq!(of_another.kind, RejectionType::NotFound);
+}
+
+#[test]
+fn decisions_are_found_by_their_own_tenant_only() {
+    let mut harness = Harness::new();
+    let key_of = |harness: &mut Harness, tenant: &str| {
+        let content = format!(
+            r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="g" name="g" namespace="n"><decision id="d" name="d"><variable name="d"/><literalExpression><text>"of {tenant}"</text></literalExpression></decision></definitions>"#
+        );
+        let resources = vec![Resource { name: "d.dmn".into(), content: content.into_bytes() }];
+        let command = Command::Deploy(Deploy { resources, tenant_id: tenant.into() });
+        match harness.command(command).unwrap().unwrap() {
+            Response::Deployed(deployment) => deployment.decisions[0].key,
+            other => panic!("{other:?}"),
+        }
+    };
+    let keys = TENANTS.map(|tenant| key_of(&mut harness, tenant));
+    let evaluate = |harness: &mut Harness, tenant: &str, decision| {
+        let command = Command::EvaluateDecision(EvaluateDecision {
+            decision,
+            variables: Document::empty(),
+            tenant_id: tenant.into(),
+        });
+        match harness.command(command).unwrap() {
+            Ok(Response::DecisionEvaluated { evaluation, .. }) => {
+                Ok((evaluation.tenant_id.to_string(), evaluation.decision_output.as_str().to_owned()))
+            }
+            Ok(other) => panic!("{other:?}"),
+            Err(rejection) => Err(rejection.kind),
+        }
+    };
+    for (tenant, key) in TENANTS.iter().zip(keys) {
+        for decision in [DecisionRef::Id("d".into()), DecisionRef::Key(key)] {
+            let (of, output) = evaluate(&mut harness, tenant, decision).unwrap();
+            assert_eq!((&*of, output), (*tenant, format!("\"of {tenant}\"")));
+        }
+    }
+    for decision in [DecisionRef::Id("d".into()), DecisionRef::Key(keys[0])] {
+        assert_eq!(evaluate(&mut harness, "<default>", decision), Err(RejectionType::NotFound));
+    }
+    assert_eq!(evaluate(&mut harness, "b", DecisionRef::Key(keys[0])), Err(RejectionType::NotFound));
+
+    // Business rule tasks ask the tenant of their instance.
+    for tenant in TENANTS {
+        let text = "process p\n start s\n decide d decision=d result=r\n job t\n end e\n s -> d -> t -> e";
+        deploy(&mut harness, tenant, text);
+        create(&mut harness, tenant, by_id("p")).unwrap();
+    }
+    let told = jobs(&mut harness, "t", &TENANTS);
+    let told: Vec<_> = told.iter().map(|(_, _, variables)| variables.get("r").unwrap().as_str()).collect();
+    assert_eq!(told, ["\"of a\"", "\"of b\""]);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::api::{Broker, JobRequest};
+use broker::api::Broker;
 use grpc as pb;
 use protocol::{Command, Response as Reply};
 use tokio_util::sync::CancellationToken;
@@ -50,7 +50,7 @@ impl Service {
         write: impl FnOnce(Reply) -> Result<T, Status>,
     ) -> Result<Response<T>, Status> {
         let mut call = method.start();
-        let result = match command.and_then(|command| self.check_tenant(name, command)) {
+        let result = match command {
             Ok(command) => match self.broker.submit(command).await {
                 Ok(answer) => write(answer.response).map(Response::new),
                 Err(error) => Err(status::of_submit(name, error)),
@@ -61,18 +61,16 @@ impl Service {
         result
     }
 
-    /// Passes on a command whose tenant may be named.
-    fn check_tenant(&self, name: &str, command: Command) -> Result<Command, Status> {
-        if let Some(tenant_id) = command.tenant_id() {
-            self.tenancy.check_named(name, tenant_id).map_err(Status::invalid_argument)?;
-        }
-        Ok(command)
+    /// Whether a request may name, or leave out, its tenant.
+    fn check_tenant(&self, name: &str, tenant_id: &str) -> Result<(), Status> {
+        let named = (!tenant_id.is_empty()).then_some(tenant_id);
+        self.tenancy.check(name, named).map_err(Status::invalid_argument)
     }
 
-    /// Passes on a request for jobs whose tenants may be named.
-    fn check_tenants(&self, request: JobRequest) -> Result<JobRequest, Status> {
-        self.tenancy.check_list("ACTIVATE", &request.tenant_ids).map_err(Status::invalid_argument)?;
-        Ok(request)
+    /// Whether a request for jobs may name, or leave out, its tenants.
+    fn check_tenants(&self, tenant_ids: &[String]) -> Result<(), Status> {
+        let named: Vec<&String> = tenant_ids.iter().filter(|tenant_id| !tenant_id.is_empty()).collect();
+        self.tenancy.check_list("ACTIVATE", &named).map_err(Status::invalid_argument)
     }
 
     /// How long a poll is held: 0 leaves it to the server, below 0 asks not to wait.
@@ -95,12 +93,6 @@ fn done<T: Default>(_: Reply) -> Result<T, Status> {
     Ok(T::default())
 }
 
-/// Counts the call and says no.
-fn unserved<T>(method: &Arc<Method>, what: &str) -> Result<T, Status> {
-    method.start().ends(Code::Unimplemented);
-    Err(status::not_served(what))
-}
-
 #[tonic::async_trait]
 impl pb::gateway_server::Gateway for Service {
     type ActivateJobsStream = JobBatches;
@@ -113,7 +105,8 @@ impl pb::gateway_server::Gateway for Service {
         let mut call = self.metrics.activate_jobs.start();
         let request = request.into_inner();
         let wait = self.poll_wait(request.request_timeout);
-        let jobs = match job::activate(request).and_then(|request| self.check_tenants(request)) {
+        let checked = self.check_tenants(&request.tenant_ids);
+        let jobs = match checked.and_then(|()| job::activate(request)) {
             Ok(request) => tokio::select! {
                 biased;
                 jobs = self.broker.activate_jobs(request, wait) => {
@@ -137,8 +130,9 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::StreamActivatedJobsRequest>,
     ) -> Result<Response<PushedJobs>, Status> {
         let mut call = self.metrics.stream_activated_jobs.start();
-        let jobs = job::stream(request.into_inner()).and_then(|request| {
-            let request = self.check_tenants(request)?;
+        let request = request.into_inner();
+        let jobs = self.check_tenants(&request.tenant_ids).and_then(|()| {
+            let request = job::stream(request)?;
             self.broker.stream_jobs(request).map_err(|error| status::of_submit("ACTIVATE", error))
         });
         match jobs {
@@ -176,7 +170,9 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::CreateProcessInstanceRequest>,
     ) -> Result<Response<pb::CreateProcessInstanceResponse>, Status> {
-        let command = process_instance::create(request.into_inner()).map(Command::CreateInstance);
+        let request = request.into_inner();
+        let checked = self.check_tenant("CREATE", &request.tenant_id);
+        let command = checked.and_then(|()| process_instance::create(request)).map(Command::CreateInstance);
         let method = &self.metrics.create_process_instance;
         self.submit(method, "CREATE", command, process_instance::created).await
     }
@@ -191,11 +187,9 @@ impl pb::gateway_server::Gateway for Service {
             Ok(ms) if ms > 0 => Duration::from_millis(ms).min(POLL_TIMEOUT_MAX),
             _ => self.result_timeout,
         };
-        let request = process_instance::create_with_result(request).and_then(|(command, fetch_variables)| {
-            let tenancy = self.tenancy.check_named("CREATE_WITH_AWAITING_RESULT", &command.tenant_id);
-            tenancy.map_err(Status::invalid_argument)?;
-            Ok((command, fetch_variables))
-        });
+        let tenant_id = request.request.as_ref().map_or("", |request| &*request.tenant_id);
+        let checked = self.check_tenant("CREATE_WITH_AWAITING_RESULT", tenant_id);
+        let request = checked.and_then(|()| process_instance::create_with_result(request));
         let result = match request {
             Ok((command, fetch_variables)) => tokio::select! {
                 biased;
@@ -222,7 +216,9 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::DeployResourceRequest>,
     ) -> Result<Response<pb::DeployResourceResponse>, Status> {
-        let command = deployment::deploy_resource(request.into_inner());
+        let request = request.into_inner();
+        let checked = self.check_tenant("CREATE", &request.tenant_id);
+        let command = checked.and_then(|()| deployment::deploy_resource(request));
         self.submit(&self.metrics.deploy_resource, "CREATE", command, deployment::resources_deployed).await
     }
 
@@ -246,7 +242,9 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::PublishMessageRequest>,
     ) -> Result<Response<pb::PublishMessageResponse>, Status> {
-        let command = message::publish(request.into_inner());
+        let request = request.into_inner();
+        let checked = self.check_tenant("PUBLISH", &request.tenant_id);
+        let command = checked.and_then(|()| message::publish(request));
         self.submit(&self.metrics.publish_message, "PUBLISH", command, message::published).await
     }
 
@@ -305,7 +303,9 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::EvaluateDecisionRequest>,
     ) -> Result<Response<pb::EvaluateDecisionResponse>, Status> {
-        let command = decision::evaluate(request.into_inner());
+        let request = request.into_inner();
+        let checked = self.check_tenant("EVALUATE", &request.tenant_id);
+        let command = checked.and_then(|()| decision::evaluate(request));
         self.submit(&self.metrics.evaluate_decision, "EVALUATE", command, decision::evaluated).await
     }
 
@@ -329,7 +329,9 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::BroadcastSignalRequest>,
     ) -> Result<Response<pb::BroadcastSignalResponse>, Status> {
-        let command = event::broadcast(request.into_inner());
+        let request = request.into_inner();
+        let checked = self.check_tenant("BROADCAST", &request.tenant_id);
+        let command = checked.and_then(|()| event::broadcast(request));
         self.submit(&self.metrics.broadcast_signal, "BROADCAST", command, event::broadcasted).await
     }
 
@@ -337,7 +339,9 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::EvaluateConditionalRequest>,
     ) -> Result<Response<pb::EvaluateConditionalResponse>, Status> {
-        let command = event::evaluate(request.into_inner());
+        let request = request.into_inner();
+        let checked = self.check_tenant("EVALUATE", &request.tenant_id);
+        let command = checked.and_then(|()| event::evaluate(request));
         self.submit(&self.metrics.evaluate_conditional, "EVALUATE", command, event::evaluated).await
     }
 }

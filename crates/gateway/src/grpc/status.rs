@@ -40,11 +40,6 @@ pub(super) fn unexpected_response(command: &str) -> Status {
     Status::internal(format!("Command '{command}' was answered by something else than its response"))
 }
 
-/// A request part that this release does not serve.
-pub(super) fn not_served(what: &str) -> Status {
-    Status::unimplemented(format!("{what} is not supported by this version"))
-}
-
 /// The server goes down: clients come back later or go elsewhere.
 pub(super) fn stopping() -> Status {
     Status::unavailable("The gateway is shutting down")

@@ -15,7 +15,7 @@ use tonic::{Code, Status};
 use crate::Server;
 use crate::fake::{FakeBroker, instance};
 
-fn assert_refused<T: std::fmt::Debug>(result: Result<T, Status>, code: Code, mention: &str) {
+pub(crate) fn assert_refused<T: std::fmt::Debug>(result: Result<T, Status>, code: Code, mention: &str) {
     let status = result.unwrap_err();
     assert_eq!(status.code(), code, "{status}");
     assert!(status.message().contains(mention), "{} does not mention {mention}", status.message());
@@ -382,7 +382,7 @@ async fn a_migration_reaches_the_broker() {
 }
 
 #[tokio::test]
-async fn what_is_not_served_says_so() {
+async fn a_result_of_an_unknown_kind_is_refused() {
     let server = Server::start(FakeBroker::default()).await;
     let mut client = server.client().await;
     let result = pb::JobResult { r#type: Some("other".to_owned()), ..Default::default() };

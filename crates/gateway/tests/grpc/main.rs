@@ -5,6 +5,8 @@
 mod calls;
 mod fake;
 mod jobs;
+mod methods;
+mod tenants;
 mod transport;
 
 use std::net::SocketAddr;

@@ -45,7 +45,6 @@ fn batch_item(batch_operation_key: u64, item_key: u64) -> BatchItemView {
 /// There is everything but what has the key 404.
 pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
     Ok(match query {
-        Query::BannedInstances { .. } => QueryReply::BannedInstances(Vec::new()),
         Query::BatchOperation { .. } => QueryReply::BatchOperation(batch_operation(1)),
         Query::BatchOperations => QueryReply::BatchOperations(vec![batch_operation(1), batch_operation(12)]),
         Query::BatchItems { batch_operation_key, .. } => {
