@@ -27,6 +27,12 @@ DEMANDS = [
     ("OffsetPagination", "limit", "maximum", 10000),
 ]
 
+# Values of any kind, which the published contract calls objects: (schema, property).
+ANY_VALUES = [
+    ("CreateClusterVariableRequest", "value"),
+    ("UpdateClusterVariableRequest", "value"),
+]
+
 
 def main(path):
     document = json.load(open(path))
@@ -152,6 +158,8 @@ def main(path):
         keep(schema)
     for schema, field, keyword, value in DEMANDS:
         kept[schema]["properties"][field][keyword] = value
+    for schema, field in ANY_VALUES:
+        kept[schema]["properties"][field] = {}
 
     out = ['{"operations": [']
     out.append(",\n".join("  " + json.dumps(one) for one in operations))

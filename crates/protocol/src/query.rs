@@ -98,6 +98,11 @@ pub enum Query {
         /// Its name.
         name: Name,
     },
+    /// Variables of the cluster and of all tenants.
+    ClusterVariables {
+        /// How many at the most.
+        limit: usize,
+    },
     /// What expressions of a tenant find in `camunda`.
     ClusterContext {
         /// The tenant.
@@ -188,6 +193,13 @@ pub enum QueryReply {
     Resource(FileView),
     /// See [`Query::ClusterVariable`].
     ClusterVariable(ClusterVariableView),
+    /// See [`Query::ClusterVariables`]: those of all first, then tenant by tenant, by their names.
+    ClusterVariables {
+        /// The variables.
+        variables: Vec<ClusterVariableView>,
+        /// Whether there are more than the limit.
+        has_more: bool,
+    },
     /// See [`Query::ClusterContext`].
     ClusterContext(crate::Json),
     /// See [`Query::UserTask`].

@@ -1,8 +1,11 @@
 //! Variables of the cluster and of tenants.
 
+use std::ops::Bound;
+use std::sync::Arc;
+
 use protocol::{ClusterVariableView, Name, QueryReply, Rejection};
 
-use super::{ReadError, View};
+use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
 use crate::cluster_variables::place;
 
 pub(super) fn read(view: &View<'_>, tenant_id: Option<&Name>, name: &Name) -> Result<QueryReply, ReadError> {
@@ -19,4 +22,39 @@ pub(super) fn read(view: &View<'_>, tenant_id: Option<&Name>, name: &Name) -> Re
 /// What expressions of a tenant find in `camunda`.
 pub(super) fn context(view: &View<'_>, tenant_id: &Name) -> Result<QueryReply, ReadError> {
     Ok(QueryReply::ClusterContext(view.definitions.cluster_variables.get(view.tables, tenant_id)?))
+}
+
+/// All of them, in slices.
+pub(super) fn read_all(limit: usize) -> Read {
+    Read::More(Box::new(Variables { after: None, limit, found: Vec::new() }))
+}
+
+struct Variables {
+    after: Option<(Arc<str>, Arc<str>)>,
+    limit: usize,
+    found: Vec<ClusterVariableView>,
+}
+
+impl Scan for Variables {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        // One more tells that there are more.
+        let room = (self.limit + 1 - self.found.len()).min(ROWS_PER_SLICE);
+        let from = self.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = view.tables.cluster_variables.scan((from, Bound::Unbounded), room)?;
+        let is_last = rows.len() < room;
+        for ((tenant, name), row) in rows {
+            self.after = Some((tenant.clone(), name.clone()));
+            self.found.push(ClusterVariableView {
+                tenant_id: (!tenant.is_empty()).then_some(Name(tenant)),
+                name: Name(name),
+                value: row.value.clone(),
+            });
+        }
+        if !is_last && self.found.len() <= self.limit {
+            return Ok(Read::More(self));
+        }
+        let has_more = self.found.len() > self.limit;
+        self.found.truncate(self.limit);
+        Ok(Read::Done(QueryReply::ClusterVariables { variables: self.found, has_more }))
+    }
 }

@@ -93,6 +93,7 @@ impl Engine {
             Query::ClusterVariable { tenant_id, name } => {
                 cluster_variable::read(view, tenant_id.as_ref(), name)?
             }
+            Query::ClusterVariables { limit } => return Ok(cluster_variable::read_all(*limit)),
             Query::ClusterContext { tenant_id } => cluster_variable::context(view, tenant_id)?,
             Query::Variable { key } => return Ok(variable::read(*key)),
             Query::Incident { key } => incident::read(view, *key)?,

@@ -155,3 +155,35 @@ fn they_are_read_by_name_and_outlive_restarts() {
     let of_tenant = Query::ClusterVariable { tenant_id: Some("t".into()), name: "a".into() };
     assert!(harness.read(&of_tenant).is_err());
 }
+
+#[test]
+fn all_of_them_are_listed() {
+    let mut harness = Harness::new();
+    let listed =
+        |harness: &mut Harness, limit| match harness.read(&Query::ClusterVariables { limit }).unwrap() {
+            QueryReply::ClusterVariables { variables, has_more } => {
+                let texts = variables.iter().map(|it| {
+                    format!("{}/{}={}", it.tenant_id.as_deref().unwrap_or("-"), it.name, it.value.as_str())
+                });
+                (texts.collect::<Vec<_>>(), has_more)
+            }
+            other => panic!("{other:?}"),
+        };
+    assert_eq!(listed(&mut harness, 2), (vec![], false));
+    harness.command(change(ClusterVariableAction::Create, "b", "[1]")).unwrap().unwrap();
+    let of_tenant = ClusterVariable {
+        action: ClusterVariableAction::Create,
+        tenant_id: Some("t".into()),
+        name: "a".into(),
+        value: Json::from_valid("7"),
+    };
+    harness.command(Command::ClusterVariable(of_tenant)).unwrap().unwrap();
+    assert_eq!(listed(&mut harness, 2), (vec!["-/b=[1]".to_owned(), "t/a=7".to_owned()], false));
+    assert_eq!(listed(&mut harness, 1), (vec!["-/b=[1]".to_owned()], true));
+    // More than one slice.
+    for number in 0..1100 {
+        harness.command(change(ClusterVariableAction::Create, &format!("n{number}"), "0")).unwrap().unwrap();
+    }
+    let (all, has_more) = listed(&mut harness, 5000);
+    assert_eq!((all.len(), has_more), (1102, false));
+}

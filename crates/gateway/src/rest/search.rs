@@ -33,7 +33,8 @@ impl Search {
         let mut tests = Vec::new();
         if let Value::Object(filter) = json("filter") {
             for (name, value) in filter.iter().filter(|(_, value)| !value.is_null()) {
-                let of_one = text_tests(&format!("filter.{name}"), value)?;
+                let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
+                let of_one = text_tests(&format!("filter.{name}"), flag.as_ref().unwrap_or(value))?;
                 tests.extend(of_one.into_iter().map(|test| (name.clone(), test)));
             }
         }

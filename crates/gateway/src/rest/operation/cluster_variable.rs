@@ -1,6 +1,9 @@
 //! What the operations on cluster variables share.
 
-use protocol::{ClusterVariable, ClusterVariableAction, ClusterVariableView, Command, Json, Name, Query};
+use bytes::Bytes;
+use protocol::{
+    ClusterVariable, ClusterVariableAction, ClusterVariableView, Command, Document, Json, Name, Query,
+};
 use protocol::{QueryReply, Response};
 
 use super::{Call, unexpected};
@@ -45,8 +48,12 @@ pub(super) async fn get(call: &Call<'_>, has_tenant: bool) -> Result<Reply, Fail
     Ok(Reply::json(json(&variable)))
 }
 
+/// Any JSON, under the same limits as the variables of a process.
 fn value(call: &Call<'_>) -> Result<Json, Failure> {
-    Ok(Json::from_valid(call.document("value")?.to_json()))
+    let Some(raw) = call.fields.raw("value") else { return Ok(Json::null()) };
+    let document = Document::parse(Bytes::from(format!("{{\"value\":{raw}}}")))
+        .map_err(|error| Failure::invalid(format!("value: {error}")))?;
+    Ok(document.get("value").cloned().unwrap_or_else(Json::null))
 }
 
 fn command(action: ClusterVariableAction, tenant_id: Option<Name>, name: Name, value: Json) -> Command {
@@ -71,15 +78,25 @@ async fn change(
 /// The value is JSON text inside a string.
 fn json(variable: &ClusterVariableView) -> Vec<u8> {
     let mut out = Vec::with_capacity(96 + variable.value.as_str().len());
-    out.push(b'{');
-    member("name", &mut out);
-    write_text(&variable.name, &mut out);
-    member("scope", &mut out);
-    write_text(if variable.tenant_id.is_some() { "TENANT" } else { "GLOBAL" }, &mut out);
-    member("tenantId", &mut out);
-    write_optional_text(variable.tenant_id.as_ref(), &mut out);
-    member("value", &mut out);
-    write_text(variable.value.as_str(), &mut out);
+    write_members(variable, variable.value.as_str(), &mut out);
     out.push(b'}');
     out
+}
+
+/// The object of a variable with what is told of its value, not yet closed.
+pub(super) fn write_members(variable: &ClusterVariableView, value: &str, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("name", out);
+    write_text(&variable.name, out);
+    member("scope", out);
+    write_text(scope(variable), out);
+    member("tenantId", out);
+    write_optional_text(variable.tenant_id.as_ref(), out);
+    member("value", out);
+    write_text(value, out);
+}
+
+/// Who sees a variable.
+pub(super) const fn scope(variable: &ClusterVariableView) -> &'static str {
+    if variable.tenant_id.is_some() { "TENANT" } else { "GLOBAL" }
 }

@@ -248,6 +248,7 @@ served! {
     ResumeBatchOperation in resume_batch_operation,
     SearchBatchOperationItems in search_batch_operation_items,
     SearchBatchOperations in search_batch_operations,
+    SearchClusterVariables in search_cluster_variables,
     SuspendBatchOperation in suspend_batch_operation,
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,

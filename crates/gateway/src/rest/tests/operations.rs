@@ -451,7 +451,7 @@ fn signals_and_conditions() {
         definition_key: Some(77),
     };
     assert_eq!(command, Command::EvaluateConditionals(expected));
-    bad("POST", path, "{}", "variables: is required");
+    bad("POST", path, "{}", "variables: is required, but missing");
 }
 
 #[test]

@@ -118,6 +118,16 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
             name: name.clone(),
             value: Json::from_valid(r#"{"url":"u"}"#),
         }),
+        Query::ClusterVariables { .. } => {
+            let variable = |tenant_id: Option<&str>, name: &str, value: &'static str| ClusterVariableView {
+                tenant_id: tenant_id.map(Name::from),
+                name: name.into(),
+                value: Json::from_valid(value),
+            };
+            let variables =
+                vec![variable(None, "a", "1"), variable(None, "b", "[]"), variable(Some("t"), "a", "2")];
+            QueryReply::ClusterVariables { variables, has_more: false }
+        }
         Query::ClusterContext { .. } => QueryReply::ClusterContext(Json::from_valid("{}")),
         Query::CallHierarchy { process_instance_key } => {
             let entry = |process_instance_key| CallHierarchyEntry {
@@ -329,4 +339,72 @@ fn cluster_variables_are_created_read_changed_and_deleted() {
             assert_eq!(change.tenant_id.as_deref(), path.contains("tenants").then_some("t"));
         }
     }
+}
+
+#[test]
+fn a_cluster_variable_is_any_json() {
+    let broker = Arc::new(super::fake::FakeBroker::default());
+    let gateway = super::tenants_gateway(&broker);
+    for operation in [
+        (Operation::CreateGlobalClusterVariable, "/v2/cluster-variables/global"),
+        (Operation::UpdateGlobalClusterVariable, "/v2/cluster-variables/global/n"),
+        (Operation::CreateTenantClusterVariable, "/v2/cluster-variables/tenants/t"),
+        (Operation::UpdateTenantClusterVariable, "/v2/cluster-variables/tenants/t/n"),
+    ] {
+        let (spec, path) = (operation.0.spec(), operation.1);
+        let name = if spec.method == "POST" { r#""name":"n","# } else { "" };
+        for value in ["7", "1.50", r#""text""#, "true", "null", "[1,{}]", r#"{"a":[]}"#] {
+            let body = format!(r#"{{{name}"value":{value}}}"#);
+            let (status, answer) =
+                block_on(async { text(gateway.answer(request(spec.method, path, body)).await).await });
+            check_response(spec, status, &answer);
+            assert_eq!(status, 200, "{answer}");
+            let Command::ClusterVariable(change) = broker.last() else { panic!("another command") };
+            assert_eq!(change.value.as_str(), value);
+        }
+        let missing = format!("{{{}}}", name.trim_end_matches(','));
+        let (status, answer) =
+            block_on(async { text(gateway.answer(request(spec.method, path, missing)).await).await });
+        assert_eq!(status, 400);
+        assert!(answer.contains("value"), "{answer}");
+    }
+}
+
+#[test]
+fn cluster_variables_are_searched() {
+    let broker = Arc::new(super::fake::FakeBroker::default());
+    let gateway = super::tenants_gateway(&broker);
+    let found = |body: &'static str| {
+        let spec = Operation::SearchClusterVariables.spec();
+        let (status, answer) = block_on(async {
+            text(gateway.answer(request("POST", "/v2/cluster-variables/search", body)).await).await
+        });
+        check_response(spec, status, &answer);
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        let items = answer["items"].as_array().unwrap().iter();
+        let texts = items.map(|item| {
+            assert_eq!(item["isTruncated"], false);
+            let tenant = item["tenantId"].as_str().unwrap_or("-");
+            format!(
+                "{} {} {tenant} {}",
+                item["name"].as_str().unwrap(),
+                item["scope"].as_str().unwrap(),
+                item["value"].as_str().unwrap()
+            )
+        });
+        texts.collect::<Vec<_>>()
+    };
+    let (a, b, of_tenant) = ("a GLOBAL - 1", "b GLOBAL - []", "a TENANT t 2");
+    assert_eq!(found(""), [a, b, of_tenant]);
+    assert_eq!(found(r#"{"filter":{"name":"a"}}"#), [a, of_tenant]);
+    assert_eq!(found(r#"{"filter":{"scope":"GLOBAL"}}"#), [a, b]);
+    assert_eq!(found(r#"{"filter":{"tenantId":{"$exists":true}}}"#), [of_tenant]);
+    assert_eq!(found(r#"{"filter":{"value":"[]"}}"#), [b]);
+    assert_eq!(found(r#"{"filter":{"isTruncated":true}}"#), [""; 0]);
+    assert_eq!(
+        found(
+            r#"{"filter":{"isTruncated":false},"sort":[{"field":"name","order":"DESC"}],"page":{"limit":1}}"#
+        ),
+        [b]
+    );
 }

@@ -1,0 +1,65 @@
+//! `POST /v2/cluster-variables/search`: up to ten thousand variables are looked at.
+
+use protocol::{ClusterVariableView, Query, QueryReply};
+
+use super::cluster_variable::{scope, write_members};
+use super::{Call, unexpected};
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::search::Search;
+use crate::rest::writer::{member, write_flag};
+
+/// Variables that one search looks at. `hasMoreTotalItems` says that there are more.
+const VARIABLES_MAX: usize = 10_000;
+/// Longer values are cut, unless the request wants them whole.
+const VALUE_CHARS_MAX: usize = 8191;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let search = Search::read(&call.fields)?;
+    let is_whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
+    let limit = if is_whole { usize::MAX } else { VALUE_CHARS_MAX };
+    let reply = call.read(Query::ClusterVariables { limit: VARIABLES_MAX }).await?;
+    let QueryReply::ClusterVariables { variables, has_more } = reply else { return Err(unexpected(&reply)) };
+    let property = |variable: &ClusterVariableView, name: &str| property(variable, name, limit);
+    let write = |variable: &ClusterVariableView, out: &mut Vec<u8>| write(variable, limit, out);
+    Ok(Reply::json(search.answer(variables, has_more, property, write)))
+}
+
+/// The beginning of a value, and whether that is not all of it.
+fn cut(value: &str, limit: usize) -> (&str, bool) {
+    match value.char_indices().nth(limit) {
+        Some((end, _)) => (&value[..end], true),
+        None => (value, false),
+    }
+}
+
+fn property(variable: &ClusterVariableView, name: &str, limit: usize) -> Option<String> {
+    match name {
+        "name" => Some(variable.name.to_string()),
+        "value" => Some(variable.value.as_str().to_owned()),
+        "tenantId" => variable.tenant_id.as_ref().map(ToString::to_string),
+        "scope" => Some(scope(variable).to_owned()),
+        "isTruncated" => Some(cut(variable.value.as_str(), limit).1.to_string()),
+        _ => None,
+    }
+}
+
+fn write(variable: &ClusterVariableView, limit: usize, out: &mut Vec<u8>) {
+    let (value, is_cut) = cut(variable.value.as_str(), limit);
+    write_members(variable, value, out);
+    member("isTruncated", out);
+    write_flag(is_cut, out);
+    out.push(b'}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_between_characters() {
+        assert_eq!(cut("äöü", 2), ("äö", true));
+        assert_eq!(cut("äöü", 3), ("äöü", false));
+        assert_eq!(cut("äöü", usize::MAX), ("äöü", false));
+    }
+}
