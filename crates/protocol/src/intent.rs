@@ -55,6 +55,7 @@ named! {
         ProcessInstanceBatch = 160 "PROCESS_INSTANCE_BATCH", MultiInstance = 161 "MULTI_INSTANCE",
         AdHocSubProcessInstruction = 162 "AD_HOC_SUB_PROCESS_INSTRUCTION",
         UserTask = 120 "USER_TASK", GlobalListener = 121 "GLOBAL_LISTENER",
+        VariableDocument = 122 "VARIABLE_DOCUMENT",
     }
 }
 

@@ -60,7 +60,7 @@ pub use record::{
     ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord,
     ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
     ResourceRecord, RuntimeInstructionRecord, SignalRecord, SignalSubscriptionRecord, StartInstructionRecord,
-    StartedInstanceRecord, TerminateInstructionRecord, TimerRecord, UserTaskRecord,
+    StartedInstanceRecord, TerminateInstructionRecord, TimerRecord, UserTaskRecord, VariableDocumentRecord,
     VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};

@@ -144,6 +144,7 @@ values! {
     ProcessInstanceBatch(ProcessInstanceBatchRecord) = 160, MultiInstance(MultiInstanceRecord) = 161,
     AdHocSubProcessInstruction(AdHocSubProcessInstructionRecord) = 162,
     UserTask(UserTaskRecord) = 120, GlobalListener(GlobalListenerRecord) = 121,
+    VariableDocument(VariableDocumentRecord) = 122,
 }
 
 macro_rules! records {
@@ -331,6 +332,10 @@ records! {
     GlobalListenerRecord {
         0 id: Name, 1 #[serde(rename = "type")] job_type: Name, 2 retries: i32, 3 event_types: Vec<Name>,
         4 after_non_global: bool, 5 priority: i32, 6 source: Name,
+    }
+    /// Variables that are set from outside.
+    VariableDocumentRecord {
+        0 scope_key: Key, 1 update_semantics: Name, 2 variables: Document, 3 tenant_id: Name,
     }
     /// The deletion of a resource.
     ResourceDeletionRecord {

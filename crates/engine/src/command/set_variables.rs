@@ -1,6 +1,6 @@
 //! Sets variables of a scope from outside.
 
-use protocol::{Rejection, Response, SetVariables};
+use protocol::{Document, Intent, Key, Name, Rejection, Response, SetVariables, VariableDocumentRecord};
 
 use crate::failure::Failure;
 use crate::record::VariableOwner;
@@ -28,6 +28,28 @@ impl Work<'_> {
         } else {
             self.propagate(scope_key, &owner, &set.variables)?;
         }
-        Ok(Some(Response::VariablesSet { key: self.next_key() }))
+        let key = self.next_key();
+        let instance = self.instance(row.process_instance_key)?;
+        let tenant_id = instance.map(|(instance, _)| instance.tenant_id.clone()).unwrap_or_default();
+        self.record_document(key, Intent::Updated, scope_key, tenant_id, set.local, &set.variables);
+        Ok(Some(Response::VariablesSet { key }))
+    }
+
+    /// A step of setting variables from outside.
+    pub(crate) fn record_document(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        scope_key: Key,
+        tenant_id: Name,
+        local: bool,
+        variables: &Document,
+    ) {
+        self.emit(key, intent, |_| VariableDocumentRecord {
+            scope_key,
+            update_semantics: Name::from(if local { "LOCAL" } else { "PROPAGATE" }),
+            variables: variables.clone(),
+            tenant_id,
+        });
     }
 }

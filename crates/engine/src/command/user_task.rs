@@ -87,10 +87,13 @@ impl Work<'_> {
         set: &protocol::SetVariables,
     ) -> Result<Option<Response>, Failure> {
         let (at, task) = self.find_user_task(key, "update")?;
+        let document_key = self.next_key();
+        let tenant_id = at.instance.tenant_id.clone();
+        self.record_document(document_key, Intent::Updating, at.key, tenant_id, true, &set.variables);
         let transition = Transition {
             changed: vec![Name::from("variables")],
             variables: set.variables.clone(),
-            sets_variables: true,
+            document_key: Some(document_key),
             request_id: set.request_id,
             ..Transition::new(JobListenerEventType::Updating, task.attributes.clone(), "update")
         };

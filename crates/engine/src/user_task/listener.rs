@@ -193,7 +193,15 @@ impl Work<'_> {
             _ => (Intent::UpdateDenied, "Update"),
         };
         self.record_user_task(at, key, intent, &task, reason);
-        let request_id = task.transition.take().and_then(|transition| transition.request_id);
+        let transition = task.transition.take();
+        if let Some(transition) = &transition
+            && let Some(document_key) = transition.document_key
+        {
+            let tenant_id = at.instance.tenant_id.clone();
+            let intent = Intent::UpdateDenied;
+            self.record_document(document_key, intent, at.key, tenant_id, true, &transition.variables);
+        }
+        let request_id = transition.and_then(|transition| transition.request_id);
         task.state = UserTaskState::Created;
         self.tables.user_tasks.put(key, task);
         let reason = format!("{what} of user task with key '{key}' was denied by a task listener: {reason}");

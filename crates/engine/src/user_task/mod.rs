@@ -29,7 +29,7 @@ impl Transition {
             changed: Vec::new(),
             action: Name::from(action),
             variables: Document::empty(),
-            sets_variables: false,
+            document_key: None,
             assignee: Name::default(),
             request_id: None,
             before: Vec::new(),
@@ -134,12 +134,21 @@ impl Work<'_> {
         task.state = UserTaskState::Created;
         task.attributes = transition.attributes.clone();
         self.tables.user_tasks.put(key, task.clone());
-        if transition.sets_variables {
+        if let Some(document_key) = transition.document_key {
             let owner = VariableOwner { process_instance_key: at.process_instance_key };
             for (name, value) in transition.variables.iter() {
                 self.set_local(at.key, &owner, name, value.clone())?;
             }
-            let response = Response::VariablesSet { key: self.next_key() };
+            let tenant_id = at.instance.tenant_id.clone();
+            self.record_document(
+                document_key,
+                Intent::Updated,
+                at.key,
+                tenant_id,
+                true,
+                &transition.variables,
+            );
+            let response = Response::VariablesSet { key: document_key };
             self.answer_task_request(transition.request_id, Ok(response));
         } else {
             self.answer_task_request(transition.request_id, Ok(Response::Done));

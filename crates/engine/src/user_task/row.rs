@@ -106,9 +106,9 @@ pub struct Transition {
     /// The result of the task, or variables to set in its scope.
     #[n(5)]
     pub variables: Document,
-    /// Whether variables are set in the scope of the task.
+    /// Set if variables are set in the scope of the task: the key of that.
     #[n(6)]
-    pub sets_variables: bool,
+    pub document_key: Option<Key>,
     /// Who gets the task once it is created.
     #[n(7)]
     pub assignee: Name,

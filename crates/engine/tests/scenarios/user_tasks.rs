@@ -424,3 +424,54 @@ fn what_a_worker_cannot_be_told_is_an_incident() {
         "#]],
     );
 }
+
+#[test]
+fn variables_set_from_outside_are_told_as_a_document() {
+    check(
+        "process p
+         start s
+         user t task:updating=x
+         end e
+         s -> t -> e",
+        r#"show documents variables tasks
+         create p
+         set #1 {"a": 1, "b": 2}
+         set t {"a": 2, "c": 3}
+         set t local await=1 {"d": 4}
+         complete t deny=no
+         set t local await=2 {"e": 5}
+         complete t"#,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              task t creating
+              task t created
+              = created p v1
+            > set #1 {"a": 1, "b": 2}
+              p.a = 1 created
+              p.b = 2 created
+              document of p updated PROPAGATE {"a":1,"b":2}
+            > set t {"a": 2, "c": 3}
+              p.a = 2 updated
+              p.c = 3 created
+              document of t updated PROPAGATE {"a":2,"c":3}
+            > set t local await=1 {"d": 4}
+              document of t updating LOCAL {"d":4}
+              task t updating action=update changed=variables {"d":4}
+            > complete t deny=no
+              task t update denied action=update changed=variables denied=no {"d":4}
+              document of t update denied LOCAL {"d":4}
+              late answer to request 1:
+              = rejected INVALID_STATE: Update of user task with key '<key>' was denied by a task listener: no
+            > set t local await=2 {"e": 5}
+              document of t updating LOCAL {"e":5}
+              task t updating action=update changed=variables {"e":5}
+            > complete t
+              task t updated action=update changed=variables {"e":5}
+              t.e = 5 created
+              document of t updated LOCAL {"e":5}
+              late answer to request 2:
+            left: running_instances 1, instances 1, element_instances 2, children 1, variables 4, user_tasks 1
+        "#]],
+    );
+}

@@ -67,7 +67,7 @@ pub fn check_with(files: &[(&str, &str)], options: Options, script: &str, expect
             })
             .collect(),
         harness: Harness::with_options(options),
-        transcript: Transcript::hiding(&["definitions", "slices"]),
+        transcript: Transcript::hiding(&["definitions", "slices", "documents"]),
         seen: 0,
     };
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {

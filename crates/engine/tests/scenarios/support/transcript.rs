@@ -29,6 +29,7 @@ pub const KINDS: &[&str] = &[
     "batches",
     "slices",
     "tasks",
+    "documents",
 ];
 
 /// Turns records and answers into text and remembers whose key is whose.
@@ -245,6 +246,15 @@ impl Transcript {
             RecordValue::Variable(variable) => {
                 let scope = self.element_name(variable.scope_key, variable.process_instance_key);
                 ("variables", format!("{scope}.{} = {} {intent}", variable.name, variable.value.as_str()))
+            }
+            RecordValue::VariableDocument(set) => {
+                let scope = self.elements.get(&set.scope_key).map_or("instance", String::as_str);
+                let text = format!(
+                    "document of {scope} {intent} {} {}",
+                    set.update_semantics,
+                    set.variables.to_json()
+                );
+                ("documents", text)
             }
             RecordValue::ClusterVariable(variable) => {
                 let owner = if variable.tenant_id.is_empty() { "all" } else { variable.tenant_id.as_str() };
