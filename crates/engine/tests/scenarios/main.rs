@@ -48,6 +48,7 @@ mod multi_instance;
 mod panics;
 mod publications;
 mod queries;
+mod random_migration;
 mod random_model;
 mod random_modification;
 mod random_process;

@@ -70,7 +70,7 @@ impl Run {
         vec![ScopeVariables { scope_id, variables: document(r#"{"r":5,"key":"k1"}"#) }]
     }
 
-    fn any_instance(&mut self) -> Option<Key> {
+    pub fn any_instance(&mut self) -> Option<Key> {
         let keys = self.harness.engine().tables().instances.keys(.., usize::MAX).unwrap();
         if keys.is_empty() { None } else { Some(keys[self.random.below(keys.len() as u64) as usize]) }
     }

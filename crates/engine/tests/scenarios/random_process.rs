@@ -20,6 +20,7 @@ use protocol::{
     SetVariables, Test, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
 };
 
+use crate::random_migration::{parsed, versions};
 use crate::random_model::{CODES, generate};
 use crate::random_modification::element_ids;
 use crate::support::harness::jobs_of;
@@ -112,6 +113,8 @@ impl Case {
             held: Vec::new(),
             actions: Vec::new(),
             modifies: self.seed.is_multiple_of(3),
+            migrates: self.seed % 4 == 1,
+            versions: parsed(&versions(&self.model)),
             element_ids: element_ids(&self.model),
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -166,15 +169,23 @@ pub struct Run {
     actions: Vec<String>,
     /// Whether instances are modified meanwhile.
     modifies: bool,
+    /// Whether instances are migrated meanwhile.
+    migrates: bool,
+    /// The versions of the model that are deployed.
+    pub versions: Vec<Vec<bpmn::Process>>,
     /// IDs of the elements of the model.
     pub element_ids: Vec<Name>,
 }
 
 impl Run {
     fn all(&mut self, model: &str, actions: u64) {
-        self.harness
-            .deploy(&[("main.bpmn", model), ("dish.dmn", include_str!("models/dish.dmn"))])
-            .unwrap_or_else(|rejection| panic!("{rejection}"));
+        let dish = ("dish.dmn", include_str!("models/dish.dmn"));
+        let versions = if self.migrates { versions(model).to_vec() } else { vec![model.to_owned()] };
+        for model in versions {
+            self.harness
+                .deploy(&[("main.bpmn", &model), dish])
+                .unwrap_or_else(|rejection| panic!("{rejection}"));
+        }
         for action in 0..actions {
             if action % (ACTIONS / 3) == 0 {
                 self.create(action / (ACTIONS / 3));
@@ -208,6 +219,18 @@ impl Run {
         assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
         let jobs = jobs_of(&effects.deliveries);
         self.held.extend(jobs);
+    }
+
+    /// Applies a command and nothing else. Whether it was accepted.
+    pub fn run_alone(&mut self, command: Command) -> bool {
+        self.actions.push(format!("{command:?}"));
+        let effects = self.harness.apply(vec![command], vec![]);
+        assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
+        let outcome = effects.responses[0].as_ref().expect("an answer");
+        if let (Err(rejection), true) = (outcome, std::env::var_os("BATON_RANDOM_TELL").is_some()) {
+            println!("{rejection}");
+        }
+        outcome.is_ok()
     }
 
     /// Runs left-over steps to their end, then everything must fit together.
@@ -250,6 +273,7 @@ impl Run {
                     }));
                 }
             }
+            18 if self.migrates => self.migrate(),
             18 | 19 if self.modifies => self.modify(),
             18 if self.random.percent(25) => {
                 if let Some(key) = self.roots().first().copied() {
