@@ -153,11 +153,11 @@ fn a_user_task_tells_who_in_its_headers() {
         headers,
         [
             ("own", "1"),
+            ("io.camunda.zeebe:formKey", "camunda-forms:bpmn:f"),
             ("io.camunda.zeebe:assignee", "ann"),
             ("io.camunda.zeebe:candidateGroups", r#"["a","b"]"#),
             ("io.camunda.zeebe:candidateUsers", r#"["c"]"#),
             ("io.camunda.zeebe:dueDate", "2030-01-01T00:00:00Z"),
-            ("io.camunda.zeebe:formKey", "camunda-forms:bpmn:f"),
         ]
     );
 }
