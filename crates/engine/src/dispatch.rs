@@ -1,14 +1,15 @@
 //! Steps to the code that does them. Those of a banned instance are set aside, those of one that is about to end are
 //! given up.
 
+use bpmn::graph::ElementKind;
 use protocol::Key;
 use state::StateError;
 
 use crate::compensation::Walk;
-use crate::entity::Phase;
+use crate::entity::{ElementInstance, PendingEvent, Phase};
 use crate::failure::Failure;
 use crate::step::Step;
-use crate::work::Work;
+use crate::work::{At, Work};
 
 impl Work<'_> {
     /// Runs one step. Whatever it speaks of may have ended since it was written: then nothing happens.
@@ -42,6 +43,7 @@ impl Work<'_> {
                 _ => Ok(()),
             },
             Step::Complete { key, variables } => match self.at(key)? {
+                Some((at, row)) if is_overtaken(&at, &row) => Ok(()),
                 Some((at, row)) if row.phase == Phase::Activated => self.complete(&at, variables, false),
                 Some((at, row)) if row.phase == Phase::Completing && row.listening.is_none() => {
                     self.complete(&at, variables, true)
@@ -214,4 +216,12 @@ impl Work<'_> {
             | Step::StartBySignal { .. } => Ok(Some(step)),
         }
     }
+}
+
+/// Whether something has come between the decision to complete an element instance and its completion: an event that
+/// starts something inside, after which it is decided again, or one that ends it.
+fn is_overtaken(at: &At, row: &ElementInstance) -> bool {
+    let ends =
+        |event: &PendingEvent| matches!(at.process.element(event.element).kind, ElementKind::Boundary(_));
+    row.active_children > 0 || row.waiting_tokens > 0 || row.pending_event.as_ref().is_some_and(ends)
 }

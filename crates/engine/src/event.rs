@@ -127,12 +127,9 @@ impl Work<'_> {
     pub fn accepts(&mut self, host_key: Key, event: ElementIndex) -> Result<bool, Failure> {
         let Some((at, row)) = self.at(host_key)? else { return Ok(false) };
         if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
-            // A scope that has nothing left inside is about to end, unless somebody may still activate something there.
-            let goes_on = row.active_children > 0
-                || row.waiting_tokens > 0
-                || self.tables.loops.get(&host_key)?.is_some_and(|state| !state.is_done);
+            // Nothing may be left inside: until its end is reached, it goes on by the event.
             let is_cancelled = row.cancelling != Cancelling::No;
-            return Ok(row.phase == Phase::Activated && !row.interrupted && goes_on && !is_cancelled);
+            return Ok(row.phase == Phase::Activated && !row.interrupted && !is_cancelled);
         }
         let in_time = match row.phase {
             Phase::Activated => true,

@@ -282,7 +282,8 @@ fn event_sub_processes_and_gateways_wait_for_conditions() {
            complete t {"stop":true}
            create p
            set #2 {"stop":true}
-           complete u"#,
+           complete u
+           complete u@1"#,
         expect![[r#"
               = deployed p v1
             > create p
@@ -313,10 +314,12 @@ fn event_sub_processes_and_gateways_wait_for_conditions() {
               note completing, completed
             > complete t {"stop":true}
               t completing, completed
-              p completing
+              condition p/m stop = true triggered
               condition p/n x > 1 deleted
               condition p/m stop = true deleted
-              p completed
+              stop activating, activated
+              m activating, activated, completing, completed
+              u activating, activated
             > create p
               #2.p activating
               condition p/n x > 1 created
@@ -341,6 +344,10 @@ fn event_sub_processes_and_gateways_wait_for_conditions() {
               #2.u completing, completed
               #2.stop completing, completed
               #2.p completing, completed
+            > complete u@1
+              u completing, completed
+              stop completing, completed
+              p completing, completed
         "#]],
     );
 }

@@ -400,3 +400,224 @@ fn errors_inside_a_transaction_start_its_event_sub_process() {
         "#]],
     );
 }
+
+#[test]
+fn the_last_task_of_a_scope_can_meet_its_condition() {
+    for how in ["true", "false"] {
+        let expected = if how == "true" {
+            expect![[r#"
+              = deployed p v1
+            > create p
+              p activating
+              condition p/n y created
+              p activated
+              s activating, activated, completing, completed
+              u activating
+              condition u/m x created
+              u activated
+              us activating, activated, completing, completed
+              t activating, activated
+              = created p v1
+            > complete t {"x":true}
+              t completing, completed
+              condition u/m x triggered
+              condition u/m x deleted
+              met activating, activated
+              m activating, activated, completing, completed
+              c activating, activated
+            > complete c {"y":true}
+              c completing, completed
+              condition p/n y triggered
+              condition p/n y deleted
+              met completing, completed
+              u completing, completed
+              top activating, activated
+              n activating, activated, completing, completed
+              d activating, activated
+            > complete d
+              d completing, completed
+              top completing, completed
+              p completing, completed
+        "#]]
+        } else {
+            expect![[r#"
+              = deployed p v1
+            > create p
+              p activating
+              condition p/n y created
+              p activated
+              s activating, activated, completing, completed
+              u activating
+              condition u/m x created
+              u activated
+              us activating, activated, completing, completed
+              t activating, activated
+              = created p v1
+            > complete t {"x":true}
+              t completing, completed
+              condition u/m x triggered
+              met activating, activated
+              m activating, activated, completing, completed
+              c activating, activated
+            > complete c {"y":true}
+              c completing, completed
+              condition p/n y triggered
+              met completing, completed
+              top activating, activated
+              u completing
+              condition u/m x deleted
+              u completed
+              n activating, activated, completing, completed
+              e activating, activated, completing, completed
+              d activating, activated
+            > complete d
+              d completing, completed
+              top completing, completed
+              p completing
+              condition p/n y deleted
+              p completed
+        "#]]
+        };
+        check(
+            &"process p
+             start s
+             sub u {
+               start us
+               job t
+               us -> t
+               on met {
+                 start m condition=x interrupting=HOW
+                 job c
+                 m -> c
+               }
+             }
+             end e
+             s -> u -> e
+             on top {
+               start n condition=y interrupting=HOW
+               job d
+               n -> d
+             }"
+            .replace("HOW", how),
+            "show elements subscriptions
+             create p
+             complete t {\"x\":true}
+             complete c {\"y\":true}
+             complete d",
+            expected,
+        );
+    }
+}
+
+#[test]
+fn the_last_task_of_a_scope_can_meet_the_condition_of_a_boundary_event() {
+    for how in ["true", "false"] {
+        let expected = if how == "true" {
+            expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              u activating
+              condition u/b x created
+              u activated
+              us activating, activated, completing, completed
+              t activating, activated
+              = created p v1
+            > complete t {"x":true}
+              t completing, completed
+              condition u/b x triggered
+              condition u/b x deleted
+              u terminating, terminated
+              b activating, activated, completing, completed
+              f activating, activated, completing, completed
+              p completing, completed
+        "#]]
+        } else {
+            expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              u activating
+              condition u/b x created
+              u activated
+              us activating, activated, completing, completed
+              t activating, activated
+              = created p v1
+            > complete t {"x":true}
+              t completing, completed
+              condition u/b x triggered
+              u completing
+              condition u/b x deleted
+              u completed
+              b activating, activated, completing, completed
+              e activating, activated, completing, completed
+              f activating, activated, completing, completed
+              p completing, completed
+        "#]]
+        };
+        check(
+            &"process p
+             start s
+             sub u {
+               start us
+               job t
+               us -> t
+             }
+             boundary b on=u condition=x interrupting=HOW
+             end e
+             end f
+             s -> u -> e
+             b -> f"
+                .replace("HOW", how),
+            "show elements subscriptions
+             create p
+             complete t {\"x\":true}",
+            expected,
+        );
+    }
+}
+
+#[test]
+fn the_end_of_a_process_waits_for_what_its_last_variable_starts() {
+    check(
+        "process p
+         start s
+         job t
+         s -> t
+         on met {
+           start m condition=\"x > 0\" interrupting=false
+           script more expr=\"x - 1\" result=x
+           m -> more
+         }",
+        "show elements variables
+         create p
+         complete t {\"x\":2}",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              t activating, activated
+              = created p v1
+            > complete t {"x":2}
+              t completing
+              p.x = 2 created
+              t completed
+              met activating, activated
+              m activating, activated, completing, completed
+              more activating, activated, completing
+              p.x = 1 updated
+              more completed
+              met completing, completed
+              met activating, activated
+              m activating, activated, completing, completed
+              more activating, activated, completing
+              p.x = 0 updated
+              more completed
+              met completing, completed
+              p completing, completed
+        "#]],
+    );
+}

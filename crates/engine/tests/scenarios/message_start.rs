@@ -384,3 +384,118 @@ fn a_process_that_also_waits_for_its_start_message_gets_it_once() {
         "#]],
     );
 }
+
+#[test]
+fn a_key_is_taken_whatever_the_version() {
+    let starts = |task: &str| format!("process p\nstart s message=m\njob {task}\ns -> {task}");
+    check_with(
+        &[
+            ("p", &starts("t")),
+            ("p@2", &starts("u")),
+            ("p@3", "process p\nstart s message=other\njob v\ns -> v"),
+            ("p@4", "process p\nreceive s message=m starts\njob w\ns -> w"),
+        ],
+        Options::default(),
+        r#"show elements messages subscriptions
+           deploy p
+           publish m a
+           deploy p@2
+           // An instance of the version before has the key: this waits and then starts one of the latest.
+           publish m a ttl=1h
+           publish m a
+           publish m b
+           deploy p@2
+           complete t
+           publish m a ttl=1h
+           deploy p@3
+           // The latest version does not wait for this message any more.
+           complete u
+           publish m a
+           publish other a
+           deploy p@4
+           complete v
+           delete p v=4
+           publish m c
+           publish other c"#,
+        expect![[r#"
+              start subscription p/s m created
+              = deployed p v1
+            > publish m a
+              message m/a published
+              start subscription p/s m correlated
+              p activating, activated
+              message m/a expired
+              s activating, activated, completing, completed
+              t activating, activated
+            > deploy p@2
+              start subscription p/s m deleted
+              start subscription p/s m created
+              = deployed p v2
+            > publish m a ttl=1h
+              message m/a published
+            > publish m a
+              message m/a published
+              message m/a expired
+            > publish m b
+              message m/b published
+              start subscription p/s m correlated
+              #2.p activating, activated
+              message m/b expired
+              #2.s activating, activated, completing, completed
+              #2.u activating, activated
+            > deploy p@2
+              = deployed p v2
+            > complete t
+              t completing, completed
+              p completing, completed
+              start subscription p/s m correlated
+              #3.p activating, activated
+              #3.s activating, activated, completing, completed
+              #3.u activating, activated
+            > publish m a ttl=1h
+              message m/a published
+            > deploy p@3
+              start subscription p/s m deleted
+              start subscription p/s other created
+              = deployed p v3
+            > complete u
+              #3.u completing, completed
+              #3.p completing, completed
+            > publish m a
+              message m/a published
+              message m/a expired
+            > publish other a
+              message other/a published
+              start subscription p/s other correlated
+              #4.p activating, activated
+              message other/a expired
+              #4.s activating, activated, completing, completed
+              #4.v activating, activated
+            > deploy p@4
+              start subscription p/s other deleted
+              start subscription p/s m created
+              = deployed p v4
+            > complete v
+              #4.v completing, completed
+              #4.p completing, completed
+              start subscription p/s m correlated
+              #5.p activating, activated
+              #5.s activating, activated, completing, completed
+              #5.w activating, activated
+            > delete p v=4
+              start subscription p/s m deleted
+              start subscription p/s other created
+            > publish m c
+              message m/c published
+              message m/c expired
+            > publish other c
+              message other/c published
+              start subscription p/s other correlated
+              #6.p activating, activated
+              message other/c expired
+              #6.s activating, activated, completing, completed
+              #6.v activating, activated
+            left: running_instances 3, instances 3, element_instances 6, children 3, jobs 3, job_queue 3, messages 2, message_by_name 2, message_due 2, message_correlations 2, start_locks 3
+        "#]],
+    );
+}
