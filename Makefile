@@ -24,7 +24,7 @@ demo: release ## Run 150 orders per second through a server of its own, over gRP
 	$(TARGET)/release/baton demo --scratch $(SCRATCH) $(ARGS)
 
 .PHONY: test
-test: fmt-check lint deny unit clients fuzz ## Everything that must be green before a change is merged
+test: fmt-check lint deny unit random clients fuzz ## Everything that must be green before a change is merged
 
 .PHONY: run
 run: release ## Start a server with its data in ./data
@@ -54,6 +54,13 @@ clients: ## End-to-end tests with the official Java, Node and Python clients; SU
 	$(CARGO) test --locked --workspace --no-run --quiet
 	python3 tests/clients/run.py --baton $(TARGET)/debug/baton $(SUITES)
 
+SEEDS ?= 2000
+FIRST ?= 1
+.PHONY: random
+random: ## Random processes with random workers: SEEDS of them (2000), from seed FIRST on (1)
+	BATON_RANDOM_SEEDS=$(SEEDS) BATON_RANDOM_FIRST=$(FIRST) \
+		$(CARGO) test --locked --profile checked -p engine --test scenarios -- random_process --nocapture
+
 FUZZ_SECONDS ?= 5
 .PHONY: fuzz
 fuzz: ## Random mutations of everything that is parsed, and of models that then run; FUZZ_SECONDS each (5)
@@ -69,13 +76,6 @@ ROUNDS ?= 100
 .PHONY: crash
 crash: ## Kill a loaded release server ROUNDS times (100), restart it and look for what is lost; SEED=N repeats a run
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test crash -- --nocapture
-
-SEEDS ?= 10000
-FIRST ?= 1
-.PHONY: random
-random: ## Random processes with random workers: SEEDS of them (10000), from seed FIRST on (1)
-	BATON_RANDOM_SEEDS=$(SEEDS) BATON_RANDOM_FIRST=$(FIRST) \
-		$(CARGO) test --locked --release -p engine --test scenarios -- random_process --nocapture
 
 CASES ?= 5000
 .PHONY: properties
