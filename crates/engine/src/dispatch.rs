@@ -176,6 +176,11 @@ impl Work<'_> {
                 self.terminate(*key)?;
                 Ok(Some(step))
             }
+            Step::CheckJoins { scope_key } => {
+                self.terminate(*scope_key)?;
+                // It leaves the joins of a scope that ends alone, but takes back that it was to come.
+                Ok(Some(step))
+            }
             Step::ListenTask { key, .. } => {
                 let row = self.tables.element_instances.get(key)?;
                 if row.is_some_and(|row| row.phase == Phase::Terminating) {
@@ -190,7 +195,6 @@ impl Work<'_> {
             | Step::Listen { key, .. }
             | Step::CompensateCancelled { key }
             | Step::CheckComplex { key }
-            | Step::CheckJoins { scope_key: key }
             | Step::GatherLoop { body_key: key, .. }
             | Step::CreateAdHocJob { ad_hoc_key: key } => {
                 self.terminate(*key)?;

@@ -1,5 +1,7 @@
 //! An engine over a store in memory, with everything that happened to it, and the proof that it can be repeated.
 
+use std::path::Path;
+
 use bytes::Bytes;
 use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
 use protocol::{
@@ -87,7 +89,11 @@ impl Harness {
         let resources = files
             .iter()
             .map(|(name, text)| {
-                let content = if name.ends_with(".bpmn") { bpmn(text) } else { (*text).to_owned() };
+                let content = if Path::new(name).extension().is_some_and(|ending| ending == "bpmn") {
+                    bpmn(text)
+                } else {
+                    (*text).to_owned()
+                };
                 Resource { name: Name::from(*name), content: content.into_bytes() }
             })
             .collect();

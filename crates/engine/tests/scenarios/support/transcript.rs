@@ -144,7 +144,10 @@ impl Transcript {
         };
         let task = job.user_task.as_ref().map_or(String::new(), |task| {
             let action = if task.action.is_empty() { "-" } else { &task.action };
-            let changed = task.changed_attributes.iter().map(|name| format!(" {name}")).collect::<String>();
+            let mut changed = String::new();
+            for name in &task.changed_attributes {
+                let _ = write!(changed, " {name}");
+            }
             format!(" task [{action} of '{}', priority {}{changed}]", task.assignee, task.priority)
         });
         self.line(&format!(
@@ -371,9 +374,6 @@ impl Transcript {
                 }
                 ("batches", text)
             }
-            RecordValue::BatchOperationCreation(_)
-            | RecordValue::BatchOperationInitialization(_)
-            | RecordValue::BatchOperationPartitionLifecycle(_) => return,
             RecordValue::ProcessInstanceBatch(it) => {
                 let name = self.element_name(it.batch_element_instance_key, it.process_instance_key);
                 ("slices", format!("batch of {name} {intent}"))
@@ -388,7 +388,10 @@ impl Transcript {
                 ("slices", format!("instruction {intent} [{}]{cancel}", elements.join(", ")))
             }
             // The same as its counterpart at the process, or told by the answer already.
-            RecordValue::MessageSubscription(_)
+            RecordValue::BatchOperationCreation(_)
+            | RecordValue::BatchOperationInitialization(_)
+            | RecordValue::BatchOperationPartitionLifecycle(_)
+            | RecordValue::MessageSubscription(_)
             | RecordValue::Deployment(_)
             | RecordValue::ProcessInstanceCreation(_) => return,
         };
