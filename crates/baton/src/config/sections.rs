@@ -59,6 +59,8 @@ sections! {
         max_calls_per_connection: u32 = 4096, [1, 1_000_000];
         /// How long a call waits for the end of an instance when it does not say.
         await_timeout: Duration = s(15), [ms(1), DAY];
+        /// How long a call waits for listeners of a user task.
+        listener_timeout: Duration = s(10), [ms(1), DAY];
         /// How long a call for jobs is held when it does not say.
         long_poll_timeout: Duration = s(10), [ms(1), DAY];
         /// After how much silence the server asks whether a client is still there.

@@ -46,6 +46,7 @@ pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
     gateway::grpc::Options {
         poll_timeout: grpc.long_poll_timeout,
         result_timeout: grpc.await_timeout,
+        listener_timeout: grpc.listener_timeout,
         connections_max: grpc.max_connections,
         calls_per_connection_max: grpc.max_calls_per_connection,
         keep_alive_interval: grpc.keep_alive_interval,

@@ -45,6 +45,8 @@ pub struct Options {
     pub poll_timeout: Duration,
     /// How long a creation waits for its result that leaves it to the server.
     pub result_timeout: Duration,
+    /// How long a call waits for listeners of a user task.
+    pub listener_timeout: Duration,
     /// How many connections are open at the most; more wait to be accepted.
     pub connections_max: usize,
     /// How many calls one connection may have open.
@@ -64,6 +66,7 @@ impl Default for Options {
         Self {
             poll_timeout: Duration::from_secs(10),
             result_timeout: Duration::from_secs(15),
+            listener_timeout: Duration::from_secs(10),
             connections_max: 4096,
             calls_per_connection_max: 4096,
             keep_alive_interval: Duration::from_secs(30),

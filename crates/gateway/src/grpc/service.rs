@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::api::Broker;
+use broker::api::{Answer, Broker, SubmitError};
 use grpc as pb;
 use protocol::{Command, Response as Reply};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +25,7 @@ pub(super) struct Service {
     broker: Arc<dyn Broker>,
     poll_timeout: Duration,
     result_timeout: Duration,
+    listener_timeout: Duration,
     tenancy: Tenancy,
     shutdown: CancellationToken,
     metrics: Metrics,
@@ -36,6 +37,7 @@ impl Service {
             broker,
             poll_timeout: options.poll_timeout,
             result_timeout: options.result_timeout,
+            listener_timeout: options.listener_timeout,
             tenancy: options.tenancy,
             shutdown,
             metrics: Metrics::new(),
@@ -51,7 +53,7 @@ impl Service {
     ) -> Result<Response<T>, Status> {
         let mut call = method.start();
         let result = match command {
-            Ok(command) => match self.broker.submit(command).await {
+            Ok(command) => match self.answer(command).await {
                 Ok(answer) => write(answer.response).map(Response::new),
                 Err(error) => Err(status::of_submit(name, error)),
             },
@@ -59,6 +61,20 @@ impl Service {
         };
         call.ends(code_of(&result));
         result
+    }
+
+    /// Submits a command. Listeners of a user task may hold the answer back, but not for ever.
+    async fn answer(&self, mut command: Command) -> Result<Answer, SubmitError> {
+        if command.request_id_mut().is_none() {
+            return self.broker.submit(command).await;
+        }
+        let timeout = self.listener_timeout;
+        tokio::time::timeout(timeout, self.broker.submit(command)).await.unwrap_or_else(|_| {
+            Err(SubmitError::Timeout(format!(
+                "Expected listeners to be done within {} ms, but they were not; the command is not taken back",
+                timeout.as_millis()
+            )))
+        })
     }
 
     /// Whether a request may name, or leave out, its tenant.

@@ -485,3 +485,16 @@ async fn the_topology_is_told() {
     assert_eq!((partition.partition_id, partition.role, partition.health), (1, 0, 0));
     server.stop().await;
 }
+
+#[tokio::test]
+async fn listeners_may_hold_back_the_answer_to_set_variables_but_not_for_ever() {
+    let options = gateway::grpc::Options { listener_timeout: Duration::from_millis(5), ..Default::default() };
+    // Without an answer the broker never comes back.
+    let server = Server::start_with(FakeBroker::answering([]), options).await;
+    let mut client = server.client().await;
+    let request = pb::SetVariablesRequest { element_instance_key: 1, local: true, ..Default::default() };
+    let late = client.set_variables(request).await;
+    assert_refused(late, Code::DeadlineExceeded, "Expected listeners to be done within 5 ms");
+    assert_eq!(server.broker.commands().len(), 1);
+    server.stop().await;
+}
