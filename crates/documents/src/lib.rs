@@ -26,6 +26,8 @@ const METADATA_BYTES_MAX: usize = 64 * 1024;
 const CONTENTS: &str = "contents";
 /// Where the descriptions are.
 const DESCRIPTIONS: &str = "descriptions";
+/// Where empty objects are that have a time and an ID for name, so that expired documents are found without reading any.
+const EXPIRIES: &str = "expiries";
 
 /// Why something cannot be done with a document.
 #[derive(Debug, thiserror::Error)]
@@ -139,11 +141,18 @@ impl Documents {
             return Err(Error::Invalid(problem));
         }
         upload.finish().await?;
-        let content_hash = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        if let Some(expiry) = expiry(&id, &metadata) {
+            // Before the description: one too many is found and removed, one too few is not.
+            self.store.put(&expiry, PutPayload::new()).await?;
+        }
+        let content_hash = hexadecimal(&hash.finalize());
         let document = Document { id, content_hash, size_bytes, metadata, content };
         let outcome = self.describe(&description, &document).await;
         if outcome.is_err() {
             self.store.delete(&place).await?;
+            if let Some(expiry) = expiry(&document.id, &document.metadata) {
+                self.remove_object(&expiry).await?;
+            }
         }
         outcome.map(|()| document)
     }
@@ -198,15 +207,41 @@ impl Documents {
         self.remove(&description(id)?, &document).await
     }
 
-    /// The description goes first: without it the document is gone.
-    async fn remove(&self, description: &Place, document: &Document) -> Result<(), Error> {
-        for place in [description, &Place::from_iter([CONTENTS, &document.content])] {
-            match self.store.delete(place).await {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(error.into()),
+    /// Removes documents that have expired, so many at the most. Returns how many it looked at.
+    pub async fn sweep(&self, now_ms: i64, limit: usize) -> Result<usize, Error> {
+        let list = self.store.list(Some(&Place::from(EXPIRIES)));
+        let due = list.try_filter_map(async |object| {
+            let name = object.location.filename().unwrap_or_default();
+            let parts = name.split_once('_').and_then(|(time, id)| Some((time.parse().ok()?, id.to_owned())));
+            Ok(parts.filter(|(time, _): &(i64, _)| *time <= now_ms).map(|(_, id)| (object.location, id)))
+        });
+        let due: Vec<(Place, String)> = due.take(limit).try_collect().await?;
+        for (place, id) in &due {
+            // Whoever finds what has expired removes it.
+            match self.find(id, None, now_ms).await {
+                Ok(_) | Err(Error::NotFound(_) | Error::Invalid(_)) => self.remove_object(place).await?,
+                Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(due.len())
+    }
+
+    /// The description goes first: without it the document is gone.
+    async fn remove(&self, description: &Place, document: &Document) -> Result<(), Error> {
+        self.remove_object(description).await?;
+        self.remove_object(&Place::from_iter([CONTENTS, &document.content])).await?;
+        match expiry(&document.id, &document.metadata) {
+            Some(expiry) => self.remove_object(&expiry).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Removes an object that may be gone already.
+    async fn remove_object(&self, place: &Place) -> Result<(), Error> {
+        match self.store.delete(place).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -219,6 +254,18 @@ fn description(id: &str) -> Result<Place, Error> {
         )));
     }
     Ok(Place::from_iter([DESCRIPTIONS.to_owned(), format!("{id}.json")]))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+/// The object that tells when a document expires.
+fn expiry(id: &str, metadata: &Metadata) -> Option<Place> {
+    let at = metadata.expires_at_ms?.max(0);
+    Some(Place::from_iter([EXPIRIES.to_owned(), format!("{at}_{id}")]))
 }
 
 #[cfg(test)]

@@ -72,3 +72,28 @@ async fn an_id_leads_nowhere_else() {
         assert!(matches!(documents.find(id, None, 0).await, Err(Error::NotFound(_))), "{id}");
     }
 }
+
+#[tokio::test]
+async fn what_has_expired_is_swept() {
+    let directory = tempfile::tempdir().unwrap();
+    for documents in
+        [Documents::in_memory("m", 1000), Documents::in_directory("d", directory.path(), 1000).unwrap()]
+    {
+        let until = |at| Metadata { expires_at_ms: at, ..Metadata::default() };
+        for (id, at) in [("a_1", Some(100)), ("b", Some(100)), ("c", Some(101)), ("d", None), ("e", Some(-1))]
+        {
+            documents.create(Some(id.to_owned()), until(at), pieces(&["x"])).await.unwrap();
+        }
+        assert_eq!(documents.sweep(99, 10).await.unwrap(), 1, "the one that was never to be read");
+        assert_eq!(documents.sweep(100, 1).await.unwrap(), 1, "not more than asked for");
+        assert_eq!(documents.sweep(100, 10).await.unwrap(), 1);
+        assert_eq!(documents.sweep(100, 10).await.unwrap(), 0);
+        for gone in ["a_1", "b", "e"] {
+            assert!(matches!(documents.find(gone, None, 0).await, Err(Error::NotFound(_))), "{gone}");
+        }
+        documents.delete("c", 100).await.unwrap();
+        documents.delete("d", 100).await.unwrap();
+        assert_eq!(documents.sweep(i64::MAX, 10).await.unwrap(), 0);
+    }
+    assert_eq!(files(directory.path()), 0, "nothing is left of them");
+}

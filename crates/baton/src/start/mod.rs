@@ -8,6 +8,7 @@ mod node;
 mod options;
 mod ready;
 mod signals;
+mod sweep;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -84,6 +85,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
 
     let grpc_port = grpc.local_addr().map_err(Failure::new)?.port();
     let management_stop = CancellationToken::new();
+    let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
     let management =
         tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
@@ -116,8 +118,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     }
     node.stop().await;
     management_stop.cancel();
-    // These two only end; how is of no interest any more.
-    let _ = tokio::join!(management, upkeep);
+    // These only end; how is of no interest any more.
+    let _ = tokio::join!(management, upkeep, sweep);
     tracing::info!("stopped");
     Ok(())
 }

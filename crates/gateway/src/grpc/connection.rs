@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::future::ready;
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt};
@@ -13,9 +12,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tonic::body::Body;
 use tonic::codegen::Service as _;
 use tonic::{Code, Status};
@@ -25,8 +22,6 @@ use tonic_health::server::HealthService;
 use super::Options;
 use super::service::Service;
 
-/// How long accepting pauses when the system has no more file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// What one call may send before the server reads it: a typical request, so that it takes no round trip.
 const CALL_WINDOW_BYTES: u32 = 256 * 1024;
 /// The same for all calls of a connection.
@@ -81,41 +76,9 @@ pub(super) async fn accept(
     shutdown: CancellationToken,
 ) {
     let builder = builder(options);
-    let places = Arc::new(Semaphore::new(options.connections_max.min(Semaphore::MAX_PERMITS)));
-    let connections = TaskTracker::new();
-    let next = async || {
-        let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
-        (listener.accept().await, place)
-    };
-    loop {
-        let (accepted, place) = tokio::select! {
-            biased;
-            () = shutdown.cancelled() => break,
-            next = next() => next,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                let connection = drive(
-                    builder.clone(),
-                    stream,
-                    services.clone(),
-                    shutdown.clone(),
-                    options.shutdown_grace,
-                );
-                connections.spawn(async move {
-                    connection.await;
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                tracing::debug!(%error, "a gRPC connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
-    drop(listener);
-    connections.close();
-    connections.wait().await;
+    let drive =
+        |stream| drive(builder.clone(), stream, services.clone(), shutdown.clone(), options.shutdown_grace);
+    crate::accept::accept("gRPC", listener, options.connections_max, &shutdown, drive).await;
 }
 
 fn builder(options: &Options) -> http2::Builder<TokioExecutor> {

@@ -17,7 +17,6 @@ mod process;
 mod profile;
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -30,9 +29,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
@@ -48,8 +45,6 @@ const CONNECTIONS_MAX: usize = 128;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long open requests may go on once the server stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
-/// How long accepting pauses when the system has no more file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Limit of a request body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
@@ -132,34 +127,8 @@ async fn wrong_method(method: Method, uri: Uri) -> Problem {
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, management: Management, shutdown: CancellationToken) {
     let router = router(management);
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    let connections = TaskTracker::new();
-    let next = async || {
-        let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
-        (listener.accept().await, place)
-    };
-    loop {
-        let (accepted, place) = tokio::select! {
-            biased;
-            () = shutdown.cancelled() => break,
-            next = next() => next,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                let connection = drive(stream, router.clone(), shutdown.clone());
-                connections.spawn(async move {
-                    connection.await;
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                tracing::debug!(%error, "a management connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
-    connections.close();
-    connections.wait().await;
+    let drive = |stream| drive(stream, router.clone(), shutdown.clone());
+    crate::accept::accept("management", listener, CONNECTIONS_MAX, &shutdown, drive).await;
 }
 
 async fn drive(stream: TcpStream, router: Router, shutdown: CancellationToken) {
