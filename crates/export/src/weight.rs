@@ -27,9 +27,11 @@ pub(crate) fn weight(record: &Record) -> usize {
                 deployment.processes_metadata.iter().map(|process| VALUE_BYTES + process.resource.len()).sum()
             }
             RecordValue::MultiInstance(body) => body.input_collection.as_bytes().len(),
-            RecordValue::AdHocSubProcessInstruction(instruction) => {
-                instruction.activate_elements.iter().map(|element| VALUE_BYTES + json(&element.variables)).sum()
-            }
+            RecordValue::AdHocSubProcessInstruction(instruction) => instruction
+                .activate_elements
+                .iter()
+                .map(|element| VALUE_BYTES + json(&element.variables))
+                .sum(),
             _ => 0,
         }
 }

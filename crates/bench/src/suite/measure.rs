@@ -29,8 +29,7 @@ const LARGE: &str = "large multi-instance beside others";
 const START: &str = "start on an empty directory";
 
 /// All measurements in their order.
-pub(super) const NAMES: [&str; 8] =
-    [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, LARGE, MANY];
+pub(super) const NAMES: [&str; 8] = [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, LARGE, MANY];
 
 const CONNECTIONS: usize = 64;
 /// Enough instances under way to fill every batch of the log.
@@ -317,8 +316,7 @@ impl Suite<'_> {
         };
         let alone = self.run(&server, &load("open loop alone"), table).await?;
         let stop = Arc::new(AtomicBool::new(false));
-        let wide =
-            tokio::spawn(large::one_after_the_other(server.rest.clone(), elements, Arc::clone(&stop)));
+        let wide = tokio::spawn(large::one_after_the_other(server.rest.clone(), elements, Arc::clone(&stop)));
         let beside = self.run(&server, &load("open loop beside a large multi-instance"), table).await?;
         stop.store(true, Ordering::Relaxed);
         let mut times = wide.await.map_err(|error| Error::Options(error.to_string()))??;
@@ -326,7 +324,8 @@ impl Suite<'_> {
         times.sort_by(f64::total_cmp);
         let longest = times.last().copied();
         table.add(&name, "longest, creation to result", Target::AtMost(TIME_MAX_MICROS), longest, micros);
-        let p99 = |report: &Report| report.execution_latency.as_ref().map(|latency| latency.p99_micros as f64);
+        let p99 =
+            |report: &Report| report.execution_latency.as_ref().map(|latency| latency.p99_micros as f64);
         let target = p99(&alone).map_or(Target::None, |alone| Target::AtMost(FACTOR * alone));
         table.add(&name, "execution p99 of others meanwhile", target, p99(&beside), micros);
         table.add(&name, "the same without it", Target::None, p99(&alone), micros);
