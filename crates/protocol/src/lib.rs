@@ -43,8 +43,9 @@ pub use modification::{
 pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
     BannedInstanceView, CallHierarchyEntry, ClusterVariableView, DecisionRequirementsView, DecisionView,
-    ElementInstanceView, FileView, IncidentView, ProcessDefinitionView, ProcessInstanceView, Query,
-    QueryReply, SourceOf, UserTaskView, VariableView,
+    ElementInstanceView, ErrorView, FailingDefinitionView, FileView, IncidentView, ProcessDefinitionView,
+    ProcessInstanceView, Query, QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView,
+    VariableView, error_hash,
 };
 pub use record::{
     ActivateInstructionRecord, AdHocSubProcessInstructionRecord, BatchMigrationPlan, BatchModificationPlan,

@@ -2,10 +2,12 @@
 //! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
 
 mod definition;
+mod statistics;
 mod user_task;
 
 pub use definition::{DecisionRequirementsView, DecisionView, FileView, ProcessDefinitionView, SourceOf};
 
+pub use statistics::{ErrorView, FailingDefinitionView, RunningDefinitionView, SubscriptionView, error_hash};
 pub use user_task::UserTaskView;
 
 use crate::{BatchItemView, BatchOperationView, GlobalListener, Key, Name};
@@ -123,6 +125,30 @@ pub enum Query {
         /// Its ID.
         id: Name,
     },
+    /// Process definitions with running instances.
+    RunningDefinitions {
+        /// Those of this BPMN process ID only.
+        process_id: Option<Name>,
+        /// How many at the most.
+        limit: usize,
+    },
+    /// Errors that incidents tell of.
+    Errors {
+        /// How many incidents are looked at.
+        limit: usize,
+    },
+    /// Process definitions whose instances have incidents of one error.
+    FailingDefinitions {
+        /// What [`error_hash`] makes of the error's message.
+        error_hash: i32,
+        /// How many incidents are looked at.
+        limit: usize,
+    },
+    /// What waits for messages; start events do not.
+    Subscriptions {
+        /// How many at the most.
+        limit: usize,
+    },
     /// Process instances that the engine failed on, by their keys.
     BannedInstances {
         /// From the one after this key on.
@@ -208,6 +234,34 @@ pub enum QueryReply {
     UserTaskForm(Option<FileView>),
     /// See [`Query::GlobalListener`].
     GlobalListener(GlobalListener),
+    /// See [`Query::RunningDefinitions`]: in the order of their keys.
+    RunningDefinitions {
+        /// The definitions.
+        definitions: Vec<RunningDefinitionView>,
+        /// Whether there are more than the limit.
+        has_more: bool,
+    },
+    /// See [`Query::Errors`]: in the order of their messages.
+    Errors {
+        /// The errors.
+        errors: Vec<ErrorView>,
+        /// Whether there are more incidents than the limit.
+        has_more: bool,
+    },
+    /// See [`Query::FailingDefinitions`]: in the order of their keys.
+    FailingDefinitions {
+        /// The definitions.
+        definitions: Vec<FailingDefinitionView>,
+        /// Whether there are more incidents than the limit.
+        has_more: bool,
+    },
+    /// See [`Query::Subscriptions`]: in the order of their keys.
+    Subscriptions {
+        /// The subscriptions.
+        subscriptions: Vec<SubscriptionView>,
+        /// Whether there are more than the limit.
+        has_more: bool,
+    },
     /// See [`Query::BannedInstances`].
     BannedInstances(Vec<BannedInstanceView>),
 }

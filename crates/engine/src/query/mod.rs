@@ -13,6 +13,7 @@ mod definition;
 mod element_instance;
 mod incident;
 mod process_instance;
+mod statistics;
 mod user_task;
 mod variable;
 
@@ -109,6 +110,14 @@ impl Engine {
                 definition::start_form(view, *process_definition_key)?
             }
             Query::BannedInstances { after, limit } => banned::read(view, *after, *limit)?,
+            Query::RunningDefinitions { process_id, limit } => {
+                return Ok(statistics::running(process_id.clone(), *limit));
+            }
+            Query::Errors { limit } => return Ok(statistics::by_error(*limit)),
+            Query::FailingDefinitions { error_hash, limit } => {
+                return Ok(statistics::by_definition(*error_hash, *limit));
+            }
+            Query::Subscriptions { limit } => return Ok(statistics::subscriptions(*limit)),
             Query::Resource { key, with_content } => definition::resource(view, *key, *with_content)?,
             Query::UserTask { key } => user_task::read(view, *key)?,
             Query::UserTaskForm { key } => user_task::form(view, *key)?,

@@ -57,6 +57,7 @@ mod resources;
 mod signals;
 mod start_events;
 mod start_instructions;
+mod statistics;
 mod step_budget;
 mod sub_process;
 mod support;

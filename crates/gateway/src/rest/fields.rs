@@ -44,7 +44,8 @@ impl<'a> Fields<'a> {
         (field.raw != "null").then_some(field.raw)
     }
 
-    fn is_declared(&self, name: &str) -> bool {
+    /// Whether the contract has a property here.
+    pub(crate) fn is_declared(&self, name: &str) -> bool {
         match self.schema.map(|schema| &schema.kind) {
             Some(Kind::Object(object)) => object.properties.iter().any(|p| p.name == name),
             _ => false,

@@ -166,10 +166,11 @@ fn read_tests(
     Ok(())
 }
 
-/// Reads what a text must be.
-pub(super) fn text_tests(path: &str, value: &Value) -> Result<Vec<Test>, Failure> {
+/// Reads what a text, or an integer, must be.
+pub(super) fn tests(path: &str, value: &Value, is_integer: bool) -> Result<Vec<Test>, Failure> {
     let mut conditions = Vec::new();
-    read_tests(path, &InstanceField::State, Kind::Text, value, &mut conditions)?;
+    let kind = if is_integer { Kind::Integer } else { Kind::Text };
+    read_tests(path, &InstanceField::State, kind, value, &mut conditions)?;
     Ok(conditions.into_iter().map(|condition| condition.test).collect())
 }
 

@@ -1,10 +1,10 @@
 //! Searches among the few things that are read as a whole: filter, order, page.
 
-use protocol::Test;
+use protocol::{Operand, Test};
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::instance_filter::text_tests;
+use super::instance_filter;
 use super::problem::Failure;
 use super::writer::{member, write_flag, write_integer, write_list, write_text};
 
@@ -13,10 +13,17 @@ const LIMIT_DEFAULT: usize = 100;
 /// The largest page.
 const LIMIT_MAX: usize = 10_000;
 
+/// What a property must be.
+struct PropertyTest {
+    name: String,
+    /// Whether it is compared as a number.
+    is_integer: bool,
+    test: Test,
+}
+
 /// A search request.
 pub(super) struct Search {
-    /// Property and what it must be.
-    tests: Vec<(String, Test)>,
+    tests: Vec<PropertyTest>,
     /// Property, and whether its order is reversed.
     sort: Vec<(String, bool)>,
     from: usize,
@@ -27,15 +34,22 @@ impl Search {
     /// Reads the body, which may be empty.
     pub(super) fn read(fields: &Fields<'_>) -> Result<Self, Failure> {
         let json = |name: &str| {
-            let raw = fields.raw(name);
+            let raw = if fields.is_declared(name) { fields.raw(name) } else { None };
             raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok()).unwrap_or(Value::Null)
         };
         let mut tests = Vec::new();
         if let Value::Object(filter) = json("filter") {
-            for (name, value) in filter.iter().filter(|(_, value)| !value.is_null()) {
+            // Lists are for those who know what they mean.
+            for (name, value) in filter.iter().filter(|(_, value)| !value.is_null() && !value.is_array()) {
                 let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
-                let of_one = text_tests(&format!("filter.{name}"), flag.as_ref().unwrap_or(value))?;
-                tests.extend(of_one.into_iter().map(|test| (name.clone(), test)));
+                let is_integer = has_number(value);
+                let path = format!("filter.{name}");
+                let of_one = instance_filter::tests(&path, flag.as_ref().unwrap_or(value), is_integer)?;
+                tests.extend(of_one.into_iter().map(|test| PropertyTest {
+                    name: name.clone(),
+                    is_integer,
+                    test,
+                }));
             }
         }
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -62,10 +76,31 @@ impl Search {
 
     /// The value of a property that an item must have, if the filter says so.
     pub(super) fn wanted(&self, name: &str) -> Option<&str> {
-        self.tests.iter().find_map(|(property, test)| match test {
-            Test::Equal(protocol::Operand::Text(text)) if property == name => Some(text.as_str()),
+        self.tests.iter().find_map(|PropertyTest { name: property, test, .. }| match test {
+            Test::Equal(Operand::Text(text)) if property == name => Some(text.as_str()),
             _ => None,
         })
+    }
+
+    /// The same of a number.
+    pub(super) fn wanted_integer(&self, name: &str) -> Option<i64> {
+        self.tests.iter().find_map(|PropertyTest { name: property, test, .. }| match test {
+            Test::Equal(Operand::Integer(number)) if property == name => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// Leaves those of `all` that pass the filter.
+    pub(super) fn retain<T>(&self, all: &mut Vec<T>, property: impl Fn(&T, &str) -> Option<String>) {
+        all.retain(|item| {
+            self.tests.iter().all(|PropertyTest { name, is_integer, test }| {
+                let operand = property(item, name).map(|text| match text.parse() {
+                    Ok(number) if *is_integer => Operand::Integer(number),
+                    _ => Operand::Text(text.into()),
+                });
+                test.is_met_by(operand.as_ref())
+            })
+        });
     }
 
     /// Answers with those of `all` that are asked for. `property` gives a property as text that sorts like it does.
@@ -76,9 +111,18 @@ impl Search {
         property: impl Fn(&T, &str) -> Option<String>,
         write: impl FnMut(&T, &mut Vec<u8>),
     ) -> Vec<u8> {
-        let operand =
-            |item: &T, name: &str| property(item, name).map(|text| protocol::Operand::Text(text.into()));
-        all.retain(|item| self.tests.iter().all(|(name, test)| test.is_met_by(operand(item, name).as_ref())));
+        self.retain(&mut all, &property);
+        self.page(all, has_more, property, write)
+    }
+
+    /// The same, of those that have passed the filter.
+    pub(super) fn page<T>(
+        &self,
+        mut all: Vec<T>,
+        has_more: bool,
+        property: impl Fn(&T, &str) -> Option<String>,
+        write: impl FnMut(&T, &mut Vec<u8>),
+    ) -> Vec<u8> {
         all.sort_by(|one, other| {
             let mut order = std::cmp::Ordering::Equal;
             for (name, is_reversed) in &self.sort {
@@ -116,6 +160,16 @@ impl Search {
         }
         out.extend_from_slice(b"}}");
         out
+    }
+}
+
+/// Whether a number is compared with.
+fn has_number(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(list) => list.iter().any(has_number),
+        Value::Object(operators) => operators.values().any(has_number),
+        _ => false,
     }
 }
 

@@ -19,6 +19,7 @@ use super::writer::{member, write_integer, write_key, write_text};
 
 mod cluster_variable;
 mod document;
+mod statistics;
 
 /// A validated request.
 pub(crate) struct Call<'a> {
@@ -210,11 +211,11 @@ served! {
     EvaluateDecision in evaluate_decision,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
+    GetBatchOperation in get_batch_operation,
     GetDecisionDefinition in get_decision_definition,
     GetDecisionDefinitionXML in get_decision_definition_xml,
     GetDecisionRequirements in get_decision_requirements,
     GetDecisionRequirementsXML in get_decision_requirements_xml,
-    GetBatchOperation in get_batch_operation,
     GetDocument in get_document,
     GetElementInstance in get_element_instance,
     GetGlobalClusterVariable in get_global_cluster_variable,
@@ -222,9 +223,14 @@ served! {
     GetIncident in get_incident,
     GetLicense in get_license,
     GetProcessDefinition in get_process_definition,
+    GetProcessDefinitionInstanceStatistics in get_process_definition_instance_statistics,
+    GetProcessDefinitionInstanceVersionStatistics in get_process_definition_instance_version_statistics,
+    GetProcessDefinitionMessageSubscriptionStatistics in get_process_definition_message_subscription_statistics,
     GetProcessDefinitionXML in get_process_definition_xml,
     GetProcessInstance in get_process_instance,
     GetProcessInstanceCallHierarchy in get_process_instance_call_hierarchy,
+    GetProcessInstanceStatisticsByDefinition in get_process_instance_statistics_by_definition,
+    GetProcessInstanceStatisticsByError in get_process_instance_statistics_by_error,
     GetResource in get_resource,
     GetResourceContent in get_resource_content,
     GetStartProcessForm in get_start_process_form,

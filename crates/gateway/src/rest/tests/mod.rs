@@ -9,6 +9,7 @@ mod migration;
 mod modification;
 mod operations;
 mod random;
+mod statistics;
 mod user_tasks;
 mod views;
 

@@ -1,0 +1,192 @@
+//! Counts of what runs: by definition, and by what incidents tell of. Message subscriptions, to be counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{
+    ErrorView, FailingDefinitionView, Key, Name, QueryReply, RunningDefinitionView, SubscriptionView,
+    error_hash,
+};
+
+use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
+
+/// Definitions that a scan looks at before others get their turn: the model of each may have to be read.
+const DEFINITIONS_PER_SLICE: usize = 32;
+/// Errors that are told apart. Their messages may be long.
+const ERRORS_MAX: usize = 10_000;
+
+/// Definitions with running instances, in the order of their keys, up to a limit; of one process only, if it is named.
+pub(super) fn running(process_id: Option<Name>, limit: usize) -> Read {
+    Read::More(Box::new(Running { after: 0, process_id, limit, found: Vec::new() }))
+}
+
+struct Running {
+    after: Key,
+    process_id: Option<Name>,
+    limit: usize,
+    found: Vec<RunningDefinitionView>,
+}
+
+impl Scan for Running {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        let rows = view.tables.running_instances.scan(self.after + 1.., DEFINITIONS_PER_SLICE)?;
+        let is_last = rows.len() < DEFINITIONS_PER_SLICE;
+        for (key, running) in rows {
+            self.after = key;
+            let Some(definition) = view.tables.definitions.get(&key)? else { continue };
+            if self.process_id.as_ref().is_some_and(|id| *id != definition.process_id) {
+                continue;
+            }
+            let process = view.process(key)?;
+            self.found.push(RunningDefinitionView {
+                key,
+                process_id: definition.process_id.clone(),
+                name: process.name.as_ref().map(Name::from),
+                version: definition.version,
+                tenant_id: definition.tenant_id.clone(),
+                running: *running,
+                with_incidents: view.tables.instances_with_incidents.get(&key)?.map_or(0, |count| *count),
+            });
+        }
+        if !is_last && self.found.len() <= self.limit {
+            return Ok(Read::More(self));
+        }
+        let has_more = self.found.len() > self.limit;
+        self.found.truncate(self.limit);
+        Ok(Read::Done(QueryReply::RunningDefinitions { definitions: self.found, has_more }))
+    }
+}
+
+/// Errors of incidents, in the order of their messages. Up to `limit` incidents are looked at.
+pub(super) fn by_error(limit: usize) -> Read {
+    Read::More(Box::new(ByError { after: 0, left: limit, is_cut: false, found: BTreeMap::new() }))
+}
+
+struct ByError {
+    after: Key,
+    left: usize,
+    /// Whether there are more errors than are told apart.
+    is_cut: bool,
+    found: BTreeMap<Name, BTreeSet<Key>>,
+}
+
+impl Scan for ByError {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        let room = self.left.min(ROWS_PER_SLICE);
+        let rows = view.tables.incidents.scan(self.after + 1.., room)?;
+        let is_last = rows.len() < room;
+        self.left -= rows.len();
+        for (key, incident) in rows {
+            self.after = key;
+            let instance_key = incident.process_instance_key;
+            if let Some(instances) = self.found.get_mut(&incident.error_message) {
+                instances.insert(instance_key);
+            } else if self.found.len() < ERRORS_MAX {
+                self.found.insert(incident.error_message.clone(), BTreeSet::from([instance_key]));
+            } else {
+                self.is_cut = true;
+            }
+        }
+        if !is_last && self.left > 0 {
+            return Ok(Read::More(self));
+        }
+        let has_more = self.is_cut || view.tables.incidents.first(self.after + 1..)?.is_some();
+        let errors = self.found.into_iter();
+        let errors =
+            errors.map(|(message, instances)| ErrorView { message, instances: instances.len() as u64 });
+        Ok(Read::Done(QueryReply::Errors { errors: errors.collect(), has_more }))
+    }
+}
+
+/// Definitions whose instances have incidents of one error, in the order of their keys. Up to `limit` incidents are
+/// looked at.
+pub(super) fn by_definition(hash: i32, limit: usize) -> Read {
+    Read::More(Box::new(ByDefinition { after: 0, left: limit, hash, found: BTreeMap::new() }))
+}
+
+struct ByDefinition {
+    after: Key,
+    left: usize,
+    hash: i32,
+    found: BTreeMap<Key, BTreeSet<Key>>,
+}
+
+impl ByDefinition {
+    fn done(self, view: &mut View<'_>) -> Result<Read, ReadError> {
+        let has_more = view.tables.incidents.first(self.after + 1..)?.is_some();
+        let mut definitions = Vec::with_capacity(self.found.len());
+        for (key, instances) in self.found {
+            let Some(definition) = view.tables.definitions.get(&key)? else { continue };
+            let process = view.process(key)?;
+            definitions.push(FailingDefinitionView {
+                key,
+                process_id: definition.process_id.clone(),
+                name: process.name.as_ref().map(Name::from),
+                version: definition.version,
+                tenant_id: definition.tenant_id.clone(),
+                instances: instances.len() as u64,
+            });
+        }
+        Ok(Read::Done(QueryReply::FailingDefinitions { definitions, has_more }))
+    }
+}
+
+impl Scan for ByDefinition {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        let room = self.left.min(ROWS_PER_SLICE);
+        let rows = view.tables.incidents.scan(self.after + 1.., room)?;
+        let is_last = rows.len() < room;
+        self.left -= rows.len();
+        for (key, incident) in rows {
+            self.after = key;
+            if error_hash(&incident.error_message) != self.hash {
+                continue;
+            }
+            let instance_key = incident.process_instance_key;
+            if let Some(instance) = view.tables.instances.get(&instance_key)? {
+                self.found.entry(instance.definition_key).or_default().insert(instance_key);
+            }
+        }
+        if !is_last && self.left > 0 { Ok(Read::More(self)) } else { self.done(view) }
+    }
+}
+
+/// What waits for messages, in the order of the keys, up to a limit.
+pub(super) fn subscriptions(limit: usize) -> Read {
+    Read::More(Box::new(Subscriptions { after: 0, limit, found: Vec::new() }))
+}
+
+struct Subscriptions {
+    after: Key,
+    limit: usize,
+    found: Vec<SubscriptionView>,
+}
+
+impl Scan for Subscriptions {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        // One more tells that there are more.
+        let room = (self.limit + 1 - self.found.len()).min(ROWS_PER_SLICE);
+        let rows = view.tables.subscriptions.scan(self.after + 1.., room)?;
+        let is_last = rows.len() < room;
+        for (key, row) in rows {
+            self.after = key;
+            let process = view.process(row.definition_key)?;
+            self.found.push(SubscriptionView {
+                key,
+                element_id: Name::from(&process.element(row.element).id),
+                element_instance_key: row.element_instance_key,
+                process_instance_key: row.process_instance_key,
+                process_definition_key: row.definition_key,
+                process_id: row.process_id.clone(),
+                message_name: row.message_name.clone(),
+                correlation_key: row.correlation_key.clone(),
+                tenant_id: row.tenant_id.clone(),
+            });
+        }
+        if !is_last && self.found.len() <= self.limit {
+            return Ok(Read::More(self));
+        }
+        let has_more = self.found.len() > self.limit;
+        self.found.truncate(self.limit);
+        Ok(Read::Done(QueryReply::Subscriptions { subscriptions: self.found, has_more }))
+    }
+}
