@@ -218,8 +218,13 @@ impl Work<'_> {
         self.count_scope(scope_key, children, tokens, end)
     }
 
-    /// One child less in a scope; if nothing is left, the scope terminates, for its end was not reached.
+    /// One child less in a scope; if nothing is left, the scope terminates, for its end was not reached. A called
+    /// instance completes: somebody waits for it.
     pub fn leave_empty(&mut self, scope_key: Key) -> Result<(), Failure> {
+        let instance = self.tables.instances.get(&scope_key)?;
+        if instance.is_some_and(|instance| instance.parent.is_some()) {
+            return self.change_scope(scope_key, -1, 0);
+        }
         self.count_scope(scope_key, -1, 0, Step::Withdraw { key: scope_key })
     }
 

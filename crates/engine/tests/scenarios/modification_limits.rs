@@ -341,3 +341,49 @@ fn what_waits_for_people_is_taken_away_with_its_incident() {
         "#]],
     );
 }
+
+#[test]
+fn a_called_instance_that_is_emptied_completes_for_its_caller() {
+    check(
+        "process p
+         start s
+         call c process=q
+         end e
+         s -> c -> e
+         process q
+         start s2
+         job a type=t
+         end z
+         s2 -> a -> z",
+        "create p
+         modify #2 +z -a",
+        expect![[r#"
+              = deployed p v1 q v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              -- s_c
+              c activating
+              #2.q activating, activated
+              c activated
+              #2.s2 activating, activated, completing, completed
+              -- s2_a
+              #2.a activating
+              job #2.a created type t retries 3
+              #2.a activated
+              = created p v1
+            > modify #2 +z -a
+              #2.z activating
+              #2 modified
+              #2.z activated, completing, completed
+              #2.a terminating
+              job #2.a canceled
+              #2.a terminated
+              #2.q completing, completed
+              c completing, completed
+              -- c_e
+              e activating, activated, completing, completed
+              p completing, completed
+        "#]],
+    );
+}
