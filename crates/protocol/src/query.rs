@@ -125,6 +125,11 @@ pub enum Query {
         /// Its ID.
         id: Name,
     },
+    /// Listeners of all user tasks.
+    GlobalListeners {
+        /// How many at the most.
+        limit: usize,
+    },
     /// Process definitions with running instances.
     RunningDefinitions {
         /// Those of this BPMN process ID only.
@@ -234,6 +239,13 @@ pub enum QueryReply {
     UserTaskForm(Option<FileView>),
     /// See [`Query::GlobalListener`].
     GlobalListener(GlobalListener),
+    /// See [`Query::GlobalListeners`]: in the order of their IDs.
+    GlobalListeners {
+        /// The listeners.
+        listeners: Vec<GlobalListener>,
+        /// Whether there are more than the limit.
+        has_more: bool,
+    },
     /// See [`Query::RunningDefinitions`]: in the order of their keys.
     RunningDefinitions {
         /// The definitions.

@@ -121,6 +121,7 @@ impl Engine {
             Query::Resource { key, with_content } => definition::resource(view, *key, *with_content)?,
             Query::UserTask { key } => user_task::read(view, *key)?,
             Query::UserTaskForm { key } => user_task::form(view, *key)?,
+            Query::GlobalListeners { limit } => return Ok(user_task::global_listeners(*limit)),
             Query::GlobalListener { id } => user_task::global_listener(view, id)?,
         };
         Ok(Read::Done(reply))

@@ -1,12 +1,13 @@
 //! A user task by its key, its form, and listeners of all user tasks.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use bpmn::graph::ElementKind;
 use bpmn::timer::parse_date;
-use protocol::{Key, Name, QueryReply, Rejection, UserTaskView};
+use protocol::{GlobalListener, Key, Name, QueryReply, Rejection, UserTaskView};
 
-use super::{ReadError, View, definition, not_found};
+use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, definition, not_found};
 
 pub(super) fn read(view: &mut View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let missing = || not_found("User task", key);
@@ -60,4 +61,35 @@ pub(super) fn global_listener(view: &View<'_>, id: &Name) -> Result<QueryReply, 
     let stored =
         stored.ok_or_else(|| Rejection::not_found(format!("Global listener with id '{id}' not found")))?;
     Ok(QueryReply::GlobalListener(stored.listener.clone()))
+}
+
+/// Listeners of all user tasks in the order of their IDs, up to a limit.
+pub(super) fn global_listeners(limit: usize) -> Read {
+    Read::More(Box::new(Listeners { after: None, limit, found: Vec::new() }))
+}
+
+struct Listeners {
+    after: Option<Arc<str>>,
+    limit: usize,
+    found: Vec<GlobalListener>,
+}
+
+impl Scan for Listeners {
+    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
+        // One more tells that there are more.
+        let room = (self.limit + 1 - self.found.len()).min(ROWS_PER_SLICE);
+        let from = self.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = view.tables.global_listeners.scan((from, Bound::Unbounded), room)?;
+        let is_last = rows.len() < room;
+        for (id, stored) in rows {
+            self.after = Some(id);
+            self.found.push(stored.listener.clone());
+        }
+        if !is_last && self.found.len() <= self.limit {
+            return Ok(Read::More(self));
+        }
+        let has_more = self.found.len() > self.limit;
+        self.found.truncate(self.limit);
+        Ok(Read::Done(QueryReply::GlobalListeners { listeners: self.found, has_more }))
+    }
 }

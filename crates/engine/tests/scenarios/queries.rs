@@ -448,3 +448,30 @@ fn definitions_tell_what_they_are_and_came_from() {
     };
     assert!(draining.is_deleted);
 }
+
+#[test]
+fn listeners_are_listed_by_their_ids() {
+    let mut harness = Harness::new();
+    let listed = |harness: &mut Harness, limit| {
+        let reply = harness.read(&Query::GlobalListeners { limit }).unwrap();
+        let QueryReply::GlobalListeners { listeners, has_more } = reply else { panic!("listeners") };
+        (listeners.iter().map(|it| it.id.to_string()).collect::<Vec<_>>(), has_more)
+    };
+    assert_eq!(listed(&mut harness, 2), (vec![], false));
+    for id in ["b", "a"] {
+        let listener = protocol::GlobalListener {
+            id: id.into(),
+            job_type: "t".into(),
+            retries: 1,
+            event_types: Vec::new(),
+            after_non_global: false,
+            priority: 50,
+            source: protocol::GlobalListenerSource::Api,
+        };
+        let create = protocol::GlobalListenerCommand::Create(listener);
+        harness.command(Command::GlobalListener(create)).unwrap().unwrap();
+    }
+    harness.flush_and_reopen();
+    assert_eq!(listed(&mut harness, 2), (vec!["a".to_owned(), "b".to_owned()], false));
+    assert_eq!(listed(&mut harness, 1), (vec!["a".to_owned()], true));
+}

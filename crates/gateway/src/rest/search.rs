@@ -127,12 +127,8 @@ impl Search {
             let mut order = std::cmp::Ordering::Equal;
             for (name, is_reversed) in &self.sort {
                 let (one, other) = (property(one, name), property(other, name));
-                // Keys are numbers: the longer is the larger.
-                let key = |text: Option<String>| {
-                    text.map(|text| {
-                        (if text.bytes().all(|b| b.is_ascii_digit()) { text.len() } else { 0 }, text)
-                    })
-                };
+                // Numbers come in their order, behind texts.
+                let key = |text: Option<String>| text.map(|text| (text.parse::<i128>().ok(), text));
                 let next = key(one).cmp(&key(other));
                 order = order.then(if *is_reversed { next.reverse() } else { next });
             }

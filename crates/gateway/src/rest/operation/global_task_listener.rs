@@ -48,6 +48,13 @@ pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Fail
     })
 }
 
+/// The moments that a listener is for, as the API names them.
+pub(super) fn event_types(listener: &GlobalListener) -> impl Iterator<Item = &'static str> {
+    let all = listener.event_types.is_empty().then_some("all");
+    let named = EVENTS.iter().filter(|(_, event)| listener.event_types.contains(event));
+    all.into_iter().chain(named.map(|(name, _)| *name))
+}
+
 pub(super) fn write(listener: &GlobalListener, out: &mut Vec<u8>) {
     out.push(b'{');
     member("id", out);
@@ -57,12 +64,7 @@ pub(super) fn write(listener: &GlobalListener, out: &mut Vec<u8>) {
     member("retries", out);
     write_integer(listener.retries, out);
     member("eventTypes", out);
-    if listener.event_types.is_empty() {
-        out.extend_from_slice(br#"["all"]"#);
-    } else {
-        let names = EVENTS.iter().filter(|(_, event)| listener.event_types.contains(event));
-        write_list(names, out, |(name, _), out| write_text(name, out));
-    }
+    write_list(event_types(listener), out, write_text);
     member("afterNonGlobal", out);
     write_flag(listener.after_non_global, out);
     member("priority", out);

@@ -255,6 +255,7 @@ served! {
     SearchBatchOperationItems in search_batch_operation_items,
     SearchBatchOperations in search_batch_operations,
     SearchClusterVariables in search_cluster_variables,
+    SearchGlobalTaskListeners in search_global_task_listeners,
     SuspendBatchOperation in suspend_batch_operation,
     ThrowJobError in throw_job_error,
     UnassignUserTask in unassign_user_task,

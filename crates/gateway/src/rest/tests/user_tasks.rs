@@ -179,3 +179,48 @@ fn listeners_of_all_tasks() {
         bad("POST", path, body, problem);
     }
 }
+
+/// Three of them.
+pub(super) fn listeners() -> Vec<GlobalListener> {
+    let completing = GlobalListener {
+        event_types: vec![JobListenerEventType::Creating, JobListenerEventType::Completing],
+        priority: 100,
+        after_non_global: true,
+        ..listener(&"b".into())
+    };
+    let configured = GlobalListener {
+        event_types: vec![JobListenerEventType::Completing],
+        priority: -7,
+        retries: 1,
+        source: GlobalListenerSource::Configuration,
+        ..listener(&"c".into())
+    };
+    vec![listener(&"a".into()), completing, configured]
+}
+
+#[test]
+fn listeners_of_all_tasks_are_searched() {
+    let found = |body: &'static str| {
+        let gateway = super::gateway(&Arc::default());
+        let spec = Operation::SearchGlobalTaskListeners.spec();
+        let (status, answer) = super::block_on(async {
+            super::text(gateway.answer(super::request("POST", spec.path, body)).await).await
+        });
+        super::contract::check_response(spec, status, &answer);
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        let items = answer["items"].as_array().unwrap().iter();
+        items.map(|item| item["id"].as_str().unwrap().to_owned()).collect::<String>()
+    };
+    assert_eq!(found(""), "abc");
+    assert_eq!(found(r#"{"filter":{"id":{"$in":["a","c"]}}}"#), "ac");
+    assert_eq!(found(r#"{"filter":{"type":"none"}}"#), "");
+    assert_eq!(found(r#"{"filter":{"retries":1}}"#), "c");
+    assert_eq!(found(r#"{"filter":{"priority":{"$gt":-10,"$lt":100}}}"#), "ac");
+    assert_eq!(found(r#"{"filter":{"afterNonGlobal":true}}"#), "b");
+    assert_eq!(found(r#"{"filter":{"source":"API"}}"#), "ab");
+    assert_eq!(found(r#"{"filter":{"eventTypes":["completing"]}}"#), "bc");
+    assert_eq!(found(r#"{"filter":{"eventTypes":["completing",{"$like":"creat*"}]}}"#), "b");
+    assert_eq!(found(r#"{"filter":{"eventTypes":["all"]}}"#), "a");
+    assert_eq!(found(r#"{"sort":[{"field":"priority","order":"DESC"}]}"#), "bac");
+    assert_eq!(found(r#"{"sort":[{"field":"source"},{"field":"id","order":"DESC"}]}"#), "bac");
+}

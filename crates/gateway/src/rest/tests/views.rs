@@ -55,6 +55,9 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
         Query::UserTaskForm { key: 6 } => QueryReply::UserTaskForm(None),
         Query::UserTaskForm { .. } => QueryReply::UserTaskForm(Some(file(9, "ask", br#"{"id": "ask"}"#))),
         Query::GlobalListener { id } => QueryReply::GlobalListener(super::user_tasks::listener(id)),
+        Query::GlobalListeners { .. } => {
+            QueryReply::GlobalListeners { listeners: super::user_tasks::listeners(), has_more: false }
+        }
         // Asked over the management port only.
         Query::BannedInstances { .. } => QueryReply::BannedInstances(Vec::new()),
         Query::ProcessInstance { key: 404 } => {

@@ -1,0 +1,52 @@
+//! `POST /v2/global-task-listeners/search`: up to ten thousand listeners are looked at.
+
+use protocol::{GlobalListener, Operand, Query, QueryReply, Test};
+use serde_json::Value;
+
+use super::global_task_listener::{event_types, write};
+use super::{Call, unexpected};
+use crate::rest::instance_filter;
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::search::Search;
+
+/// Listeners that one search looks at. `hasMoreTotalItems` says that there are more.
+const LISTENERS_MAX: usize = 10_000;
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let search = Search::read(&call.fields)?;
+    let events = events(call)?;
+    let reply = call.read(Query::GlobalListeners { limit: LISTENERS_MAX }).await?;
+    let QueryReply::GlobalListeners { mut listeners, has_more } = reply else {
+        return Err(unexpected(&reply));
+    };
+    listeners.retain(|listener| events.iter().all(|tests| has_event(listener, tests)));
+    Ok(Reply::json(search.answer(listeners, has_more, property, write)))
+}
+
+/// What the filter wants of the moments that a listener is for: for each entry, one of them must meet it.
+fn events(call: &Call<'_>) -> Result<Vec<Vec<Test>>, Failure> {
+    let filter = call.fields.raw("filter").and_then(|raw| serde_json::from_str::<Value>(raw).ok());
+    let wanted = filter.as_ref().and_then(|filter| filter["eventTypes"].as_array());
+    let read = |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, false);
+    wanted.into_iter().flatten().enumerate().map(read).collect()
+}
+
+fn has_event(listener: &GlobalListener, tests: &[Test]) -> bool {
+    event_types(listener).any(|name| {
+        let operand = Operand::Text(name.into());
+        tests.iter().all(|test| test.is_met_by(Some(&operand)))
+    })
+}
+
+fn property(listener: &GlobalListener, name: &str) -> Option<String> {
+    match name {
+        "id" => Some(listener.id.to_string()),
+        "type" => Some(listener.job_type.to_string()),
+        "retries" => Some(listener.retries.to_string()),
+        "afterNonGlobal" => Some(listener.after_non_global.to_string()),
+        "priority" => Some(listener.priority.to_string()),
+        "source" => Some(listener.source.as_str().to_owned()),
+        _ => None,
+    }
+}
