@@ -66,7 +66,7 @@ FUZZ_SECONDS ?= 5
 fuzz: ## Random mutations of everything that is parsed, and of models that then run; FUZZ_SECONDS each (5)
 	@export CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz; \
 	cd fuzz; \
-	for target in bpmn feel json batch engine; do \
+	for target in bpmn dmn feel json batch engine; do \
 		$(CARGO) run --locked --release --quiet -- $$target $(FUZZ_SECONDS) $(SEED); \
 	done
 

@@ -102,6 +102,7 @@ impl Run {
             business_id: None,
             start_before: vec![],
             terminate_after: vec![],
+            unique_business_id: false,
             operation_reference: None,
         }));
     }
@@ -133,7 +134,9 @@ impl Run {
                         element_instance_key,
                         variables,
                         local,
-                        operation_reference: None, request_id: None, }));
+                        operation_reference: None,
+                        request_id: None,
+                    }));
                 }
             }
             _ => {
