@@ -134,7 +134,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
         Query::RunningDefinitions { .. }
         | Query::Errors { .. }
         | Query::FailingDefinitions { .. }
-        | Query::Subscriptions { .. } => return super::statistics::answer(query),
+        | Query::Subscriptions { .. } => super::statistics::answer(query),
         Query::ClusterContext { .. } => QueryReply::ClusterContext(Json::from_valid("{}")),
         Query::CallHierarchy { process_instance_key } => {
             let entry = |process_instance_key| CallHierarchyEntry {
