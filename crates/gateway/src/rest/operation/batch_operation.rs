@@ -68,10 +68,11 @@ pub(super) fn write(operation: &BatchOperationView, out: &mut Vec<u8>) {
     write_optional_time(operation.started_ms, out);
     member("endDate", out);
     write_optional_time(operation.ended_ms, out);
-    for name in ["actorType", "actorId"] {
-        member(name, out);
-        out.extend_from_slice(b"null");
-    }
+    // Nobody is asked who they are.
+    member("actorType", out);
+    write_text("ANONYMOUS", out);
+    member("actorId", out);
+    out.extend_from_slice(b"null");
     for (name, count) in [
         ("operationsTotalCount", operation.total),
         ("operationsFailedCount", operation.failed),

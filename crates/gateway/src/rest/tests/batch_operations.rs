@@ -99,7 +99,7 @@ fn batch_operations_are_looked_at() {
         one,
         serde_json::json!({
             "batchOperationKey": "1", "state": "FAILED", "batchOperationType": "CANCEL_PROCESS_INSTANCE",
-            "startDate": "1970-01-01T00:00:00.000Z", "endDate": null, "actorType": null, "actorId": null,
+            "startDate": "1970-01-01T00:00:00.000Z", "endDate": null, "actorType": "ANONYMOUS", "actorId": null,
             "operationsTotalCount": 3, "operationsFailedCount": 1, "operationsCompletedCount": 1,
             "errors": [{"partitionId": 1, "type": "QUERY_FAILED", "message": "no"}],
         })
