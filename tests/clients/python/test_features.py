@@ -112,7 +112,7 @@ def test_a_batch_operation_cancels_what_its_filter_matches(client):
     assert state.operations_completed_count == 3
     for key in keys:
         with pytest.raises(NotFoundError):
-            client.cancel_process_instance(key)
+            client.cancel_process_instance(key, data=None)
 
 
 def test_expressions_read_cluster_variables(client):
