@@ -13,8 +13,9 @@
 use bpmn::graph::{ElementIndex, ElementKind, FlowIndex};
 use protocol::{Document, Json, Key, Name};
 
+use super::flows::no_flow_taken;
 use super::{Behavior, Leave, Next};
-use crate::entity::{ComplexJoin, ErrorType, Phase};
+use crate::entity::{ComplexJoin, Phase};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
@@ -174,22 +175,13 @@ impl Work<'_> {
         let scope = Scope { extra: Some(&counts), ..Scope::of(at.key) };
         let mut flows = Vec::new();
         for &flow in outgoing {
-            let is_taken = match &at.process.flow(flow).condition {
-                Some(condition) => self.evaluate_condition(condition, &scope)?,
-                None => outgoing.len() == 1 && !is_resetting,
-            };
-            if is_taken {
+            let is_meant = !is_resetting || at.process.flow(flow).condition.is_some();
+            if is_meant && self.takes(at, flow, &scope)? {
                 flows.push(flow);
             }
         }
         if flows.is_empty() && !is_resetting && !outgoing.is_empty() {
-            let default = default.ok_or_else(|| {
-                Failure::incident(
-                    ErrorType::ConditionError,
-                    "Expected at least one condition to evaluate to true, or to have a default flow",
-                )
-            })?;
-            flows.push(default);
+            flows.push(default.ok_or_else(no_flow_taken)?);
         }
         Ok(flows)
     }

@@ -3,8 +3,8 @@
 use bpmn::graph::ElementKind;
 use protocol::Document;
 
+use super::flows::no_flow_taken;
 use super::{Behavior, Leave, Next};
-use crate::entity::ErrorType;
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::{At, Work};
@@ -21,21 +21,15 @@ impl Behavior for Exclusive {
         if element.outgoing.is_empty() {
             return Ok(Leave::All);
         }
+        let scope = Scope::of(at.key);
         for &flow in &element.outgoing {
-            let is_taken = match &at.process.flow(flow).condition {
-                Some(condition) => work.evaluate_condition(condition, &Scope::of(at.key))?,
-                None => element.outgoing.len() == 1,
-            };
-            if is_taken {
+            if work.takes(at, flow, &scope)? {
                 return Ok(Leave::Through(flow));
             }
         }
         match element.kind {
             ElementKind::Exclusive { default: Some(flow) } => Ok(Leave::Through(flow)),
-            _ => Err(Failure::incident(
-                ErrorType::ConditionError,
-                "Expected at least one condition to evaluate to true, or to have a default flow",
-            )),
+            _ => Err(no_flow_taken()),
         }
     }
 }

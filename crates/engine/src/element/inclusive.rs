@@ -1,10 +1,10 @@
 //! Inclusive gateway: leaves by every flow whose condition holds.
 
-use bpmn::graph::{Element, ElementKind};
+use bpmn::graph::ElementKind;
 use protocol::Document;
 
+use super::flows::no_flow_taken;
 use super::{Behavior, Leave, Next};
-use crate::entity::ErrorType;
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::{At, Work};
@@ -21,32 +21,19 @@ impl Behavior for Inclusive {
         if element.outgoing.is_empty() {
             return Ok(Leave::All);
         }
+        let scope = Scope::of(at.key);
         let mut taken = Vec::new();
         for &flow in &element.outgoing {
-            let is_taken = match &at.process.flow(flow).condition {
-                Some(condition) => work.evaluate_condition(condition, &Scope::of(at.key))?,
-                None => element.outgoing.len() == 1,
-            };
-            if is_taken {
+            if work.takes(at, flow, &scope)? {
                 taken.push(flow);
             }
         }
         if taken.is_empty() {
-            taken.extend(default_of(element));
-        }
-        if taken.is_empty() {
-            return Err(Failure::incident(
-                ErrorType::ConditionError,
-                "Expected at least one condition to evaluate to true, or to have a default flow",
-            ));
+            let ElementKind::Inclusive { default: Some(flow) } = element.kind else {
+                return Err(no_flow_taken());
+            };
+            taken.push(flow);
         }
         Ok(Leave::Some(taken))
-    }
-}
-
-fn default_of(element: &Element) -> Option<bpmn::graph::FlowIndex> {
-    match element.kind {
-        ElementKind::Inclusive { default } => default,
-        _ => None,
     }
 }

@@ -12,6 +12,7 @@ mod end_event;
 mod event_based;
 mod event_sub_process;
 mod exclusive;
+mod flows;
 mod inclusive;
 mod job_task;
 mod multi_instance;
