@@ -10,7 +10,6 @@ mod complex;
 mod decision;
 mod end_event;
 mod event_based;
-mod event_sub_process;
 mod exclusive;
 mod flows;
 mod inclusive;
@@ -113,8 +112,7 @@ pub(crate) trait Behavior: Sync {
 pub(crate) fn behavior(kind: &ElementKind) -> &'static dyn Behavior {
     match kind {
         ElementKind::Process => &process::Process,
-        ElementKind::SubProcess { .. } => &sub_process::SubProcess,
-        ElementKind::EventSubProcess { .. } => &event_sub_process::EventSubProcess,
+        ElementKind::SubProcess { .. } | ElementKind::EventSubProcess { .. } => &sub_process::SubProcess,
         ElementKind::StartEvent(_) => &start_event::StartEvent,
         ElementKind::IntermediateCatch(_) | ElementKind::Boundary(_) => &catch_event::CatchEvent,
         ElementKind::Compensate { .. } => &compensate::Compensate,

@@ -1,4 +1,4 @@
-//! Embedded sub-process.
+//! Sub-processes: embedded ones, and those that the event of their start event activates.
 
 use bpmn::graph::ElementKind;
 use protocol::Document;
@@ -10,10 +10,15 @@ use crate::work::{At, Work};
 pub(super) struct SubProcess;
 
 impl Behavior for SubProcess {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
         self.enter(work, at)?;
-        if let ElementKind::SubProcess { start } = at.element().kind {
-            work.start_child(at, start, None)?;
+        match at.element().kind {
+            ElementKind::SubProcess { start } => work.start_child(at, start, None)?,
+            // Without an event only if somebody activates it by hand.
+            ElementKind::EventSubProcess { start } => {
+                work.start_child(at, start, Some(trigger.cloned().unwrap_or_default()))?;
+            }
+            _ => {}
         }
         Ok(Next::Wait)
     }
