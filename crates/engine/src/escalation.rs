@@ -3,9 +3,8 @@
 use bpmn::graph::{ElementIndex, Trigger};
 use protocol::{Document, EscalationRecord, Intent, Name};
 
-use crate::entity::{Cancelling, Phase};
-use crate::error_event::{MAX_LEVELS, is_interrupting, trigger_of};
 use crate::failure::Failure;
+use crate::thrown::{Search, catch_events};
 use crate::work::{At, Work};
 
 impl Work<'_> {
@@ -34,43 +33,24 @@ impl Work<'_> {
         thrower: &At,
         code: &Name,
     ) -> Result<Option<(At, ElementIndex)>, Failure> {
-        let mut key = thrower.key;
-        let mut in_interrupting = false;
-        for _ in 0..MAX_LEVELS {
-            let Some((at, row)) = self.at(key)? else { break };
-            if row.phase == Phase::Terminating || row.interrupted || row.pending_event.is_some() {
-                break;
-            }
-            if row.phase == Phase::Activated && !in_interrupting {
-                let mut catch_all = None;
-                let element = at.element();
-                // What a cancelled transaction undoes concerns nobody inside any more.
-                let inside = if row.cancelling == Cancelling::No { &element.event_starts[..] } else { &[] };
-                for &event in inside.iter().chain(&element.boundary_events) {
-                    match trigger_of(&at, event) {
-                        Some(Trigger::Escalation(Some(wanted))) if **wanted == **code => {
-                            return Ok(Some((at.clone(), event)));
-                        }
-                        Some(Trigger::Escalation(None)) => {
-                            catch_all.get_or_insert(event);
-                        }
-                        _ => {}
+        let search = self.look_upward(thrower.key, |at, row| {
+            let mut catch_all = None;
+            for (event, trigger) in catch_events(at, row) {
+                match trigger {
+                    Trigger::Escalation(Some(wanted)) if **wanted == **code => {
+                        return Some((at.clone(), event));
                     }
-                }
-                if let Some(event) = catch_all {
-                    return Ok(Some((at, event)));
+                    Trigger::Escalation(None) => {
+                        catch_all.get_or_insert(event);
+                    }
+                    _ => {}
                 }
             }
-            in_interrupting |= is_interrupting(&at);
-            key = match (at.scope_key, at.instance.parent) {
-                (0, Some(parent)) => {
-                    in_interrupting = false;
-                    parent.element_instance_key
-                }
-                (0, None) => break,
-                (scope_key, _) => scope_key,
-            };
-        }
-        Ok(None)
+            catch_all.map(|event| (at.clone(), event))
+        })?;
+        Ok(match search {
+            Search::Found(found) => Some(found),
+            Search::Top | Search::TooLate => None,
+        })
     }
 }

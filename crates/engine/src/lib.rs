@@ -42,6 +42,7 @@ mod signal;
 pub mod step;
 mod tables;
 mod termination;
+mod thrown;
 mod timer;
 mod transaction;
 pub mod user_task;
