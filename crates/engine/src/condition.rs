@@ -10,14 +10,44 @@ use bpmn::graph::{ConditionDefinition, ElementIndex, ElementKind, Trigger};
 use protocol::{ConditionalSubscriptionRecord, Document, Intent, Key, Name, compose_key};
 use state::StateError;
 
+use crate::awaited::{Awaited, Rows};
 use crate::entity::{ConditionSubscription, Definition, ErrorType, Phase, StartSubscription};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::{Step, Touch};
+use crate::tables::Tables;
 use crate::work::{At, Work};
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;
+
+impl Awaited for ConditionSubscription {
+    fn tables(tables: &Tables) -> Rows<'_, Self> {
+        (&tables.condition_subscriptions, &tables.condition_by_owner)
+    }
+
+    fn element(&self) -> ElementIndex {
+        self.element
+    }
+
+    fn close(&self, work: &mut Work, key: Key) {
+        work.tables.condition_by_owner.delete(&(self.element_instance_key, key));
+        work.tables.condition_by_instance.delete(&(self.process_instance_key, key));
+        work.tables.condition_subscriptions.delete(&key);
+        work.record_condition(key, Intent::Deleted, self);
+    }
+
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+        let subscription = Self {
+            element,
+            definition_key: at.instance.definition_key,
+            process_id: at.instance.process_id.clone(),
+            ..self.clone()
+        };
+        work.record_condition(key, Intent::Migrated, &subscription);
+        work.tables.condition_subscriptions.put(key, subscription);
+    }
+}
 
 impl Work<'_> {
     /// Whether a condition is met now. Null counts as not met: its variables may not be there yet.
@@ -55,29 +85,6 @@ impl Work<'_> {
         if is_met {
             self.steps.push_back(Step::TriggerCondition { subscription_key: key });
         }
-    }
-
-    /// Closes the subscriptions of an element instance whose catch event is one of these.
-    pub fn close_conditions_of(
-        &mut self,
-        owner: Key,
-        which: impl Fn(ElementIndex) -> bool,
-    ) -> Result<(), Failure> {
-        for (_, key) in self.tables.condition_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            let row = self.tables.condition_subscriptions.get(&key)?;
-            if let Some(row) = row.filter(|row| which(row.element)) {
-                self.close_condition(key, &row);
-            }
-        }
-        Ok(())
-    }
-
-    /// Closes one subscription.
-    pub fn close_condition(&mut self, key: Key, row: &ConditionSubscription) {
-        self.tables.condition_by_owner.delete(&(row.element_instance_key, key));
-        self.tables.condition_by_instance.delete(&(row.process_instance_key, key));
-        self.tables.condition_subscriptions.delete(&key);
-        self.record_condition(key, Intent::Deleted, row);
     }
 
     /// A variable has been set: whoever waits for a condition on it is looked at, once for all variables of a change.

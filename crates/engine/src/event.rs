@@ -212,11 +212,7 @@ impl Work<'_> {
     /// Closes what some of the events of an element instance wait for.
     fn close_events(&mut self, at: &At, which: impl Fn(&Element) -> bool) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
-        let which = |event: ElementIndex| which(process.element(event));
-        self.cancel_timers_of(at.key, which)?;
-        self.close_subscriptions_of(at.key, which)?;
-        self.close_signals_of(at.key, which)?;
-        self.close_conditions_of(at.key, which)
+        self.close_awaited(at.key, |event| which(process.element(event)))
     }
 
     /// Closes everything that an element instance waits for.
@@ -225,9 +221,6 @@ impl Work<'_> {
             return Ok(());
         }
         self.tables.element_instances.update(&at.key, |row| row.subscribed = false)?;
-        self.cancel_timers(at.key)?;
-        self.close_subscriptions(at.key)?;
-        self.close_signals_of(at.key, |_| true)?;
-        self.close_conditions_of(at.key, |_| true)
+        self.close_awaited(at.key, |_| true)
     }
 }

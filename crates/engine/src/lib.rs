@@ -9,6 +9,7 @@
 
 mod activation;
 mod ad_hoc;
+mod awaited;
 pub mod batch_operation;
 mod business_id;
 mod cluster_variables;

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use bpmn::graph::ElementIndex;
 use protocol::{Intent, Key, Name};
 
+use crate::awaited::{Awaited, Rows};
 use crate::entity::{Message, StartSubscription, Subscription};
 use crate::failure::Failure;
 use crate::step::Step;
-use crate::work::Work;
+use crate::tables::Tables;
+use crate::work::{At, Work};
 
 /// Where a subscription stands: tenant, message name, correlation key, process ID, key.
-pub(crate) type SubscriptionAt = (Arc<str>, Arc<str>, Arc<str>, Arc<str>, Key);
+type SubscriptionAt = (Arc<str>, Arc<str>, Arc<str>, Arc<str>, Key);
 type NameRange = (Bound<(Arc<str>, Arc<str>, Arc<str>, Key)>, Bound<(Arc<str>, Arc<str>, Arc<str>, Key)>);
 
 fn by_name(tenant: &Name, name: &Name, correlation_key: &Name) -> NameRange {
@@ -23,9 +25,38 @@ fn by_name(tenant: &Name, name: &Name, correlation_key: &Name) -> NameRange {
 }
 
 /// Where a subscription stands in the order by name.
-pub(crate) fn subscription_at(key: Key, row: &Subscription) -> SubscriptionAt {
+fn subscription_at(key: Key, row: &Subscription) -> SubscriptionAt {
     let (tenant, name) = (&row.tenant_id.0, &row.message_name.0);
     (tenant.clone(), name.clone(), row.correlation_key.0.clone(), row.process_id.0.clone(), key)
+}
+
+impl Awaited for Subscription {
+    fn tables(tables: &Tables) -> Rows<'_, Self> {
+        (&tables.subscriptions, &tables.subscription_by_owner)
+    }
+
+    fn element(&self) -> ElementIndex {
+        self.element
+    }
+
+    fn close(&self, work: &mut Work, key: Key) {
+        work.remove_subscription(key, self);
+        work.record_subscription(key, Intent::Deleted, self, None);
+    }
+
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+        let subscription = Self {
+            element,
+            definition_key: at.instance.definition_key,
+            process_id: at.instance.process_id.clone(),
+            interrupting: at.process.interrupts(element),
+            ..self.clone()
+        };
+        work.tables.subscription_by_name.delete(&subscription_at(key, self));
+        work.tables.subscription_by_name.put(subscription_at(key, &subscription), ());
+        work.record_subscription(key, Intent::Migrated, &subscription, None);
+        work.tables.subscriptions.put(key, subscription);
+    }
 }
 
 impl Work<'_> {
@@ -217,32 +248,6 @@ impl Work<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Closes the subscriptions of an element instance.
-    pub fn close_subscriptions(&mut self, owner: Key) -> Result<(), Failure> {
-        self.close_subscriptions_of(owner, |_| true)
-    }
-
-    /// Closes the subscriptions of an element instance whose catch event is one of these.
-    pub fn close_subscriptions_of(
-        &mut self,
-        owner: Key,
-        which: impl Fn(ElementIndex) -> bool,
-    ) -> Result<(), Failure> {
-        for (_, key) in self.tables.subscription_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            let Some(row) = self.tables.subscriptions.get(&key)?.filter(|row| which(row.element)) else {
-                continue;
-            };
-            self.close_subscription(key, &row);
-        }
-        Ok(())
-    }
-
-    /// Closes a subscription.
-    pub fn close_subscription(&mut self, key: Key, row: &Subscription) {
-        self.remove_subscription(key, row);
-        self.record_subscription(key, Intent::Deleted, row, None);
     }
 
     fn remove_subscription(&mut self, key: Key, row: &Subscription) {

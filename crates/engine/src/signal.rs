@@ -8,11 +8,42 @@ use bpmn::graph::{ElementIndex, Trigger};
 use bpmn::{Process, graph::Text};
 use protocol::{Document, Intent, Key, Name, SignalRecord, SignalSubscriptionRecord};
 
+use crate::awaited::{Awaited, Rows};
 use crate::entity::{Definition, SignalSubscription, StartSubscription};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
-use crate::work::Work;
+use crate::tables::Tables;
+use crate::work::{At, Work};
+
+impl Awaited for SignalSubscription {
+    fn tables(tables: &Tables) -> Rows<'_, Self> {
+        (&tables.signal_subscriptions, &tables.signal_by_owner)
+    }
+
+    fn element(&self) -> ElementIndex {
+        self.element
+    }
+
+    fn close(&self, work: &mut Work, key: Key) {
+        let by_name = (self.tenant_id.0.clone(), self.signal_name.0.clone(), key);
+        work.tables.signal_by_name.delete(&by_name);
+        work.tables.signal_by_owner.delete(&(self.element_instance_key, key));
+        work.tables.signal_subscriptions.delete(&key);
+        work.record_signal_subscription(key, Intent::Deleted, self);
+    }
+
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+        let subscription = Self {
+            element,
+            definition_key: at.instance.definition_key,
+            process_id: at.instance.process_id.clone(),
+            ..self.clone()
+        };
+        work.record_signal_subscription(key, Intent::Migrated, &subscription);
+        work.tables.signal_subscriptions.put(key, subscription);
+    }
+}
 
 impl Work<'_> {
     /// Tells a signal to everybody who waits for it now. Gives its key.
@@ -114,28 +145,6 @@ impl Work<'_> {
         self.tables.signal_by_name.insert((tenant, name, key), ());
         self.tables.signal_by_owner.insert((subscription.element_instance_key, key), ());
         self.tables.signal_subscriptions.insert(key, subscription);
-    }
-
-    /// Closes the subscriptions of an element instance whose catch event is one of these.
-    pub fn close_signals_of(
-        &mut self,
-        owner: Key,
-        which: impl Fn(ElementIndex) -> bool,
-    ) -> Result<(), Failure> {
-        for (_, key) in self.tables.signal_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            if let Some(row) = self.tables.signal_subscriptions.get(&key)?.filter(|row| which(row.element)) {
-                self.close_signal(key, &row);
-            }
-        }
-        Ok(())
-    }
-
-    /// Closes one subscription.
-    pub fn close_signal(&mut self, key: Key, row: &SignalSubscription) {
-        self.tables.signal_by_name.delete(&(row.tenant_id.0.clone(), row.signal_name.0.clone(), key));
-        self.tables.signal_by_owner.delete(&(row.element_instance_key, key));
-        self.tables.signal_subscriptions.delete(&key);
-        self.record_signal_subscription(key, Intent::Deleted, row);
     }
 
     /// A step in the life of a subscription.

@@ -5,6 +5,7 @@ use bpmn::timer::{Cycle, Interval, parse_date};
 use protocol::{Document, Intent, Key, Name};
 use state::StateError;
 
+use crate::awaited::{Awaited, Rows};
 use crate::entity::{ErrorType, Timer};
 use crate::expression::Scope;
 use crate::failure::Failure;
@@ -30,6 +31,33 @@ pub(crate) fn next_due(tables: &Tables) -> Result<Option<i64>, StateError> {
         tables.message_due.keys(.., 1)?.first().map(|(due, _)| *due),
     ];
     Ok(dues.into_iter().flatten().min())
+}
+
+/// Whom a timer is of: an element instance or, for start events, a definition.
+fn owner_of(timer: &Timer) -> Key {
+    timer.element_instance_key.unwrap_or(timer.definition_key)
+}
+
+impl Awaited for Timer {
+    fn tables(tables: &Tables) -> Rows<'_, Self> {
+        (&tables.timers, &tables.timer_by_owner)
+    }
+
+    fn element(&self) -> ElementIndex {
+        self.element
+    }
+
+    fn close(&self, work: &mut Work, key: Key) {
+        work.remove_timer(key, self);
+        work.record_timer(key, Intent::Canceled, self);
+    }
+
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+        let definition_key = at.instance.definition_key;
+        let timer = Self { definition_key, element, ..self.clone() };
+        work.record_timer(key, Intent::Migrated, &timer);
+        work.tables.timers.put(key, timer);
+    }
 }
 
 impl Work<'_> {
@@ -84,41 +112,10 @@ impl Work<'_> {
         self.tables.timers.insert(key, timer);
     }
 
-    /// Cancels the timers of an owner.
-    pub fn cancel_timers(&mut self, owner: Key) -> Result<(), Failure> {
-        self.cancel_timers_of(owner, |_| true)
-    }
-
-    /// Cancels the timers of an owner whose catch event is one of these.
-    pub fn cancel_timers_of(
-        &mut self,
-        owner: Key,
-        which: impl Fn(ElementIndex) -> bool,
-    ) -> Result<(), Failure> {
-        for (_, key) in self.tables.timer_by_owner.keys((owner, 0)..(owner + 1, 0), usize::MAX)? {
-            if self.tables.timers.get(&key)?.is_some_and(|timer| which(timer.element)) {
-                self.cancel_timer(owner, key)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Cancels one timer of an owner.
-    pub fn cancel_timer(&mut self, owner: Key, key: Key) -> Result<(), Failure> {
-        if let Some(timer) = self.remove_timer(owner, key)? {
-            self.record_timer(key, Intent::Canceled, &timer);
-        }
-        Ok(())
-    }
-
-    fn remove_timer(&mut self, owner: Key, key: Key) -> Result<Option<std::sync::Arc<Timer>>, StateError> {
-        let timer = self.tables.timers.get(&key)?;
-        if let Some(timer) = &timer {
-            self.tables.timer_due.delete(&(timer.due_ms, key));
-        }
-        self.tables.timer_by_owner.delete(&(owner, key));
+    fn remove_timer(&mut self, key: Key, timer: &Timer) {
+        self.tables.timer_due.delete(&(timer.due_ms, key));
+        self.tables.timer_by_owner.delete(&(owner_of(timer), key));
         self.tables.timers.delete(&key);
-        Ok(timer)
     }
 
     /// Triggers a timer that is due.
@@ -133,8 +130,8 @@ impl Work<'_> {
                 return self.postpone_timer(key, &timer);
             }
         }
-        let owner = timer.element_instance_key.unwrap_or(timer.definition_key);
-        self.remove_timer(owner, key)?;
+        let owner = owner_of(&timer);
+        self.remove_timer(key, &timer);
         self.record_timer(key, Intent::Triggered, &timer);
         self.repeat(owner, &timer);
         match timer.element_instance_key {

@@ -223,7 +223,7 @@ impl Work<'_> {
 
     /// Stops the start events of a definition from waiting.
     pub(crate) fn disarm(&mut self, key: Key) -> Result<(), Failure> {
-        self.cancel_timers(key)?;
+        self.close_rows::<Timer>(key, |_| true)?;
         let Some(definition) = self.tables.definitions.get(&key)? else { return Ok(()) };
         let model = self.definitions.process(self.tables, key)?;
         self.disarm_signals(key, &definition, &model)?;

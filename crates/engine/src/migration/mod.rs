@@ -25,7 +25,6 @@ use state::StateError;
 use crate::entity::{DefinitionState, ElementInstance, Instance};
 use crate::failure::Failure;
 use crate::work::Work;
-use events::is_interrupting;
 use mapping::Mapping;
 
 /// Steps left over by earlier commands that are looked through for those of the instance.
@@ -147,7 +146,7 @@ impl Work<'_> {
         let interrupted = parts
             .iter()
             .filter(|part| match mapping.source_element(part.row.element).kind {
-                ElementKind::EventSubProcess { start } => is_interrupting(&mapping.source, start),
+                ElementKind::EventSubProcess { start } => mapping.source.interrupts(start),
                 _ => false,
             })
             .map(|part| part.row.scope_key)
