@@ -10,13 +10,15 @@ const OTHER: &str = "process invoice\nstart s\njob b type=u\nend e\ns -> b -> e"
 const RENAMED: &str = "process order\nstart s\njob c type=t\nend e\ns -> c -> e";
 const CALL: &str = "process outer\nstart s\ncall c process=order\nend e\ns -> c -> e";
 
+const DEPLOYED: &str = "given deploy task\ngiven deploy task@2\ngiven deploy other\ngiven deploy call";
+
 /// Deploys all of these and runs a script that shows batch operations alone.
 fn batch(script: &str, expected: Expect) {
     batch_with(Options::default(), script, expected);
 }
 
 fn batch_with(options: Options, script: &str, expected: Expect) {
-    let script = format!("deploy task\ndeploy task@2\ndeploy other\ndeploy call\nshow batches\n{script}");
+    let script = format!("{DEPLOYED}\nshow batches\n{script}");
     let files = [("task", TASK), ("task@2", RENAMED), ("other", OTHER), ("call", CALL)];
     check_with(&files, options, &script, expected);
 }
@@ -33,13 +35,6 @@ fn instances_are_canceled() {
          batch cancel state=ACTIVE
          items B2",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1
               = created order v1
             > create invoice
@@ -85,13 +80,6 @@ fn instances_are_migrated_and_what_does_not_fit_fails_alone() {
          items B1
          batch cancel state=ACTIVE",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1
               = created order v1
             > create invoice
@@ -173,13 +161,6 @@ fn incidents_are_resolved_and_jobs_get_a_retry() {
          resolve-all #9
          batch cancel state=ACTIVE",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1
               = created order v1
             > create order v=1
@@ -281,13 +262,6 @@ fn a_filter_is_needed_and_is_kept_to() {
            batch migrate order v=1 id=order or.version=1 or.element=nothing
            batch cancel state=ACTIVE"#,
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1 tags=vip,x {"n":1}
               = created order v1
             > create order v=2 {"n":"1"}
@@ -477,13 +451,6 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
          go on
          batch cancel id=order",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1
               = created order v1
             > create order v=1
@@ -571,13 +538,6 @@ fn an_item_that_is_gone_is_skipped() {
          resume B1
          items B1",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1
               = created order v1
             > create order v=1
@@ -613,13 +573,6 @@ fn an_instance_on_the_move_is_migrated_a_little_later() {
          items B1
          cancel #1",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > only create order v=1
               = created order v1
             > only batch migrate order v=2 a:c id=order
@@ -716,13 +669,6 @@ fn old_ones_are_forgotten() {
          items B5
          batch cancel id=order",
         expect![[r#"
-              = deployed order v1
-            > deploy task@2
-              = deployed order v2
-            > deploy other
-              = deployed invoice v1
-            > deploy call
-              = deployed outer v1
             > create order v=1
               = created order v1
             > create order v=1

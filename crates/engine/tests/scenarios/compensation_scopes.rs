@@ -248,18 +248,11 @@ fn a_terminated_sub_process_has_nothing_to_compensate() {
          s -> inner
          late -> undo -> e",
         "show elements compensations
-         create p
+         given create p
          complete a
          advance 10s",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              inner activating, activated
-              is activating, activated, completing, completed
-              a activating, activated
-              = created p v1
             > complete a
               a completing, completed
               compensation a/revert_a created
@@ -659,18 +652,11 @@ fn a_compensation_event_sub_process_alone_is_enough() {
          end e
          s -> inner -> undo -> e",
         "show elements compensations
-         create p
+         given create p
          complete a
          complete revert",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              inner activating, activated
-              is activating, activated, completing, completed
-              a activating, activated
-              = created p v1
             > complete a
               a completing, completed
               compensation a/revert_a created

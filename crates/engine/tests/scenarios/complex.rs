@@ -86,7 +86,7 @@ fn it_starts_anew_after_the_last_token() {
            again -> join
            join -> after"#,
         "show elements flows
-         create p
+         given create p
          complete a
          complete b
          complete c
@@ -94,18 +94,6 @@ fn it_starts_anew_after_the_last_token() {
          complete after@2",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_fork
-              fork activating, activated, completing, completed
-              -- fork_c
-              -- fork_b
-              -- fork_a
-              c activating, activated
-              b activating, activated
-              a activating, activated
-              = created p v1
             > complete a
               a completing, completed
               -- a_join
@@ -245,23 +233,13 @@ fn a_token_that_cannot_come_is_not_waited_for() {
            join -> after if waitingForStart
            join -> reset if not(waitingForStart)"#,
         "show elements flows
-         create p
+         given create p
          complete a
          complete after
          throw b E
          complete reset",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_fork
-              fork activating, activated, completing, completed
-              -- fork_b
-              -- fork_a
-              b activating, activated
-              a activating, activated
-              = created p v1
             > complete a
               a completing, completed
               -- a_join
@@ -301,7 +279,7 @@ fn a_condition_that_fails_is_tried_again() {
            fork -> b -> join
            join -> e"#,
         r#"show elements flows incidents
-           create p
+           given create p
            complete a
            complete b
            set #1 {"wanted":3}
@@ -316,16 +294,6 @@ fn a_condition_that_fails_is_tried_again() {
            resolve join"#,
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_fork
-              fork activating, activated, completing, completed
-              -- fork_b
-              -- fork_a
-              b activating, activated
-              a activating, activated
-              = created p v1
             > complete a
               a completing, completed
               -- a_join

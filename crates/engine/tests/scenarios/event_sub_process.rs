@@ -194,17 +194,10 @@ fn a_timer_that_has_not_fired_goes_with_its_scope() {
     check(
         &with_task("timer=PT10S"),
         "show elements timers
-         create p
+         given create p
          complete t",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating
-              timer c created due 10000
-              p activated
-              s activating, activated, completing, completed
-              t activating, activated
-              = created p v1
             > complete t
               t completing, completed
               e activating, activated, completing, completed
@@ -361,19 +354,12 @@ fn an_error_from_an_interrupting_event_sub_process_is_caught_nowhere_outside_it(
          boundary exact on=outer error=E2
          s -> outer",
         "show elements incidents
-         create p
+         given create p
          throw t E1
          complete u
          cancel #1",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              outer activating, activated
-              s2 activating, activated, completing, completed
-              t activating, activated
-              = created p v1
             > throw t E1
               t terminating, terminated
               any activating, activated
@@ -417,17 +403,10 @@ fn an_error_from_a_non_interrupting_event_sub_process_is_caught_outside() {
          }
          s -> outer",
         "show elements incidents
-         create p
+         given create p
          advance 1s",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              outer activating, activated
-              s2 activating, activated, completing, completed
-              t activating, activated
-              = created p v1
             > advance 1s
               any activating, activated
               c activating, activated, completing, completed

@@ -366,19 +366,12 @@ fn errors_inside_a_transaction_start_its_event_sub_process() {
     check(
         &TRANSACTION.replace("HOW", "false"),
         "show elements compensations
-         create p {\"gone\":true}
+         given create p {\"gone\":true}
          complete hotel
          throw pay E
          complete repair",
         expect![[r#"
               = deployed p v1
-            > create p {"gone":true}
-              p activating, activated
-              s activating, activated, completing, completed
-              book activating, activated
-              ts activating, activated, completing, completed
-              hotel activating, activated
-              = created p v1
             > complete hotel
               hotel completing, completed
               compensation hotel/back created

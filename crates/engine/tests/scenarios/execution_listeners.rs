@@ -488,7 +488,7 @@ fn a_listener_that_cannot_be_evaluated_makes_all_of_its_moment_run_again() {
          job t listen:start=a listen:start==kind listen:end=c listen:end=d/=count
          end e
          s -> t -> e",
-        r#"create p
+        r#"given create p
          complete t
          set #1 {"kind": "b", "count": "many"}
          resolve t
@@ -502,13 +502,6 @@ fn a_listener_that_cannot_be_evaluated_makes_all_of_its_moment_run_again() {
          complete t"#,
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_t
-              t activating
-              job t created type a retries 3 execution listener start
-              = created p v1
             > complete t
               job t completed
               incident t EXTRACT_VALUE_ERROR created: Expected result of the expression 'kind' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'kind'
@@ -558,20 +551,13 @@ fn work_that_fails_after_its_listeners_does_not_run_them_again() {
          job t type==kind listen:start=a
          end e
          s -> t -> e",
-        r#"create p
+        r#"given create p
          complete t {"z": 1}
          set #1 {"kind": "work"}
          resolve t
          complete t"#,
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_t
-              t activating
-              job t created type a retries 3 execution listener start
-              = created p v1
             > complete t {"z": 1}
               job t completed
               t.z = 1 created
@@ -602,18 +588,11 @@ fn a_listener_cannot_throw_errors() {
          end e
          s -> t -> e
          b -> e",
-        "create p
+        "given create p
          activate a
          throw t oops",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_t
-              t activating
-              job t created type a retries 3 execution listener start
-              = created p v1
             > activate a
               job t activated
               < job t EXECUTION_LISTENER START retries 3 deadline 600000 variables {}

@@ -371,23 +371,13 @@ fn a_boundary_event_that_leads_back_is_waited_for() {
          late -> other -> join
          join -> e",
         "show elements flows
-         create p
+         given create p
          complete a
          advance 10s
          complete b
          complete other",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_fork
-              fork activating, activated, completing, completed
-              -- fork_b
-              -- fork_a
-              b activating, activated
-              a activating, activated
-              = created p v1
             > complete a
               a completing, completed
               -- a_join
@@ -660,14 +650,16 @@ fn joins_that_wait_for_each_other_go_on_one_after_the_other() {
 
 #[test]
 fn a_join_waits_for_another_join_before_it() {
-    check(
-        "process p
+    for kind in ["or", "and"] {
+        check(
+            &format!(
+                "process p
          start s
          and fork
          job a
          job b
          job c
-         or first
+         {kind} first
          or second
          end e
          s -> fork
@@ -675,26 +667,15 @@ fn a_join_waits_for_another_join_before_it() {
          fork -> b -> first
          fork -> c -> second
          first -> second
-         second -> e",
-        "show elements flows
-         create p
+         second -> e"
+            ),
+            "show elements flows
+         given create p
          complete c
          complete a
          complete b",
-        expect![[r#"
+            expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_fork
-              fork activating, activated, completing, completed
-              -- fork_c
-              -- fork_b
-              -- fork_a
-              c activating, activated
-              b activating, activated
-              a activating, activated
-              = created p v1
             > complete c
               c completing, completed
               -- c_second
@@ -711,63 +692,8 @@ fn a_join_waits_for_another_join_before_it() {
               e activating, activated, completing, completed
               p completing, completed
         "#]],
-    );
-}
-
-#[test]
-fn a_parallel_join_that_can_still_go_on_is_waited_for() {
-    check(
-        "process p
-         start s
-         and fork
-         job a
-         job b
-         job c
-         and first
-         or second
-         end e
-         s -> fork
-         fork -> a -> first
-         fork -> b -> first
-         fork -> c -> second
-         first -> second
-         second -> e",
-        "show elements flows
-         create p
-         complete c
-         complete a
-         complete b",
-        expect![[r#"
-              = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              -- s_fork
-              fork activating, activated, completing, completed
-              -- fork_c
-              -- fork_b
-              -- fork_a
-              c activating, activated
-              b activating, activated
-              a activating, activated
-              = created p v1
-            > complete c
-              c completing, completed
-              -- c_second
-            > complete a
-              a completing, completed
-              -- a_first
-            > complete b
-              b completing, completed
-              -- b_first
-              first activating, activated, completing, completed
-              -- first_second
-              second activating, activated, completing, completed
-              -- second_e
-              e activating, activated, completing, completed
-              p completing, completed
-        "#]],
-    );
+        );
+    }
 }
 
 #[test]

@@ -169,19 +169,11 @@ fn a_task_that_goes_takes_its_operation_along() {
          end e
          s -> t -> e",
         "hide flows
-         create p
+         given create p
          finish t await=1
          cancel #1",
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              t activating
-              task t creating
-              task t created
-              t activated
-              = created p v1
             > finish t await=1
               task t completing action=complete
               job t created type f retries 3 task listener completing
@@ -444,7 +436,7 @@ fn a_listener_that_cannot_be_evaluated_makes_the_operation_run_again() {
          end e
          s -> t -> e",
         r#"hide flows
-         create p
+         given create p
          finish t await=1 {"x": 1}
          complete t
          set #1 {"kind": "b"}
@@ -453,14 +445,6 @@ fn a_listener_that_cannot_be_evaluated_makes_the_operation_run_again() {
          complete t"#,
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              t activating
-              task t creating
-              task t created
-              t activated
-              = created p v1
             > finish t await=1 {"x": 1}
               task t completing action=complete {"x":1}
               job t created type a retries 3 task listener completing

@@ -141,21 +141,11 @@ fn an_error_is_a_hazard_without_compensation() {
     check(
         TRANSACTION,
         r#"show elements compensations
-           create p
+           given create p
            complete hotel
            complete pay {"how":"error"}"#,
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              book activating, activated
-              ts activating, activated, completing, completed
-              fork activating, activated, completing, completed
-              pay activating, activated
-              car activating, activated
-              hotel activating, activated
-              = created p v1
             > complete hotel
               hotel completing, completed
               compensation hotel/cancel_hotel created
@@ -296,22 +286,12 @@ fn a_process_instance_can_be_cancelled_while_its_transaction_is() {
     check(
         TRANSACTION,
         r#"show elements compensations
-           create p
+           given create p
            complete hotel
            complete pay {"how":"cancel"}
            cancel #1"#,
         expect![[r#"
               = deployed p v1
-            > create p
-              p activating, activated
-              s activating, activated, completing, completed
-              book activating, activated
-              ts activating, activated, completing, completed
-              fork activating, activated, completing, completed
-              pay activating, activated
-              car activating, activated
-              hotel activating, activated
-              = created p v1
             > complete hotel
               hotel completing, completed
               compensation hotel/cancel_hotel created

@@ -29,7 +29,7 @@
 //! batch modify SOURCE>TARGET … [id=PROCESS] …
 //! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
 //! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
-//! show jobs incidents …      hide flows …
+//! show jobs incidents …      hide flows …      given COMMAND (another test shows what follows from it)
 //! ```
 
 use engine::Options;
@@ -161,6 +161,13 @@ fn duration(text: &str) -> i64 {
 
 impl Run {
     fn line(&mut self, text: &str) {
+        if let Some(text) = text.strip_prefix("given ") {
+            let shown = self.transcript.text.len();
+            self.line(text);
+            let given = self.transcript.text.split_off(shown);
+            assert!(!given.contains("= rejected"), "given, but refused: {given}");
+            return;
+        }
         let line = Line::parse(text);
         match line.word(0) {
             "show" => {
