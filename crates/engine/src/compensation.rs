@@ -17,7 +17,7 @@ use crate::step::Step;
 use crate::work::{At, Work};
 
 /// The row that stands for the walk through the outermost scope.
-const WALK: Key = 0;
+pub(crate) const WALK: Key = 0;
 
 /// Rows of one scope, from after one of them on.
 fn after(scope_key: Key, last: Key) -> std::ops::Range<(Key, Key)> {

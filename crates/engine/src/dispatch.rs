@@ -23,10 +23,11 @@ impl Work<'_> {
                 self.tables.banned_steps.insert((instance_key, self.meta.pending_counter), step);
                 return Ok(());
             }
-            self.lift_ban(instance_key)?;
+            return self.erase_instance(instance_key);
         }
-        // What is about to end goes on with nothing: that may have been what the engine failed on.
-        let step = if self.is_terminating(instance_key)? { self.give_up(step)? } else { Some(step) };
+        // What is about to end goes on with nothing.
+        let step =
+            if self.is_terminating(instance_key)? { self.give_up(instance_key, step)? } else { Some(step) };
         match step {
             Some(step) => self.dispatch(step),
             None => Ok(()),
@@ -62,6 +63,7 @@ impl Work<'_> {
                 Some((at, row)) if row.phase == Phase::Terminating => self.finish_termination(&at, &row),
                 _ => Ok(()),
             },
+            Step::EraseBanned { root_key, after } => self.erase_banned(root_key, after),
             Step::WorkOnBatch { batch_operation_key, life } => self.work_on_batch(batch_operation_key, life),
             Step::ForgetBatches => self.forget_batches(),
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
@@ -147,6 +149,7 @@ impl Work<'_> {
             // Of none, or what they are of is gone already.
             Step::ForgetLoop { .. }
             | Step::DropCompensations { .. }
+            | Step::EraseBanned { .. }
             | Step::WorkOnBatch { .. }
             | Step::ForgetBatches
             | Step::StartFromBuffer { .. }
@@ -165,7 +168,10 @@ impl Work<'_> {
 
     /// Terminates what a step would go on with, whose process instance is about to end. Gives the step if there is still
     /// something to do: to take back what it was counted as, or to end.
-    fn give_up(&mut self, step: Step) -> Result<Option<Step>, Failure> {
+    fn give_up(&mut self, instance_key: Key, step: Step) -> Result<Option<Step>, Failure> {
+        if self.is_erased(instance_key)? {
+            return self.step_of_erased(step);
+        }
         match &step {
             Step::Activate { scope_key: key, .. }
             | Step::ActivateLoop { body_key: key, .. }
@@ -212,6 +218,7 @@ impl Work<'_> {
             | Step::FinishTermination { .. }
             | Step::ForgetLoop { .. }
             | Step::DropCompensations { .. }
+            | Step::EraseBanned { .. }
             | Step::WorkOnBatch { .. }
             | Step::ForgetBatches
             | Step::StartFromBuffer { .. }

@@ -202,6 +202,9 @@ pub struct Instance {
     /// IDs of elements; when one of them has ended, the instance is terminated.
     #[cbor(n(12), default)]
     pub terminate_after: Vec<Name>,
+    /// Set when it ends although the engine failed on it: its elements do nothing any more.
+    #[cbor(n(13), default)]
+    pub is_erased: bool,
 }
 minicbor_value!(Instance, weight = |instance| 256 + 32 * instance.tags.len());
 

@@ -105,6 +105,7 @@ impl Work<'_> {
             depth: 0,
             created_ms: self.now_ms(),
             terminate_after: Vec::new(),
+            is_erased: false,
         }
     }
 

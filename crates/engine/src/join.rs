@@ -190,9 +190,7 @@ impl Work<'_> {
 
     /// Counts who lives in a scope again after its model has changed.
     pub fn count_living_again(&mut self, scope_key: Key) -> Result<(), StateError> {
-        for key in self.tables.living.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
-            self.tables.living.delete(&key);
-        }
+        self.forget_living(scope_key)?;
         let Some((at, _)) = self.at(scope_key)? else { return Ok(()) };
         if !at.process.asks_who_lives(at.index) {
             return Ok(());
@@ -201,6 +199,14 @@ impl Work<'_> {
             if let Some(row) = self.tables.element_instances.get(&child)? {
                 self.change_living((scope_key, row.element), 1)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Forgets who lives in a scope.
+    pub fn forget_living(&mut self, scope_key: Key) -> Result<(), StateError> {
+        for key in self.tables.living.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
+            self.tables.living.delete(&key);
         }
         Ok(())
     }

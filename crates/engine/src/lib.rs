@@ -22,6 +22,7 @@ mod dispatch;
 mod effects;
 mod element;
 pub mod entity;
+mod erasure;
 mod error_event;
 mod escalation;
 mod event;

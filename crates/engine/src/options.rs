@@ -12,6 +12,8 @@ pub enum FaultPoint {
     Complete,
     /// A job of an element is handed to a worker.
     Deliver,
+    /// An element has been terminated, and its scope is told.
+    Terminate,
 }
 
 /// Options of the engine.

@@ -273,6 +273,15 @@ pub enum Step {
         #[n(0)]
         key: Key,
     },
+    /// Erases the banned instances of a call hierarchy, a slice at a time.
+    #[n(181)]
+    EraseBanned {
+        #[n(0)]
+        root_key: Key,
+        /// The last banned instance that was looked at.
+        #[n(1)]
+        after: Key,
+    },
     /// Does the next part of a batch operation.
     #[n(200)]
     WorkOnBatch {

@@ -6,6 +6,7 @@ use protocol::{Intent, Key};
 
 use crate::entity::{ElementInstance, JoinCheck, Phase};
 use crate::failure::Failure;
+use crate::options::FaultPoint;
 use crate::step::Step;
 use crate::work::{At, Work};
 
@@ -13,23 +14,13 @@ impl Work<'_> {
     /// Begins to terminate an element instance.
     pub fn terminate(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
+        if at.instance.is_erased {
+            return self.erase(&at, &row);
+        }
         if row.phase == Phase::Terminating {
             return Ok(());
         }
-        self.record_element(&at, Intent::ElementTerminating);
-        self.clear_incident(key)?;
-        if let Some(job_key) = row.job_key {
-            self.cancel_job(job_key)?;
-        }
-        self.close(&at)?;
-        if row.waiting_tokens > 0 || row.join_check != JoinCheck::None {
-            self.drop_tokens(key)?;
-        }
-        self.tables.element_instances.update(&key, |row| {
-            row.phase = Phase::Terminating;
-            row.waiting_tokens = 0;
-            row.job_key = None;
-        })?;
+        self.begin_to_end(&at, &row)?;
         if row.active_children > 0 {
             self.steps.push_back(Step::TerminateChildren { scope_key: key, after: 0 });
             return Ok(());
@@ -49,6 +40,27 @@ impl Work<'_> {
             return Ok(());
         }
         self.finish_termination(&at, &row)
+    }
+
+    /// Takes what an element instance waits for from it.
+    pub fn begin_to_end(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+        if row.phase != Phase::Terminating {
+            self.record_element(at, Intent::ElementTerminating);
+        }
+        self.clear_incident(at.key)?;
+        if let Some(job_key) = row.job_key {
+            self.cancel_job(job_key)?;
+        }
+        self.close(at)?;
+        if row.waiting_tokens > 0 || row.join_check != JoinCheck::None {
+            self.drop_tokens(at.key)?;
+        }
+        self.tables.element_instances.update(&at.key, |row| {
+            row.phase = Phase::Terminating;
+            row.waiting_tokens = 0;
+            row.job_key = None;
+        })?;
+        Ok(())
     }
 
     /// Terminates what is inside a scope.
@@ -107,7 +119,11 @@ impl Work<'_> {
 
     /// The last step of a termination: everything inside has ended.
     pub fn finish_termination(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+        if at.instance.is_erased {
+            return self.erase(at, row);
+        }
         self.record_element(at, Intent::ElementTerminated);
+        self.fault_point(FaultPoint::Terminate, &at.element().id);
         self.forget_compensations(at.key, row)?;
         self.remove(at)?;
         if at.scope_key == 0 {

@@ -26,8 +26,9 @@ enum Attempt<T> {
     Panicked {
         instance_key: Key,
         reason: String,
-        /// The failure is one of an instance that a message, signal or condition was to start in the same transaction.
-        is_of_started: bool,
+        /// The command holds nevertheless: the failure is one of an instance that a message, signal or condition was to
+        /// start in the same transaction, or one on the way to the end of what was cancelled.
+        holds: bool,
     },
 }
 
@@ -36,8 +37,8 @@ impl<T> Attempt<T> {
         match self {
             Self::Done(done) => Attempt::Done(change(done)),
             Self::Refused(failure) => Attempt::Refused(failure),
-            Self::Panicked { instance_key, reason, is_of_started } => {
-                Attempt::Panicked { instance_key, reason, is_of_started }
+            Self::Panicked { instance_key, reason, holds } => {
+                Attempt::Panicked { instance_key, reason, holds }
             }
         }
     }
@@ -186,8 +187,9 @@ impl Engine {
 
     /// Runs something and the steps that follow from it, within a budget. Gives what is left of that.
     ///
-    /// If the failure is one of an instance that a message, signal or condition was to start, others must be told of it
-    /// nevertheless: all steps then happen in transactions of their own, where the new instance can be banned.
+    /// If the command holds although the engine failed on a step, all steps happen in transactions of their own, where the
+    /// instance can be banned: others must be told of a message, signal or condition, although an instance that it
+    /// starts fails, and of those that a cancellation ends, one may fail.
     fn attempt_with_steps<T>(
         &mut self,
         effects: &mut Effects,
@@ -199,7 +201,7 @@ impl Engine {
             Ok((done, work.run_steps(budget)?))
         })?;
         match attempt {
-            Attempt::Panicked { is_of_started: true, .. } => self.attempt(effects, |work| {
+            Attempt::Panicked { holds: true, .. } => self.attempt(effects, |work| {
                 let done = run(work)?;
                 work.leave_steps();
                 Ok((done, budget))
@@ -226,7 +228,7 @@ impl Engine {
         );
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
         let (instance_key, first_key) = (work.current_instance, work.first_instance);
-        let has_started_others = work.has_started_others;
+        let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
         let attempt = match result {
             Ok(Ok(done)) => {
                 self.tables.commit();
@@ -238,9 +240,7 @@ impl Engine {
                 return Err(error.into());
             }
             Ok(Err(failure)) => Attempt::Refused(failure),
-            Err(panic) => {
-                Attempt::Panicked { instance_key, reason: panic_text(&*panic), is_of_started: false }
-            }
+            Err(panic) => Attempt::Panicked { instance_key, reason: panic_text(&*panic), holds },
         };
         self.tables.rollback();
         self.definitions.forget_new();
@@ -250,8 +250,7 @@ impl Engine {
             Attempt::Panicked { instance_key, reason, .. }
                 if !self.tables.instances.contains(&instance_key)? =>
             {
-                let is_of_started = has_started_others;
-                Ok(Attempt::Panicked { instance_key: first_key, reason, is_of_started })
+                Ok(Attempt::Panicked { instance_key: first_key, reason, holds: has_started_others })
             }
             attempt => Ok(attempt),
         }

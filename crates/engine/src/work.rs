@@ -42,6 +42,8 @@ pub(crate) struct Work<'a> {
     pub first_instance: Key,
     /// Whether a message, signal or condition has started an instance, which others have no part in.
     pub has_started_others: bool,
+    /// Whether the command holds even if the engine fails on a step of it.
+    pub steps_stand_alone: bool,
     /// The instance last asked for.
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
 }
@@ -92,6 +94,7 @@ impl<'a> Work<'a> {
             current_instance: 0,
             first_instance: 0,
             has_started_others: false,
+            steps_stand_alone: false,
             cached: None,
         }
     }

@@ -2,7 +2,9 @@
 
 use protocol::{Key, Rejection, Response};
 
+use crate::entity::Phase;
 use crate::failure::Failure;
+use crate::step::Step;
 use crate::work::Work;
 
 impl Work<'_> {
@@ -22,9 +24,18 @@ impl Work<'_> {
             .into());
         }
         self.blame(key);
-        // Now, so that the steps that wait or were set aside find it ending: what failed once must not be tried again.
-        self.terminate(key)?;
-        self.lift_ban(key)?;
+        self.steps_stand_alone = true;
+        let root = self.tables.element_instances.get(&key)?;
+        // Now, so that the steps that wait find it ending.
+        if self.is_banned(key)? {
+            self.erase_instance(key)?;
+        } else {
+            self.terminate(key)?;
+        }
+        if root.is_some_and(|root| root.phase == Phase::Terminating) {
+            // It was on its way already; the engine may have failed on one that it called.
+            self.steps.push_back(Step::EraseBanned { root_key: key, after: 0 });
+        }
         Ok(Response::Done)
     }
 }

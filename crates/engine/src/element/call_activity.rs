@@ -55,6 +55,7 @@ impl Behavior for CallActivity {
             depth: at.instance.depth + 1,
             created_ms: work.now_ms(),
             terminate_after: Vec::new(),
+            is_erased: false,
         };
         work.start_instance(called_key, instance, variables, None)?;
         Ok(Next::Wait)

@@ -169,8 +169,8 @@ impl Work<'_> {
         self.give_up_transition(key, &mut task);
         let transition = Transition::new(JobListenerEventType::Canceling, task.attributes.clone(), "cancel");
         let withdrawn = self.tables.element_instances.get(&at.key)?.is_some_and(|row| row.withdrawn);
-        if withdrawn {
-            // A modification asks nobody.
+        if withdrawn || at.instance.is_erased {
+            // A modification asks nobody, nor does the end of what the engine failed on.
             self.announce_transition(at, key, task, transition, Intent::Canceling)?;
             self.end_transition(at, key)?;
             return Ok(true);

@@ -199,12 +199,11 @@ fn a_cancellation_gives_up_what_the_engine_failed_on() {
               p terminating
               B1 item completed
               B1 completed
-              inside terminating
               weak2 terminating
               incident weak2 EXTRACT_VALUE_ERROR resolved
               weak2 terminated
               wait terminating, terminated
-              inside terminated
+              inside terminating, terminated
               p terminated
               = B1 CANCEL_PROCESS_INSTANCE
             > items B1
@@ -251,9 +250,9 @@ fn a_cancelled_call_hierarchy_ends_although_the_called_instance_is_banned() {
             > go on
               c terminating
               #2.p terminating
-              #2.inside terminating, terminated
               #2.weak2 terminating, terminated
               #2.wait terminating, terminated
+              #2.inside terminating, terminated
               #2.p terminated
               c terminated
               outer terminated
@@ -306,6 +305,262 @@ fn a_multi_instance_activity_that_the_engine_failed_on_can_be_cancelled() {
               banned #1: a fault of the test at 'weak'
             > cancel #1
               p terminating, terminated
+        "#]],
+    );
+}
+
+/// One element after the other of each kind that keeps something of its own.
+const RICH: &str = r#"process p
+    start s
+    and fork
+    job a type=t
+    job many type=t each="[1,2,3]" as=n
+    user u task:canceling=x
+    sub inside {
+        start is
+        catch wait message=m key="1"
+        is -> wait
+    }
+    boundary late on=a timer=PT1H
+    s -> fork
+    fork -> a
+    fork -> many
+    fork -> u
+    fork -> inside"#;
+
+#[test]
+fn a_cancellation_that_the_engine_fails_on_is_done_by_the_next() {
+    check_with(
+        &[("p", RICH)],
+        fault(FaultPoint::Terminate, "many"),
+        "deploy p
+         show elements errors
+         create p
+         cancel #1
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              fork activating, activated, completing, completed
+              inside activating, activated
+              u activating, activated
+              many* activating, activated
+              a activating, activated
+              is activating, activated, completing, completed
+              wait activating, activated
+              many activating, activated
+              many activating, activated
+              many activating, activated
+              = created p v1
+            > cancel #1
+              p terminating
+              inside terminating
+              u terminating
+              many* terminating
+              a terminating, terminated
+              wait terminating, terminated
+              error in #1: a fault of the test at 'many'
+              banned #1: a fault of the test at 'many'
+            > cancel #1
+              many terminating, terminated
+              many terminating, terminated
+              many terminating, terminated
+              inside terminated
+              many* terminated
+              u terminated
+              p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_cancellation_that_stopped_half_way_is_begun_again() {
+    check_with(
+        &[("p", RICH)],
+        Options { max_steps_per_command: 1, ..fault(FaultPoint::Terminate, "inside") },
+        "deploy p
+         create p
+         show elements jobs timers subscriptions errors
+         only cancel #1
+         go on
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              -- s_fork
+              fork activating, activated, completing, completed
+              -- fork_inside
+              -- fork_u
+              -- fork_many
+              -- fork_a
+              inside activating, activated
+              u activating
+              task u creating
+              task u created
+              u activated
+              many* activating, activated
+              a activating
+              timer late created due 3600000
+              job a created type t retries 3
+              a activated
+              is activating, activated, completing, completed
+              -- is_wait
+              wait activating
+              subscription wait/wait m/1 created
+              wait activated
+              many activating
+              many.n = 1 created
+              many.loopCounter = 1 created
+              job many created type t retries 3
+              many activated
+              many activating
+              many.n = 2 created
+              many.loopCounter = 2 created
+              job many created type t retries 3
+              many activated
+              many activating
+              many.n = 3 created
+              many.loopCounter = 3 created
+              job many created type t retries 3
+              many activated
+              = created p v1
+            > only cancel #1
+              p terminating
+            > go on
+              inside terminating
+              u terminating
+              many* terminating
+              a terminating
+              job a canceled
+              timer late canceled
+              a terminated
+              job u created type x retries 3 task listener canceling
+              wait terminating
+              subscription wait/wait m/1 deleted
+              wait terminated
+              many terminating
+              job many canceled
+              many terminated
+              many terminating
+              job many canceled
+              many terminated
+              many terminating
+              job many canceled
+              many terminated
+              error in #1: a fault of the test at 'inside'
+              banned #1: a fault of the test at 'inside'
+            > cancel #1
+              inside terminated
+              many* terminated
+              job u canceled
+              u terminated
+              p terminated
+        "#]],
+    );
+}
+
+#[test]
+fn a_called_instance_that_fails_while_its_caller_ends_goes_with_the_next_cancellation() {
+    let outer = r#"process outer
+        start s
+        call c process=p each="[1,2]"
+        end e
+        s -> c -> e"#;
+    check_with(
+        &[("outer", outer), ("p", TASK)],
+        fault(FaultPoint::Terminate, "t"),
+        "deploy outer
+         deploy p
+         show elements errors
+         create outer
+         cancel #1
+         cancel #1",
+        expect![[r#"
+              = deployed outer v1
+            > deploy p
+              = deployed p v1
+            > create outer
+              outer activating, activated
+              s activating, activated, completing, completed
+              c* activating, activated
+              c activating
+              #2.p activating, activated
+              c activated
+              c activating
+              #3.p activating, activated
+              c activated
+              #2.s activating, activated, completing, completed
+              #3.s activating, activated, completing, completed
+              #2.t activating, activated
+              #3.t activating, activated
+              = created outer v1
+            > cancel #1
+              outer terminating
+              c* terminating
+              c terminating
+              c terminating
+              #2.p terminating
+              #3.p terminating
+              error in #2: a fault of the test at 't'
+              error in #3: a fault of the test at 't'
+              banned #2: a fault of the test at 't'
+              banned #3: a fault of the test at 't'
+            > cancel #1
+              #2.t terminating, terminated
+              #2.p terminated
+              #3.t terminating, terminated
+              #3.p terminated
+              c terminated
+              c terminated
+              c* terminated
+              outer terminated
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_is_asked_about_the_user_task_of_a_banned_instance() {
+    check_with(
+        &[("p", "process p\nstart s\nand f\nuser u task:canceling=x\njob t\ns -> f\nf -> u\nf -> t")],
+        fault(FaultPoint::Complete, "t"),
+        "deploy p
+         create p
+         show elements tasks errors
+         complete t
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              -- s_f
+              f activating, activated, completing, completed
+              -- f_t
+              -- f_u
+              t activating
+              job t created type t retries 3
+              t activated
+              u activating
+              task u creating
+              task u created
+              u activated
+              = created p v1
+            > complete t
+              error in #1: a fault of the test at 't'
+              banned #1: a fault of the test at 't'
+              = rejected PROCESSING_ERROR: Expected to process the command, but the engine failed and process instance '<key>' was banned. Nothing was changed.
+            > cancel #1
+              p terminating
+              t terminating, terminated
+              u terminating
+              task u canceling action=cancel
+              task u canceled action=cancel
+              u terminated
+              p terminated
         "#]],
     );
 }
