@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use protocol::{
     ActivateElement, AdHocSubProcessInstructionRecord, CompensationSubscriptionRecord, ErrorRecord, Intent,
     Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, MultiInstanceRecord, Name,
-    ProcessInstanceBatchRecord, ProcessInstanceRecord, ProcessMessageSubscriptionRecord, Record, RecordValue,
-    TimerRecord, VariableRecord,
+    ProcessInstanceBatchRecord, ProcessInstanceRecord, Record, RecordValue, TimerRecord, VariableRecord,
 };
 use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
 
@@ -222,37 +221,24 @@ impl Work<'_> {
         subscription: &Subscription,
         message: Option<(Key, &Document)>,
     ) {
-        let variables = message.map(|(_, variables)| variables.clone()).unwrap_or_default();
-        let message_key = message.map(|(key, _)| key);
-        self.emit(key, intent, |_| MessageSubscriptionRecord {
+        let record = |element_id| MessageSubscriptionRecord {
             process_instance_key: subscription.process_instance_key,
             element_instance_key: subscription.element_instance_key,
-            message_key,
+            message_key: message.map(|(key, _)| key),
             message_name: subscription.message_name.clone(),
             correlation_key: subscription.correlation_key.clone(),
             bpmn_process_id: subscription.process_id.clone(),
             interrupting: subscription.interrupting,
-            variables: variables.clone(),
+            variables: message.map(|(_, variables)| variables.clone()).unwrap_or_default(),
             tenant_id: subscription.tenant_id.clone(),
+            element_id,
             process_definition_key: subscription.definition_key,
-        });
+        };
+        self.emit(key, intent, |_| record(None));
         self.emit(key, intent, |work| {
             let process = work.definitions.process(work.tables, subscription.definition_key).ok();
-            ProcessMessageSubscriptionRecord {
-                process_instance_key: subscription.process_instance_key,
-                element_instance_key: subscription.element_instance_key,
-                message_key,
-                message_name: subscription.message_name.clone(),
-                correlation_key: subscription.correlation_key.clone(),
-                bpmn_process_id: subscription.process_id.clone(),
-                interrupting: subscription.interrupting,
-                variables: variables.clone(),
-                tenant_id: subscription.tenant_id.clone(),
-                element_id: process
-                    .map(|p| Name::from(&p.element(subscription.element).id))
-                    .unwrap_or_default(),
-                process_definition_key: subscription.definition_key,
-            }
+            let id = process.map(|process| Name::from(&process.element(subscription.element).id));
+            record(Some(id.unwrap_or_default()))
         });
     }
 

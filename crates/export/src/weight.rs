@@ -15,8 +15,8 @@ pub(crate) fn weight(record: &Record) -> usize {
                 json(&job.variables) + job.custom_headers.len() + job.error_message.len()
             }
             RecordValue::Message(message) => json(&message.variables),
-            RecordValue::MessageSubscription(subscription) => json(&subscription.variables),
-            RecordValue::ProcessMessageSubscription(subscription) => json(&subscription.variables),
+            RecordValue::MessageSubscription(subscription)
+            | RecordValue::ProcessMessageSubscription(subscription) => json(&subscription.variables),
             RecordValue::MessageStartEventSubscription(subscription) => json(&subscription.variables),
             RecordValue::Variable(variable) => variable.value.as_bytes().len(),
             RecordValue::ProcessInstanceCreation(creation) => json(&creation.variables),

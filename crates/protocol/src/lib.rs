@@ -58,11 +58,10 @@ pub use record::{
     EvaluatedOutputRecord, FormRecord, GlobalListenerRecord, IncidentRecord, JobRecord, MatchedRuleRecord,
     MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord,
     MultiInstanceRecord, ProcessInstanceBatchRecord, ProcessInstanceCreationRecord,
-    ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord,
-    ProcessMessageSubscriptionRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord,
-    ResourceRecord, RuntimeInstructionRecord, SignalRecord, SignalSubscriptionRecord, StartInstructionRecord,
-    StartedInstanceRecord, TerminateInstructionRecord, TimerRecord, UserTaskRecord, VariableDocumentRecord,
-    VariableInstructionRecord, VariableRecord,
+    ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessRecord,
+    Record, RecordValue, ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord, SignalRecord,
+    SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord, TerminateInstructionRecord,
+    TimerRecord, UserTaskRecord, VariableDocumentRecord, VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

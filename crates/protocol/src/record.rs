@@ -100,7 +100,7 @@ fn json_as_text<S: Serializer>(value: &Json, serializer: S) -> Result<S::Ok, S::
 }
 
 macro_rules! values {
-    ($($variant:ident($record:ident) = $number:literal),* $(,)?) => {
+    ($($variant:ident($record:ident) $($by_hand:ident)? = $number:literal),* $(,)?) => {
         /// The entity of a record.
         #[derive(Debug, Clone, PartialEq, Encode, Decode, Serialize)]
         #[serde(untagged)]
@@ -115,16 +115,26 @@ macro_rules! values {
             }
         }
 
-        $(impl From<$record> for RecordValue {
-            fn from(value: $record) -> Self { Self::$variant(Box::new(value)) }
-        })*
+        $(from_record!($variant($record) $($by_hand)?);)*
     };
+}
+
+macro_rules! from_record {
+    ($variant:ident($record:ident)) => {
+        impl From<$record> for RecordValue {
+            fn from(value: $record) -> Self {
+                Self::$variant(Box::new(value))
+            }
+        }
+    };
+    // The same record stands for two values.
+    ($variant:ident($record:ident) by_hand) => {};
 }
 
 values! {
     Job(JobRecord) = 0, Deployment(DeploymentRecord) = 1, ProcessInstance(ProcessInstanceRecord) = 2,
-    Incident(IncidentRecord) = 3, Message(MessageRecord) = 4, MessageSubscription(MessageSubscriptionRecord) = 5,
-    ProcessMessageSubscription(ProcessMessageSubscriptionRecord) = 6, Timer(TimerRecord) = 7,
+    Incident(IncidentRecord) = 3, Message(MessageRecord) = 4, MessageSubscription(MessageSubscriptionRecord) by_hand = 5,
+    ProcessMessageSubscription(MessageSubscriptionRecord) by_hand = 6, Timer(TimerRecord) = 7,
     MessageStartEventSubscription(MessageStartSubscriptionRecord) = 8, Variable(VariableRecord) = 9,
     ProcessInstanceCreation(ProcessInstanceCreationRecord) = 10, Error(ErrorRecord) = 11, Process(ProcessRecord) = 12,
     ResourceDeletion(ResourceDeletionRecord) = 13, CompensationSubscription(CompensationSubscriptionRecord) = 170,
@@ -159,11 +169,13 @@ macro_rules! records {
 }
 
 mod definition;
+mod message_subscription;
 
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
     EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, MatchedRuleRecord, ResourceRecord,
 };
+pub use message_subscription::MessageSubscriptionRecord;
 
 records! {
     /// An element of a process instance, or a sequence flow taken.
@@ -207,18 +219,6 @@ records! {
     MessageRecord {
         0 name: Name, 1 correlation_key: Name, 2 message_id: Name, 3 #[serde(rename = "timeToLive")] time_to_live_ms: i64,
         4 #[serde(rename = "deadline")] deadline_ms: i64, 5 variables: Document, 6 tenant_id: Name,
-    }
-    /// A message subscription, seen from the message.
-    MessageSubscriptionRecord {
-        0 process_instance_key: Key, 1 element_instance_key: Key, 2 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
-        3 message_name: Name, 4 correlation_key: Name, 5 bpmn_process_id: Name, 6 interrupting: bool, 7 variables: Document,
-        8 tenant_id: Name, 9 process_definition_key: Key,
-    }
-    /// A message subscription, seen from the process instance.
-    ProcessMessageSubscriptionRecord {
-        0 process_instance_key: Key, 1 element_instance_key: Key, 2 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
-        3 message_name: Name, 4 correlation_key: Name, 5 bpmn_process_id: Name, 6 interrupting: bool, 7 variables: Document,
-        8 tenant_id: Name, 9 element_id: Name, 10 process_definition_key: Key,
     }
     /// A message start event that waits for messages.
     MessageStartSubscriptionRecord {

@@ -279,7 +279,9 @@ impl Transcript {
                 let host = self.element_name(it.element_instance_key, it.process_instance_key);
                 let text = format!(
                     "subscription {host}/{} {}/{} {intent}",
-                    it.element_id, it.message_name, it.correlation_key
+                    it.element_id.clone().unwrap_or_default(),
+                    it.message_name,
+                    it.correlation_key
                 );
                 ("subscriptions", text)
             }
