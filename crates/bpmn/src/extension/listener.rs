@@ -55,6 +55,10 @@ pub(super) fn read_listener(
     events: &[&'static str],
 ) -> Option<(&'static str, Listener)> {
     let part = cx.name_of(node);
+    if ["taskHeaders", "header"].iter().any(|name| cx.document.zeebe_children(node, name).next().is_some()) {
+        cx.problem(format!("{part}: headers of a listener of its own are not supported yet"));
+        return None;
+    }
     let event = cx.required(node, "eventType").and_then(|found| {
         let event = events.iter().find(|event| **event == found.trim()).copied();
         if event.is_none() {

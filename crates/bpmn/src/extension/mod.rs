@@ -19,9 +19,11 @@ pub(crate) use user_task::{list_items, task_details, user_task};
 use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
 
-/// Extension elements that change execution and that the engine does not have yet.
-const UNSUPPORTED: &[(&str, &str)] =
-    &[("conditionalFilter", "conditional events are"), ("jobPriorityDefinition", "job priorities are")];
+/// Extension elements that would change execution, but do not, and why.
+const REFUSED: &[(&str, &str)] = &[
+    ("conditionalFilter", "stands in the conditional event definition, not in the event"),
+    ("jobPriorityDefinition", "job priorities are not supported yet"),
+];
 
 /// Extension elements of one element. There are some 25 kinds, each of which may occur once.
 const MAX_EXTENSIONS: usize = 64;
@@ -33,7 +35,7 @@ pub(crate) struct Extensions {
 }
 
 impl Extensions {
-    /// All of them, and findings about repeated or unsupported ones.
+    /// All of them, and findings about repeated or refused ones.
     pub(crate) fn read(document: &Document<'_>, node: NodeId) -> (Self, Vec<String>) {
         let mut extensions = Self::default();
         let mut findings = Vec::new();
@@ -52,8 +54,8 @@ impl Extensions {
                     continue;
                 }
                 extensions.nodes.push(child);
-                if let Some((_, what)) = UNSUPPORTED.iter().find(|(name, _)| *name == found.name) {
-                    findings.push(format!("zeebe:{}: {what} not supported yet", found.name));
+                if let Some((_, reason)) = REFUSED.iter().find(|(name, _)| *name == found.name) {
+                    findings.push(format!("zeebe:{}: {reason}", found.name));
                 }
             }
         }
