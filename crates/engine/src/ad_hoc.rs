@@ -1,19 +1,22 @@
-//! Ad-hoc sub-processes: activating elements inside, collecting what they give, and the job that decides.
+//! Ad-hoc sub-processes: activating elements inside, and the job that decides.
 
-use bpmn::graph::{AdHoc, ElementIndex, ElementKind, OutputCollection};
-use feel::{Expression, Value};
+use bpmn::graph::{AdHoc, ElementIndex, ElementKind};
+use feel::Expression;
 use protocol::{
     ActivateElement, CompleteJob, Document, Intent, JobKind, JobListenerEventType, JobResult, Json, Key,
     Name, Rejection,
 };
+use state::StateError;
 
-use crate::element::no_such_elements;
+use crate::element::{CANNOT_ACTIVATE, no_such_elements};
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::{AdHocElement, Step};
 use crate::work::{At, Work};
 
+/// Local variable that tells what may be activated.
+pub(crate) const ELEMENTS: &str = "adHocSubProcessElements";
 /// Elements that one step activates.
 const ELEMENTS_PER_STEP: usize = 32;
 
@@ -46,12 +49,14 @@ impl Work<'_> {
         expression: &Expression,
     ) -> Result<Vec<AdHocElement>, Failure> {
         let kind = ErrorType::ExtractValueError;
-        let list = self.evaluate_list(expression, &Scope::of(at.key), kind)?;
+        let list = self
+            .evaluate_list(expression, &Scope::of(at.key), kind)
+            .map_err(|failure| failure.because(CANNOT_ACTIVATE))?;
         let (mut elements, mut unknown) = (Vec::with_capacity(list.len()), Vec::new());
         for item in &list {
             let Some(id) = item.as_str() else {
                 let message = format!(
-                    "Expected result of the expression '{}' to be a list of strings, but it holds an item of type '{}'.",
+                    "{CANNOT_ACTIVATE} Expected result of the expression '{}' to be a list of strings, but it holds an item of type '{}'.",
                     expression.text(),
                     item.type_name()
                 );
@@ -113,6 +118,12 @@ impl Work<'_> {
             row.keeps_variables = true;
             let Some(inner) = self.place(row)? else { return Ok(()) };
             let owner = inner.owner();
+            // Made here, so that a variable outside that has its name is not taken for an output.
+            if let Some(name) = ad_hoc.output.as_ref().and_then(|output| output.element.as_path_root())
+                && variables.get(name).is_none()
+            {
+                self.set_local(inner.key, &owner, &Name::from(name), Json::null())?;
+            }
             for (name, value) in variables.iter() {
                 self.set_local(inner.key, &owner, name, value.clone())?;
             }
@@ -120,36 +131,6 @@ impl Work<'_> {
             self.start_child(&inner, element, None)?;
         }
         Ok(())
-    }
-
-    /// The list of outputs with what one activation adds to it, under its name.
-    pub fn append_output(
-        &self,
-        scope: &At,
-        child: &At,
-        output: &OutputCollection,
-    ) -> Result<Document, Failure> {
-        let value = self.evaluate(&output.element, &Scope::of(child.key), ErrorType::ExtractValueError)?;
-        let list = self.tables.variables.get(&(scope.key, output.variable.clone()))?;
-        let list = list.map_or_else(Json::null, |variable| variable.value.clone());
-        let text = list.as_str().trim_ascii();
-        let Some(items) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
-            let kind = Value::from_json(list.as_bytes().clone()).map_or("NULL", |value| value.type_name());
-            let message = format!(
-                "The output collection '{}' has the wrong type. Expected ARRAY but was {kind}.",
-                output.variable
-            );
-            return Err(Failure::incident(ErrorType::ExtractValueError, message));
-        };
-        let mut json = Vec::with_capacity(text.len() + 32);
-        json.push(b'[');
-        json.extend_from_slice(items.trim_ascii().as_bytes());
-        if json.len() > 1 {
-            json.push(b',');
-        }
-        value.to_json(&mut json);
-        json.push(b']');
-        Ok([(Name::from(&output.variable), Json::from_valid(json))].into_iter().collect())
     }
 
     /// Creates the job that decides what to do next. Whoever works on the one before comes too late.
@@ -238,6 +219,19 @@ impl Work<'_> {
         Ok((at, decision))
     }
 
+    /// The variables that an ad-hoc sub-process begins with, which its input mappings see.
+    pub fn ad_hoc_variables(&self, at: &At) -> Result<Option<Document>, StateError> {
+        let Some(ad_hoc) = definition(at) else { return Ok(None) };
+        let collection = ad_hoc.output.as_ref().map(|output| &*output.variable);
+        let mut variables = Document::empty();
+        for name in [ELEMENTS].into_iter().chain(collection) {
+            if let Some(value) = self.local_variable(at.key, name)? {
+                variables.set(Name::from(name), value);
+            }
+        }
+        Ok(Some(variables))
+    }
+
     /// Does what a worker has decided.
     pub fn decide_ad_hoc(
         &mut self,
@@ -246,9 +240,7 @@ impl Work<'_> {
         variables: &Document,
     ) -> Result<(), Failure> {
         let owner = at.owner();
-        for (name, value) in variables.iter() {
-            self.set_local(at.key, &owner, name, value.clone())?;
-        }
+        self.propagate(at.key, &owner, variables)?;
         if !decision.is_fulfilled {
             return self.instruct_ad_hoc(
                 at,

@@ -405,10 +405,11 @@ pub enum JoinCheck {
     #[n(2)]
     Underway,
 }
-/// A multi-instance body or an ad-hoc sub-process, which counts nothing.
+
+/// A multi-instance body or an ad-hoc sub-process, which counts only what it collects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Loop {
-    /// Items of its collection.
+    /// Items of its collection; in an ad-hoc sub-process, places of its output collection.
     #[n(0)]
     pub size: u32,
     /// Instances decided on so far.
@@ -438,7 +439,7 @@ pub struct Chunk {
 }
 minicbor_value!(Chunk, weight = |chunk| 64 + chunk.json.as_bytes().len() + 4 * chunk.ends.len());
 
-/// What one instance of a multi-instance body gave.
+/// What one instance of a multi-instance body gave, or one activation in an ad-hoc sub-process.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(transparent)]
 pub struct LoopOutput(#[n(0)] pub Json);
@@ -532,8 +533,12 @@ pub struct PendingEvent {
 pub struct Variable {
     #[n(0)]
     pub key: Key,
+    /// What it was last set to.
     #[n(1)]
     pub value: Json,
+    /// Set if that is a list to which values have been appended since: their first place in the collection of the scope.
+    #[n(2)]
+    pub rest_from: Option<u32>,
 }
 minicbor_value!(Variable, weight = |variable| 64 + variable.value.as_bytes().len());
 

@@ -32,6 +32,14 @@ impl Failure {
         Self::Incident { error_type, message: message.into() }
     }
 
+    /// An incident tells first what has failed.
+    pub(crate) fn because(self, what: &str) -> Self {
+        match self {
+            Self::Incident { error_type, message } => Self::incident(error_type, format!("{what} {message}")),
+            other => other,
+        }
+    }
+
     /// As an answer to a command. An incident cannot reach it: steps turn incidents into rows.
     pub(crate) fn into_rejection(self) -> Rejection {
         match self {

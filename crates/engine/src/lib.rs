@@ -13,6 +13,7 @@ mod awaited;
 pub mod batch_operation;
 mod business_id;
 mod cluster_variables;
+mod collection;
 mod command;
 mod compensation;
 mod condition;

@@ -81,15 +81,17 @@ impl Work<'_> {
     fn try_activate(&mut self, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
-        if element.listeners.start.is_empty() {
+        let behavior = behavior(&element.kind);
+        if element.listeners.start.is_empty() || !self.has_listened(at)? {
+            behavior.prepare(self, at)?;
             self.apply_inputs(at)?;
-        } else if !self.has_listened(at)? {
-            self.apply_inputs(at)?;
-            self.listen_before(at, trigger.cloned())?;
-            return Ok(Next::Listen);
+            if !element.listeners.start.is_empty() {
+                self.listen_before(at, trigger.cloned())?;
+                return Ok(Next::Listen);
+            }
         }
         self.fault_point(FaultPoint::Activate, &element.id);
-        behavior(&element.kind).activate(self, at, trigger)
+        behavior.activate(self, at, trigger)
     }
 
     /// Completes an element instance and leaves it, unless end listeners come before that.

@@ -2,27 +2,22 @@
 //!
 //! A list may have 100,000 items, so nothing here handles all of them at once but the evaluation of the collection and
 //! the making of the final list. The items are stored in chunks when the body is activated, the instances are made a
-//! slice at a time, each output has a row of its own, and at the end the outputs are put together chunk by chunk.
+//! slice at a time, and at the end the outputs are put together chunk by chunk (`collection.rs`).
 
 use bpmn::graph::{ElementKind, MultiInstance};
 use feel::{List, Value};
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
-use crate::entity::{Chunk, ElementInstance, Loop, LoopOutput, Phase};
+use crate::collection::{CHUNK, chunk_of};
+use crate::entity::{ElementInstance, Loop, Phase};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::{At, Work};
 
-/// Values in one chunk.
-const CHUNK: u32 = 64;
 /// Chunks of outputs that one step puts together.
 const CHUNKS_PER_STEP: u32 = 4;
-/// Rows that one step removes.
-const ROWS_PER_STEP: usize = 256;
-/// Rows that cost about as much as an ordinary step.
-const ROWS_LIKE_A_STEP: usize = 16;
 /// Local variable that holds the number of an instance.
 pub(crate) const LOOP_COUNTER: &str = "loopCounter";
 
@@ -148,7 +143,7 @@ impl Work<'_> {
             let row = self.tables.element_instances.get(&at.key)?;
             let number = row.map_or(0, |row| row.loop_counter);
             let value = if !is_overwritten {
-                self.tables.variables.get(&(at.key, name.into()))?.map(|variable| variable.value.clone())
+                self.local_variable(at.key, name)?
             } else if name == LOOP_COUNTER {
                 Some(Json::from_valid(number.to_string()))
             } else if input == Some(name) {
@@ -161,16 +156,6 @@ impl Work<'_> {
             }
         }
         Ok(Some(variables))
-    }
-
-    /// Takes what an instance gives for the list of outputs.
-    pub fn collect_output(&mut self, body_key: Key, child: &At, value: &Json) -> Result<(), StateError> {
-        let row = self.tables.element_instances.get(&child.key)?;
-        if let Some(index) = row.and_then(|row| row.loop_counter.checked_sub(1)) {
-            let value = Json::from_valid(bytes::Bytes::copy_from_slice(value.as_bytes()));
-            self.tables.loop_outputs.put((body_key, index), LoopOutput(value));
-        }
-        Ok(())
     }
 
     /// Whether the completion condition of a body is true, now that a child completes.
@@ -192,27 +177,9 @@ impl Work<'_> {
         if let Some(output) = &marker.output
             && condition.variables().contains(&output.variable)
         {
-            extra.set(Name::from(&output.variable), self.outputs_so_far(child.scope_key, state.size)?);
+            extra.set(Name::from(&output.variable), self.outputs(child.scope_key, 0..state.size)?);
         }
         self.evaluate_condition(condition, &Scope { extra: Some(&extra), ..Scope::of(child.key) })
-    }
-
-    /// The list of outputs while instances still run. As long as the list, so only for who asks.
-    fn outputs_so_far(&self, body_key: Key, size: u32) -> Result<Json, StateError> {
-        let mut json = vec![b'['];
-        let chunk = self.output_chunk(body_key, 0, size)?;
-        json.extend_from_slice(chunk.json.as_bytes());
-        json.push(b']');
-        Ok(Json::from_valid(json))
-    }
-
-    fn output_chunk(&self, body_key: Key, start: u32, end: u32) -> Result<Chunk, StateError> {
-        let rows = self.tables.loop_outputs.scan((body_key, start)..(body_key, end), usize::MAX)?;
-        let mut rows = rows.into_iter().peekable();
-        Ok(chunk_of(start..end, |index, out| match rows.next_if(|((_, at), _)| *at == index) {
-            Some((_, output)) => out.extend_from_slice(output.0.as_bytes()),
-            None => out.extend_from_slice(b"null"),
-        }))
     }
 
     /// All instances of a body have ended. A long list holds its completion until it is put together.
@@ -224,7 +191,7 @@ impl Work<'_> {
         self.tables.loops.update(&body.key, |state| state.is_gathering = true)?;
         let chunks = state.size.div_ceil(CHUNK);
         if chunks <= CHUNKS_PER_STEP {
-            return Ok(self.gather_chunks(body.key, 0, chunks, state.size)?);
+            return Ok(self.gather_chunks(body.key, 0..chunks, state.size)?);
         }
         self.steps.push_back(Step::GatherLoop { body_key: body.key, chunk: 0 });
         self.change_scope(body.key, 1, 0)
@@ -239,99 +206,11 @@ impl Work<'_> {
         }
         let chunks = state.size.div_ceil(CHUNK);
         let end = chunks.min(chunk.saturating_add(CHUNKS_PER_STEP));
-        self.gather_chunks(body_key, chunk, end, state.size)?;
+        self.gather_chunks(body_key, chunk..end, state.size)?;
         if end < chunks {
             self.steps.push_back(Step::GatherLoop { body_key, chunk: end });
             return Ok(());
         }
         self.change_scope(body_key, -1, 0)
-    }
-
-    fn gather_chunks(&mut self, body_key: Key, from: u32, to: u32, size: u32) -> Result<(), StateError> {
-        for number in from..to {
-            let (start, end) = (number * CHUNK, size.min((number + 1) * CHUNK));
-            let outputs = self.output_chunk(body_key, start, end)?;
-            self.tables.loop_chunks.put((body_key, number), outputs);
-            let keys = self.tables.loop_outputs.keys((body_key, start)..(body_key, end), usize::MAX)?;
-            self.extra_steps += keys.len() / ROWS_LIKE_A_STEP;
-            for key in keys {
-                self.tables.loop_outputs.delete(&key);
-            }
-        }
-        Ok(())
-    }
-
-    /// The list of outputs, when all of it is put together.
-    pub fn gathered_outputs(&self, body_key: Key) -> Result<Json, StateError> {
-        let mut json = vec![b'['];
-        self.tables.loop_chunks.visit((body_key, 0)..(body_key + 1, 0), |_, chunk| {
-            if json.len() > 1 {
-                json.push(b',');
-            }
-            json.extend_from_slice(chunk.json.as_bytes());
-            std::ops::ControlFlow::Continue(())
-        })?;
-        json.push(b']');
-        Ok(Json::from_valid(json))
-    }
-
-    /// Removes the rows of a body that has ended.
-    pub fn forget_loop(&mut self, body_key: Key) -> Result<(), Failure> {
-        let range = (body_key, 0)..(body_key + 1, 0);
-        let outputs = self.tables.loop_outputs.keys(range.clone(), ROWS_PER_STEP)?;
-        let chunks = self.tables.loop_chunks.keys(range, ROWS_PER_STEP - outputs.len())?;
-        let rows = outputs.len() + chunks.len();
-        self.extra_steps += rows / ROWS_LIKE_A_STEP;
-        let is_more = rows == ROWS_PER_STEP;
-        for key in outputs {
-            self.tables.loop_outputs.delete(&key);
-        }
-        for key in chunks {
-            self.tables.loop_chunks.delete(&key);
-        }
-        if is_more {
-            self.steps.push_back(Step::ForgetLoop { body_key });
-        }
-        Ok(())
-    }
-}
-
-impl Chunk {
-    /// A copy of one value, so that it does not keep the others alive.
-    fn value(&self, at: u32) -> Option<Json> {
-        let at = at as usize;
-        let end = *self.ends.get(at)? as usize;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] as usize + 1 };
-        let value = self.json.as_bytes().get(start..end)?;
-        Some(Json::from_valid(bytes::Bytes::copy_from_slice(value)))
-    }
-}
-
-/// A chunk of values that are written one by one.
-fn chunk_of<T>(values: impl IntoIterator<Item = T>, mut write: impl FnMut(T, &mut Vec<u8>)) -> Chunk {
-    let (mut json, mut ends) = (Vec::new(), Vec::new());
-    for value in values {
-        if !ends.is_empty() {
-            json.push(b',');
-        }
-        write(value, &mut json);
-        ends.push(json.len() as u32);
-    }
-    Chunk { json: Json::from_valid(json), ends }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_of_a_chunk_are_found_by_their_place() {
-        let texts = ["1", r#""a,b""#, "null", "[2,3]"];
-        let chunk = chunk_of(texts, |text, out| out.extend_from_slice(text.as_bytes()));
-        assert_eq!(chunk.json.as_str(), r#"1,"a,b",null,[2,3]"#);
-        for (at, text) in (0..).zip(texts) {
-            assert_eq!(chunk.value(at).map(|value| value.as_str().to_owned()).as_deref(), Some(text));
-        }
-        assert_eq!(chunk.value(4), None);
     }
 }

@@ -97,7 +97,6 @@ state::tables! {
         pub forms: Table<Key, StoredFile> = 41,
         /// Resources of no kind that the engine knows.
         pub resources: Table<Key, StoredFile> = 42,
-        /// Multi-instance bodies and ad-hoc sub-processes.
         /// Signal subscriptions.
         pub signal_subscriptions: Table<Key, SignalSubscription> = 60,
         /// Signal subscriptions by tenant and signal name.
@@ -114,11 +113,11 @@ state::tables! {
         pub condition_by_instance: Table<(Key, Key), ()> = 66,
         /// Conditional start events of latest versions: definition, element.
         pub condition_starts: Table<(Key, u32), StartSubscription> = 67,
-        /// Multi-instance bodies.
+        /// Multi-instance bodies and ad-hoc sub-processes.
         pub loops: Table<Key, Loop> = 70,
-        /// Items of a multi-instance body, later its outputs: body, number of the chunk.
+        /// Items of a multi-instance body, later its outputs, or those of an ad-hoc sub-process: body, number of the chunk.
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,
-        /// What the instances of a multi-instance body gave: body, index.
+        /// What the instances of a multi-instance body or in an ad-hoc sub-process gave: body, place.
         pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,
         /// Root instances whose business ID is theirs alone: tenant, process ID, business ID.
         pub business_ids: Table<(Tenant, Text, Text), Key> = 80,

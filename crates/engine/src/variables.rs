@@ -8,6 +8,7 @@ use bytes::Bytes;
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
+use crate::collection::value_of;
 use crate::entity::{ErrorType, Variable};
 use crate::expression::Scope;
 use crate::failure::Failure;
@@ -31,7 +32,7 @@ impl Work<'_> {
             if row.has_variables
                 && let Some(variable) = self.tables.variables.get(&(scope_key, Arc::clone(&name)))?
             {
-                return Ok(Some(variable.value.clone()));
+                return value_of(self.tables, scope_key, &variable).map(Some);
             }
             if row.scope_key == 0 {
                 return Ok(None);
@@ -41,16 +42,26 @@ impl Work<'_> {
         Ok(None)
     }
 
+    /// The value of a variable of exactly one scope.
+    pub fn local_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let variable = self.tables.variables.get(&(scope_key, name.into()))?;
+        variable.map(|variable| value_of(self.tables, scope_key, &variable)).transpose()
+    }
+
     /// All variables of exactly one scope.
     pub fn local_variables(&self, scope_key: Key) -> Result<Vec<(Name, Json)>, StateError> {
         let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-        Ok(rows.into_iter().map(|((_, name), variable)| (Name(name), variable.value.clone())).collect())
+        rows.into_iter()
+            .map(|((_, name), variable)| Ok((Name(name), value_of(self.tables, scope_key, &variable)?)))
+            .collect()
     }
 
     /// Key, name and value of all variables of exactly one scope.
     pub fn local_variable_rows(&self, scope_key: Key) -> Result<Vec<(Key, Name, Json)>, StateError> {
         let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-        Ok(rows.into_iter().map(|((_, name), row)| (row.key, Name(name), row.value.clone())).collect())
+        rows.into_iter()
+            .map(|((_, name), row)| Ok((row.key, Name(name), value_of(self.tables, scope_key, &row)?)))
+            .collect()
     }
 
     /// Variables that a scope sees: all, or those named.
@@ -111,8 +122,9 @@ impl Work<'_> {
         let key = (scope_key, name.0.clone());
         if row.has_variables {
             if let Some(old) = self.tables.variables.get(&key)? {
-                if old.value != value {
-                    let variable = Variable { key: old.key, value: value.clone() };
+                if value_of(self.tables, scope_key, &old)? != value {
+                    let rest_from = self.restart_collection(scope_key, &old)?;
+                    let variable = Variable { key: old.key, value: value.clone(), rest_from };
                     self.tables.variables.put(key, variable);
                     self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value);
                     self.touch(owner.process_instance_key, scope_key, name, false)?;
@@ -124,7 +136,7 @@ impl Work<'_> {
         }
         let variable_key = self.next_key();
         self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value);
-        self.tables.variables.insert(key, Variable { key: variable_key, value });
+        self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
         self.touch(owner.process_instance_key, scope_key, name, true)
     }
 
@@ -177,7 +189,11 @@ impl Work<'_> {
         // A compensation handler may have been given variables of the past, which nobody else sees.
         let is_inside = at.scope_key == 0 || at.element().is_for_compensation;
         let outside = if is_inside { at.key } else { at.scope_key };
-        let given = self.loop_variables(at)?;
+        let mut given = self.loop_variables(at)?;
+        if let Some(own) = self.ad_hoc_variables(at)? {
+            let all = given.get_or_insert_default();
+            own.iter().for_each(|(name, value)| all.set(name.clone(), value.clone()));
+        }
         let targets = self.evaluate_mappings(outside, given.as_ref(), mappings, None)?;
         let owner = at.owner();
         for (name, value) in targets.iter() {

@@ -157,9 +157,9 @@ impl Work<'_> {
             if !row.has_variables {
                 return Ok(false);
             }
-            let Some(variable) = work.tables.variables.get(&(key, name.0.clone()))? else { return Ok(false) };
+            let Some(value) = work.local_variable(key, name)? else { return Ok(false) };
             is_any = true;
-            Ok(test.is_met_by(Some(&text(variable.value.as_str()))))
+            Ok(test.is_met_by(Some(&text(value.as_str()))))
         })?;
         Ok(found || (!is_any && test.is_met_by(None)))
     }

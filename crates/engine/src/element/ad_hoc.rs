@@ -1,39 +1,42 @@
 //! Ad-hoc sub-process: what runs inside is decided by a list, by a job worker, or from outside.
 
+use bpmn::graph::ElementKind;
 use protocol::{Document, Json, Name};
 
 use super::{Behavior, Leave, Next};
-use crate::ad_hoc::definition;
+use crate::ad_hoc::{ELEMENTS, definition};
+use crate::collection::with_value;
 use crate::entity::{ErrorType, Loop, Phase};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::{At, Work};
 
-/// Local variable that tells what may be activated.
-const ELEMENTS: &str = "adHocSubProcessElements";
-
 pub(super) struct AdHocSubProcess;
 
 impl AdHocSubProcess {
     /// Waits for events, with nothing collected yet.
-    fn open(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn open(work: &mut Work, at: &At) -> Result<(), Failure> {
         work.subscribe_to_events(at)?;
-        if let Some(output) = definition(at).and_then(|ad_hoc| ad_hoc.output.as_ref()) {
-            let name = Name::from(&output.variable);
-            work.set_local(at.key, &at.owner(), &name, Json::from_valid("[]"))?;
-        }
         work.tables.loops.insert(at.key, Loop::default());
         Ok(())
     }
 }
 
 impl Behavior for AdHocSubProcess {
+    fn prepare(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        let Some(ad_hoc) = definition(at) else { return Ok(()) };
+        let owner = at.owner();
+        let elements = Json::from_valid(ad_hoc.elements_json.to_string());
+        work.set_local(at.key, &owner, &Name::from(ELEMENTS), elements)?;
+        if let Some(output) = &ad_hoc.output {
+            work.set_local(at.key, &owner, &Name::from(&output.variable), Json::from_valid("[]"))?;
+        }
+        Ok(())
+    }
+
     fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(Next::Wait) };
-        // The list of what to activate may be made of it. A second try sets the same.
-        let elements = Json::from_valid(ad_hoc.elements_json.to_string());
-        work.set_local(at.key, &at.owner(), &Name::from(ELEMENTS), elements)?;
         let mut activated = Vec::new();
         let mut job = None;
         match (&ad_hoc.job, &ad_hoc.active_elements) {
@@ -43,7 +46,7 @@ impl Behavior for AdHocSubProcess {
             (None, Some(expression)) => activated = work.evaluate_activities(at, expression)?,
             (None, None) => {}
         }
-        self.open(work, at)?;
+        Self::open(work, at)?;
         if let Some(job) = job {
             work.insert_ad_hoc_job(at, job)?;
         }
@@ -52,23 +55,20 @@ impl Behavior for AdHocSubProcess {
     }
 
     fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        let Some(ad_hoc) = definition(at) else { return Ok(()) };
-        self.open(work, at)?;
-        let elements = Json::from_valid(ad_hoc.elements_json.to_string());
-        work.set_local(at.key, &at.owner(), &Name::from(ELEMENTS), elements)?;
-        Ok(())
+        self.prepare(work, at)?;
+        Self::open(work, at)
     }
 
     fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
         // Its variables stay inside unless output mappings take them out; what was collected goes out.
+        if let Some(output) = definition(at).and_then(|ad_hoc| ad_hoc.output.as_ref()) {
+            let name = Name::from(&output.variable);
+            if let Some(list) = work.close_collection(at.key, &at.owner(), &name)? {
+                work.propagate(at.scope_key, &at.owner(), &[(name, list)].into_iter().collect())?;
+            }
+        }
         if !at.element().outputs.is_empty() {
             work.apply_outputs(at, &Document::empty())?;
-        }
-        if let Some(output) = definition(at).and_then(|ad_hoc| ad_hoc.output.as_ref())
-            && let Some(list) = work.tables.variables.get(&(at.key, output.variable.clone()))?
-        {
-            let list = [(Name::from(&output.variable), list.value.clone())].into_iter().collect();
-            work.propagate(at.scope_key, &at.owner(), &list)?;
         }
         Ok(Leave::All)
     }
@@ -78,8 +78,7 @@ impl Behavior for AdHocSubProcess {
     }
 
     fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        work.tables.loops.delete(&at.key);
-        Ok(())
+        work.end_loop(at.key)
     }
 
     fn completes_when_empty(&self, work: &mut Work, at: &At) -> Result<bool, Failure> {
@@ -100,23 +99,40 @@ impl Behavior for AdHocSubProcess {
     fn child_completing(&self, work: &mut Work, scope: &At, child: &At) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(scope) else { return Ok(()) };
         let Some(row) = work.tables.element_instances.get(&scope.key)? else { return Ok(()) };
-        if row.phase != Phase::Activated || row.interrupted {
+        // An event sub-process counts even if it has ended everything else.
+        let is_event = matches!(child.element().kind, ElementKind::EventSubProcess { .. });
+        if row.phase != Phase::Activated || (row.interrupted && !is_event) {
             return Ok(());
         }
         let collected = match &ad_hoc.output {
-            Some(output) if child.index == ad_hoc.inner => Some(work.append_output(scope, child, output)?),
+            // One that undoes what was done here gives nothing.
+            Some(output) if !child.element().is_for_compensation => {
+                work.check_collection(scope.key, &output.variable)?;
+                let kind = ErrorType::ExtractValueError;
+                let value = work.evaluate(&output.element, &Scope::of(child.key), kind)?;
+                Some((Name::from(&output.variable), work.to_json(&value)))
+            }
             _ => None,
         };
         let is_done = work.tables.loops.get(&scope.key)?.is_some_and(|state| state.is_done);
         let fulfilled = match &ad_hoc.completion_condition {
-            Some(condition) if ad_hoc.job.is_none() && !is_done => {
-                let view = Scope { extra: collected.as_ref(), ..Scope::of(scope.key) };
-                work.evaluate_condition(condition, &view)?
+            Some(condition) if ad_hoc.job.is_none() && !is_done && !row.interrupted => {
+                // Nothing is appended before all of this has succeeded, for it may be tried again.
+                let mut extra = Document::empty();
+                if let Some((name, value)) = &collected
+                    && condition.variables().contains(&name.0)
+                {
+                    let list = work.local_variable(scope.key, name)?.unwrap_or_else(Json::null);
+                    extra.set(name.clone(), with_value(&list, value));
+                }
+                let view = Scope { extra: Some(&extra), ..Scope::of(scope.key) };
+                work.evaluate_condition(condition, &view)
+                    .map_err(|failure| failure.because("Failed to evaluate completion condition."))?
             }
             _ => false,
         };
-        for (name, list) in collected.iter().flat_map(Document::iter) {
-            work.set_local(scope.key, &scope.owner(), name, list.clone())?;
+        if let Some((name, value)) = &collected {
+            work.append(scope.key, &scope.owner(), name, value)?;
         }
         if fulfilled {
             work.record_instruction(scope, protocol::Intent::Completed, &[], ad_hoc.cancel_remaining);
@@ -162,10 +178,13 @@ impl Behavior for AdHocInner {
     }
 }
 
+/// How the incident of a list of elements begins that cannot be activated.
+pub(crate) const CANNOT_ACTIVATE: &str = "Failed to activate ad-hoc elements.";
+
 /// The incident of a list of elements that cannot be activated.
 pub(crate) fn no_such_elements(ids: &[&str]) -> Failure {
     let message = format!(
-        "Failed to activate ad-hoc elements. No BPMN elements found with ids: {}.",
+        "{CANNOT_ACTIVATE} No BPMN elements found with ids: {}.",
         ids.iter().map(|id| format!("'{id}'")).collect::<Vec<_>>().join(", ")
     );
     Failure::incident(ErrorType::ExtractValueError, message)

@@ -25,7 +25,7 @@ mod sub_process;
 mod throw;
 mod user_task;
 
-pub(crate) use ad_hoc::no_such_elements;
+pub(crate) use ad_hoc::{CANNOT_ACTIVATE, no_such_elements};
 
 use bpmn::graph::ElementKind;
 use protocol::{Document, Rejection};
@@ -49,6 +49,11 @@ pub(crate) enum Next {
 ///
 /// An `Err` with an incident must leave nothing half done: evaluate first, then write.
 pub(crate) trait Behavior: Sync {
+    /// Local variables that are there before input mappings and start listeners. It may be asked again.
+    fn prepare(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Input mappings are applied. `trigger` is set if the element is a catch event whose event has happened.
     fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure>;
 

@@ -44,13 +44,7 @@ impl Behavior for MultiInstanceBody {
     }
 
     fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        if let Some(state) = work.tables.loops.get(&at.key)? {
-            work.tables.loops.delete(&at.key);
-            if state.size > 0 {
-                return work.forget_loop(at.key);
-            }
-        }
-        Ok(())
+        work.end_loop(at.key)
     }
 
     fn watches_children(&self) -> bool {
@@ -74,7 +68,10 @@ impl Behavior for MultiInstanceBody {
             None => None,
         };
         if let Some(value) = &output {
-            work.collect_output(scope.key, child, value)?;
+            let row = work.tables.element_instances.get(&child.key)?;
+            if let Some(place) = row.and_then(|row| row.loop_counter.checked_sub(1)) {
+                work.put_output(scope.key, place, value);
+            }
         }
         if work.is_loop_done(marker, &state, child)? {
             work.tables.loops.update(&scope.key, |state| state.is_done = true)?;

@@ -45,8 +45,7 @@ impl Behavior for StandardLoopBody {
     }
 
     fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        work.tables.loops.delete(&at.key);
-        Ok(())
+        work.end_loop(at.key)
     }
 
     fn watches_children(&self) -> bool {

@@ -2,10 +2,12 @@
 //! every process for the sake of this question, so it looks at them one after the other.
 
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 use protocol::{Key, Name, QueryReply, VariableView};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use crate::collection::value_of;
 use crate::entity::VariableKey;
 
 pub(super) fn read(key: Key) -> Read {
@@ -25,7 +27,7 @@ impl Scan for Search {
         view.tables.variables.visit((start, Bound::Unbounded), |place, variable| {
             rows += 1;
             if variable.key == self.key {
-                found = Some((place.clone(), variable.value.clone()));
+                found = Some((place.clone(), Arc::clone(variable)));
             } else if rows == ROWS_PER_SLICE {
                 self.after = Some(place.clone());
             } else {
@@ -33,7 +35,7 @@ impl Scan for Search {
             }
             ControlFlow::Break(())
         })?;
-        let Some(((scope_key, name), value)) = found else {
+        let Some(((scope_key, name), variable)) = found else {
             return if self.after.is_some() {
                 Ok(Read::More(self))
             } else {
@@ -46,7 +48,7 @@ impl Scan for Search {
         Ok(Read::Done(QueryReply::Variable(VariableView {
             key: self.key,
             name: Name(name),
-            value,
+            value: value_of(view.tables, scope_key, &variable)?,
             scope_key,
             process_instance_key: row.process_instance_key,
             root_process_instance_key: instance.root_key,

@@ -35,9 +35,15 @@ fn a_list_says_what_runs_at_the_beginning() {
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
               pick.results = [] created
               pick activated
-              pick#innerInstance activating, activated
-              pick#innerInstance activating, activated
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               b activating
               job b created type b retries 3
               b activated
@@ -51,29 +57,24 @@ fn a_list_says_what_runs_at_the_beginning() {
             > complete a@1 {"r": 1}
               job a completed
               a completing
-              pick#innerInstance.r = 1 created
+              pick#innerInstance.r = 1 updated
               a completed
               after activating, activated, completing, completed
-              pick#innerInstance completing
-              pick.results = [1] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
             > complete b {"r": 2, "other": 3}
               job b completed
               b completing
-              pick#innerInstance.r = 2 created
+              pick#innerInstance.r = 2 updated
               pick#innerInstance.other = 3 created
               b completed
-              pick#innerInstance completing
-              pick.results = [1,2] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
             > complete a@2
               job a completed
               a completing, completed
               after activating, activated, completing, completed
-              pick#innerInstance completing
-              pick.results = [1,2,null] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
               pick completing
+              pick.results = [1,2,null] updated
               p.results = [1,2,null] created
               pick completed
               e activating, activated, completing, completed
@@ -106,11 +107,11 @@ fn a_list_of_what_is_not_there_is_an_incident() {
             > set #1 {"wanted": ["b", 1]}
             > resolve pick
               incident pick EXTRACT_VALUE_ERROR resolved
-              incident pick EXTRACT_VALUE_ERROR created: Expected result of the expression 'wanted' to be a list of strings, but it holds an item of type 'NUMBER'.
+              incident pick EXTRACT_VALUE_ERROR created: Failed to activate ad-hoc elements. Expected result of the expression 'wanted' to be a list of strings, but it holds an item of type 'NUMBER'.
             > set #1 {"wanted": "b"}
             > resolve pick
               incident pick EXTRACT_VALUE_ERROR resolved
-              incident pick EXTRACT_VALUE_ERROR created: Expected result of the expression 'wanted' to be 'ARRAY', but was 'STRING'.
+              incident pick EXTRACT_VALUE_ERROR created: Failed to activate ad-hoc elements. Expected result of the expression 'wanted' to be 'ARRAY', but was 'STRING'.
             > set #1 {"wanted": ["b"]}
             > resolve pick
               incident pick EXTRACT_VALUE_ERROR resolved
@@ -349,12 +350,15 @@ fn a_worker_decides_what_is_next() {
             > complete agent activate=a,b,a {"q": 1}
               job agent completed
               agent#innerInstance activating
+              agent#innerInstance.r = null created
               agent#innerInstance.q = 1 created
               agent#innerInstance activated
               agent#innerInstance activating
+              agent#innerInstance.r = null created
               agent#innerInstance.q = 1 created
               agent#innerInstance activated
               agent#innerInstance activating
+              agent#innerInstance.r = null created
               agent#innerInstance.q = 1 created
               agent#innerInstance activated
               a activating
@@ -369,11 +373,9 @@ fn a_worker_decides_what_is_next() {
             > complete a@1 {"r": "one"}
               job a completed
               a completing
-              agent#innerInstance.r = "one" created
+              agent#innerInstance.r = "one" updated
               a completed
-              agent#innerInstance completing
-              agent.results = ["one"] updated
-              agent#innerInstance completed
+              agent#innerInstance completing, completed
               job agent created type think retries 1 ad hoc sub process unspecified
             > activate think
               job agent activated
@@ -381,11 +383,9 @@ fn a_worker_decides_what_is_next() {
             > complete b {"r": "two"}
               job b completed
               b completing
-              agent#innerInstance.r = "two" created
+              agent#innerInstance.r = "two" updated
               b completed
-              agent#innerInstance completing
-              agent.results = ["one","two"] updated
-              agent#innerInstance completed
+              agent#innerInstance completing, completed
               job agent canceled
               job agent created type think retries 1 ad hoc sub process unspecified
             > complete agent@2
@@ -395,19 +395,17 @@ fn a_worker_decides_what_is_next() {
               < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":["one","two"]}
             > complete agent {"memory": [1]}
               job agent completed
-              agent.memory = [1] created
+              p.memory = [1] created
             > complete a@2 {"r": "three"}
               job a completed
               a completing
-              agent#innerInstance.r = "three" created
+              agent#innerInstance.r = "three" updated
               a completed
-              agent#innerInstance completing
-              agent.results = ["one","two","three"] updated
-              agent#innerInstance completed
+              agent#innerInstance completing, completed
               job agent created type think retries 1 ad hoc sub process unspecified
             > activate think
               job agent activated
-              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"memory":[1],"results":["one","two","three"]}
+              < job agent AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}],"results":["one","two","three"],"memory":[1]}
             > fail agent
               job agent failed retries 0
               incident agent AD_HOC_SUB_PROCESS_NO_RETRIES created: No more retries left.
@@ -418,6 +416,7 @@ fn a_worker_decides_what_is_next() {
             > complete agent fulfilled=true
               job agent completed
               agent completing
+              agent.results = ["one","two","three"] updated
               p.results = ["one","two","three"] created
               agent completed
               -- agent_e

@@ -96,6 +96,32 @@ fn thousands_of_instances_begin_and_end_in_slices() {
 }
 
 #[test]
+fn thousands_of_activations_in_an_ad_hoc_sub_process_are_collected_in_slices() {
+    let mut harness = harness(
+        r#"process p
+           start s
+           adhoc pick elements=wanted collect=results gives=r {
+           script a expr=1 result=r
+           script b expr=22 result=r
+           script c expr=333 result=r
+           }
+           job check
+           end e
+           s -> pick -> check -> e"#,
+    );
+    let wanted: Vec<&str> = (0..ITEMS).map(|item| [r#""a""#, r#""b""#, r#""c""#][item % 3]).collect();
+    harness.apply(vec![create("p", document(&format!(r#"{{"wanted":[{}]}}"#, wanted.join(","))))], vec![]);
+    go_on_beside(&mut harness);
+    let jobs = harness.activate("check", 1);
+    let results: Vec<&str> = (0..ITEMS).map(|item| ["1", "22", "333"][item % 3]).collect();
+    assert_eq!(jobs[0].variables.get("results").unwrap().as_str(), format!("[{}]", results.join(",")));
+    let complete = CompleteJob { job_key: jobs[0].key, variables: Document::empty(), result: None };
+    harness.command(Command::CompleteJob(complete));
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(1);
+}
+
+#[test]
 fn thousands_of_jobs_are_cancelled_in_slices() {
     let model = r#"process p
         start s

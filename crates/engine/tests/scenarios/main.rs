@@ -7,6 +7,7 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "transcripts are written by a program")]
 
 mod ad_hoc;
+mod ad_hoc_outputs;
 mod await_result;
 mod banned;
 mod batch_operations;
@@ -22,6 +23,7 @@ mod conditions;
 mod decisions;
 mod deletion;
 mod deployment;
+mod element_jobs;
 mod error_event;
 mod escalations;
 mod event_sub_process;
@@ -36,6 +38,7 @@ mod jobs;
 mod large_scopes;
 mod lifecycle;
 mod links;
+mod listener_places;
 mod message_start;
 mod messages;
 mod migration;
@@ -48,6 +51,7 @@ mod multi_instance;
 mod panics;
 mod publications;
 mod queries;
+mod random_consistency;
 mod random_migration;
 mod random_model;
 mod random_modification;

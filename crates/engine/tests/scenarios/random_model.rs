@@ -9,6 +9,8 @@ use crate::support::Random;
 
 /// How deeply blocks may nest.
 const MAX_DEPTH: u32 = 4;
+/// The process that messages `b…`, signals `i…` and conditions on `r` start.
+pub const STARTED: &str = "started";
 /// Error codes that workers and end events throw.
 pub const CODES: [&str; 3] = ["E1", "E2", "E3"];
 
@@ -19,6 +21,8 @@ pub struct Generator<'a> {
     size: usize,
     /// Whether the sub-process just written undoes itself: then nothing else may.
     is_undone: bool,
+    /// Whether elements may start instances of the process [`STARTED`]: not in itself, or that would never end.
+    may_start: bool,
     /// Processes that may be called, with their text.
     children: Vec<String>,
 }
@@ -29,10 +33,17 @@ struct Block {
     last: String,
 }
 
-/// The processes of a model; the one to start is `main`.
+/// The processes of a model; the one to create is `main`. Sometimes there is [`STARTED`], too.
 pub fn generate(random: &mut Random, size: usize) -> String {
-    let mut generator = Generator { random, elements: 0, size, is_undone: false, children: Vec::new() };
+    let mut generator =
+        Generator { random, elements: 0, size, is_undone: false, may_start: true, children: Vec::new() };
     let main = generator.process("main", MAX_DEPTH);
+    if generator.random.percent(40) {
+        generator.may_start = false;
+        generator.size = generator.elements + size / 3;
+        let started = generator.started();
+        generator.children.push(started);
+    }
     generator.children.insert(0, main);
     generator.children.join("")
 }
@@ -41,6 +52,36 @@ impl Generator<'_> {
     fn process(&mut self, id: &str, depth: u32) -> String {
         let mut text = format!("process {id}\n");
         self.scope(&mut text, depth);
+        text
+    }
+
+    /// Several ways to start, a block, end.
+    fn started(&mut self) -> String {
+        let mut text = format!("process {STARTED}\n");
+        let (merge, end) = (self.id("merge"), self.id("e"));
+        let _ = writeln!(text, "xor {merge}\nend {end}");
+        for number in 0..2 + self.random.below(3) {
+            let start = match self.random.below(6) {
+                0..=2 => {
+                    let id = self.id("get");
+                    let more = ["", " listen:start=t", " out:r=\"=r\""][self.random.below(3) as usize];
+                    let _ = writeln!(text, "receive {id} message=b{number} starts{more}");
+                    self.with_boundaries(&mut text, id).last
+                }
+                other => {
+                    let id = self.id("s");
+                    let _ = match other {
+                        3 => writeln!(text, "start {id} message=b{number}"),
+                        4 => writeln!(text, "start {id} signal=i{number}"),
+                        _ => writeln!(text, "start {id} condition=\"r > {}\"", 5 + number),
+                    };
+                    id
+                }
+            };
+            let _ = writeln!(text, "{start} -> {merge}");
+        }
+        let block = self.sequence(&mut text, 2);
+        let _ = writeln!(text, "{merge} -> {}\n{} -> {end}", block.first, block.last);
         text
     }
 
@@ -99,8 +140,12 @@ impl Generator<'_> {
             }
             7 => {
                 let id = self.id("pass");
-                let what = match self.random.below(7) {
+                let what = match self.random.below(10) {
                     0 | 1 => "task {id}".to_owned(),
+                    7 | 8 => self.publish(),
+                    9 if self.may_start => {
+                        format!("throw {{id}} signal=i{} in:r=\"=r\" in:key=\"=key\"", self.random.below(4))
+                    }
                     2 => format!("throw {{id}} signal=g{} in:r=\"=r\"", self.random.below(3)),
                     3 => format!("throw {{id}} escalation={}", CODES[self.random.below(3) as usize]),
                     4 | 5 => "throw {id} compensate".to_owned(),
@@ -147,11 +192,30 @@ impl Generator<'_> {
                 " task:completing=t task:canceling=t",
             ];
             let task = tasks[self.random.below(4) as usize];
+            let each = if each.is_empty() && self.random.percent(30) {
+                let how = ["", " sequential"][self.random.below(2) as usize];
+                format!(" each=[1,2,3] as=item{how} collect=list gives=item priority=\"=item\"")
+            } else {
+                each
+            };
             let _ = writeln!(text, "user {id} assignee=ann{task}{mapping}{listeners}{each}");
         } else {
             let _ = writeln!(text, "job {id} type=t{mapping}{listeners}{each}");
         }
         self.with_boundaries(text, id)
+    }
+
+    /// An element that publishes a message. None that somebody who does not end by it waits for: that might publish it
+    /// again.
+    fn publish(&mut self) -> String {
+        let name = if self.may_start && self.random.percent(40) {
+            format!("b{}", self.random.below(4))
+        } else {
+            self.message()
+        };
+        let kind = ["throw", "send"][self.random.below(2) as usize];
+        let more = ["", " ttl=PT5S", " ttl=PT9S dedupe=once"][self.random.below(3) as usize];
+        format!("{kind} {{id}} message={name} to==key in:r=\"=r\" in:key=\"=key\"{more}")
     }
 
     /// A link behind an element.
@@ -203,7 +267,10 @@ impl Generator<'_> {
         match self.random.below(6) {
             0 | 1 => format!("timer=PT{}S", self.random.below(30)),
             2 => format!("signal=g{}", self.random.below(3)),
-            3 => "condition=\"c = true\"".to_owned(),
+            3 => {
+                let condition = ["\"c = true\"", "\"d > 4\"", "\"d > 4\" after=update", "\"c or d > 5\""];
+                format!("condition={}", condition[self.random.below(4) as usize])
+            }
             _ => format!("message={} key=key", self.message()),
         }
     }
@@ -249,7 +316,6 @@ impl Generator<'_> {
         };
     }
 
-    /// May be cancelled at its end.
     /// Sometimes an event sub-process that undoes what the sub-process around it has done.
     fn undo_inside(&mut self, text: &mut String) {
         self.is_undone = self.random.percent(20);
@@ -263,6 +329,7 @@ impl Generator<'_> {
         }
     }
 
+    /// May be cancelled at its end.
     fn transaction(&mut self, text: &mut String, depth: u32) -> Block {
         let [id, start, choice, cancelled, end, event, after, out] =
             ["tx", "s", "choice", "stop", "e", "b", "job", "out"].map(|prefix| self.id(prefix));
@@ -438,7 +505,9 @@ impl Generator<'_> {
         let (gateway, merge) = (self.id("events"), self.id("merge"));
         let _ = writeln!(text, "events {gateway}\nxor {merge}");
         for (n, what) in
-            ["timer=PT9S", "message=m1 key=key", "message=m2 key=key", "signal=g1"].into_iter().enumerate()
+            ["timer=PT9S", "message=m1 key=key", "message=m2 key=key", "signal=g1", "condition=\"d > 4\""]
+                .into_iter()
+                .enumerate()
         {
             if n >= 2 && self.random.percent(50) {
                 continue;

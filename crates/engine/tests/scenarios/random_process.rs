@@ -6,20 +6,20 @@
 
 use std::fmt::Write as _;
 use std::num::NonZero;
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::entity::{Cancelling, ErrorType, JobState, JoinCheck, Phase};
-use engine::user_task::row::UserTaskState;
+use engine::entity::ErrorType;
 use engine::{FaultPoint, Options};
 use protocol::{
     ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, Condition,
-    CreateBatchOperation, CreateInstance, DefinitionRef, Document, FailJob, InstanceField, InstanceFilter,
-    Intent, JobKind, JobListenerEventType, JobResult, Key, Name, Operand, PublishMessage, RecordValue,
-    SetVariables, Test, ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
+    CorrelateMessage, CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals,
+    FailJob, InstanceField, InstanceFilter, Intent, JobKind, JobListenerEventType, JobResult, Key, Name,
+    Operand, PublishMessage, RecordValue, SetVariables, Test, ThrowError, UpdateJob, UserTaskChanges,
+    UserTaskCommand, UserTaskOperation,
 };
 
+use crate::random_consistency::check_consistency;
 use crate::random_migration::{parsed, versions};
 use crate::random_model::{CODES, generate};
 use crate::random_modification::element_ids;
@@ -275,7 +275,8 @@ impl Run {
                 self.advance(by_ms);
             }
             10 => self.advance(660_000),
-            11 | 12 => self.publish(),
+            11 => self.publish(),
+            12 => self.start(),
             13 => self.broadcast(),
             14 => self.use_tasks(false),
             15 => self.resolve_incidents(false),
@@ -284,11 +285,11 @@ impl Run {
                 self.harness.flush_and_reopen();
             }
             17 => {
-                let (r, c) = (self.random.below(10), self.random.percent(20));
+                let (r, c, d) = (self.random.below(10), self.random.percent(20), self.random.below(8));
                 if let Some(element_instance_key) = self.any_element_instance() {
                     self.run(Command::SetVariables(SetVariables {
                         element_instance_key,
-                        variables: document(&format!(r#"{{"r":{r},"c":{c}}}"#)),
+                        variables: document(&format!(r#"{{"r":{r},"c":{c},"d":{d}}}"#)),
                         local: r.is_multiple_of(2),
                         operation_reference: None,
                         request_id: None,
@@ -321,7 +322,9 @@ impl Run {
             return self.listen(&job);
         }
         let (job_key, result) = (job.key, decision(&job, self.random.below(4)));
-        let variables = document(&format!(r#"{{"r":{}}}"#, self.random.below(10)));
+        let d =
+            if self.random.percent(20) { format!(r#","d":{}"#, self.random.below(8)) } else { String::new() };
+        let variables = document(&format!(r#"{{"r":{}{d}}}"#, self.random.below(10)));
         let command = match self.random.below(10) {
             0 => Command::FailJob(FailJob {
                 job_key,
@@ -393,6 +396,35 @@ impl Run {
             variables: document(&format!(r#"{{"r":{}}}"#, self.random.below(10))),
             tenant_id: Name::default_tenant(),
         });
+        self.run(command);
+    }
+
+    /// Does what may start instances: by a message, a signal or a condition.
+    fn start(&mut self) {
+        let (number, key) = (self.random.below(5), self.random.below(2));
+        let variables = document(&format!(r#"{{"r":{},"key":"k{key}"}}"#, self.random.below(10)));
+        let (name, tenant_id) = (Name::from(format!("b{number}")), Name::default_tenant());
+        let correlation_key = Name::from(["", "k0", "k1"][self.random.below(3) as usize]);
+        let command = match self.random.below(5) {
+            0 | 1 => Command::PublishMessage(PublishMessage {
+                name,
+                correlation_key,
+                time_to_live_ms: [0, 5000][self.random.below(2) as usize],
+                message_id: Name::default(),
+                variables,
+                tenant_id,
+            }),
+            2 => Command::CorrelateMessage(CorrelateMessage { name, correlation_key, variables, tenant_id }),
+            3 => {
+                let name = Name::from(format!("i{number}"));
+                Command::BroadcastSignal(BroadcastSignal { name, variables, tenant_id })
+            }
+            _ => Command::EvaluateConditionals(EvaluateConditionals {
+                variables,
+                tenant_id,
+                definition_key: None,
+            }),
+        };
         self.run(command);
     }
 
@@ -533,11 +565,13 @@ impl Run {
                     result: decision(&job, 0),
                 }));
             }
+            // At last it changes no more, or whatever waits for it again and again would have no end.
+            let d = 3 + round.min(4);
             let scopes = self.harness.engine().tables().element_instances.keys(.., usize::MAX).unwrap();
             for element_instance_key in scopes {
                 self.run(Command::SetVariables(SetVariables {
                     element_instance_key,
-                    variables: document(r#"{"c":true}"#),
+                    variables: document(&format!(r#"{{"c":true,"d":{d}}}"#)),
                     local: false,
                     operation_reference: None,
                     request_id: None,
@@ -585,95 +619,4 @@ fn decision(job: &ActivatedJob, choice: u64) -> Option<Box<JobResult>> {
         is_completion_condition_fulfilled: choice <= 1,
         is_cancel_remaining_instances: choice == 0,
     }))
-}
-
-/// What must fit together whenever no steps are left over.
-fn check_consistency(harness: &Harness) {
-    let tables = harness.engine().tables();
-    // Interruptions wait for the listeners of tasks that they cancel.
-    let tasks = tables.user_tasks.scan(.., usize::MAX).unwrap();
-    let canceling = tasks.iter().any(|(_, task)| task.state == UserTaskState::Canceling);
-    tables
-        .element_instances
-        .visit(.., |key, row| {
-            let children = tables.children.keys((*key, 0)..(*key + 1, 0), usize::MAX).unwrap();
-            assert_eq!(children.len(), row.active_children as usize, "children of {key}: {row:?}");
-            let mut tokens = 0;
-            tables
-                .join_tokens
-                .visit((*key, 0, 0)..(*key + 1, 0, 0), |_, count| {
-                    tokens += **count;
-                    ControlFlow::Continue(())
-                })
-                .unwrap();
-            assert_eq!(tokens, row.waiting_tokens, "tokens in {key}: {row:?}");
-            let starts = row.phase == Phase::Activating && row.scope_key == 0;
-            let goes_on = !row.interrupted && row.interrupting_event.is_none();
-            assert!(
-                canceling || goes_on && (starts || row.pending_event.is_none()),
-                "unfinished business of {key}: {row:?}"
-            );
-            assert!(row.join_check != JoinCheck::Underway, "a look at joins that never came: {key}: {row:?}");
-            // What is being cancelled may wait for listeners of user tasks inside.
-            let cancels = row.cancelling == Cancelling::Ending && row.active_children == 0;
-            assert!(!cancels, "a cancellation that stopped: {key}: {row:?}");
-            if let Some(job_key) = row.job_key {
-                assert!(tables.jobs.contains(&job_key).unwrap(), "the job of {key}");
-            }
-            let waits = !tables.timer_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
-                || !tables.subscription_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
-                || !tables.signal_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty();
-            assert!(!waits || row.subscribed, "{key} waits for events unseen: {row:?}");
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    let triggered = tables.compensations.scan(.., usize::MAX).unwrap();
-    for (thrower_key, _) in tables.compensation_by_thrower.keys(.., usize::MAX).unwrap() {
-        // A modification may take the thrower away while handlers run.
-        let handlers_run = triggered.iter().any(|(_, row)| row.thrower_key == Some(thrower_key));
-        assert!(
-            handlers_run || tables.element_instances.contains(&thrower_key).unwrap(),
-            "waits for handlers: {thrower_key}"
-        );
-    }
-    for (handler_key, scope_key, key) in tables.compensation_by_handler.keys(.., usize::MAX).unwrap() {
-        assert!(tables.element_instances.contains(&handler_key).unwrap(), "a handler: {handler_key}");
-        assert!(tables.compensations.contains(&(scope_key, key)).unwrap(), "what {handler_key} undoes");
-    }
-    tables
-        .jobs
-        .visit(.., |key, job| {
-            let queued =
-                tables.job_queue.contains(&(job.job_type.0.clone(), job.tenant_id.0.clone(), *key)).unwrap();
-            assert_eq!(queued, job.state == JobState::Activatable, "job {key}: {job:?}");
-            let due = tables.job_due.contains(&(job.due_ms, *key)).unwrap();
-            assert_eq!(
-                due,
-                matches!(job.state, JobState::Activated | JobState::Backoff),
-                "job {key}: {job:?}"
-            );
-            let owner = tables
-                .element_instances
-                .get(&job.element_instance_key)
-                .unwrap()
-                .expect("the element of a job");
-            assert_eq!(owner.job_key, Some(*key));
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-    let rows =
-        |name: &str| tables.row_counts().into_iter().find(|(table, _)| *table == name).expect("a table").1;
-    for (one, other) in [
-        ("timers", "timer_due"),
-        ("timers", "timer_by_owner"),
-        ("subscriptions", "subscription_by_name"),
-        ("subscriptions", "subscription_by_owner"),
-        ("signal_subscriptions", "signal_by_name"),
-        ("signal_subscriptions", "signal_by_owner"),
-        ("messages", "message_due"),
-        ("messages", "message_by_name"),
-        ("incidents", "incident_by_owner"),
-    ] {
-        assert_eq!(rows(one), rows(other), "rows of {one} and {other}");
-    }
 }

@@ -304,3 +304,73 @@ fn a_user_task_of_a_worker_is_told_its_form() {
         "#]],
     );
 }
+
+#[test]
+fn forms_of_user_tasks_are_bound_as_the_model_says() {
+    check_with(
+        &[
+            ("ask.form", ASK),
+            ("ask@2.form", r#"{"id": "ask", "components": [], "versionTag": "v2"}"#),
+            (
+                "p",
+                "process p
+                 start s
+                 user newest form==which
+                 user same form=ask binding=deployment
+                 user tagged form=ask binding=versionTag formtag=v1
+                 s -> newest -> same -> tagged",
+            ),
+        ],
+        Options::default(),
+        r#"deploy ask.form p
+           deploy ask@2.form
+           show tasks incidents
+           create p {"which": "none"}
+           set #1 {"which": "ask"}
+           resolve newest
+           finish newest
+           finish same
+           delete form:ask v=1
+           create p {"which": "ask"}
+           finish newest
+           cancel #1
+           cancel #2"#,
+        expect![[r#"
+              = deployed p v1 form:ask v1
+            > deploy ask@2.form
+              = deployed form:ask v2
+            > create p {"which": "none"}
+              incident newest FORM_NOT_FOUND created: Expected to find a form with id 'none', but no such form was found
+              = created p v1
+            > set #1 {"which": "ask"}
+            > resolve newest
+              incident newest FORM_NOT_FOUND resolved
+              task newest creating form:ask v2
+              task newest created form:ask v2
+            > finish newest
+              task newest completing action=complete form:ask v2
+              task newest completed action=complete form:ask v2
+              task same creating form:ask v1
+              task same created form:ask v1
+            > finish same
+              task same completing action=complete form:ask v1
+              task same completed action=complete form:ask v1
+              task tagged creating form:ask v1
+              task tagged created form:ask v1
+            > delete form:ask v=1
+            > create p {"which": "ask"}
+              task #2.newest creating form:ask v2
+              task #2.newest created form:ask v2
+              = created p v1
+            > finish newest
+              task #2.newest completing action=complete form:ask v2
+              task #2.newest completed action=complete form:ask v2
+              incident #2.same FORM_NOT_FOUND created: Expected to find a form with id 'ask', but no such form was found
+            > cancel #1
+              task tagged canceling action=cancel form:ask v1
+              task tagged canceled action=cancel form:ask v1
+            > cancel #2
+              incident #2.same FORM_NOT_FOUND resolved
+        "#]],
+    );
+}

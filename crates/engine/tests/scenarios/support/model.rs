@@ -20,7 +20,7 @@
 //! user sign assignee=ann users="a, b" due=… priority=7 form=f task:creating=check
 //! ```
 //!
-//! A receive task with `starts` starts the process. `throw`, `end` and `send` with `message=` publish it.
+//! `task` is an undefined task, `manual` a manual one. A receive task with `starts` starts the process. `throw`, `end` and `send` with `message=` publish it.
 //!
 //! Any activity may be multi-instance: `each=` the collection, and if wanted `as=` the input element, `sequential`,
 //! `collect=` the output collection, `gives=` the output element, `until=` the completion condition.
@@ -229,6 +229,7 @@ impl Writer {
                 ("boundaryEvent", extra, self.event(e))
             }
             "task" => ("task", String::new(), String::new()),
+            "manual" => ("manualTask", String::new(), String::new()),
             "xor" => ("exclusiveGateway", String::new(), String::new()),
             "complex" => {
                 let condition = e.get("when").map_or(String::new(), |condition| {

@@ -243,7 +243,7 @@ impl Transcript {
             }
             RecordValue::UserTask(task) => {
                 let name = self.element_name(task.element_instance_key, task.process_instance_key);
-                ("tasks", format!("task {name} {intent}{}", task_details(task)))
+                ("tasks", format!("task {name} {intent}{}", self.task_details(task)))
             }
             RecordValue::GlobalListener(listener) => ("tasks", format!("listener {} {intent}", listener.id)),
             RecordValue::Variable(variable) => {
@@ -465,6 +465,41 @@ impl Transcript {
     }
 }
 
+impl Transcript {
+    /// What is set about a user task.
+    fn task_details(&self, task: &UserTaskRecord) -> String {
+        let mut text = String::new();
+        let list = |names: &[Name]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(",");
+        for (name, value) in [
+            ("assignee", task.assignee.to_string()),
+            ("users", list(&task.candidate_users_list)),
+            ("groups", list(&task.candidate_groups_list)),
+            ("due", task.due_date.to_string()),
+            ("followup", task.follow_up_date.to_string()),
+            ("external", task.external_form_reference.to_string()),
+            ("action", task.action.to_string()),
+            ("changed", list(&task.changed_attributes)),
+            ("denied", task.denied_reason.to_string()),
+        ] {
+            if !value.is_empty() {
+                let _ = write!(text, " {name}={value}");
+            }
+        }
+        if task.priority != 50 {
+            let _ = write!(text, " priority={}", task.priority);
+        }
+        if let Some(form_key) = task.form_key {
+            let form = self.definitions.iter().find(|(_, key)| **key == form_key);
+            let ((form, version), _) = form.expect("a form that is deployed");
+            let _ = write!(text, " {form} v{version}");
+        }
+        if !task.variables.is_empty() {
+            let _ = write!(text, " {}", task.variables.to_json());
+        }
+        text
+    }
+}
+
 /// Body and activity of a multi-instance activity have one ID.
 fn name_of(value: &ProcessInstanceRecord) -> String {
     let body = if &*value.bpmn_element_type == "MULTI_INSTANCE_BODY" { "*" } else { "" };
@@ -524,37 +559,6 @@ fn compensation_line(it: &CompensationSubscriptionRecord, intent: &str) -> Strin
     }
     if !it.variables.is_empty() {
         let _ = write!(text, " {}", it.variables.to_json());
-    }
-    text
-}
-
-/// What is set about a user task.
-fn task_details(task: &UserTaskRecord) -> String {
-    let mut text = String::new();
-    let list = |names: &[Name]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(",");
-    for (name, value) in [
-        ("assignee", task.assignee.to_string()),
-        ("users", list(&task.candidate_users_list)),
-        ("groups", list(&task.candidate_groups_list)),
-        ("due", task.due_date.to_string()),
-        ("followup", task.follow_up_date.to_string()),
-        ("external", task.external_form_reference.to_string()),
-        ("action", task.action.to_string()),
-        ("changed", list(&task.changed_attributes)),
-        ("denied", task.denied_reason.to_string()),
-    ] {
-        if !value.is_empty() {
-            let _ = write!(text, " {name}={value}");
-        }
-    }
-    if task.priority != 50 {
-        let _ = write!(text, " priority={}", task.priority);
-    }
-    if task.form_key.is_some() {
-        text.push_str(" form");
-    }
-    if !task.variables.is_empty() {
-        let _ = write!(text, " {}", task.variables.to_json());
     }
     text
 }

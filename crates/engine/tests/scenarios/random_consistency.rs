@@ -1,0 +1,102 @@
+//! What rows of an engine must fit together, whatever has happened.
+
+use std::ops::ControlFlow;
+
+use engine::entity::{Cancelling, JobState, JoinCheck, Phase};
+use engine::user_task::row::UserTaskState;
+
+use crate::support::Harness;
+
+/// What must fit together whenever no steps are left over.
+pub fn check_consistency(harness: &Harness) {
+    let tables = harness.engine().tables();
+    // Interruptions wait for the listeners of tasks that they cancel.
+    let tasks = tables.user_tasks.scan(.., usize::MAX).unwrap();
+    let canceling = tasks.iter().any(|(_, task)| task.state == UserTaskState::Canceling);
+    tables
+        .element_instances
+        .visit(.., |key, row| {
+            let children = tables.children.keys((*key, 0)..(*key + 1, 0), usize::MAX).unwrap();
+            assert_eq!(children.len(), row.active_children as usize, "children of {key}: {row:?}");
+            let mut tokens = 0;
+            tables
+                .join_tokens
+                .visit((*key, 0, 0)..(*key + 1, 0, 0), |_, count| {
+                    tokens += **count;
+                    ControlFlow::Continue(())
+                })
+                .unwrap();
+            assert_eq!(tokens, row.waiting_tokens, "tokens in {key}: {row:?}");
+            let starts = row.phase == Phase::Activating && row.scope_key == 0;
+            let goes_on = !row.interrupted && row.interrupting_event.is_none();
+            assert!(
+                canceling || goes_on && (starts || row.pending_event.is_none()),
+                "unfinished business of {key}: {row:?}"
+            );
+            assert!(row.join_check != JoinCheck::Underway, "a look at joins that never came: {key}: {row:?}");
+            // What is being cancelled may wait for listeners of user tasks inside.
+            let cancels = row.cancelling == Cancelling::Ending && row.active_children == 0;
+            assert!(!cancels, "a cancellation that stopped: {key}: {row:?}");
+            if let Some(job_key) = row.job_key {
+                assert!(tables.jobs.contains(&job_key).unwrap(), "the job of {key}");
+            }
+            let waits = !tables.timer_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
+                || !tables.subscription_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
+                || !tables.signal_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty()
+                || !tables.condition_by_owner.keys((*key, 0)..(*key + 1, 0), 1).unwrap().is_empty();
+            assert!(!waits || row.subscribed, "{key} waits for events unseen: {row:?}");
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let triggered = tables.compensations.scan(.., usize::MAX).unwrap();
+    for (thrower_key, _) in tables.compensation_by_thrower.keys(.., usize::MAX).unwrap() {
+        // A modification may take the thrower away while handlers run.
+        let handlers_run = triggered.iter().any(|(_, row)| row.thrower_key == Some(thrower_key));
+        assert!(
+            handlers_run || tables.element_instances.contains(&thrower_key).unwrap(),
+            "waits for handlers: {thrower_key}"
+        );
+    }
+    for (handler_key, scope_key, key) in tables.compensation_by_handler.keys(.., usize::MAX).unwrap() {
+        assert!(tables.element_instances.contains(&handler_key).unwrap(), "a handler: {handler_key}");
+        assert!(tables.compensations.contains(&(scope_key, key)).unwrap(), "what {handler_key} undoes");
+    }
+    tables
+        .jobs
+        .visit(.., |key, job| {
+            let queued =
+                tables.job_queue.contains(&(job.job_type.0.clone(), job.tenant_id.0.clone(), *key)).unwrap();
+            assert_eq!(queued, job.state == JobState::Activatable, "job {key}: {job:?}");
+            let due = tables.job_due.contains(&(job.due_ms, *key)).unwrap();
+            assert_eq!(
+                due,
+                matches!(job.state, JobState::Activated | JobState::Backoff),
+                "job {key}: {job:?}"
+            );
+            let owner = tables
+                .element_instances
+                .get(&job.element_instance_key)
+                .unwrap()
+                .expect("the element of a job");
+            assert_eq!(owner.job_key, Some(*key));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    let rows =
+        |name: &str| tables.row_counts().into_iter().find(|(table, _)| *table == name).expect("a table").1;
+    for (one, other) in [
+        ("timers", "timer_due"),
+        ("timers", "timer_by_owner"),
+        ("subscriptions", "subscription_by_name"),
+        ("subscriptions", "subscription_by_owner"),
+        ("signal_subscriptions", "signal_by_name"),
+        ("signal_subscriptions", "signal_by_owner"),
+        ("condition_subscriptions", "condition_by_owner"),
+        ("condition_subscriptions", "condition_by_instance"),
+        ("messages", "message_due"),
+        ("messages", "message_by_name"),
+        ("incidents", "incident_by_owner"),
+    ] {
+        assert_eq!(rows(one), rows(other), "rows of {one} and {other}");
+    }
+}
