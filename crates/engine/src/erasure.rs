@@ -91,11 +91,7 @@ impl Work<'_> {
         self.tables.compensation_by_thrower.delete(&(key, WALK));
         self.drop_tokens(key)?;
         self.forget_living(key)?;
-        if self.tables.loops.contains(&key)? {
-            self.tables.loops.delete(&key);
-            self.forget_loop(key)?;
-        }
-        Ok(())
+        self.end_loop(key)
     }
 
     /// Whether nothing is left beside an element instance that is gone. The younger are looked for first: they end later,
