@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::case_sensitive_file_extension_comparisons)]
 
 mod dependencies;
+mod deploy;
 mod documents;
+mod metrics;
+mod promql;
 mod sources;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,86 @@
+//! The metrics that the code defines, read from its text.
+
+use std::collections::BTreeMap;
+
+use crate::files;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+/// A metric of the code.
+#[derive(Debug)]
+pub struct Metric {
+    pub kind: Kind,
+    /// Text of the files that define it: the names of its labels stand there.
+    pub source: String,
+}
+
+/// How a definition begins. The last ones are the helpers of `metric_definitions.rs` of the broker.
+const DEFINITIONS: [(&str, Kind); 5] = [
+    ("counter!(", Kind::Counter),
+    ("gauge!(", Kind::Gauge),
+    ("histogram!(", Kind::Histogram),
+    ("partition_counter(", Kind::Counter),
+    ("partition_gauge(", Kind::Gauge),
+];
+/// What the management port writes of the process stands there as `metric(text, NAME, KIND, …)`.
+const OF_THE_PROCESS: &str = "crates/gateway/src/management/process.rs";
+
+/// The literal at the beginning, or the one that a constant of the file stands for.
+fn name<'a>(text: &'a str, file: &'a str) -> Option<&'a str> {
+    let text = text.trim_start();
+    if let Some(literal) = text.strip_prefix('"') {
+        return literal.split('"').next();
+    }
+    let constant = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+    let shouted = constant.len() > 1 && !constant.contains(|c: char| c.is_ascii_lowercase());
+    let definition = shouted.then(|| format!("const {constant}: &str ="))?;
+    file.split_once(&definition)?.1.trim_start().strip_prefix('"')?.split('"').next()
+}
+
+/// All metrics by name.
+pub fn metrics() -> BTreeMap<String, Metric> {
+    let mut metrics = BTreeMap::new();
+    let mut add = |name: &str, kind, file: &str| {
+        let metric = metrics.entry(name.to_owned()).or_insert_with(|| Metric { kind, source: String::new() });
+        assert_eq!(metric.kind, kind, "{name} is of one kind");
+        metric.source.push_str(file);
+    };
+    for (path, file) in files() {
+        let of_a_crate = path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
+        if !of_a_crate || path.starts_with("crates/tidy/") {
+            continue;
+        }
+        for (beginning, kind) in DEFINITIONS {
+            for (at, _) in file.match_indices(beginning) {
+                if let Some(name) = name(&file[at + beginning.len()..], &file) {
+                    add(name, kind, &file);
+                }
+            }
+        }
+        if path == OF_THE_PROCESS {
+            for call in file.split("metric(text, \"").skip(1) {
+                let mut literals = call.split('"').step_by(2);
+                let kind = if literals.nth(1) == Some("counter") { Kind::Counter } else { Kind::Gauge };
+                add(call.split('"').next().unwrap(), kind, &file);
+            }
+        }
+    }
+    metrics
+}
+
+#[test]
+fn definitions_are_found() {
+    let metrics = metrics();
+    let kind = |name: &str| metrics.get(name).map(|metric| metric.kind);
+    assert_eq!(kind("http_server_requests_seconds"), Some(Kind::Histogram), "named by a constant");
+    assert_eq!(kind("zeebe_gateway_total_requests_total"), Some(Kind::Counter), "a macro");
+    assert_eq!(kind("zeebe_dropped_request_count_total"), Some(Kind::Counter), "a helper");
+    assert_eq!(kind("zeebe_pending_incidents_total"), Some(Kind::Gauge), "a helper");
+    assert_eq!(kind("process_cpu_seconds_total"), Some(Kind::Counter), "of the process");
+    assert_eq!(kind("process_open_fds"), Some(Kind::Gauge), "of the process");
+}
