@@ -442,6 +442,7 @@ fn class(command: &Command) -> Class {
         | Command::PublishMessage(_)
         | Command::CorrelateMessage(_)
         | Command::ClusterVariable(_)
+        | Command::Identity(_)
         | Command::BroadcastSignal(_)
         | Command::EvaluateConditionals(_)
         | Command::SetVariables(_) => Class::New,

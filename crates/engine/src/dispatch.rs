@@ -66,6 +66,7 @@ impl Work<'_> {
             Step::EraseBanned { root_key, after } => self.erase_banned(root_key, after),
             Step::WorkOnBatch { batch_operation_key, life } => self.work_on_batch(batch_operation_key, life),
             Step::ForgetBatches => self.forget_batches(),
+            Step::ForgetIdentity(forgotten) => self.forget_identity(forgotten),
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
             Step::Compensate { thrower_key, scope_key, entered_by, after, activity, variables } => self
                 .walk_compensations(Walk { thrower_key, scope_key, entered_by, after, activity, variables }),
@@ -152,6 +153,7 @@ impl Work<'_> {
             | Step::EraseBanned { .. }
             | Step::WorkOnBatch { .. }
             | Step::ForgetBatches
+            | Step::ForgetIdentity(_)
             | Step::StartFromBuffer { .. }
             | Step::BroadcastSignal { .. }
             | Step::PublishMessage { .. }
@@ -221,6 +223,7 @@ impl Work<'_> {
             | Step::EraseBanned { .. }
             | Step::WorkOnBatch { .. }
             | Step::ForgetBatches
+            | Step::ForgetIdentity(_)
             | Step::StartFromBuffer { .. }
             | Step::BroadcastSignal { .. }
             | Step::PublishMessage { .. }

@@ -40,6 +40,9 @@ pub struct Meta {
     /// Time of the last batch, Unix milliseconds; never goes back.
     #[n(5)]
     pub wall_ms: i64,
+    /// Position of the last change to what anybody is granted.
+    #[n(6)]
+    pub grants_version: Option<u64>,
 }
 minicbor_value!(Meta);
 

@@ -29,6 +29,7 @@ mod escalation;
 mod event;
 mod expression;
 mod failure;
+pub mod identity;
 mod incident;
 mod instance;
 mod job;
@@ -158,6 +159,11 @@ impl Engine {
     /// Position of the last command or record.
     pub fn position(&self) -> u64 {
         self.meta.position
+    }
+
+    /// Position of the last change to what anybody is granted.
+    pub fn grants_version(&self) -> u64 {
+        self.meta.grants_version.unwrap_or_default()
     }
 
     /// Turns the making of records on or off. They take positions either way.

@@ -49,6 +49,8 @@ pub struct Options {
     pub max_cluster_variable_name_chars: usize,
     /// Bytes of the value of a cluster variable, as JSON.
     pub max_cluster_variable_bytes: usize,
+    /// Groups that one user, client, role and the like may be in; roles and tenants alike.
+    pub max_memberships_per_entity: usize,
     /// How long what is due on a banned instance is put off, in milliseconds.
     pub banned_retry_ms: i64,
     /// Bytes of the files behind the compiled models that are kept at once, for processes and for decisions each.
@@ -80,6 +82,7 @@ impl Default for Options {
             max_name_chars: 32_768,
             max_cluster_variable_name_chars: 256,
             max_cluster_variable_bytes: 8 * 1024,
+            max_memberships_per_entity: 1000,
             banned_retry_ms: 60_000,
             max_cached_model_bytes: 64 * 1024 * 1024,
             bpmn: bpmn::Limits::default(),

@@ -290,6 +290,9 @@ pub enum Step {
         #[n(1)]
         life: u32,
     },
+    /// Removes what is left of somebody who was deleted, a slice at a time.
+    #[n(240)]
+    ForgetIdentity(#[n(0)] crate::command::Forgotten),
     /// Removes batch operations that ended long ago, a slice at a time.
     #[n(201)]
     ForgetBatches,

@@ -10,6 +10,8 @@ use crate::entity::{
     Definition, ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta,
     SignalSubscription, StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
 };
+use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
+use crate::identity::{Owned, Pair};
 use crate::step::Step;
 use crate::user_task::row::UserTask;
 
@@ -147,6 +149,22 @@ state::tables! {
         pub user_tasks: Table<Key, UserTask> = 50,
         /// Listeners of all user tasks by ID.
         pub global_listeners: Table<Text, StoredListener> = 51,
+        /// Users by name.
+        pub users: Table<Text, StoredUser> = 120,
+        /// Groups, roles and tenants: kind, ID.
+        pub circles: Table<(u8, Text), StoredCircle> = 121,
+        /// Mapping rules by ID.
+        pub mapping_rules: Table<Text, StoredMappingRule> = 122,
+        /// Mapping rules by name and value of the claim.
+        pub mapping_rule_by_claim: Table<(Text, Text), ClaimedRule> = 123,
+        /// Members: kind and ID of the group, role or tenant, kind and ID of the member.
+        pub members: Table<Pair, ()> = 124,
+        /// Memberships: kind and ID of the member, kind and ID of the group, role or tenant.
+        pub member_of: Table<Pair, ()> = 125,
+        /// Authorizations.
+        pub authorizations: Table<Key, StoredAuthorization> = 126,
+        /// Authorizations by owner, resource type and scope.
+        pub authorization_by_owner: Table<Owned, ()> = 127,
     }
 }
 
@@ -171,4 +189,12 @@ pub const LASTING: &[&str] = &[
     "batch_plans",
     "global_listeners",
     "cluster_variables",
+    "users",
+    "circles",
+    "mapping_rules",
+    "mapping_rule_by_claim",
+    "members",
+    "member_of",
+    "authorizations",
+    "authorization_by_owner",
 ];

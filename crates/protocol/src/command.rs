@@ -3,8 +3,8 @@
 use minicbor::{Decode, Encode};
 
 use crate::{
-    ActivateElement, BatchOperationChange, CreateBatchOperation, Document, GlobalListenerCommand, JobResult,
-    Json, Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
+    ActivateElement, BatchOperationChange, CreateBatchOperation, Document, GlobalListenerCommand,
+    IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -140,6 +140,9 @@ pub enum Command {
     /// Creates, changes or deletes a variable of the cluster or of a tenant.
     #[n(220)]
     ClusterVariable(#[n(0)] ClusterVariable),
+    /// Changes who there is and what they may do.
+    #[n(240)]
+    Identity(#[n(0)] IdentityCommand),
 }
 
 impl Command {

@@ -11,9 +11,27 @@ macro_rules! named {
         pub enum $type { $(#[doc = $text] #[n($number)] $variant),* }
 
         impl $type {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
             /// The name in exported records.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
+            }
+
+            /// The one of a name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|known| known.as_str() == name)
+            }
+
+            /// The number that stands for it wherever it is stored.
+            pub const fn number(self) -> u8 {
+                match self { $(Self::$variant => $number),* }
+            }
+
+            /// The one of a number.
+            pub fn from_number(number: u8) -> Option<Self> {
+                Self::ALL.iter().copied().find(|known| known.number() == number)
             }
         }
 
@@ -56,6 +74,8 @@ named! {
         AdHocSubProcessInstruction = 162 "AD_HOC_SUB_PROCESS_INSTRUCTION",
         UserTask = 120 "USER_TASK", GlobalListener = 121 "GLOBAL_LISTENER",
         VariableDocument = 122 "VARIABLE_DOCUMENT",
+        User = 240 "USER", Group = 241 "GROUP", Role = 242 "ROLE", Tenant = 243 "TENANT",
+        MappingRule = 244 "MAPPING_RULE", Authorization = 245 "AUTHORIZATION",
     }
 }
 
@@ -82,5 +102,6 @@ named! {
         Updating = 124 "UPDATING", Completing = 125 "COMPLETING", Canceling = 126 "CANCELING",
         Corrected = 127 "CORRECTED", AssignmentDenied = 128 "ASSIGNMENT_DENIED", UpdateDenied = 129 "UPDATE_DENIED",
         CompletionDenied = 130 "COMPLETION_DENIED",
+        EntityAdded = 240 "ENTITY_ADDED", EntityRemoved = 241 "ENTITY_REMOVED",
     }
 }

@@ -9,6 +9,7 @@ mod batch_query;
 mod command;
 mod document;
 mod global_listener;
+mod identity;
 mod intent;
 mod key;
 mod migration;
@@ -34,6 +35,11 @@ pub use command::{
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
+pub use identity::{
+    Access, Authorization, AuthorizationScope, Circle, CircleKind, EntityType, Grants, IdentityCommand,
+    MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType, User, UserChange,
+    UserTaskProperty,
+};
 pub use intent::{Intent, ValueType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
 pub use migration::{ElementMapping, MigrateInstance, MigrationPlan};
@@ -42,26 +48,28 @@ pub use modification::{
 };
 pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
-    BannedInstanceView, CallHierarchyEntry, ClusterVariableView, DecisionRequirementsView, DecisionView,
-    ElementInstanceView, ErrorView, FailingDefinitionView, FileView, IncidentView, ProcessDefinitionView,
-    ProcessInstanceView, Query, QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView,
-    VariableView, error_hash,
+    AuthorizationView, BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView,
+    DecisionRequirementsView, DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView,
+    IdentityQuery, IdentityReply, IncidentView, Page, ProcessDefinitionView, ProcessInstanceView, Query,
+    QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView, UserView, VariableView,
+    error_hash,
 };
 pub use record::{
-    ActivateInstructionRecord, AdHocSubProcessInstructionRecord, BatchMigrationPlan, BatchModificationPlan,
-    BatchMoveInstruction, BatchOperationChunkRecord, BatchOperationCreationRecord,
+    ActivateInstructionRecord, AdHocSubProcessInstructionRecord, AuthorizationRecord, BatchMigrationPlan,
+    BatchModificationPlan, BatchMoveInstruction, BatchOperationChunkRecord, BatchOperationCreationRecord,
     BatchOperationExecutionRecord, BatchOperationInitializationRecord, BatchOperationItem,
     BatchOperationLifecycleRecord, BatchOperationPartitionRecord, ClusterVariableRecord,
     CompensationSubscriptionRecord, ConditionalEvaluationRecord, ConditionalSubscriptionRecord,
     CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
     DeploymentRecord, ErrorRecord, EscalationRecord, EvaluatedDecisionRecord, EvaluatedInputRecord,
-    EvaluatedOutputRecord, FormRecord, GlobalListenerRecord, IncidentRecord, JobRecord, MatchedRuleRecord,
-    MessageRecord, MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord,
-    MultiInstanceRecord, ProcessInstanceBatchRecord, ProcessInstanceCreationRecord,
-    ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessRecord,
-    Record, RecordValue, ResourceDeletionRecord, ResourceRecord, RuntimeInstructionRecord, SignalRecord,
-    SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord, TerminateInstructionRecord,
-    TimerRecord, UserTaskRecord, VariableDocumentRecord, VariableInstructionRecord, VariableRecord,
+    EvaluatedOutputRecord, FormRecord, GlobalListenerRecord, GroupRecord, IncidentRecord, JobRecord,
+    MappingRuleRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord,
+    MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord, ProcessInstanceBatchRecord,
+    ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord,
+    ProcessInstanceRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord, ResourceRecord,
+    RoleRecord, RuntimeInstructionRecord, SignalRecord, SignalSubscriptionRecord, StartInstructionRecord,
+    StartedInstanceRecord, TenantRecord, TerminateInstructionRecord, TimerRecord, UserRecord, UserTaskRecord,
+    VariableDocumentRecord, VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

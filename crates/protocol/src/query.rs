@@ -2,11 +2,13 @@
 //! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
 
 mod definition;
+mod identity;
 mod statistics;
 mod user_task;
 
 pub use definition::{DecisionRequirementsView, DecisionView, FileView, ProcessDefinitionView, SourceOf};
 
+pub use identity::{AuthorizationView, CircleView, IdentityQuery, IdentityReply, Page, UserView};
 pub use statistics::{ErrorView, FailingDefinitionView, RunningDefinitionView, SubscriptionView, error_hash};
 pub use user_task::UserTaskView;
 
@@ -161,6 +163,8 @@ pub enum Query {
         /// So many at the most.
         limit: usize,
     },
+    /// Who there is and what they may do.
+    Identity(IdentityQuery),
 }
 
 /// A process instance that the engine failed on.
@@ -276,6 +280,8 @@ pub enum QueryReply {
     },
     /// See [`Query::BannedInstances`].
     BannedInstances(Vec<BannedInstanceView>),
+    /// See [`Query::Identity`].
+    Identity(IdentityReply),
 }
 
 /// A process instance that runs.

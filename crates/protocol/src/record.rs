@@ -155,6 +155,8 @@ values! {
     AdHocSubProcessInstruction(AdHocSubProcessInstructionRecord) = 162,
     UserTask(UserTaskRecord) = 120, GlobalListener(GlobalListenerRecord) = 121,
     VariableDocument(VariableDocumentRecord) = 122,
+    User(UserRecord) = 240, Group(GroupRecord) = 241, Role(RoleRecord) = 242, Tenant(TenantRecord) = 243,
+    MappingRule(MappingRuleRecord) = 244, Authorization(AuthorizationRecord) = 245,
 }
 
 macro_rules! records {
@@ -169,11 +171,15 @@ macro_rules! records {
 }
 
 mod definition;
+mod identity;
 mod message_subscription;
 
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
     EvaluatedInputRecord, EvaluatedOutputRecord, FormRecord, MatchedRuleRecord, ResourceRecord,
+};
+pub use identity::{
+    AuthorizationRecord, GroupRecord, MappingRuleRecord, RoleRecord, TenantRecord, UserRecord,
 };
 pub use message_subscription::MessageSubscriptionRecord;
 

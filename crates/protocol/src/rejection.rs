@@ -17,6 +17,8 @@ pub enum RejectionType {
     ProcessingError,
     /// The result would be larger than a batch may be.
     ExceededBatchRecordSize,
+    /// Nobody may do that, or not who asks for it.
+    Forbidden,
 }
 
 impl RejectionType {
@@ -29,6 +31,7 @@ impl RejectionType {
             Self::InvalidState => "INVALID_STATE",
             Self::ProcessingError => "PROCESSING_ERROR",
             Self::ExceededBatchRecordSize => "EXCEEDED_BATCH_RECORD_SIZE",
+            Self::Forbidden => "FORBIDDEN",
         }
     }
 }
@@ -58,6 +61,11 @@ impl Rejection {
     /// [`RejectionType::NotFound`].
     pub fn not_found(reason: impl Into<String>) -> Self {
         Self::new(RejectionType::NotFound, reason)
+    }
+
+    /// [`RejectionType::AlreadyExists`].
+    pub fn already_exists(reason: impl Into<String>) -> Self {
+        Self::new(RejectionType::AlreadyExists, reason)
     }
 
     /// [`RejectionType::InvalidState`].

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     BatchOperationCreated, DecisionEvaluationRecord, Document, GlobalListener, Key, Name, UserTaskProperties,
+    UserView,
 };
 
 /// The answer to an accepted command.
@@ -15,6 +16,13 @@ pub enum Response {
     Pending,
     /// A listener of all user tasks was created or changed.
     GlobalListener(GlobalListener),
+    /// A user was created or changed.
+    User(UserView),
+    /// An authorization was created.
+    AuthorizationCreated {
+        /// Its key.
+        authorization_key: Key,
+    },
     /// A variable of the cluster or of a tenant was created, changed or deleted.
     ClusterVariable(crate::ClusterVariableView),
     /// Answer to a deployment.

@@ -14,6 +14,7 @@ mod evaluate_conditionals;
 mod evaluate_decision;
 mod fail_job;
 mod global_listener;
+mod identity;
 mod leader;
 mod modify_instance;
 mod publish_message;
@@ -24,6 +25,7 @@ mod update_job;
 mod user_task;
 
 pub(crate) use deploy::process_record;
+pub use identity::Forgotten;
 use protocol::{Command, Response};
 
 use crate::failure::Failure;
@@ -58,6 +60,7 @@ impl Work<'_> {
             Command::SetVariables(set) => return self.set_variables(set),
             Command::UserTask(command) => return self.change_user_task(command),
             Command::GlobalListener(command) => self.change_global_listener(command)?,
+            Command::Identity(command) => self.change_identity(command)?,
             Command::Clock(clock) => self.set_clock(clock),
             // The engine runs these in many transactions; they never come here.
             Command::Tick | Command::Continue => Response::Done,

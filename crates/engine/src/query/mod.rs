@@ -11,6 +11,7 @@ mod call_hierarchy;
 mod cluster_variable;
 mod definition;
 mod element_instance;
+mod identity;
 mod incident;
 mod process_instance;
 mod statistics;
@@ -60,6 +61,8 @@ pub trait Scan: Send {
 pub struct View<'a> {
     pub(crate) tables: &'a Tables,
     definitions: &'a mut Definitions,
+    /// Position of the last change to what anybody is granted.
+    grants_version: u64,
 }
 
 impl View<'_> {
@@ -122,6 +125,7 @@ impl Engine {
             Query::UserTask { key } => user_task::read(view, *key)?,
             Query::UserTaskForm { key } => user_task::form(view, *key)?,
             Query::GlobalListeners { limit } => return Ok(user_task::global_listeners(*limit)),
+            Query::Identity(query) => return identity::read(view, query),
             Query::GlobalListener { id } => user_task::global_listener(view, id)?,
         };
         Ok(Read::Done(reply))
@@ -133,6 +137,7 @@ impl Engine {
     }
 
     fn view(&mut self) -> View<'_> {
-        View { tables: &self.tables, definitions: &mut self.definitions }
+        let grants_version = self.grants_version();
+        View { tables: &self.tables, definitions: &mut self.definitions, grants_version }
     }
 }

@@ -31,6 +31,8 @@ mod event_sub_process_places;
 mod events_of_scopes;
 mod execution_listeners;
 mod gateways;
+mod identity;
+mod identity_grants;
 mod incidents;
 mod inclusive;
 mod interruptions;

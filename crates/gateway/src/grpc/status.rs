@@ -21,6 +21,7 @@ pub(super) fn of_rejection(command: &str, rejection: &Rejection) -> Status {
         // A result that is too large is too large again on a retry: a caller must change the input.
         RejectionType::InvalidArgument | RejectionType::ExceededBatchRecordSize => Code::InvalidArgument,
         RejectionType::NotFound => Code::NotFound,
+        RejectionType::Forbidden => Code::PermissionDenied,
         RejectionType::AlreadyExists => Code::AlreadyExists,
         RejectionType::InvalidState => Code::FailedPrecondition,
         RejectionType::ProcessingError => Code::Internal,

@@ -87,6 +87,7 @@ impl Failure {
                         StatusCode::BAD_REQUEST
                     }
                     RejectionType::NotFound => StatusCode::NOT_FOUND,
+                    RejectionType::Forbidden => StatusCode::FORBIDDEN,
                     RejectionType::AlreadyExists | RejectionType::InvalidState => StatusCode::CONFLICT,
                     RejectionType::ProcessingError => StatusCode::INTERNAL_SERVER_ERROR,
                 };
@@ -172,6 +173,7 @@ mod tests {
         for (error, status, title) in [
             (rejected(RejectionType::InvalidArgument), 400, "INVALID_ARGUMENT"),
             (rejected(RejectionType::NotFound), 404, "NOT_FOUND"),
+            (rejected(RejectionType::Forbidden), 403, "FORBIDDEN"),
             (rejected(RejectionType::AlreadyExists), 409, "ALREADY_EXISTS"),
             (rejected(RejectionType::InvalidState), 409, "INVALID_STATE"),
             (rejected(RejectionType::ProcessingError), 500, "PROCESSING_ERROR"),

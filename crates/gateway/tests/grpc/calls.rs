@@ -164,6 +164,7 @@ async fn refusals_of_the_broker_have_the_statuses_clients_know() {
     use RejectionType as R;
     let cases = [
         (R::NotFound, Code::NotFound),
+        (R::Forbidden, Code::PermissionDenied),
         (R::InvalidArgument, Code::InvalidArgument),
         (R::InvalidState, Code::FailedPrecondition),
         (R::AlreadyExists, Code::AlreadyExists),

@@ -29,6 +29,7 @@
 //! batch modify SOURCE>TARGET … [id=PROCESS] …
 //! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
 //! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
+//! rows TABLE …               users, groups, roles and the like: see `identity.rs`
 //! show jobs incidents …      hide flows …      given COMMAND (another test shows what follows from it)
 //! ```
 
@@ -47,7 +48,7 @@ use super::harness::{START_MS, document};
 use super::model::{assert_valid, bpmn};
 use super::transcript::{KINDS, Transcript};
 use super::user_task;
-use super::{Harness, batch};
+use super::{Harness, batch, identity};
 
 /// Deploys a model, runs a script and compares what happened.
 pub fn check(model: &str, script: &str, expected: Expect) {
@@ -211,6 +212,12 @@ impl Run {
                 }
                 self.catch_up();
             }
+            "rows" => {
+                let counts = self.harness.engine().tables().row_counts();
+                let of = |table: &&str| counts.iter().find(|(name, _)| name == table).expect("a table");
+                let texts = line.words[1..].iter().map(of).map(|(name, rows)| format!("{name} {rows}"));
+                self.transcript.line(&texts.collect::<Vec<_>>().join(", "));
+            }
             "items" => {
                 let text = batch::describe(self.harness.engine(), self.batch(line.word(1)), &self.transcript);
                 text.lines().for_each(|line| self.transcript.line(line));
@@ -372,6 +379,9 @@ impl Run {
                 user_task::command(line, nth(&self.transcript.user_tasks, line.word(1)))
             }
             "listener" | "unlisten" | "configure" => user_task::global_listener(line),
+            verb if identity::VERBS.contains(&verb) => {
+                identity::command(line, &self.transcript.authorizations)
+            }
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),

@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod check;
 pub mod harness;
+pub mod identity;
 pub mod model;
 pub mod transcript;
 pub mod user_task;

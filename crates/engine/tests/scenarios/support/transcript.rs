@@ -11,6 +11,7 @@ use protocol::{
 };
 
 use super::harness::START_MS;
+use super::identity;
 
 /// Kinds of line, for the `show` command of a script.
 pub const KINDS: &[&str] = &[
@@ -30,6 +31,7 @@ pub const KINDS: &[&str] = &[
     "slices",
     "tasks",
     "documents",
+    "identity",
 ];
 
 /// Turns records and answers into text and remembers whose key is whose.
@@ -53,6 +55,8 @@ pub struct Transcript {
     pub definitions: HashMap<(String, u32), Key>,
     /// Batch operations in the order of their creation.
     pub batches: Vec<Key>,
+    /// Authorizations in the order of their creation.
+    pub authorizations: Vec<Key>,
     /// The element instance that the last line is about, to go on with the same line.
     line_of: Option<Key>,
 }
@@ -105,6 +109,8 @@ impl Transcript {
                     | Response::Pending
                     | Response::VariablesSet { .. }
                     | Response::ClusterVariable(_)
+                    | Response::User(_)
+                    | Response::AuthorizationCreated { .. }
                     | Response::MessagePublished { .. }
                     | Response::SignalBroadcast { .. } => return,
                 };
@@ -258,6 +264,15 @@ impl Transcript {
                     set.variables.to_json()
                 );
                 ("documents", text)
+            }
+            RecordValue::User(_)
+            | RecordValue::Group(_)
+            | RecordValue::Role(_)
+            | RecordValue::Tenant(_)
+            | RecordValue::MappingRule(_)
+            | RecordValue::Authorization(_) => {
+                let intent = record.intent.as_str().to_lowercase().replace("entity_", "");
+                ("identity", format!("{} {intent}", identity::describe(&record.value)))
             }
             RecordValue::ClusterVariable(variable) => {
                 let owner = if variable.tenant_id.is_empty() { "all" } else { variable.tenant_id.as_str() };
@@ -443,6 +458,7 @@ impl Transcript {
             RecordValue::Incident(incident) if created => {
                 self.incidents.insert(incident.element_id.to_string(), record.key);
             }
+            RecordValue::Authorization(_) if created => self.authorizations.push(record.key),
             RecordValue::BatchOperationCreation(_) => self.batches.push(record.key),
             RecordValue::Process(process) if created => {
                 self.definitions.insert((process.bpmn_process_id.to_string(), process.version), record.key);

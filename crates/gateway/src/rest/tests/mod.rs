@@ -5,6 +5,7 @@ mod contract;
 mod documents;
 mod fake;
 mod http;
+mod identity;
 mod migration;
 mod modification;
 mod operations;

@@ -58,6 +58,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
         Query::GlobalListeners { .. } => {
             QueryReply::GlobalListeners { listeners: super::user_tasks::listeners(), has_more: false }
         }
+        Query::Identity(query) => QueryReply::Identity(super::identity::answer(query)?),
         // Asked over the management port only.
         Query::BannedInstances { .. } => QueryReply::BannedInstances(Vec::new()),
         Query::ProcessInstance { key: 404 } => {

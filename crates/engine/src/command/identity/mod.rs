@@ -1,0 +1,55 @@
+//! Changes who there is and what they may do.
+
+mod authorization;
+mod circle;
+mod forget;
+mod mapping_rule;
+mod member;
+mod set_up;
+mod user;
+
+pub use forget::Forgotten;
+use protocol::{IdentityCommand, Response};
+
+use crate::failure::Failure;
+use crate::work::Work;
+
+impl Work<'_> {
+    pub(super) fn change_identity(&mut self, command: &IdentityCommand) -> Result<Response, Failure> {
+        let mut response = Response::Done;
+        match command {
+            IdentityCommand::SetUp => self.set_up_identity()?,
+            IdentityCommand::CreateAdministrator(user) => {
+                response = Response::User(self.create_administrator(user)?);
+            }
+            IdentityCommand::CreateUser(user) => response = Response::User(self.create_user(user)?),
+            IdentityCommand::UpdateUser(change) => response = Response::User(self.update_user(change)?),
+            IdentityCommand::DeleteUser { username } => self.delete_user(username)?,
+            IdentityCommand::CreateMappingRule(rule) => self.create_mapping_rule(rule)?,
+            IdentityCommand::UpdateMappingRule(rule) => self.update_mapping_rule(rule)?,
+            IdentityCommand::DeleteMappingRule { id } => self.delete_mapping_rule(id)?,
+            IdentityCommand::CreateCircle { kind, circle } => self.create_circle(*kind, circle)?,
+            IdentityCommand::UpdateCircle { kind, circle } => self.update_circle(*kind, circle)?,
+            IdentityCommand::DeleteCircle { kind, id } => self.delete_circle(*kind, id)?,
+            IdentityCommand::AddMember(membership) => self.add_member(membership)?,
+            IdentityCommand::RemoveMember(membership) => self.remove_member(membership)?,
+            IdentityCommand::CreateAuthorization(authorization) => {
+                let authorization_key = self.create_authorization(authorization)?;
+                response = Response::AuthorizationCreated { authorization_key };
+            }
+            IdentityCommand::UpdateAuthorization { authorization_key, authorization } => {
+                self.update_authorization(*authorization_key, authorization)?;
+            }
+            IdentityCommand::DeleteAuthorization { authorization_key } => {
+                self.delete_authorization(*authorization_key)?;
+            }
+        }
+        self.grants_changed();
+        Ok(response)
+    }
+
+    /// Notes that what gateways know of grants may be wrong from here on.
+    pub(super) fn grants_changed(&mut self) {
+        self.meta.grants_version = Some(self.command_position);
+    }
+}

@@ -1,0 +1,51 @@
+//! The rows of who there is and what they may do.
+
+use minicbor::{Decode, Encode};
+use protocol::{Authorization, Circle, Key, MappingRule, Name, User};
+use state::minicbor_value;
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredUser {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub user: User,
+}
+minicbor_value!(StoredUser);
+
+/// A group, role or tenant.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredCircle {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub circle: Circle,
+}
+minicbor_value!(StoredCircle);
+
+/// A mapping rule.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredMappingRule {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub rule: MappingRule,
+}
+minicbor_value!(StoredMappingRule);
+
+/// Which mapping rule a claim meets.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ClaimedRule {
+    #[n(0)]
+    pub id: Name,
+}
+minicbor_value!(ClaimedRule);
+
+/// An authorization.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StoredAuthorization {
+    #[n(0)]
+    pub authorization: Authorization,
+}
+minicbor_value!(StoredAuthorization);

@@ -1,0 +1,11 @@
+//! Who there is (users, groups, roles, tenants, mapping rules) and what they may do (authorizations).
+
+mod command;
+mod grants;
+mod permission;
+
+pub use command::{
+    Circle, CircleKind, EntityType, IdentityCommand, MappingRule, Membership, PasswordHash, User, UserChange,
+};
+pub use grants::{Access, Authorization, AuthorizationScope, Grants, Principal};
+pub use permission::{PermissionType, ResourceType, UserTaskProperty};

@@ -1,0 +1,161 @@
+//! Questions about who there is and what they may do.
+
+use crate::{
+    Authorization, Circle, CircleKind, EntityType, Grants, Key, MappingRule, Name, PasswordHash, Principal,
+};
+
+/// See [`crate::Query::Identity`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdentityQuery {
+    /// A user.
+    User {
+        /// Its name.
+        username: Name,
+    },
+    /// All users.
+    Users {
+        /// How many at the most.
+        limit: usize,
+    },
+    /// What the password of a user is compared with.
+    PasswordHash {
+        /// Its name.
+        username: Name,
+    },
+    /// A group, role or tenant.
+    Circle {
+        /// Which of them.
+        kind: CircleKind,
+        /// Its ID.
+        id: Name,
+    },
+    /// All groups, roles or tenants.
+    Circles {
+        /// Which of them.
+        kind: CircleKind,
+        /// How many at the most.
+        limit: usize,
+    },
+    /// A mapping rule.
+    MappingRule {
+        /// Its ID.
+        id: Name,
+    },
+    /// All mapping rules.
+    MappingRules {
+        /// How many at the most.
+        limit: usize,
+    },
+    /// The members of a group, role or tenant; none if it does not exist.
+    Members {
+        /// Of what kind it is.
+        kind: CircleKind,
+        /// Its ID.
+        circle_id: Name,
+        /// Members of this kind.
+        entity_type: EntityType,
+        /// How many at the most.
+        limit: usize,
+    },
+    /// The groups, roles or tenants that somebody is a member of; none if there is nobody.
+    CirclesOf {
+        /// Of what kind the member is.
+        entity_type: EntityType,
+        /// Its ID.
+        entity_id: Name,
+        /// Which of them.
+        kind: CircleKind,
+        /// How many at the most.
+        limit: usize,
+    },
+    /// An authorization.
+    Authorization {
+        /// Its key.
+        key: Key,
+    },
+    /// All authorizations.
+    Authorizations {
+        /// How many at the most.
+        limit: usize,
+    },
+    /// Whether anybody has the role of administrators.
+    HasAdministrator,
+    /// Everything that is granted to a principal.
+    Grants {
+        /// Who.
+        principal: Principal,
+        /// How many authorizations at the most.
+        limit: usize,
+    },
+    /// Since when all grants are as they are, to compare with [`Grants::valid_from`].
+    GrantsVersion,
+}
+
+/// The answer to an [`IdentityQuery`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdentityReply {
+    /// See [`IdentityQuery::User`].
+    User(UserView),
+    /// See [`IdentityQuery::Users`]: by their names.
+    Users(Page<UserView>),
+    /// See [`IdentityQuery::PasswordHash`].
+    PasswordHash(PasswordHash),
+    /// See [`IdentityQuery::Circle`].
+    Circle(CircleView),
+    /// See [`IdentityQuery::Circles`] and [`IdentityQuery::CirclesOf`], and members that are roles: by their IDs.
+    Circles(Page<CircleView>),
+    /// See [`IdentityQuery::MappingRule`].
+    MappingRule(MappingRule),
+    /// See [`IdentityQuery::MappingRules`], and members that are mapping rules: by their IDs.
+    MappingRules(Page<MappingRule>),
+    /// See [`IdentityQuery::Members`]: names of users, IDs of clients or groups, in order.
+    Members(Page<Name>),
+    /// See [`IdentityQuery::Authorization`].
+    Authorization(AuthorizationView),
+    /// See [`IdentityQuery::Authorizations`]: by their keys.
+    Authorizations(Page<AuthorizationView>),
+    /// See [`IdentityQuery::HasAdministrator`].
+    HasAdministrator(bool),
+    /// See [`IdentityQuery::Grants`].
+    Grants(Box<Grants>),
+    /// See [`IdentityQuery::GrantsVersion`].
+    GrantsVersion(u64),
+}
+
+/// The first of many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// These.
+    pub items: Vec<T>,
+    /// Whether there are more than the limit.
+    pub has_more: bool,
+}
+
+/// A user, without what nobody needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserView {
+    /// What it logs in with.
+    pub username: Name,
+    /// What people call it; may be empty.
+    pub name: Name,
+    /// Where it gets mail; may be empty.
+    pub email: Name,
+}
+
+/// A group, role or tenant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CircleView {
+    /// Its key.
+    pub key: Key,
+    /// What is known about it.
+    pub circle: Circle,
+}
+
+/// An authorization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthorizationView {
+    /// Its key.
+    pub key: Key,
+    /// What it allows to whom.
+    pub authorization: Authorization,
+}
