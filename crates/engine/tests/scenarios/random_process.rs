@@ -490,8 +490,8 @@ impl Run {
                 let (job_key, variables) = (job.key, Document::empty());
                 self.run(Command::CompleteJob(CompleteJob { job_key, variables, result: None }));
             }
-            // Messages may start others.
-            self.advance(60_000);
+            // Jobs that somebody holds come back, and messages may start others.
+            self.advance(700_000);
         }
         self.settle();
     }
