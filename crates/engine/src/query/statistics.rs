@@ -8,6 +8,7 @@ use protocol::{
 };
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
+use crate::entity::Incident;
 
 /// Definitions that a scan looks at before others get their turn: the model of each may have to be read.
 const DEFINITIONS_PER_SLICE: usize = 32;
@@ -58,18 +59,35 @@ impl Scan for Running {
 
 /// Errors of incidents, in the order of their messages. Up to `limit` incidents are looked at.
 pub(super) fn by_error(limit: usize) -> Read {
-    Read::More(Box::new(ByError { after: 0, left: limit, is_cut: false, found: BTreeMap::new() }))
+    incidents(ByError::default(), limit)
 }
 
-struct ByError {
+/// Definitions whose instances have incidents of one error, in the order of their keys. Up to `limit` incidents are
+/// looked at.
+pub(super) fn by_definition(hash: i32, limit: usize) -> Read {
+    incidents(ByDefinition { hash, found: BTreeMap::new() }, limit)
+}
+
+fn incidents(tally: impl Tally + 'static, left: usize) -> Read {
+    Read::More(Box::new(Incidents { after: 0, left, tally }))
+}
+
+/// All incidents, as far as a limit goes.
+struct Incidents<T> {
     after: Key,
     left: usize,
-    /// Whether there are more errors than are told apart.
-    is_cut: bool,
-    found: BTreeMap<Name, BTreeSet<Key>>,
+    tally: T,
 }
 
-impl Scan for ByError {
+/// What incidents come to.
+trait Tally: Send {
+    fn add(&mut self, incident: &Incident, view: &View<'_>) -> Result<(), ReadError>;
+
+    /// `is_cut` tells that there are incidents that were not looked at.
+    fn reply(self, is_cut: bool, view: &mut View<'_>) -> Result<QueryReply, ReadError>;
+}
+
+impl<T: Tally + 'static> Scan for Incidents<T> {
     fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
         let room = self.left.min(ROWS_PER_SLICE);
         let rows = view.tables.incidents.scan(self.after + 1.., room)?;
@@ -77,42 +95,61 @@ impl Scan for ByError {
         self.left -= rows.len();
         for (key, incident) in rows {
             self.after = key;
-            let instance_key = incident.process_instance_key;
-            if let Some(instances) = self.found.get_mut(&incident.error_message) {
-                instances.insert(instance_key);
-            } else if self.found.len() < ERRORS_MAX {
-                self.found.insert(incident.error_message.clone(), BTreeSet::from([instance_key]));
-            } else {
-                self.is_cut = true;
-            }
+            self.tally.add(&incident, view)?;
         }
         if !is_last && self.left > 0 {
             return Ok(Read::More(self));
         }
-        let has_more = self.is_cut || view.tables.incidents.first(self.after + 1..)?.is_some();
-        let errors = self.found.into_iter();
-        let errors =
-            errors.map(|(message, instances)| ErrorView { message, instances: instances.len() as u64 });
-        Ok(Read::Done(QueryReply::Errors { errors: errors.collect(), has_more }))
+        let is_cut = view.tables.incidents.first(self.after + 1..)?.is_some();
+        Ok(Read::Done(self.tally.reply(is_cut, view)?))
     }
 }
 
-/// Definitions whose instances have incidents of one error, in the order of their keys. Up to `limit` incidents are
-/// looked at.
-pub(super) fn by_definition(hash: i32, limit: usize) -> Read {
-    Read::More(Box::new(ByDefinition { after: 0, left: limit, hash, found: BTreeMap::new() }))
+#[derive(Default)]
+struct ByError {
+    /// Whether there are more errors than are told apart.
+    is_full: bool,
+    found: BTreeMap<Name, BTreeSet<Key>>,
+}
+
+impl Tally for ByError {
+    fn add(&mut self, incident: &Incident, _: &View<'_>) -> Result<(), ReadError> {
+        let instance_key = incident.process_instance_key;
+        if let Some(instances) = self.found.get_mut(&incident.error_message) {
+            instances.insert(instance_key);
+        } else if self.found.len() < ERRORS_MAX {
+            self.found.insert(incident.error_message.clone(), BTreeSet::from([instance_key]));
+        } else {
+            self.is_full = true;
+        }
+        Ok(())
+    }
+
+    fn reply(self, is_cut: bool, _: &mut View<'_>) -> Result<QueryReply, ReadError> {
+        let errors = self.found.into_iter();
+        let errors =
+            errors.map(|(message, instances)| ErrorView { message, instances: instances.len() as u64 });
+        Ok(QueryReply::Errors { errors: errors.collect(), has_more: self.is_full || is_cut })
+    }
 }
 
 struct ByDefinition {
-    after: Key,
-    left: usize,
     hash: i32,
     found: BTreeMap<Key, BTreeSet<Key>>,
 }
 
-impl ByDefinition {
-    fn done(self, view: &mut View<'_>) -> Result<Read, ReadError> {
-        let has_more = view.tables.incidents.first(self.after + 1..)?.is_some();
+impl Tally for ByDefinition {
+    fn add(&mut self, incident: &Incident, view: &View<'_>) -> Result<(), ReadError> {
+        let instance_key = incident.process_instance_key;
+        if error_hash(&incident.error_message) == self.hash
+            && let Some(instance) = view.tables.instances.get(&instance_key)?
+        {
+            self.found.entry(instance.definition_key).or_default().insert(instance_key);
+        }
+        Ok(())
+    }
+
+    fn reply(self, is_cut: bool, view: &mut View<'_>) -> Result<QueryReply, ReadError> {
         let mut definitions = Vec::with_capacity(self.found.len());
         for (key, instances) in self.found {
             let Some(definition) = view.tables.definitions.get(&key)? else { continue };
@@ -126,27 +163,7 @@ impl ByDefinition {
                 instances: instances.len() as u64,
             });
         }
-        Ok(Read::Done(QueryReply::FailingDefinitions { definitions, has_more }))
-    }
-}
-
-impl Scan for ByDefinition {
-    fn slice(mut self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
-        let room = self.left.min(ROWS_PER_SLICE);
-        let rows = view.tables.incidents.scan(self.after + 1.., room)?;
-        let is_last = rows.len() < room;
-        self.left -= rows.len();
-        for (key, incident) in rows {
-            self.after = key;
-            if error_hash(&incident.error_message) != self.hash {
-                continue;
-            }
-            let instance_key = incident.process_instance_key;
-            if let Some(instance) = view.tables.instances.get(&instance_key)? {
-                self.found.entry(instance.definition_key).or_default().insert(instance_key);
-            }
-        }
-        if !is_last && self.left > 0 { Ok(Read::More(self)) } else { self.done(view) }
+        Ok(QueryReply::FailingDefinitions { definitions, has_more: is_cut })
     }
 }
 
