@@ -73,3 +73,27 @@ pub(crate) fn member(name: &'static str, out: &mut Vec<u8>) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
 }
+
+/// A member that is a string.
+pub(crate) fn text_member(name: &'static str, text: &str, out: &mut Vec<u8>) {
+    member(name, out);
+    write_text(text, out);
+}
+
+/// A member that is a string, or null if that is empty.
+pub(crate) fn text_or_null_member(name: &'static str, text: &Name, out: &mut Vec<u8>) {
+    member(name, out);
+    write_optional_text((!text.is_empty()).then_some(text), out);
+}
+
+/// A member that is a key.
+pub(crate) fn key_member(name: &'static str, key: Key, out: &mut Vec<u8>) {
+    member(name, out);
+    write_key(key, out);
+}
+
+/// A member that is an integer.
+pub(crate) fn integer_member(name: &'static str, number: impl itoa::Integer, out: &mut Vec<u8>) {
+    member(name, out);
+    write_integer(number, out);
+}
