@@ -51,6 +51,21 @@ pub struct GlobalListener {
     pub source: GlobalListenerSource,
 }
 
+impl GlobalListener {
+    /// Retries of its jobs if nothing is said of them.
+    pub const DEFAULT_RETRIES: i32 = 3;
+    /// Priority if nothing is said of it.
+    pub const DEFAULT_PRIORITY: i32 = 50;
+    /// The moments it may listen to, as requests and the configuration name them.
+    pub const EVENTS: [(&'static str, JobListenerEventType); 5] = [
+        ("creating", JobListenerEventType::Creating),
+        ("assigning", JobListenerEventType::Assigning),
+        ("updating", JobListenerEventType::Updating),
+        ("completing", JobListenerEventType::Completing),
+        ("canceling", JobListenerEventType::Canceling),
+    ];
+}
+
 /// Where a listener of all user tasks comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]

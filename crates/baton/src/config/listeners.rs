@@ -4,17 +4,6 @@ use protocol::{GlobalListener, GlobalListenerSource, JobListenerEventType, Name}
 
 use super::value::Setting;
 
-const DEFAULT_RETRIES: i32 = 3;
-const DEFAULT_PRIORITY: i32 = 50;
-
-const EVENTS: [(&str, JobListenerEventType); 5] = [
-    ("creating", JobListenerEventType::Creating),
-    ("assigning", JobListenerEventType::Assigning),
-    ("updating", JobListenerEventType::Updating),
-    ("completing", JobListenerEventType::Completing),
-    ("canceling", JobListenerEventType::Canceling),
-];
-
 /// Listeners of all user tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listeners(pub Vec<GlobalListener>);
@@ -46,10 +35,10 @@ fn listener(text: &str) -> Option<GlobalListener> {
     let mut listener = GlobalListener {
         id: Name::from(id),
         job_type: Name::default(),
-        retries: DEFAULT_RETRIES,
+        retries: GlobalListener::DEFAULT_RETRIES,
         event_types: Vec::new(),
         after_non_global: false,
-        priority: DEFAULT_PRIORITY,
+        priority: GlobalListener::DEFAULT_PRIORITY,
         source: GlobalListenerSource::Configuration,
     };
     for word in words {
@@ -70,12 +59,13 @@ fn listener(text: &str) -> Option<GlobalListener> {
 }
 
 fn event(name: &str) -> Option<JobListenerEventType> {
-    EVENTS.iter().find(|(known, _)| *known == name).map(|(_, event)| *event)
+    GlobalListener::EVENTS.into_iter().find(|(known, _)| *known == name).map(|(_, event)| event)
 }
 
 fn show(listener: &GlobalListener) -> String {
     let mut text = format!("{} type={}", listener.id, listener.job_type);
-    let names = |event| EVENTS.iter().find(|(_, known)| *known == event).map(|(name, _)| *name);
+    let names =
+        |event| GlobalListener::EVENTS.into_iter().find(|(_, known)| *known == event).map(|(name, _)| name);
     let events: Vec<&str> = listener.event_types.iter().copied().filter_map(names).collect();
     if !events.is_empty() {
         text += &format!(" events={}", events.join(","));

@@ -1,20 +1,10 @@
 //! Listeners of all user tasks: what their operations have in common.
 
-use protocol::{GlobalListener, GlobalListenerSource, JobListenerEventType, Name};
+use protocol::{GlobalListener, GlobalListenerSource, Name};
 
 use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::writer::{member, write_flag, write_integer, write_list, write_text};
-
-const DEFAULT_RETRIES: i32 = 3;
-const DEFAULT_PRIORITY: i32 = 50;
-const EVENTS: [(&str, JobListenerEventType); 5] = [
-    ("creating", JobListenerEventType::Creating),
-    ("assigning", JobListenerEventType::Assigning),
-    ("updating", JobListenerEventType::Updating),
-    ("completing", JobListenerEventType::Completing),
-    ("canceling", JobListenerEventType::Canceling),
-];
 
 /// Reads what a request says about a listener.
 pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Failure> {
@@ -27,7 +17,7 @@ pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Fail
         let number = fields.integer(name).map(i32::try_from).transpose();
         number.map_err(|_| Failure::invalid(format!("{name}: must be a 32-bit number")))
     };
-    let retries = int32("retries")?.unwrap_or(DEFAULT_RETRIES);
+    let retries = int32("retries")?.unwrap_or(GlobalListener::DEFAULT_RETRIES);
     if retries < 1 {
         return Err(Failure::invalid("retries: must be greater than 0"));
     }
@@ -36,14 +26,15 @@ pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Fail
         return Err(Failure::invalid("eventTypes: at least one is required"));
     }
     let is_for_all = names.iter().any(|name| &**name == "all");
-    let named = EVENTS.iter().filter(|(name, _)| !is_for_all && names.iter().any(|known| &**known == *name));
+    let is_named = |name: &str| !is_for_all && names.iter().any(|known| **known == *name);
+    let named = GlobalListener::EVENTS.into_iter().filter(|(name, _)| is_named(name));
     Ok(GlobalListener {
         id: not_blank("id", id)?,
         job_type: not_blank("type", fields.name_or_empty("type"))?,
         retries,
-        event_types: named.map(|(_, event)| *event).collect(),
+        event_types: named.map(|(_, event)| event).collect(),
         after_non_global: fields.flag("afterNonGlobal"),
-        priority: int32("priority")?.unwrap_or(DEFAULT_PRIORITY),
+        priority: int32("priority")?.unwrap_or(GlobalListener::DEFAULT_PRIORITY),
         source: GlobalListenerSource::Api,
     })
 }
@@ -51,8 +42,8 @@ pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Fail
 /// The moments that a listener is for, as the API names them.
 pub(super) fn event_types(listener: &GlobalListener) -> impl Iterator<Item = &'static str> {
     let all = listener.event_types.is_empty().then_some("all");
-    let named = EVENTS.iter().filter(|(_, event)| listener.event_types.contains(event));
-    all.into_iter().chain(named.map(|(name, _)| *name))
+    let named = GlobalListener::EVENTS.into_iter().filter(|(_, event)| listener.event_types.contains(event));
+    all.into_iter().chain(named.map(|(name, _)| name))
 }
 
 pub(super) fn write(listener: &GlobalListener, out: &mut Vec<u8>) {
