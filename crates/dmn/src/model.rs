@@ -208,6 +208,15 @@ impl Model {
         .or_else(|| inputs.enumerate().find(|(_, own)| *own == id).map(|(place, _)| Target::Input(place)))
     }
 
+    /// The names of everything that can be required.
+    pub(crate) fn element_names(&self) -> impl Iterator<Item = &str> {
+        let decisions = self.decisions.iter().flat_map(|decision| [&decision.id, decision.result_name(true)]);
+        let knowledge = self.knowledge.iter().map(|knowledge| &knowledge.name);
+        let services = self.services.iter().map(|service| &service.name);
+        let inputs = self.inputs.iter().map(|input| &input.name);
+        decisions.chain(knowledge).chain(services).chain(inputs).map(|name| &**name)
+    }
+
     /// The model that a requirement is about.
     pub(crate) fn of(self: &Arc<Self>, requirement: Requirement) -> &Arc<Self> {
         requirement.import.map_or(self, |import| &self.imports[import].model)

@@ -15,7 +15,10 @@ pub(crate) enum TypeRef {
     /// Nothing is known.
     #[default]
     Any,
+    /// A type of FEEL under a name that Camunda's dialect knows.
     Builtin(Builtin),
+    /// One under a name of the standard, which Camunda's dialect does not check.
+    Standard(Builtin),
     /// A definition of this model.
     Item(usize),
     /// A definition of an imported model: place of the import, place of the definition.
@@ -38,18 +41,21 @@ pub(crate) enum Builtin {
 
 impl Builtin {
     /// Reads the name of a type; tools write some of them in several ways.
-    pub(crate) fn parse(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<TypeRef> {
         let name = name.strip_prefix("feel:").unwrap_or(name);
         Some(match name {
-            "string" => Self::String,
-            "number" => Self::Number,
-            "boolean" => Self::Boolean,
-            "date" => Self::Date,
-            "time" => Self::Time,
-            "dateTime" | "date and time" => Self::DateTime,
-            "dayTimeDuration" | "days and time duration" => Self::DayTimeDuration,
-            "yearMonthDuration" | "years and months duration" => Self::YearMonthDuration,
-            "context" | "Context" => Self::Context,
+            "string" => TypeRef::Builtin(Self::String),
+            "number" => TypeRef::Builtin(Self::Number),
+            "boolean" => TypeRef::Builtin(Self::Boolean),
+            "date" => TypeRef::Builtin(Self::Date),
+            "time" => TypeRef::Builtin(Self::Time),
+            "dateTime" => TypeRef::Builtin(Self::DateTime),
+            "dayTimeDuration" => TypeRef::Builtin(Self::DayTimeDuration),
+            "yearMonthDuration" => TypeRef::Builtin(Self::YearMonthDuration),
+            "date and time" => TypeRef::Standard(Self::DateTime),
+            "days and time duration" => TypeRef::Standard(Self::DayTimeDuration),
+            "years and months duration" => TypeRef::Standard(Self::YearMonthDuration),
+            "context" | "Context" => TypeRef::Standard(Self::Context),
             _ => return None,
         })
     }
@@ -152,7 +158,7 @@ impl TypeTable {
             return TypeRef::Item(*place);
         }
         if let Some(builtin) = Builtin::parse(name) {
-            return TypeRef::Builtin(builtin);
+            return builtin;
         }
         let imported = self.imports.iter().enumerate().find_map(|(index, (prefix, table))| {
             let local = name.strip_prefix(&**prefix)?.strip_prefix('.')?;
@@ -170,7 +176,7 @@ impl TypeTable {
     fn is_of(&self, value: &Value, kind: &TypeRef, check: Check<'_>) -> bool {
         match kind {
             TypeRef::Any => true,
-            TypeRef::Builtin(builtin) => builtin.fits(value),
+            TypeRef::Builtin(builtin) | TypeRef::Standard(builtin) => builtin.fits(value),
             TypeRef::Item(place) => self.fits(value, *place, check),
             TypeRef::Imported(import, place) => {
                 self.imports.get(*import).is_some_and(|(_, table)| table.fits(value, *place, check))

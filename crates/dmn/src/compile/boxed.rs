@@ -126,6 +126,7 @@ impl Compiler<'_> {
             Some(literal) => self.formula(literal, "invocation"),
             None => self.broken("invocation", "nothing is invoked".to_owned()),
         };
+        self.check_callee(&callee);
         let bindings: Vec<NodeId> = self.document.named(node, "binding").collect();
         let bindings = bindings
             .into_iter()
@@ -136,6 +137,19 @@ impl Compiler<'_> {
             })
             .collect();
         Logic::Invocation { callee, bindings }
+    }
+
+    /// Refuses what cannot be a function: no variable is one. To invoke a business knowledge model is to require it.
+    fn check_callee(&mut self, callee: &Formula) {
+        let Formula::Compiled(expression) = callee else { return };
+        if let Some(place) = self.knowledge_names.get(expression.text()) {
+            self.invoked.push(*place);
+        } else if let Some(root) = expression.as_path_root()
+            && !self.names.is_declared(root)
+        {
+            let reason = format!("there is no business knowledge model '{}' to invoke", excerpt(root));
+            self.strict_problem(Some("invocation"), reason);
+        }
     }
 
     fn function(&mut self, node: NodeId) -> Logic {

@@ -34,6 +34,10 @@ pub(crate) struct Compiler<'s> {
     imports: Vec<Import>,
     /// Elements of this model by their IDs.
     targets: BTreeMap<String, Target>,
+    /// Business knowledge models of this model by their names.
+    knowledge_names: BTreeMap<Arc<str>, usize>,
+    /// Those that the element under way invokes by name.
+    invoked: Vec<usize>,
     names: Names,
     types: Arc<crate::types::TypeTable>,
     cells: usize,
@@ -54,6 +58,8 @@ impl<'s> Compiler<'s> {
             namespace: String::new(),
             imports: Vec::new(),
             targets: BTreeMap::new(),
+            knowledge_names: BTreeMap::new(),
+            invoked: Vec::new(),
             names: Names::default(),
             types: Arc::default(),
             cells: 0,
@@ -170,6 +176,9 @@ impl<'s> Compiler<'s> {
             *counter += 1;
             let id = self.id_of(node).to_owned();
             let is_decision = matches!(target(0), Target::Decision(_));
+            if matches!(target(0), Target::Knowledge(_)) {
+                self.knowledge_names.entry(self.name_of(node)).or_insert(place);
+            }
             self.element_id = Some(excerpt(&id));
             if id.is_empty() {
                 if is_decision {

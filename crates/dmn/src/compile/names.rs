@@ -1,23 +1,33 @@
-//! Names of the model that hold spaces or signs, so that expressions may use them as they are.
+//! Names of the model: which there are, and which hold spaces or signs, so that expressions may use them as they are.
 
 use super::Compiler;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All such names, and which of them begin with a word.
+/// What expressions may refer to.
 #[derive(Default)]
 pub(super) struct Names {
+    /// Everything in this model, by name or ID.
+    declared: BTreeSet<String>,
+    /// Names with spaces or signs, in imported models, too.
     all: Vec<String>,
+    /// Which of those begin with a word.
     by_word: BTreeMap<String, Vec<usize>>,
 }
 
 impl Names {
-    pub(super) fn new(names: BTreeSet<String>) -> Self {
+    pub(super) fn new(declared: BTreeSet<String>, names: BTreeSet<String>) -> Self {
         let mut by_word: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let all: Vec<String> = names.into_iter().collect();
         for (place, name) in all.iter().enumerate() {
             by_word.entry(first_word(name).to_owned()).or_default().push(place);
         }
-        Self { all, by_word }
+        Self { declared, all, by_word }
+    }
+
+    /// Whether the model has something with this name, or with the first of several that dots separate.
+    pub(super) fn is_declared(&self, name: &str) -> bool {
+        let first = name.split('.').next().unwrap_or_default();
+        self.declared.contains(name) || self.declared.contains(first)
     }
 
     pub(super) fn all(&self) -> &[String] {
@@ -70,7 +80,7 @@ impl Compiler<'_> {
             "parameters",
             "parameter",
         ];
-        let mut names = BTreeSet::new();
+        let (mut declared, mut names) = (BTreeSet::new(), BTreeSet::new());
         for node in self.document.descendants(0) {
             let attribute = match self.document.name(node) {
                 name if NAMED.contains(&name) => "name",
@@ -80,10 +90,20 @@ impl Compiler<'_> {
             let name = self.attribute(node, attribute);
             let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
             if is_special(&name) {
-                names.insert(name);
+                names.insert(name.clone());
+            }
+            declared.insert(name);
+            // Without a variable, a decision is known by its ID.
+            if self.document.name(node) == "decision" {
+                declared.insert(self.attribute(node, "id").to_owned());
             }
         }
-        names.extend(self.imports.iter().flat_map(|import| import.model.names.iter().cloned()));
-        self.names = Names::new(names);
+        for import in &self.imports {
+            names.extend(import.model.names.iter().cloned());
+            if import.name.is_empty() {
+                declared.extend(import.model.element_names().map(str::to_owned));
+            }
+        }
+        self.names = Names::new(declared, names);
     }
 }

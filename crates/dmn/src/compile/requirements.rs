@@ -6,7 +6,8 @@ use crate::problem::excerpt;
 use crate::xml::NodeId;
 
 impl Compiler<'_> {
-    /// Everything that a decision or a business knowledge model requires, in the order of the file.
+    /// Everything that a decision or a business knowledge model requires, in the order of the file, and then what its
+    /// logic, read before, invokes without a requirement.
     pub(super) fn requirements(&mut self, node: NodeId) -> Vec<Requirement> {
         let mut found = Vec::new();
         for requirement in self.document.children(node).collect::<Vec<_>>() {
@@ -17,6 +18,12 @@ impl Compiler<'_> {
             };
             for kind in kinds {
                 found.extend(self.references(requirement, kind));
+            }
+        }
+        for place in std::mem::take(&mut self.invoked) {
+            let requirement = Requirement { import: None, target: Target::Knowledge(place) };
+            if !found.contains(&requirement) {
+                found.push(requirement);
             }
         }
         found

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use super::{DECISION_FUEL, DECISION_LEVELS, Run, Step, Stop, address, with_types};
 use crate::model::{Decision, Requirement, Target};
 use crate::outcome::EvaluatedDecision;
-use crate::types::{Builtin, TypeRef};
+use crate::types::TypeRef;
 use feel::{Value, WarningKind};
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Run<'_> {
         self.check_type(value, &decision.kind, || format!("decision '{}'", decision.id))
     }
 
-    /// In the standard dialect a value made to conform to a type, or null. In Camunda's only the
+    /// In the standard dialect a value made to conform to a type, or null. In Camunda's only
     /// types of FEEL are checked, and what has another type is a failure.
     pub(super) fn check_type(
         &mut self,
@@ -80,7 +80,7 @@ impl Run<'_> {
         }
         if !self.is_standard() {
             return match kind {
-                TypeRef::Builtin(builtin) if *builtin != Builtin::Context && !builtin.fits(&value) => {
+                TypeRef::Builtin(builtin) if !builtin.fits(&value) => {
                     let found = value.to_text().unwrap_or_default();
                     Err(Stop::new(format!("expected '{}' but found '{found}'", builtin.name())))
                 }

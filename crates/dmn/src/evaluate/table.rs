@@ -32,7 +32,8 @@ impl Run<'_> {
             }
             let outputs = self.results(table, rule, scope).map_err(|stop| in_rule(stop, rule, index))?;
             hits.push((index, outputs));
-            if table.hit_policy == HitPolicy::First {
+            // Camunda looks at all rules whatever the hit policy, tells all that match, and fails where any does.
+            if table.hit_policy == HitPolicy::First && self.is_standard() {
                 break;
             }
         }
@@ -73,14 +74,9 @@ impl Run<'_> {
         for (condition, input) in rule.conditions.iter().zip(inputs) {
             let Some(condition) = condition else { continue };
             let scope = Scope { frame: scope.frame.clone(), outside: scope.outside, cell: Some(input) };
-            match self.formula(condition, Some(input), &scope)? {
-                Value::Bool(true) => {}
-                Value::Bool(false) | Value::Null => return Ok(false),
-                other => {
-                    let found = other.to_text().unwrap_or_default();
-                    let reason = format!("input entry must return true, false, or null, but found '{found}'");
-                    return Err(Stop::new(reason));
-                }
+            // Unary tests come to true, false, or null, whatever their expressions do.
+            if self.formula(condition, Some(input), &scope)?.as_bool() != Some(true) {
+                return Ok(false);
             }
         }
         Ok(true)
