@@ -307,6 +307,7 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
                 body = Some(json!({"id": "a", "type": "t", "eventTypes": ["all"]}));
             }
             Operation::UpdateGlobalTaskListener => body = Some(json!({"type": "t", "eventTypes": ["all"]})),
+            Operation::EvaluateExpression => body = Some(json!({"expression": "=a"})),
             Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
             _ => {}
         }

@@ -16,7 +16,7 @@ use protocol::{
     DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements,
     DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
     GlobalListenerCommand, InstanceCreated, JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name,
-    Query, QueryReply, Response,
+    Query, QueryReply, Rejection, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -281,6 +281,10 @@ impl Broker for FakeBroker {
         _: Document,
         _: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
+        if expression.ends_with('+') {
+            let rejection = Rejection::invalid_argument(format!("cannot read '{expression}'"));
+            return std::future::ready(Err(SubmitError::Rejected(rejection))).boxed();
+        }
         let warnings = if expression.contains('x') { vec!["no variable 'x'".to_owned()] } else { Vec::new() };
         std::future::ready(Ok(ExpressionResult { result_json: r#"{"v":[1,null]}"#.into(), warnings })).boxed()
     }

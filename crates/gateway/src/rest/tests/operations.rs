@@ -535,6 +535,13 @@ fn expressions() {
         answer,
         r#"{"expression":"=x + \"a\"","result":{"v":[1,null]},"warnings":[{"message":"no variable 'x'"}]}"#
     );
+    bad("POST", "/v2/expression/evaluation", r#"{"expression":"x"}"#, "expression: must start with '='");
+    bad(
+        "POST",
+        "/v2/expression/evaluation",
+        r#"{"expression":"=1 +"}"#,
+        "Command 'EVALUATE' rejected with code 'INVALID_ARGUMENT': cannot read '=1 +'",
+    );
 }
 
 #[test]
