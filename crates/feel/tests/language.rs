@@ -151,6 +151,21 @@ fn variables_are_asked_for_once_and_only_when_read() {
 }
 
 #[test]
+fn the_variables_of_an_expression_come_from_outside() {
+    for (text, expected) in [
+        ("{a: x, b: a + y.z}.b", &["x", "y"][..]),
+        ("(function(p) p + q)(1)", &["q"]),
+        ("sum(for i in l, j in 1..n return i * j * k)", &["l", "n", "k"]),
+        ("some s in m satisfies s = t", &["m", "t"]),
+        ("a.b + a.c + `d e`", &["a", "d e"]),
+    ] {
+        let expression = Expression::parse(text).expect("an expression");
+        let names: Vec<&str> = expression.variables().iter().map(|name| &**name).collect();
+        assert_eq!(names, expected, "{text}");
+    }
+}
+
+#[test]
 fn chance_comes_from_the_seed() {
     let expression = Expression::parse("[uuid(), random number(), random number()]").expect("an expression");
     let run = |seed| {

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 use protocol::{
-    ClusterVariable, ClusterVariableAction, Command, Document, Json, Name, PublishMessage, Query, QueryReply,
-    RejectionType,
+    ClusterVariable, ClusterVariableAction, Command, DecisionRef, Deploy, Document, EvaluateDecision, Json,
+    Name, PublishMessage, Query, QueryReply, RejectionType, Resource, Response,
 };
 
-use crate::support::{Harness, check};
+use crate::support::{Harness, check, document};
 
 #[test]
 fn expressions_see_the_tenants_variable_before_that_of_all() {
@@ -105,6 +105,37 @@ fn start_events_see_them() {
     };
     harness.command(Command::PublishMessage(publish)).unwrap().unwrap();
     assert_eq!(harness.activate("t", 1).len(), 1);
+}
+
+#[test]
+fn decisions_see_them() {
+    let mut harness = Harness::new();
+    let model = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="g" name="g" namespace="n"><decision id="d" name="d"><literalExpression><text>camunda.vars.env.x</text></literalExpression></decision></definitions>"#;
+    let resources = vec![Resource { name: "d.dmn".into(), content: model.as_bytes().to_vec() }];
+    harness.command(Command::Deploy(Deploy { resources, tenant_id: "t".into() })).unwrap().unwrap();
+    let evaluate = |harness: &mut Harness, json| {
+        let command = Command::EvaluateDecision(EvaluateDecision {
+            decision: DecisionRef::Id("d".into()),
+            variables: document(json),
+            tenant_id: "t".into(),
+        });
+        match harness.command(command).unwrap().unwrap() {
+            Response::DecisionEvaluated { evaluation, .. } => evaluation.decision_output.as_str().to_owned(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(evaluate(&mut harness, "{}"), "null");
+    harness.command(change(ClusterVariableAction::Create, "x", "1")).unwrap().unwrap();
+    assert_eq!(evaluate(&mut harness, "{}"), "1");
+    let of_tenant = ClusterVariable {
+        action: ClusterVariableAction::Create,
+        tenant_id: Some("t".into()),
+        name: "x".into(),
+        value: Json::from_valid("2"),
+    };
+    harness.command(Command::ClusterVariable(of_tenant)).unwrap().unwrap();
+    assert_eq!(evaluate(&mut harness, "{}"), "2");
+    assert_eq!(evaluate(&mut harness, r#"{"camunda":{"vars":{"env":{"x":3}}}}"#), "3");
 }
 
 fn change(action: ClusterVariableAction, name: &str, value: &str) -> Command {

@@ -184,6 +184,105 @@ fn the_version_of_a_decision_is_chosen_by_its_binding() {
 }
 
 #[test]
+fn a_decision_sees_what_its_task_sees() {
+    let sum = single("g", "sum", "t", "[a, b, c]");
+    check_with(
+        &[
+            ("g.dmn", &sum),
+            (
+                "p",
+                "process p
+                 start s
+                 sub scope in:b==20 {
+                   start inner
+                   decide d decision=sum in:c==30 result=total
+                   decide nothing decision==which in:which=\"='sum'\" result=again out:all==again
+                   end e
+                   inner -> d -> nothing -> e
+                 }
+                 job t
+                 s -> scope -> t",
+            ),
+        ],
+        Options::default(),
+        r#"deploy g.dmn p
+         show variables decisions incidents
+         create p {"a": 1, "b": 2}
+         cancel #1"#,
+        expect![[r#"
+              = deployed p v1 decisions:g v1 decision:sum v1
+            > create p {"a": 1, "b": 2}
+              p.a = 1 created
+              p.b = 2 created
+              scope.b = 20 created
+              d.c = 30 created
+              evaluated sum v1 -> [1,20,30] with {"c":30,"b":20,"a":1}|  sum v1 -> [1,20,30]
+              p.total = [1,20,30] created
+              nothing.which = "sum" created
+              evaluated sum v1 -> [1,20,null] with {"which":"sum","b":20,"a":1,"total":[1,20,30]}|  sum v1 -> [1,20,null]
+              nothing.again = [1,20,null] created
+              p.all = [1,20,null] created
+              = created p v1
+            > cancel #1
+        "#]],
+    );
+}
+
+#[test]
+fn a_missing_version_tag_is_an_incident_and_null_a_result() {
+    let nothing = single("g", "answer", "stable", "unknown");
+    check_with(
+        &[
+            ("g.dmn", &nothing),
+            (
+                "p",
+                "process p
+                 start s
+                 decide d decision=answer result=r
+                 decide tagged decision=answer binding=versionTag tag=other result=r
+                 s -> d -> tagged",
+            ),
+        ],
+        Options::default(),
+        r#"deploy g.dmn p
+         show variables decisions incidents
+         create p
+         resolve tagged
+         cancel #1"#,
+        expect![[r#"
+              = deployed p v1 decisions:g v1 decision:answer v1
+            > create p
+              evaluated answer v1 -> null|  answer v1 -> null
+              p.r = null created
+              incident tagged CALLED_DECISION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' with version tag 'other'.
+              = created p v1
+            > resolve tagged
+              incident tagged CALLED_DECISION_ERROR resolved
+              incident tagged CALLED_DECISION_ERROR created: Expected to evaluate decision 'answer', but no decision found for id 'answer' with version tag 'other'.
+            > cancel #1
+              incident tagged CALLED_DECISION_ERROR resolved
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_imports_another_is_refused() {
+    let low = single("low", "low", "t", "1");
+    let top = r##"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="top" name="top" namespace="top"><import namespace="n" name="base" importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/><decision id="d" name="d"><literalExpression><text>1</text></literalExpression></decision></definitions>"##;
+    check_with(
+        &[("low.dmn", &low), ("top.dmn", top)],
+        Options::default(),
+        "deploy low.dmn
+         deploy low.dmn top.dmn",
+        expect![[r#"
+              = deployed decisions:low v1 decision:low v1
+            > deploy low.dmn top.dmn
+              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'top.dmn': import of 'top': no model with the namespace 'n' is there to import
+        "#]],
+    );
+}
+
+#[test]
 fn a_failed_evaluation_is_an_incident_and_tried_again() {
     check_with(
         &[

@@ -30,6 +30,7 @@ mod event_sub_process;
 mod event_sub_process_places;
 mod events_of_scopes;
 mod execution_listeners;
+mod forms;
 mod gateways;
 mod identity;
 mod identity_grants;

@@ -61,3 +61,73 @@ records! {
         0 output_id: Name, 1 output_name: Name, 2 #[serde(serialize_with = "json_as_text")] output_value: Json,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evaluations_of_decisions_tell_values_as_texts() {
+        let json = |text: &'static str| Json::from_valid(text);
+        let record = DecisionEvaluationRecord {
+            decision_key: 4,
+            decision_id: "dish".into(),
+            decision_name: "Dish".into(),
+            decision_version: 2,
+            decision_requirements_id: "dinner".into(),
+            decision_requirements_key: 3,
+            decision_output: json("null"),
+            variables: Document::parse(bytes::Bytes::from_static(b"{\"guests\":20}")).unwrap(),
+            bpmn_process_id: Name::default(),
+            process_definition_key: None,
+            process_instance_key: None,
+            root_process_instance_key: None,
+            element_id: Name::default(),
+            element_instance_key: None,
+            evaluated_decisions: vec![EvaluatedDecisionRecord {
+                decision_id: "dish".into(),
+                decision_name: "Dish".into(),
+                decision_key: 4,
+                decision_version: 2,
+                decision_type: "DECISION_TABLE".into(),
+                decision_output: json("null"),
+                evaluated_inputs: vec![EvaluatedInputRecord {
+                    input_id: "i".into(),
+                    input_name: "Guests".into(),
+                    input_value: json("20"),
+                }],
+                matched_rules: vec![MatchedRuleRecord {
+                    rule_id: "r".into(),
+                    rule_index: 1,
+                    evaluated_outputs: vec![EvaluatedOutputRecord {
+                        output_id: "o".into(),
+                        output_name: "Dish".into(),
+                        output_value: json("\"Stew\""),
+                    }],
+                }],
+                tenant_id: Name::default_tenant(),
+                decision_evaluation_instance_key: "9-1".into(),
+            }],
+            evaluation_failure_message: "why".into(),
+            failed_decision_id: "dish".into(),
+            tenant_id: Name::default_tenant(),
+        };
+        let expected = serde_json::json!({
+            "decisionKey": 4, "decisionId": "dish", "decisionName": "Dish", "decisionVersion": 2,
+            "decisionRequirementsId": "dinner", "decisionRequirementsKey": 3, "decisionOutput": "null",
+            "variables": {"guests": 20}, "bpmnProcessId": "", "processDefinitionKey": -1, "processInstanceKey": -1,
+            "rootProcessInstanceKey": -1, "elementId": "", "elementInstanceKey": -1,
+            "evaluatedDecisions": [{
+                "decisionId": "dish", "decisionName": "Dish", "decisionKey": 4, "decisionVersion": 2,
+                "decisionType": "DECISION_TABLE", "decisionOutput": "null",
+                "evaluatedInputs": [{"inputId": "i", "inputName": "Guests", "inputValue": "20"}],
+                "matchedRules": [{"ruleId": "r", "ruleIndex": 1, "evaluatedOutputs": [
+                    {"outputId": "o", "outputName": "Dish", "outputValue": "\"Stew\""},
+                ]}],
+                "tenantId": "<default>", "decisionEvaluationInstanceKey": "9-1",
+            }],
+            "evaluationFailureMessage": "why", "failedDecisionId": "dish", "tenantId": "<default>",
+        });
+        assert_eq!(serde_json::to_value(&record).unwrap(), expected);
+    }
+}
