@@ -24,10 +24,12 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 17] = [
+const ROOMS: [(&str, &[&str]); 18] = [
+    ("auth", &[]),
     (
         "baton",
         &[
+            "auth",
             "bench",
             "bpmn",
             "broker",
@@ -51,7 +53,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
     ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
     ("export", &["protocol"]),
     ("feel", &[]),
-    ("gateway", &["broker", "documents", "grpc", "protocol"]),
+    ("gateway", &["auth", "broker", "documents", "grpc", "protocol"]),
     ("grpc", &[]),
     ("protocol", &[]),
     ("replication", &[]),

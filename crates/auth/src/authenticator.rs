@@ -1,0 +1,179 @@
+//! The entrance: finds out who sends a request.
+
+use std::sync::Arc;
+
+use crate::basic::{Basic, Recheck};
+use crate::clock::Clock;
+use crate::metric_definitions::refused;
+use crate::oidc::Oidc;
+use crate::presented::{BASIC, BEARER, Credentials, Presented};
+use crate::principal::Principal;
+use crate::refusal::{Reason, Refusal};
+use crate::session::{SessionSettings, Sessions};
+
+/// How requests are authenticated.
+#[derive(Debug)]
+pub enum Method {
+    /// Not at all: everybody is [`Anonymous`](crate::Identity::Anonymous). For machines that nobody else reaches.
+    None,
+    /// By user name and password.
+    Basic(Arc<Basic>),
+    /// By bearer tokens of an issuer.
+    Oidc(Arc<Oidc>),
+}
+
+/// With what somebody begins a session.
+#[derive(Clone, Copy)]
+pub enum SignIn<'a> {
+    /// User name and password; for [`Method::Basic`].
+    Password {
+        /// The name.
+        user: &'a str,
+        /// The password.
+        password: &'a str,
+    },
+    /// A token; for [`Method::Oidc`]. The session ends with it.
+    Token(&'a str),
+}
+
+/// A session that began.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    /// Whose it is.
+    pub principal: Arc<Principal>,
+    /// Values of `Set-Cookie`, each for a header of its own.
+    pub cookies: [String; 2],
+    /// What the CSRF cookie holds, for those that rather read it from the answer.
+    pub csrf_token: String,
+}
+
+/// Finds out who sends a request. Made once, asked for every request.
+#[derive(Debug)]
+pub struct Authenticator {
+    method: Method,
+    sessions: Option<Sessions>,
+    anonymous: Arc<Principal>,
+}
+
+impl Authenticator {
+    /// Authenticates by `method`, and by sessions, if there are settings for them.
+    pub fn new(method: Method, sessions: Option<SessionSettings>, clock: Clock) -> Self {
+        let sessions = sessions.map(|settings| Sessions::new(settings, clock));
+        Self { method, sessions, anonymous: Arc::new(Principal::anonymous()) }
+    }
+
+    /// The sessions, if there may be any.
+    pub fn sessions(&self) -> Option<&Sessions> {
+        self.sessions.as_ref()
+    }
+
+    /// Who sends the request. An `Authorization` header goes before a session.
+    pub async fn authenticate(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Refusal> {
+        self.principal(presented).await.map_err(|reason| self.refusal(reason))
+    }
+
+    /// Begins a session. One that the browser has already ends, so that nobody can foist a known one on it.
+    pub async fn sign_in(&self, presented: &Presented<'_>, with: SignIn<'_>) -> Result<SignedIn, Refusal> {
+        self.begin_session(presented, with).await.map_err(|reason| self.refusal(reason))
+    }
+
+    /// Ends the session, if there is one. Gives values of `Set-Cookie`, each for a header of its own.
+    ///
+    /// # Errors
+    /// [`Reason::CrossSite`] and [`Reason::CsrfToken`]: nobody signs out somebody else.
+    pub fn sign_out(&self, presented: &Presented<'_>) -> Result<Vec<String>, Refusal> {
+        let Some(sessions) = &self.sessions else { return Ok(vec![]) };
+        if let Some(id) = presented.cookie(sessions.cookie_name()) {
+            if sessions.find(id).is_some() {
+                check_origin(presented, sessions, id).map_err(|reason| self.refusal(reason))?;
+            }
+            sessions.end(id);
+        }
+        Ok(sessions.ending_cookies().into())
+    }
+
+    async fn principal(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Reason> {
+        // Browsers add Basic credentials by themselves, too, and reach servers that only they can reach.
+        let is_ambient = !matches!(self.method, Method::Oidc(_));
+        if is_ambient && presented.changes && presented.is_cross_site() {
+            return Err(Reason::CrossSite);
+        }
+        match (&self.method, presented.authorization) {
+            (Method::None, _) => Ok(Arc::clone(&self.anonymous)),
+            (Method::Basic(basic), Some(header)) => match Credentials::parse(header, BASIC)? {
+                Credentials::Basic { user, password } => Ok(basic.verify(&user, &password).await?.0),
+                Credentials::Bearer(_) => Err(Reason::Scheme(BASIC)),
+            },
+            (Method::Oidc(oidc), Some(header)) => match Credentials::parse(header, BEARER)? {
+                Credentials::Bearer(token) => Ok(oidc.verify(token).await?.0),
+                Credentials::Basic { .. } => Err(Reason::Scheme(BEARER)),
+            },
+            (_, None) => self.of_session(presented).await,
+        }
+    }
+
+    async fn of_session(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Reason> {
+        let sessions = self.sessions.as_ref().ok_or(Reason::Missing)?;
+        let id = presented.cookie(sessions.cookie_name()).ok_or(Reason::Missing)?;
+        let (principal, standing) = sessions.find(id).ok_or(Reason::Session)?;
+        if let (Method::Basic(basic), Some(standing), Some(user)) =
+            (&self.method, standing, principal.user_name())
+        {
+            match basic.standing_of(user, &standing).await? {
+                Recheck::Same => {}
+                Recheck::Confirmed(standing) => sessions.confirm(id, standing),
+                Recheck::Changed => {
+                    sessions.end(id);
+                    return Err(Reason::Session);
+                }
+            }
+        }
+        check_origin(presented, sessions, id)?;
+        Ok(principal)
+    }
+
+    async fn begin_session(&self, presented: &Presented<'_>, with: SignIn<'_>) -> Result<SignedIn, Reason> {
+        let sessions = self.sessions.as_ref().ok_or(Reason::Malformed("there are no sessions here"))?;
+        if presented.is_cross_site() {
+            return Err(Reason::CrossSite);
+        }
+        let (principal, standing, ends_ms) = match (&self.method, with) {
+            (Method::Basic(basic), SignIn::Password { user, password }) => {
+                let (principal, standing) = basic.verify(user, password).await?;
+                (principal, Some(standing), None)
+            }
+            (Method::Oidc(oidc), SignIn::Token(token)) => {
+                let (principal, ends_ms) = oidc.verify(token).await?;
+                (principal, None, Some(ends_ms))
+            }
+            (Method::None, _) => (Arc::clone(&self.anonymous), None, None),
+            (Method::Basic(_), SignIn::Token(_)) => return Err(Reason::Scheme(BASIC)),
+            (Method::Oidc(_), SignIn::Password { .. }) => return Err(Reason::Scheme(BEARER)),
+        };
+        if let Some(before) = presented.cookie(sessions.cookie_name()) {
+            sessions.end(before);
+        }
+        let id = sessions.begin(Arc::clone(&principal), standing, ends_ms);
+        Ok(SignedIn { principal, cookies: sessions.cookies(&id), csrf_token: sessions.csrf_token(&id) })
+    }
+
+    fn refusal(&self, reason: Reason) -> Refusal {
+        refused(reason);
+        match self.method {
+            Method::None => Refusal::plain(reason),
+            Method::Basic(_) => Refusal::basic(reason),
+            Method::Oidc(_) => Refusal::bearer(reason),
+        }
+    }
+}
+
+/// Whether a page of ours made the browser send what changes something.
+fn check_origin(presented: &Presented<'_>, sessions: &Sessions, id: &str) -> Result<(), Reason> {
+    if !presented.changes {
+        return Ok(());
+    }
+    if presented.is_cross_site() {
+        return Err(Reason::CrossSite);
+    }
+    if sessions.is_csrf_token(id, presented.csrf_token) { Ok(()) } else { Err(Reason::CsrfToken) }
+}

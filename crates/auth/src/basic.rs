@@ -1,0 +1,174 @@
+//! User name and password, checked against a store of users that others keep.
+//!
+//! A password is hashed once; then a keyed hash of name and password stands for the answer, as long as the store holds
+//! the same hash for that user. The store says by a number that something changed; only then, and now and then, it is
+//! asked again. A change of somebody else's password therefore costs a look-up, never a hash.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use quick_cache::sync::Cache;
+
+use crate::clock::Clock;
+use crate::password::{HashError, Hasher};
+use crate::presented::check_lengths;
+use crate::principal::Principal;
+use crate::refusal::Reason;
+use crate::secret::{Digest, ProcessKey};
+
+/// How many answers are kept, wrong passwords included. What is asked for again outlives what was tried once.
+const VERDICTS_MAX: usize = 10_000;
+/// After this the store is asked again even if it says that nothing changed.
+const LOOK_UP_AFTER_MS: u64 = 10 * 60 * 1000;
+/// What was not used for this long is hashed again.
+const FORGET_AFTER_MS: u64 = 60 * 60 * 1000;
+/// How often an answer may turn out to be outdated while it is awaited, before the request is refused.
+const ATTEMPTS_MAX: usize = 3;
+
+/// The store of users does not answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("users cannot be looked up: {0}")]
+pub struct Unavailable(pub String);
+
+/// Where users are kept.
+pub trait Users: Send + Sync + 'static {
+    /// A number that is another one after every change of any user's password, or of which users there are. It is asked
+    /// for with every request and should cost no more than reading an atomic.
+    fn generation(&self) -> u64;
+
+    /// The hash of a user's password as [`Hasher::hash`] made it; none, if there is no such user.
+    fn password_hash<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Option<Arc<str>>, Unavailable>>;
+}
+
+/// What the store said about a user, and when.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    hash: Option<Arc<str>>,
+    generation: u64,
+    looked_up_ms: u64,
+}
+
+/// What became of a [`Standing`].
+pub(crate) enum Recheck {
+    /// It is as it was.
+    Same,
+    /// Looked up again, with the same result.
+    Confirmed(Standing),
+    /// The user has another password, or is gone.
+    Changed,
+}
+
+/// Whether a user with a password is let in.
+#[derive(Debug)]
+struct Verdict {
+    standing: Standing,
+    principal: Option<Arc<Principal>>,
+}
+
+/// Authentication by user name and password (RFC 7617).
+pub struct Basic {
+    users: Arc<dyn Users>,
+    hasher: Hasher,
+    verdicts: Cache<Digest, Arc<Verdict>>,
+    key: ProcessKey,
+    clock: Clock,
+}
+
+impl fmt::Debug for Basic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Basic").field("cached", &self.verdicts.len()).finish_non_exhaustive()
+    }
+}
+
+impl Basic {
+    /// Checks passwords of `users` with `hasher`.
+    pub fn new(users: Arc<dyn Users>, hasher: Hasher, clock: Clock) -> Self {
+        Self { users, hasher, verdicts: Cache::new(VERDICTS_MAX), key: ProcessKey::random(), clock }
+    }
+
+    /// Lets a user in, or not.
+    pub(crate) async fn verify(
+        &self,
+        user: &str,
+        password: &str,
+    ) -> Result<(Arc<Principal>, Standing), Reason> {
+        check_lengths(user, password)?;
+        let digest = self.key.digest(&[user.as_bytes(), password.as_bytes()]);
+        for _ in 0..ATTEMPTS_MAX {
+            // Whoever comes with the same credentials meanwhile waits for the one that has them hashed.
+            let verdict = match self.verdicts.get_value_or_guard_async(&digest).await {
+                Ok(verdict) => verdict,
+                Err(guard) => {
+                    let verdict = Arc::new(self.decide(user, password).await?);
+                    let _ = guard.insert(Arc::clone(&verdict));
+                    verdict
+                }
+            };
+            let unused_ms = self.clock.now_ms().saturating_sub(verdict.standing.looked_up_ms);
+            let recheck = if unused_ms >= FORGET_AFTER_MS {
+                Recheck::Changed
+            } else {
+                self.standing_of(user, &verdict.standing).await?
+            };
+            let standing = match recheck {
+                Recheck::Same => verdict.standing.clone(),
+                Recheck::Confirmed(standing) => {
+                    let renewed =
+                        Verdict { standing: standing.clone(), principal: verdict.principal.clone() };
+                    self.verdicts.insert(digest, Arc::new(renewed));
+                    standing
+                }
+                Recheck::Changed => {
+                    self.verdicts.remove_if(&digest, |found| Arc::ptr_eq(found, &verdict));
+                    continue;
+                }
+            };
+            let principal = verdict.principal.clone().ok_or(Reason::Credentials)?;
+            return Ok((principal, standing));
+        }
+        Err(Reason::UsersUnavailable)
+    }
+
+    async fn decide(&self, user: &str, password: &str) -> Result<Verdict, Reason> {
+        let standing = self.look_up(user).await.map_err(|error| unavailable(&error))?;
+        let is_password = self.hasher.is_password(password, standing.hash.as_deref()).await;
+        let allowed = match is_password {
+            Ok(allowed) => allowed,
+            Err(HashError::Busy) => return Err(Reason::Busy),
+            Err(error) => {
+                tracing::error!(%error, "a password could not be checked");
+                return Err(Reason::Busy);
+            }
+        };
+        Ok(Verdict { standing, principal: allowed.then(|| Arc::new(Principal::user(user))) })
+    }
+
+    async fn look_up(&self, user: &str) -> Result<Standing, Unavailable> {
+        // Read before the look-up: a change in between makes the number differ and the next one look again.
+        let generation = self.users.generation();
+        let hash = self.users.password_hash(user).await?;
+        Ok(Standing { hash, generation, looked_up_ms: self.clock.now_ms() })
+    }
+
+    /// Whether what the store said about a user still holds.
+    pub(crate) async fn standing_of(&self, user: &str, before: &Standing) -> Result<Recheck, Reason> {
+        let age_ms = self.clock.now_ms().saturating_sub(before.looked_up_ms);
+        let is_same_generation = before.generation == self.users.generation();
+        if is_same_generation && age_ms < LOOK_UP_AFTER_MS {
+            return Ok(Recheck::Same);
+        }
+        match self.look_up(user).await {
+            Ok(now) if now.hash == before.hash => Ok(Recheck::Confirmed(now)),
+            Ok(_) => Ok(Recheck::Changed),
+            // Nothing is known to have changed: the answer may become a little older.
+            Err(_) if is_same_generation => Ok(Recheck::Same),
+            Err(error) => Err(unavailable(&error)),
+        }
+    }
+}
+
+fn unavailable(error: &Unavailable) -> Reason {
+    tracing::warn!(%error, "a request could not be authenticated");
+    Reason::UsersUnavailable
+}

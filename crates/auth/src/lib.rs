@@ -1,0 +1,35 @@
+//! Who is asking: authentication of requests, sessions of browsers, and TLS.
+//!
+//! A gateway hands what a request presents (its `Authorization` header, cookies, and what tells a browser's request) to
+//! an [`Authenticator`] and gets a [`Principal`] or a [`Refusal`], which says what status and which challenge to answer.
+//! Three methods: none, Basic against a store of users ([`Basic`]), and bearer tokens of an OpenID Connect issuer
+//! ([`Oidc`]). A browser may trade either for a session ([`Sessions`]). [`ServerTls`] is for every port.
+//!
+//! What is asked per request is answered from bounded caches: one keyed hash and one look-up. The password hash, the
+//! check of a signature and the issuer are met only by what was not seen before.
+//!
+//! What a principal may do is not known here, nor which roles and tenants it has, nor HTTP beyond header names.
+
+mod authenticator;
+mod basic;
+mod clock;
+mod metric_definitions;
+mod oidc;
+mod password;
+mod presented;
+mod principal;
+mod refusal;
+mod secret;
+mod session;
+mod tls;
+
+pub use authenticator::{Authenticator, Method, SignIn, SignedIn};
+pub use basic::{Basic, Unavailable, Users};
+pub use clock::Clock;
+pub use oidc::{ClaimPath, Oidc, OidcSettings, SettingsError};
+pub use password::{Cost, HashError, HashLimits, Hasher};
+pub use presented::Presented;
+pub use principal::{Identity, Principal};
+pub use refusal::{Reason, Refusal, TokenFault};
+pub use session::{CSRF_COOKIE, CSRF_HEADER, SessionSettings, Sessions};
+pub use tls::{ClientCertificates, ClientTls, ServerTls, TlsError, TlsFiles};

@@ -1,0 +1,84 @@
+//! Getting a small document over HTTP. It happens every few minutes, so nothing is kept open.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, HOST};
+use http::{Request, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::tls::{ClientTls, TlsError};
+
+/// A document takes at most this long, connection included.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest document, in bytes.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Why a document is not there.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FetchError {
+    #[error("no answer within {} s", TIMEOUT.as_secs())]
+    Timeout,
+    #[error("connection: {0}")]
+    Connection(#[from] std::io::Error),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("HTTP: {0}")]
+    Http(#[from] hyper::Error),
+    #[error("the answer is {0}")]
+    Status(StatusCode),
+    #[error("the answer cannot be read: {0}")]
+    Body(String),
+}
+
+/// The document at `url`, which has a host and the scheme http or https. Redirects are not followed.
+pub(super) async fn fetch(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError> {
+    tokio::time::timeout(TIMEOUT, fetch_patiently(url, tls)).await.map_err(|_| FetchError::Timeout)?
+}
+
+async fn fetch_patiently(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError> {
+    let is_https = url.scheme_str() == Some("https");
+    let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let port = url.port_u16().unwrap_or(if is_https { 443 } else { 80 });
+    let stream = TcpStream::connect((host, port)).await?;
+    if !is_https {
+        return exchange(url, stream).await;
+    }
+    // Made anew each time, so that replaced certificates are noticed without watching them.
+    let tls = tls.clone();
+    let config = tokio::task::spawn_blocking(move || tls.config(&[b"http/1.1"]));
+    let config = config.await.map_err(std::io::Error::other)??;
+    let name = ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?;
+    exchange(url, TlsConnector::from(config).connect(name, stream).await?).await
+}
+
+async fn exchange(
+    url: &Uri,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> Result<Bytes, FetchError> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let connection = tokio::spawn(connection);
+    let path = url.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let authority = url.authority().map_or("", http::uri::Authority::as_str);
+    // What stands before an @ is for nobody's log.
+    let authority = authority.rsplit('@').next().unwrap_or_default();
+    let request = Request::get(path).header(HOST, authority).header(ACCEPT, "application/json");
+    let request = request.body(Empty::<Bytes>::new()).map_err(std::io::Error::other)?;
+    let result = async {
+        let response = sender.send_request(request).await?;
+        if response.status() != StatusCode::OK {
+            return Err(FetchError::Status(response.status()));
+        }
+        let body = Limited::new(response.into_body(), BODY_BYTES_MAX).collect().await;
+        Ok(body.map_err(|error| FetchError::Body(error.to_string()))?.to_bytes())
+    };
+    let result = result.await;
+    connection.abort();
+    result
+}

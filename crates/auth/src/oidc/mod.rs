@@ -1,0 +1,258 @@
+//! Bearer tokens of an OpenID Connect issuer: signed JSON web tokens, checked with the keys that the issuer publishes.
+//!
+//! Only asymmetric signatures are accepted, and each only with a key of its own kind, so neither `alg: none` nor a shared
+//! secret made of a public key gets in. Keys are fetched by `source`, checked by `keys`; `claim_path` finds names.
+
+mod claim_path;
+mod fetch;
+mod keys;
+mod source;
+mod token;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Uri;
+use quick_cache::sync::Cache;
+use serde_json::{Map, Value};
+
+pub use self::claim_path::ClaimPath;
+use self::source::KeySource;
+use self::token::Token;
+use crate::clock::Clock;
+use crate::principal::{Identity, Principal};
+use crate::refusal::{Reason, TokenFault};
+use crate::secret::{Digest, ProcessKey};
+use crate::tls::ClientTls;
+
+/// How many accepted tokens are kept.
+const ACCEPTED_MAX: usize = 10_000;
+/// The longest token, in bytes.
+const TOKEN_BYTES_MAX: usize = 16 * 1024;
+
+/// Which tokens are accepted and what they say.
+#[derive(Debug, Clone)]
+pub struct OidcSettings {
+    /// The issuer: the URL below which its discovery document is, and what `iss` must be, letter by letter.
+    pub issuer: String,
+    /// Where the keys are. Without it the discovery document says so.
+    pub keys_url: Option<String>,
+    /// One of these must be in `aud`. Empty: not looked at.
+    pub audiences: Vec<String>,
+    /// `azp` must be one of these. Empty: not looked at.
+    pub authorized_parties: Vec<String>,
+    /// How far the clocks of issuer and server may be apart.
+    pub clock_skew: Duration,
+    /// The claim with the user name.
+    pub user_name: ClaimPath,
+    /// The claim with the client ID.
+    pub client_id: Option<ClaimPath>,
+    /// A token that has both is a user's; otherwise it is a client's.
+    pub prefer_user_name: bool,
+    /// The claim with the groups: a text, or a list of texts.
+    pub groups: Option<ClaimPath>,
+    /// Keys older than this are fetched again.
+    pub keys_age_max: Duration,
+    /// How the issuer is reached over TLS.
+    pub tls: ClientTls,
+}
+
+impl OidcSettings {
+    /// The usual for an issuer: user name in `sub`, 60 s of skew, keys for five minutes.
+    pub fn new(issuer: impl Into<String>) -> Self {
+        Self {
+            issuer: issuer.into(),
+            keys_url: None,
+            audiences: vec![],
+            authorized_parties: vec![],
+            clock_skew: Duration::from_secs(60),
+            user_name: ClaimPath::parse("sub").expect("a plain name"),
+            client_id: None,
+            prefer_user_name: false,
+            groups: None,
+            keys_age_max: Duration::from_secs(5 * 60),
+            tls: ClientTls::default(),
+        }
+    }
+}
+
+/// What is wrong with the settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// Not an absolute URL with http or https.
+    #[error("{field}: '{url}' is no http or https URL")]
+    Url {
+        /// Which setting.
+        field: &'static str,
+        /// What it says.
+        url: String,
+    },
+    /// Keys of an issuer behind TLS must come over TLS, too.
+    #[error("keys_url: '{0}' is without TLS while the issuer is with")]
+    Downgrade(String),
+    /// Not a path to a claim.
+    #[error("'{path}' is no path to a claim: {reason}")]
+    ClaimPath {
+        /// What it says.
+        path: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+/// A token that was accepted before.
+#[derive(Debug)]
+struct Accepted {
+    principal: Arc<Principal>,
+    /// When it is accepted no longer, skew included.
+    ends_ms: u64,
+    /// Which set of keys it was checked with.
+    generation: u64,
+}
+
+/// Authentication by bearer tokens.
+pub struct Oidc {
+    settings: OidcSettings,
+    source: Arc<KeySource>,
+    accepted: Cache<Digest, Arc<Accepted>>,
+    key: ProcessKey,
+    clock: Clock,
+}
+
+impl fmt::Debug for Oidc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Oidc").field("issuer", &self.settings.issuer).finish_non_exhaustive()
+    }
+}
+
+impl Oidc {
+    /// Accepts tokens as `settings` say. The issuer is not asked before the first token comes.
+    ///
+    /// # Errors
+    /// [`SettingsError`], if a URL is none.
+    pub fn new(settings: OidcSettings, clock: Clock) -> Result<Self, SettingsError> {
+        let source = Arc::new(KeySource::new(&settings, clock.clone())?);
+        Ok(Self { settings, source, accepted: Cache::new(ACCEPTED_MAX), key: ProcessKey::random(), clock })
+    }
+
+    /// How often the issuer was asked for its keys.
+    pub fn keys_fetched(&self) -> u64 {
+        self.source.fetches()
+    }
+
+    /// Whose token it is, and when it ends, in Unix milliseconds.
+    pub(crate) async fn verify(&self, token: &str) -> Result<(Arc<Principal>, u64), Reason> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(TokenFault::Malformed("it is too long").into());
+        }
+        let now_ms = self.clock.now_ms();
+        let digest = self.key.digest(&[token.as_bytes()]);
+        if let Some(accepted) = self.accepted.get(&digest) {
+            let is_current = self.source.tend().is_some_and(|keys| keys.generation == accepted.generation);
+            if is_current && now_ms < accepted.ends_ms {
+                return Ok((Arc::clone(&accepted.principal), accepted.ends_ms));
+            }
+        }
+        // What costs nothing comes first: only a token that is otherwise good may ask the issuer for new keys.
+        let token = Token::parse(token)?;
+        let ends_ms = self.check_claims(&token.claims, now_ms)?;
+        let principal = self.principal(&token.claims)?;
+        let generation = self.check_signature(&token).await?;
+        let principal = Arc::new(principal);
+        let accepted = Accepted { principal: Arc::clone(&principal), ends_ms, generation };
+        self.accepted.insert(digest, Arc::new(accepted));
+        Ok((principal, ends_ms))
+    }
+
+    /// Gives the generation of the keys that the signature was checked with.
+    async fn check_signature(&self, token: &Token<'_>) -> Result<u64, Reason> {
+        let keys = self.source.keys().await?;
+        match keys.set.check(token) {
+            Err(TokenFault::UnknownKey) => {
+                // The issuer may have changed its keys since.
+                let newer = self.source.newer_than(&keys).await.ok_or(TokenFault::UnknownKey)?;
+                newer.set.check(token)?;
+                Ok(newer.generation)
+            }
+            result => {
+                result?;
+                Ok(keys.generation)
+            }
+        }
+    }
+
+    /// Gives when the token ends.
+    fn check_claims(&self, claims: &Map<String, Value>, now_ms: u64) -> Result<u64, TokenFault> {
+        let skew_ms = self.settings.clock_skew.as_millis() as u64;
+        if claims.get("iss").and_then(Value::as_str) != Some(&self.settings.issuer) {
+            return Err(TokenFault::Issuer);
+        }
+        let expires_ms =
+            time_ms(claims, "exp", "exp is no time")?.ok_or(TokenFault::Malformed("exp is missing"))?;
+        let ends_ms = expires_ms.saturating_add(skew_ms);
+        if now_ms >= ends_ms {
+            return Err(TokenFault::Expired);
+        }
+        let begins_ms = time_ms(claims, "nbf", "nbf is no time")?.unwrap_or(0);
+        if now_ms.saturating_add(skew_ms) < begins_ms {
+            return Err(TokenFault::NotYetValid);
+        }
+        let audiences = &self.settings.audiences;
+        if !audiences.is_empty() {
+            let is_ours =
+                |value: &Value| value.as_str().is_some_and(|name| audiences.iter().any(|a| a == name));
+            let is_meant = match claims.get("aud") {
+                Some(Value::Array(several)) => several.iter().any(is_ours),
+                Some(one) => is_ours(one),
+                None => false,
+            };
+            if !is_meant {
+                return Err(TokenFault::Audience);
+            }
+        }
+        let parties = &self.settings.authorized_parties;
+        if !parties.is_empty() {
+            let party = claims.get("azp").and_then(Value::as_str);
+            if !party.is_some_and(|party| parties.iter().any(|accepted| accepted == party)) {
+                return Err(TokenFault::AuthorizedParty);
+            }
+        }
+        Ok(ends_ms)
+    }
+
+    fn principal(&self, claims: &Map<String, Value>) -> Result<Principal, TokenFault> {
+        let user_name = self.settings.user_name.text(claims);
+        let client_id = self.settings.client_id.as_ref().and_then(|path| path.text(claims));
+        let identity = match (user_name, client_id) {
+            (Some(name), None) => Identity::User(name.to_owned()),
+            (Some(name), Some(_)) if self.settings.prefer_user_name => Identity::User(name.to_owned()),
+            (_, Some(id)) => Identity::Client(id.to_owned()),
+            (None, None) => return Err(TokenFault::NoIdentity),
+        };
+        let groups = match &self.settings.groups {
+            Some(path) => path.texts(claims).ok_or(TokenFault::Groups)?,
+            None => vec![],
+        };
+        Ok(Principal { identity, groups, claims: claims.clone() })
+    }
+}
+
+/// A `NumericDate` (RFC 7519 §2): seconds, maybe with a fraction.
+fn time_ms(claims: &Map<String, Value>, name: &str, fault: &'static str) -> Result<Option<u64>, TokenFault> {
+    match claims.get(name) {
+        None => Ok(None),
+        Some(value) => match value.as_f64() {
+            Some(seconds) if seconds >= 0.0 => Ok(Some((seconds * 1000.0) as u64)),
+            _ => Err(TokenFault::Malformed(fault)),
+        },
+    }
+}
+
+/// An absolute URL with http or https.
+fn parse_url(field: &'static str, url: &str) -> Result<Uri, SettingsError> {
+    let error = || SettingsError::Url { field, url: url.to_owned() };
+    let uri: Uri = url.parse().map_err(|_| error())?;
+    let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+    if is_http && uri.host().is_some() { Ok(uri) } else { Err(error()) }
+}
