@@ -7,10 +7,10 @@ use super::Call;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let expression = call.fields.text("expression").unwrap_or_default().into_owned();
+    let variables = call.document("variables")?;
     if !expression.starts_with('=') {
         return Err(Failure::invalid("expression: must start with '='"));
     }
-    let variables = call.document("variables")?;
     let tenant_id = call.fields.tenant();
     let evaluation = call.gateway.broker.evaluate_expression(expression.clone(), variables, tenant_id);
     let evaluated = evaluation.await.map_err(|error| Failure::submit(error, "EVALUATE"))?;
