@@ -31,7 +31,7 @@ mod weight;
 pub use exporter::{ExportError, Exporter};
 pub use hub::{Assigned, Hub, HubError};
 pub use ndjson::NdjsonExporter;
-pub use options::{NdjsonOptions, Options, StreamOptions};
+pub use options::{Factory, NdjsonOptions, Options, StreamOptions};
 pub use phase::Phase;
 pub use reader::ExporterStatus;
 pub use spill::SpillError;

@@ -1,6 +1,8 @@
 //! Options of exporting.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::PartitionId;
@@ -15,12 +17,24 @@ pub struct Options {
     pub stream: StreamOptions,
     /// The exporter to files of newline-delimited JSON.
     pub ndjson: NdjsonOptions,
+    /// Exporters that are not of this crate.
+    pub others: Vec<Factory>,
+}
+
+/// Makes the exporter of a partition.
+#[derive(Clone)]
+pub struct Factory(pub Arc<dyn Fn(PartitionId) -> Box<dyn Exporter> + Send + Sync>);
+
+impl fmt::Debug for Factory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Factory")
+    }
 }
 
 impl Options {
     /// Whether any exporter is configured.
     pub fn is_enabled(&self) -> bool {
-        self.ndjson.enabled
+        self.ndjson.enabled || !self.others.is_empty()
     }
 
     /// The exporters that are configured, for one partition.
@@ -31,6 +45,7 @@ impl Options {
             let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
             exporters.push(Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson)));
         }
+        exporters.extend(self.others.iter().map(|factory| (factory.0)(partition)));
         exporters
     }
 

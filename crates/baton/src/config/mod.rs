@@ -20,7 +20,7 @@ pub use sections::Config;
 pub use source::ConfigError;
 use source::{Entries, Entry, Origin, Problem, did_you_mean};
 pub use text::default_file;
-pub use value::{Algorithm, LogFormat, Overflow};
+pub use value::{Algorithm, LogFormat, Overflow, StorageKind};
 
 /// Variables of the same prefix that are not settings of the server: addresses that clients use, and the file itself.
 const OTHER_VARIABLES: [&str; 4] =

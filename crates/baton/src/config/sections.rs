@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::listeners::Listeners;
 use super::schema::sections;
-use super::value::{Algorithm, Levels, ListenAddress, LogFormat, Overflow, Size, Text};
+use super::value::{Algorithm, Levels, ListenAddress, LogFormat, Overflow, Size, StorageKind, Text};
 
 const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -165,6 +165,24 @@ sections! {
         spill_segment_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 30)];
         /// Room on disk for waiting records. Beyond it, requests wait or are refused.
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
+    }
+
+    /// Secondary storage: where searches find what happened.
+    "secondary_storage" secondary_storage: SecondaryStorage {
+        /// Which one: sqlite (a file beside the data), or none; then there are no searches.
+        kind: StorageKind = StorageKind::Sqlite;
+        /// How long a search may take.
+        query_timeout: Duration = s(10), [ms(10), s(600)];
+    }
+
+    /// The file of the embedded secondary storage.
+    "secondary_storage.sqlite" secondary_storage_sqlite: SecondaryStorageSqlite {
+        /// The file; below the data directory if it is not absolute.
+        path: PathBuf = PathBuf::from("secondary-storage.sqlite");
+        /// Searches at a time; more wait.
+        readers: usize = 2, [1, 1000];
+        /// Memory for pages, for each of them and the writer.
+        page_cache_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 40)];
     }
 
     /// Records as lines of JSON in files.

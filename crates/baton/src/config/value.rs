@@ -250,6 +250,14 @@ words! {
         /// By how latency changes.
         Gradient = "gradient",
     }
+    /// Kinds of secondary storage.
+    StorageKind: "sqlite or none" {
+        /// A file beside the data.
+        Sqlite = "sqlite",
+        /// None at all.
+        None = "none",
+    }
+
     /// What happens to requests over the limit.
     Overflow: "wait or reject" {
         /// They wait for a place, bounded in number and time.

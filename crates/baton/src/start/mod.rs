@@ -8,6 +8,7 @@ mod node;
 mod options;
 mod ready;
 mod signals;
+mod storage;
 mod sweep;
 
 use std::process::ExitCode;
@@ -89,8 +90,9 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
     let management =
         tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
+    let (exporter, storage) = storage::open(config).unzip();
     let node = tokio::select! {
-        node = node::Node::start(config, grpc_port) => node?,
+        node = node::Node::start(config, grpc_port, exporter) => node?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());
@@ -99,7 +101,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     slot.set(node.operations());
 
     let gateways_stop = CancellationToken::new();
-    let gateways = start_gateways(config, rest, grpc, documents, node.broker(), &gateways_stop);
+    let gateways = start_gateways(config, rest, grpc, options::rest(config, documents, storage), node.broker(), &gateways_stop);
     let milliseconds = began.elapsed().as_millis();
     println!("{}", ReadyLine { milliseconds, ..ready.clone() });
     tracing::info!(
@@ -128,12 +130,12 @@ fn start_gateways(
     config: &Config,
     rest: TcpListener,
     grpc: TcpListener,
-    documents: documents::Documents,
+    rest_options: gateway::rest::Options,
     broker: Arc<dyn Broker>,
     stop: &CancellationToken,
 ) -> [JoinHandle<Result<(), Failure>>; 2] {
     let serving =
-        gateway::rest::serve(rest, Arc::clone(&broker), options::rest(config, documents), stop.clone());
+        gateway::rest::serve(rest, Arc::clone(&broker), rest_options, stop.clone());
     let rest = tokio::spawn(async {
         serving.await.map_err(|error| Failure::new(format!("the REST gateway failed: {error}")))
     });

@@ -26,9 +26,15 @@ pub(super) struct Node(Arc<broker::Node>);
 
 impl Node {
     /// Starts it; `grpc_port` is what clients find in the topology.
-    pub(super) async fn start(config: &Config, grpc_port: u16) -> Result<Self, Failure> {
+    pub(super) async fn start(
+        config: &Config,
+        grpc_port: u16,
+        exporter: Option<export::Factory>,
+    ) -> Result<Self, Failure> {
+        let mut options = options::broker(config, grpc_port);
+        options.export.others.extend(exporter);
         // Boxed: it holds everything that is opened on the way.
-        match Box::pin(broker::Node::start(options::broker(config, grpc_port))).await {
+        match Box::pin(broker::Node::start(options)).await {
             Ok(node) => Ok(Self(node)),
             Err(error) => {
                 let failure = Failure::new(format!("cannot start the broker: {error}"));

@@ -10,7 +10,11 @@ use crate::config::{self, Config};
 const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Of the REST gateway.
-pub(super) fn rest(config: &Config, documents: Documents) -> gateway::rest::Options {
+pub(super) fn rest(
+    config: &Config,
+    documents: Documents,
+    storage: Option<gateway::rest::Storage>,
+) -> gateway::rest::Options {
     let rest = &config.rest;
     gateway::rest::Options {
         max_connections: rest.max_connections,
@@ -22,6 +26,7 @@ pub(super) fn rest(config: &Config, documents: Documents) -> gateway::rest::Opti
         server_timing: rest.server_timing,
         documents,
         tenancy: tenancy(config),
+        storage,
     }
 }
 
@@ -122,6 +127,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
                 max_file_bytes: export_ndjson.max_file_bytes.0,
                 max_files: export_ndjson.max_files as usize,
             },
+            others: Vec::new(),
         },
         ..defaults
     }

@@ -16,7 +16,7 @@ const UNKNOWN: &[&str] =
 
 /// How the values of a property are written.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum ValueKind {
     Key,
     Text,
     Integer,
@@ -68,7 +68,7 @@ fn read(path: &str, name: &str, value: &Value, out: &mut Vec<Condition>) -> Resu
     match (name, value) {
         ("tags", Value::Array(tags)) => {
             for tag in tags {
-                let test = Test::Equal(operand(path, Kind::Text, tag)?);
+                let test = Test::Equal(operand(path, ValueKind::Text, tag)?);
                 out.push(Condition { field: InstanceField::Tag, test });
             }
             return Ok(());
@@ -78,7 +78,7 @@ fn read(path: &str, name: &str, value: &Value, out: &mut Vec<Condition>) -> Resu
                 let name = variable.get("name").and_then(Value::as_str).unwrap_or_default();
                 let field = InstanceField::Variable(Name::from(name));
                 let path = format!("{path}[{at}].value");
-                read_tests(&path, &field, Kind::Text, variable.get("value").unwrap_or(&Value::Null), out)?;
+                read_tests(&path, &field, ValueKind::Text, variable.get("value").unwrap_or(&Value::Null), out)?;
             }
             return Ok(());
         }
@@ -95,26 +95,26 @@ fn read(path: &str, name: &str, value: &Value, out: &mut Vec<Condition>) -> Resu
     read_tests(path, &field, kind, value, out)
 }
 
-fn field(name: &str) -> Option<(InstanceField, Kind)> {
+fn field(name: &str) -> Option<(InstanceField, ValueKind)> {
     Some(match name {
-        "processInstanceKey" => (InstanceField::ProcessInstanceKey, Kind::Key),
-        "parentProcessInstanceKey" => (InstanceField::ParentProcessInstanceKey, Kind::Key),
-        "parentElementInstanceKey" => (InstanceField::ParentElementInstanceKey, Kind::Key),
-        "processDefinitionKey" => (InstanceField::ProcessDefinitionKey, Kind::Key),
-        "processDefinitionId" => (InstanceField::ProcessDefinitionId, Kind::Text),
-        "processDefinitionName" => (InstanceField::ProcessDefinitionName, Kind::Text),
-        "processDefinitionVersion" => (InstanceField::ProcessDefinitionVersion, Kind::Integer),
-        "processDefinitionVersionTag" => (InstanceField::ProcessDefinitionVersionTag, Kind::Text),
-        "tenantId" => (InstanceField::TenantId, Kind::Text),
-        "businessId" => (InstanceField::BusinessId, Kind::Text),
-        "state" => (InstanceField::State, Kind::Text),
-        "startDate" => (InstanceField::StartDate, Kind::Date),
-        "endDate" => (InstanceField::EndDate, Kind::Date),
-        "hasIncident" => (InstanceField::HasIncident, Kind::Flag),
-        "errorMessage" => (InstanceField::ErrorMessage, Kind::Text),
-        "elementId" => (InstanceField::ElementId, Kind::Text),
-        "elementInstanceState" => (InstanceField::ElementInstanceState, Kind::Text),
-        "hasElementInstanceIncident" => (InstanceField::HasElementInstanceIncident, Kind::Flag),
+        "processInstanceKey" => (InstanceField::ProcessInstanceKey, ValueKind::Key),
+        "parentProcessInstanceKey" => (InstanceField::ParentProcessInstanceKey, ValueKind::Key),
+        "parentElementInstanceKey" => (InstanceField::ParentElementInstanceKey, ValueKind::Key),
+        "processDefinitionKey" => (InstanceField::ProcessDefinitionKey, ValueKind::Key),
+        "processDefinitionId" => (InstanceField::ProcessDefinitionId, ValueKind::Text),
+        "processDefinitionName" => (InstanceField::ProcessDefinitionName, ValueKind::Text),
+        "processDefinitionVersion" => (InstanceField::ProcessDefinitionVersion, ValueKind::Integer),
+        "processDefinitionVersionTag" => (InstanceField::ProcessDefinitionVersionTag, ValueKind::Text),
+        "tenantId" => (InstanceField::TenantId, ValueKind::Text),
+        "businessId" => (InstanceField::BusinessId, ValueKind::Text),
+        "state" => (InstanceField::State, ValueKind::Text),
+        "startDate" => (InstanceField::StartDate, ValueKind::Date),
+        "endDate" => (InstanceField::EndDate, ValueKind::Date),
+        "hasIncident" => (InstanceField::HasIncident, ValueKind::Flag),
+        "errorMessage" => (InstanceField::ErrorMessage, ValueKind::Text),
+        "elementId" => (InstanceField::ElementId, ValueKind::Text),
+        "elementInstanceState" => (InstanceField::ElementInstanceState, ValueKind::Text),
+        "hasElementInstanceIncident" => (InstanceField::HasElementInstanceIncident, ValueKind::Flag),
         _ => return None,
     })
 }
@@ -123,7 +123,7 @@ fn field(name: &str) -> Option<(InstanceField, Kind)> {
 fn read_tests(
     path: &str,
     field: &InstanceField,
-    kind: Kind,
+    kind: ValueKind,
     value: &Value,
     out: &mut Vec<Condition>,
 ) -> Result<(), Failure> {
@@ -166,10 +166,9 @@ fn read_tests(
     Ok(())
 }
 
-/// Reads what a text, or an integer, must be.
-pub(super) fn tests(path: &str, value: &Value, is_integer: bool) -> Result<Vec<Test>, Failure> {
+/// Reads what a value must be.
+pub(super) fn tests(path: &str, value: &Value, kind: ValueKind) -> Result<Vec<Test>, Failure> {
     let mut conditions = Vec::new();
-    let kind = if is_integer { Kind::Integer } else { Kind::Text };
     read_tests(path, &InstanceField::State, kind, value, &mut conditions)?;
     Ok(conditions.into_iter().map(|condition| condition.test).collect())
 }
@@ -182,16 +181,16 @@ fn pattern(path: &str, value: &Value) -> Result<Name, Failure> {
     Ok(Name::from(text))
 }
 
-fn operand(path: &str, kind: Kind, value: &Value) -> Result<Operand, Failure> {
+fn operand(path: &str, kind: ValueKind, value: &Value) -> Result<Operand, Failure> {
     let text = value.as_str().unwrap_or_default();
     Ok(match kind {
-        Kind::Text => Operand::Text(Name::from(text)),
-        Kind::Flag => Operand::Integer(i64::from(value == &Value::Bool(true))),
-        Kind::Integer => Operand::Integer(value.as_i64().unwrap_or_default()),
+        ValueKind::Text => Operand::Text(Name::from(text)),
+        ValueKind::Flag => Operand::Integer(i64::from(value == &Value::Bool(true))),
+        ValueKind::Integer => Operand::Integer(value.as_i64().unwrap_or_default()),
         // Nothing has a negative key; that is no fault of a filter.
-        Kind::Key if text.starts_with('-') => Operand::Integer(-1),
-        Kind::Key => Operand::Integer(parse_key(path, text)?.cast_signed()),
-        Kind::Date => {
+        ValueKind::Key if text.starts_with('-') => Operand::Integer(-1),
+        ValueKind::Key => Operand::Integer(parse_key(path, text)?.cast_signed()),
+        ValueKind::Date => {
             let time: jiff::Timestamp = text
                 .parse()
                 .map_err(|error| Failure::invalid(format!("{path}: is no date and time: {error}")))?;

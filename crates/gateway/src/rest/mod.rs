@@ -17,6 +17,7 @@ mod multipart;
 mod negotiate;
 mod operation;
 mod problem;
+mod query;
 mod reply;
 mod route;
 mod search;
@@ -29,6 +30,7 @@ mod writer;
 use std::time::Duration;
 
 pub use exchange::Gateway;
+pub use query::Storage;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use server::serve;
 
@@ -75,6 +77,8 @@ pub struct Options {
     pub documents: Documents,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
+    /// Where searches look; without it, they are refused.
+    pub storage: Option<Storage>,
 }
 
 impl Default for Options {
@@ -89,6 +93,7 @@ impl Default for Options {
             server_timing: false,
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES),
             tenancy: Tenancy::default(),
+            storage: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use broker::api::SubmitError;
 use http::StatusCode;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use protocol::RejectionType;
+use secondary::StoreError;
 
 use super::validate::Invalid;
 use super::writer::{write_integer, write_text};
@@ -76,6 +77,25 @@ impl Failure {
     /// 501.
     pub(crate) fn not_served(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", detail)
+    }
+
+    /// What needs secondary storage cannot be done without.
+    pub(crate) fn no_storage() -> Self {
+        let detail = "this operation needs secondary storage, and none is configured";
+        Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", detail)
+    }
+
+    /// Secondary storage cannot answer, or not in time.
+    pub(crate) fn storage(error: &StoreError) -> Self {
+        match error {
+            StoreError::TooSlow(reason) => {
+                Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason.clone())
+            }
+            other => {
+                let detail = format!("secondary storage cannot answer now: {other}");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+            }
+        }
     }
 
     /// What a broker's refusal of `command` means here.

@@ -4,7 +4,7 @@ use protocol::{Operand, Test};
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::instance_filter;
+use super::instance_filter::{self, ValueKind};
 use super::problem::Failure;
 use super::writer::{member, write_flag, write_integer, write_list, write_text};
 
@@ -44,7 +44,8 @@ impl Search {
                 let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
                 let is_integer = has_number(value);
                 let path = format!("filter.{name}");
-                let of_one = instance_filter::tests(&path, flag.as_ref().unwrap_or(value), is_integer)?;
+                let kind = if is_integer { ValueKind::Integer } else { ValueKind::Text };
+                let of_one = instance_filter::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
                 tests.extend(of_one.into_iter().map(|test| PropertyTest {
                     name: name.clone(),
                     is_integer,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 use protocol::{Command, Document, FileView, Key, Query, QueryReply, SourceOf};
 
 use super::contract::Operation;
@@ -14,6 +14,7 @@ use super::exchange::{Gateway, decode};
 use super::fields::{Fields, parse_key};
 use super::multipart::Form;
 use super::problem::Failure;
+use super::query::{self, Storage};
 use super::reply::Reply;
 use super::writer::{member, write_integer, write_key, write_text};
 
@@ -24,7 +25,7 @@ mod statistics;
 /// A validated request.
 pub(crate) struct Call<'a> {
     gateway: &'a Gateway,
-    operation: Operation,
+    pub(super) operation: Operation,
     /// Values of the placeholders, in the order of the path.
     parameters: &'a [Cow<'a, str>],
     /// The body, if it is JSON.
@@ -77,15 +78,20 @@ impl<'a> Call<'a> {
     }
 
     /// A parameter of the query.
-    fn query_parameter(&self, name: &str) -> Result<Option<String>, Failure> {
+    pub(super) fn query_parameter(&self, name: &str) -> Result<Option<String>, Failure> {
         let found =
             self.query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
         let Some((_, value)) = found else { return Ok(None) };
         Ok(Some(decode(name, &value.replace('+', " "))?.into_owned()))
     }
 
+    /// The first placeholder.
+    pub(super) fn parameter(&self) -> &str {
+        &self.parameters[0]
+    }
+
     /// The key that is the first placeholder.
-    fn key(&self) -> Result<Key, Failure> {
+    pub(super) fn key(&self) -> Result<Key, Failure> {
         parse_key(self.operation.spec().path_parameters[0].name, &self.parameters[0])
     }
 
@@ -110,6 +116,11 @@ impl<'a> Call<'a> {
             Err(Failure::submit(SubmitError::Timeout(reason), intent))
         })?;
         Ok(Reply::no_content(answer.timing))
+    }
+
+    /// Where searches look.
+    pub(super) fn storage(&self) -> Result<&'a Storage, Failure> {
+        self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
     }
 
     /// Asks for what lives.
@@ -166,20 +177,34 @@ macro_rules! served {
         #[cfg(test)]
         pub(crate) const SERVED: &[Operation] = &[$(Operation::$operation),*];
 
-        /// Runs the operation of a call.
-        pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
+        async fn serve(call: &Call<'_>) -> Result<Reply, Failure> {
             match call.operation {
                 $(Operation::$operation => {
                     call.check_tenants()?;
                     $module::handle(call).await
                 })*
                 other => {
+                    if let Some(spec) = query::of(other) {
+                        return query::search(call, spec).await;
+                    }
+                    if query::get_of(other).is_some() {
+                        call.storage()?;
+                        return Err(Failure::not_found(format!("there is nothing with the key {}", call.parameter())));
+                    }
                     let id = other.spec().id;
                     Err(Failure::not_served(format!("the operation {id} is not served by this release")))
                 }
             }
         }
     };
+}
+
+/// Runs the operation of a call. What the engine does not know may have ended, and is looked for in secondary storage.
+pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
+    match serve(call).await {
+        Err(failure) if failure.status == StatusCode::NOT_FOUND => query::get(call, failure).await,
+        outcome => outcome,
+    }
 }
 
 served! {
@@ -219,16 +244,23 @@ served! {
     GetDocument in get_document,
     GetElementInstance in get_element_instance,
     GetGlobalClusterVariable in get_global_cluster_variable,
+    GetGlobalJobStatistics in get_global_job_statistics,
     GetGlobalTaskListener in get_global_task_listener,
     GetIncident in get_incident,
+    GetJobErrorStatistics in get_job_error_statistics,
+    GetJobTimeSeriesStatistics in get_job_time_series_statistics,
+    GetJobTypeStatistics in get_job_type_statistics,
+    GetJobWorkerStatistics in get_job_worker_statistics,
     GetLicense in get_license,
     GetProcessDefinition in get_process_definition,
     GetProcessDefinitionInstanceStatistics in get_process_definition_instance_statistics,
     GetProcessDefinitionInstanceVersionStatistics in get_process_definition_instance_version_statistics,
     GetProcessDefinitionMessageSubscriptionStatistics in get_process_definition_message_subscription_statistics,
+    GetProcessDefinitionStatistics in get_process_definition_statistics,
     GetProcessDefinitionXML in get_process_definition_xml,
     GetProcessInstance in get_process_instance,
     GetProcessInstanceCallHierarchy in get_process_instance_call_hierarchy,
+    GetProcessInstanceStatistics in get_process_instance_statistics,
     GetProcessInstanceStatisticsByDefinition in get_process_instance_statistics_by_definition,
     GetProcessInstanceStatisticsByError in get_process_instance_statistics_by_error,
     GetResource in get_resource,

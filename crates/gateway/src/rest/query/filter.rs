@@ -1,0 +1,95 @@
+//! The `filter` of a request, validated from the contract, as a condition on rows.
+
+use protocol::Test;
+use secondary::Filter;
+use secondary::model::{Entity, Kind};
+use serde_json::{Map, Value};
+
+use super::super::instance_filter::{self, ValueKind};
+use super::super::operation::Call;
+use super::super::problem::Failure;
+use super::special;
+use super::table::Spec;
+
+/// Conditions of one filter, alternatives included.
+const CONDITIONS_MAX: usize = 1000;
+
+/// Reads the filter of a request; none passes everything.
+pub(super) fn read(call: &Call<'_>, spec: &Spec) -> Result<Filter, Failure> {
+    if !call.fields.is_declared("filter") {
+        return Ok(Filter::everything());
+    }
+    let Some(raw) = call.fields.raw("filter") else { return Ok(Filter::everything()) };
+    let Ok(Value::Object(filter)) = serde_json::from_str(raw) else { return Ok(Filter::everything()) };
+    FilterReader::new(spec.entity).object("filter", &filter)
+}
+
+/// Reads conditions and counts them.
+pub(super) struct FilterReader {
+    pub(super) entity: &'static Entity,
+    count: usize,
+}
+
+impl FilterReader {
+    /// One that has read nothing yet.
+    pub(super) const fn new(entity: &'static Entity) -> Self {
+        Self { entity, count: 0 }
+    }
+
+    /// All properties of an object.
+    pub(super) fn object(&mut self, path: &str, object: &Map<String, Value>) -> Result<Filter, Failure> {
+        let mut all = Vec::new();
+        for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
+            let path = format!("{path}.{name}");
+            if name == "$or" {
+                let mut any = Vec::new();
+                for (at, alternative) in value.as_array().into_iter().flatten().enumerate() {
+                    if let Value::Object(alternative) = alternative {
+                        any.push(self.object(&format!("{path}[{at}]"), alternative)?);
+                    }
+                }
+                all.push(Filter::Any(any));
+            } else if !special::is_special(self.entity, name) {
+                let column = self.entity.column(name);
+                let column =
+                    column.ok_or_else(|| Failure::invalid(format!("{path}: is no property to filter by")))?;
+                let kind = self.entity.columns[column as usize].kind;
+                if kind == Kind::List {
+                    // All that are named must be there.
+                    for text in value.as_array().into_iter().flatten() {
+                        all.extend(self.tests(&path, text, kind)?.into_iter().map(|test| Filter::Column(column, test)));
+                    }
+                } else {
+                    all.extend(self.tests(&path, value, kind)?.into_iter().map(|test| Filter::Column(column, test)));
+                }
+            }
+        }
+        all.extend(special::read(self, path, object)?);
+        Ok(Filter::All(all))
+    }
+
+    /// What a value of a kind must be.
+    pub(super) fn tests(&mut self, path: &str, value: &Value, kind: Kind) -> Result<Vec<Test>, Failure> {
+        let kind = match kind {
+            Kind::Key => ValueKind::Key,
+            Kind::Integer => ValueKind::Integer,
+            Kind::Time => ValueKind::Date,
+            Kind::Flag => ValueKind::Flag,
+            Kind::Text | Kind::List | Kind::Json => ValueKind::Text,
+        };
+        let mut tests = instance_filter::tests(path, value, kind)?;
+        if matches!(kind, ValueKind::Flag) {
+            // Some flags count what makes them true.
+            for test in &mut tests {
+                if *test == Test::Equal(protocol::Operand::Integer(1)) {
+                    *test = Test::Greater(protocol::Operand::Integer(0));
+                }
+            }
+        }
+        self.count += tests.len();
+        if self.count > CONDITIONS_MAX {
+            return Err(Failure::invalid(format!("filter: it has more than {CONDITIONS_MAX} conditions")));
+        }
+        Ok(tests)
+    }
+}

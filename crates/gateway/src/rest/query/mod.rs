@@ -1,0 +1,143 @@
+//! Searches in secondary storage.
+//!
+//! Most of a search follows from two tables: the contract says which properties may be filtered by, sorted by and
+//! shown, `secondary::model` says which column holds them. `table` adds what is special about an operation, `filter`
+//! and `page` read requests, `write` writes rows.
+
+mod filter;
+mod page;
+mod special;
+pub(super) mod statistics;
+mod table;
+mod write;
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+use protocol::{Name, Operand, Test};
+use secondary::model::{Entity, Kind as ColumnKind};
+use secondary::{EntityRef, Filter, Position, Progress, Reader, Row, Search};
+
+use super::contract::{Kind, Object, Operation, Schema};
+use super::operation::Call;
+use super::problem::Failure;
+use super::reply::Reply;
+use super::writer::{member, write_list};
+pub(super) use table::{Spec, get_of, of};
+
+/// The largest exact total, as documented.
+pub(super) const COUNT_MAX: u64 = 10_000;
+
+/// Secondary storage as a gateway sees it.
+#[derive(Clone)]
+pub struct Storage {
+    /// Answers.
+    pub reader: Arc<dyn Reader>,
+    /// How far it is.
+    pub progress: Arc<Progress>,
+}
+
+impl std::fmt::Debug for Storage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Storage").finish_non_exhaustive()
+    }
+}
+
+/// The object that an operation answers with, or lists.
+pub(super) fn result_object(operation: Operation, is_list: bool) -> &'static Object {
+    let responses = operation.spec().responses;
+    let schema = responses.iter().find_map(|(status, schema)| (*status == 200).then_some(*schema).flatten());
+    let object = schema.and_then(object_of).expect("the contract has an object as the answer");
+    if !is_list {
+        return object;
+    }
+    let items = property(object, "items").expect("a search answers with items");
+    let Kind::Array(array) = &items.kind else { unreachable!("items are a list") };
+    object_of(array.items).expect("items are objects")
+}
+
+pub(super) fn object_of(schema: &'static Schema) -> Option<&'static Object> {
+    match &schema.kind {
+        Kind::Object(object) => Some(object),
+        _ => None,
+    }
+}
+
+pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static Schema> {
+    object.properties.iter().find(|property| property.name == name).map(|property| property.schema)
+}
+
+/// Answers a search operation.
+pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failure> {
+    let storage = call.storage()?;
+    let entity = spec.entity;
+    let mut filter = filter::read(call, spec)?;
+    if let Some(scope) = spec.scope {
+        filter = filter.and(scope(call)?);
+    }
+    let sort = page::sort(call, spec)?;
+    let page = page::read(call, entity, &sort)?;
+    let shown = result_object(call.operation, true);
+    let whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
+    let cut = spec.cut.filter(|_| !whole).map(|column| (column, write::VALUE_CHARS_MAX as u32 + 1));
+    let search = Search {
+        entity: EntityRef(entity),
+        filter,
+        sort,
+        position: page.position,
+        limit: page.limit,
+        count_up_to: COUNT_MAX,
+        columns: write::columns(entity, shown),
+        cut,
+    };
+    let order = search.sort.clone();
+    let found = storage.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    let mut out = Vec::with_capacity(256 + 512 * found.rows.len());
+    out.push(b'{');
+    member("items", &mut out);
+    write_list(&found.rows, &mut out, |row: &Row, out| {
+        write::object(entity, shown, row, cut.is_some(), out);
+    });
+    page::write(entity, &order, &found, &mut out);
+    out.push(b'}');
+    Ok(Reply::json(out))
+}
+
+/// Answers with the row of the key in the path, when the engine does not have it: it has ended.
+pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Failure> {
+    let (Some(gets), Ok(storage)) = (table::get_of(call.operation), call.storage()) else { return Err(missing) };
+    let entity = gets.entity;
+    let Some(id) = identity(entity, call.parameter()) else { return Err(missing) };
+    let columns = match gets.content {
+        Some((column, _)) => 1 << column,
+        None => write::columns(entity, result_object(call.operation, false)),
+    };
+    let search = Search {
+        entity: EntityRef(entity),
+        filter: Filter::Column(0, Test::Equal(id)),
+        sort: Vec::new(),
+        position: Position::Offset(0),
+        limit: 1,
+        count_up_to: 0,
+        columns,
+        cut: None,
+    };
+    let found = storage.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    let Some(row) = found.rows.first() else { return Err(missing) };
+    let mut out = Vec::with_capacity(512);
+    if let Some((column, media_type)) = gets.content {
+        let content = row[column as usize].text().cloned().unwrap_or_default();
+        out.extend_from_slice(content.as_bytes());
+        return Ok(Reply::raw(out, HeaderValue::from_static(media_type)));
+    }
+    write::object(entity, result_object(call.operation, false), row, false, &mut out);
+    Ok(Reply::json(out))
+}
+
+/// The value of the first column that a text in the path means.
+fn identity(entity: &Entity, text: &str) -> Option<Operand> {
+    match entity.columns[0].kind {
+        ColumnKind::Text => Some(Operand::Text(Name::from(text))),
+        _ => text.parse().ok().map(Operand::Integer),
+    }
+}

@@ -1,0 +1,378 @@
+//! Numbers from secondary storage: groups of rows, listed as items.
+
+use protocol::{Name, Operand, Test};
+use secondary::model::{
+    ColumnId, Kind, element_instance as element, job_metric as metric, process_instance as instance,
+};
+use secondary::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
+use serde_json::Value as Json;
+
+use super::super::operation::Call;
+use super::super::problem::Failure;
+use super::super::reply::Reply;
+use super::super::writer::{member, write_flag, write_integer, write_list, write_text, write_time};
+use super::filter::FilterReader;
+
+/// Groups that one answer may have.
+const GROUPS_MAX: u32 = 10_000;
+
+fn text(text: &str) -> Operand {
+    Operand::Text(Name::from(text))
+}
+
+fn number(row: &Row, at: usize) -> i64 {
+    row[at].integer().unwrap_or(0)
+}
+
+/// Of each element of instances that pass a filter: how many are where in their life.
+pub(in crate::rest) async fn of_elements(call: &Call<'_>, filter: Filter) -> Result<Reply, Failure> {
+    let is = |state: &str| Filter::Column(element::STATE, Test::Equal(text(state)));
+    let has_incident = Filter::Column(element::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
+    let asked = Statistics {
+        entity: EntityRef(&element::ENTITY),
+        filter,
+        group_by: vec![element::ELEMENT_ID],
+        aggregates: vec![
+            Aggregate::Count(Filter::All(vec![
+                is("ACTIVE"),
+                Filter::Any(vec![
+                    Filter::Column(element::HAS_INCIDENT, Test::Equal(Operand::Integer(0))),
+                    Filter::Column(element::HAS_INCIDENT, Test::Exists(false)),
+                ]),
+            ])),
+            Aggregate::Count(is("TERMINATED")),
+            Aggregate::Count(is("ACTIVE").and(has_incident)),
+            Aggregate::Count(is("COMPLETED")),
+        ],
+        limit: GROUPS_MAX,
+    };
+    let rows = ask(call, asked).await?;
+    let mut out = Vec::with_capacity(64 + rows.len() * 96);
+    out.push(b'{');
+    member("items", &mut out);
+    write_list(&rows, &mut out, |row: &Row, out| {
+        out.push(b'{');
+        member("elementId", out);
+        write_value(&row[0], out);
+        for (at, name) in ["active", "canceled", "incidents", "completed"].into_iter().enumerate() {
+            member(name, out);
+            write_integer(number(row, at + 1), out);
+        }
+        out.push(b'}');
+    });
+    out.push(b'}');
+    Ok(Reply::json(out))
+}
+
+/// Element instances of process instances that pass the filter of a request.
+pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, Failure> {
+    let raw = call.fields.raw("filter");
+    let Some(Json::Object(object)) = raw.and_then(|raw| serde_json::from_str(raw).ok()) else {
+        return Ok(Filter::everything());
+    };
+    let filter = FilterReader::new(&instance::ENTITY).object("filter", &object)?;
+    if filter == Filter::everything() {
+        return Ok(filter);
+    }
+    Ok(Filter::Related(Box::new(Related {
+        column: element::INSTANCE_KEY,
+        entity: EntityRef(&instance::ENTITY),
+        other: instance::KEY,
+        filter,
+        exists: true,
+    })))
+}
+
+async fn ask(call: &Call<'_>, asked: Statistics) -> Result<Vec<Row>, Failure> {
+    call.storage()?.reader.statistics(asked).await.map_err(|error| Failure::storage(&error))
+}
+
+fn write_value(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Text(text) => write_text(text, out),
+        Value::Integer(number) => write_integer(*number, out),
+        Value::Null => write_text("", out),
+    }
+}
+
+/// What a request says about jobs: a time, from and to, and a type.
+pub(in crate::rest) struct JobsAsked {
+    filter: Filter,
+}
+
+impl JobsAsked {
+    /// From the parameters of the query.
+    pub(in crate::rest) fn of_query(call: &Call<'_>) -> Result<Self, Failure> {
+        let mut object = serde_json::Map::new();
+        for name in ["from", "to", "jobType"] {
+            if let Some(value) = call.query_parameter(name)? {
+                object.insert(name.to_owned(), Json::from(value));
+            }
+        }
+        Self::read("", &object)
+    }
+
+    /// From `filter` of the body.
+    pub(in crate::rest) fn of_body(call: &Call<'_>) -> Result<Self, Failure> {
+        let raw = call.fields.raw("filter");
+        match raw.and_then(|raw| serde_json::from_str(raw).ok()) {
+            Some(Json::Object(object)) => Self::read("filter.", &object),
+            _ => Ok(Self { filter: Filter::everything() }),
+        }
+    }
+
+    fn read(path: &str, object: &serde_json::Map<String, Json>) -> Result<Self, Failure> {
+        let mut reader = FilterReader::new(&metric::ENTITY);
+        let mut all = Vec::new();
+        if let Some(from) = object.get("from") {
+            let tests = reader.tests(&format!("{path}from"), from, Kind::Time)?;
+            // A minute counts as a whole.
+            all.extend(tests.into_iter().filter_map(|test| match test {
+                Test::Equal(Operand::Integer(from)) => {
+                    Some(Filter::Column(metric::TIME, Test::GreaterOrEqual(Operand::Integer(from - from.rem_euclid(60_000)))))
+                }
+                _ => None,
+            }));
+        }
+        if let Some(to) = object.get("to") {
+            let tests = reader.tests(&format!("{path}to"), to, Kind::Time)?;
+            all.extend(tests.into_iter().filter_map(|test| match test {
+                Test::Equal(to) => Some(Filter::Column(metric::TIME, Test::LessOrEqual(to))),
+                _ => None,
+            }));
+        }
+        if let Some(kind) = object.get("jobType").filter(|kind| !kind.is_null()) {
+            let tests = reader.tests(&format!("{path}jobType"), kind, Kind::Text)?;
+            all.extend(tests.into_iter().map(|test| Filter::Column(metric::TYPE, test)));
+        }
+        Ok(Self { filter: Filter::All(all) })
+    }
+}
+
+/// The aggregates of [`write_counts`].
+fn counts() -> Vec<Aggregate> {
+    vec![
+        Aggregate::Sum(metric::CREATED),
+        Aggregate::Max(metric::LAST_CREATED),
+        Aggregate::Sum(metric::COMPLETED),
+        Aggregate::Max(metric::LAST_COMPLETED),
+        Aggregate::Sum(metric::FAILED),
+        Aggregate::Max(metric::LAST_FAILED),
+    ]
+}
+
+fn write_counts(row: &Row, from: usize, out: &mut Vec<u8>) {
+    for (at, name) in ["created", "completed", "failed"].into_iter().enumerate() {
+        member(name, out);
+        out.push(b'{');
+        member("count", out);
+        write_integer(number(row, from + 2 * at), out);
+        member("lastUpdatedAt", out);
+        match row[from + 2 * at + 1].integer() {
+            Some(time) => write_time(time, out),
+            None => out.extend_from_slice(b"null"),
+        }
+        out.push(b'}');
+    }
+}
+
+/// All jobs of a time.
+pub(in crate::rest) async fn of_all_jobs(call: &Call<'_>, asked: JobsAsked) -> Result<Reply, Failure> {
+    let asked = Statistics {
+        entity: EntityRef(&metric::ENTITY),
+        filter: asked.filter,
+        group_by: Vec::new(),
+        aggregates: counts(),
+        limit: 1,
+    };
+    let rows = ask(call, asked).await?;
+    let nothing = vec![Value::Null; 6];
+    let mut out = Vec::with_capacity(256);
+    out.push(b'{');
+    write_counts(rows.first().unwrap_or(&nothing), 0, &mut out);
+    member("isIncomplete", &mut out);
+    write_flag(false, &mut out);
+    out.push(b'}');
+    Ok(Reply::json(out))
+}
+
+/// How jobs are grouped.
+pub(in crate::rest) enum JobGroups {
+    /// By type, with the number of workers.
+    Types,
+    /// By worker.
+    Workers,
+    /// By time, each so many milliseconds long.
+    Times(i64),
+}
+
+/// Jobs in groups, page by page.
+pub(in crate::rest) async fn of_jobs(
+    call: &Call<'_>,
+    asked: JobsAsked,
+    groups: JobGroups,
+) -> Result<Reply, Failure> {
+    let (name, column) = match groups {
+        JobGroups::Types => ("jobType", metric::TYPE),
+        JobGroups::Workers => ("worker", metric::WORKER),
+        JobGroups::Times(_) => ("time", metric::TIME),
+    };
+    let mut aggregates = counts();
+    let named = Filter::Column(metric::WORKER, Test::NotEqual(text("")));
+    aggregates.push(Aggregate::Distinct(metric::WORKER, named));
+    let asked = Statistics {
+        entity: EntityRef(&metric::ENTITY),
+        filter: asked.filter,
+        group_by: vec![column],
+        aggregates,
+        limit: GROUPS_MAX,
+    };
+    let mut rows = ask(call, asked).await?;
+    if let JobGroups::Times(resolution) = groups {
+        rows = gathered(rows, resolution);
+    }
+    page(call, &rows, |row, out| {
+        member(name, out);
+        match groups {
+            JobGroups::Times(_) => write_time(number(row, 0), out),
+            _ => write_value(&row[0], out),
+        }
+        write_counts(row, 1, out);
+        if matches!(groups, JobGroups::Types) {
+            member("workers", out);
+            write_integer(number(row, 7), out);
+        }
+    })
+}
+
+/// Minutes as longer times.
+fn gathered(rows: Vec<Row>, resolution: i64) -> Vec<Row> {
+    let mut gathered: Vec<Row> = Vec::new();
+    for mut row in rows {
+        let time = number(&row, 0);
+        row[0] = Value::Integer(time - time.rem_euclid(resolution));
+        match gathered.last_mut().filter(|last| last[0] == row[0]) {
+            Some(last) => {
+                for at in 1..7 {
+                    let (one, other) = (last[at].integer(), row[at].integer());
+                    last[at] = match (one, other) {
+                        (Some(one), Some(other)) if at % 2 == 1 => Value::Integer(one + other),
+                        (one, other) => Value::from(one.max(other)),
+                    };
+                }
+            }
+            None => gathered.push(row),
+        }
+    }
+    gathered
+}
+
+/// Errors of jobs, from the jobs themselves.
+pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Failure> {
+    use secondary::model::job;
+    let raw = call.fields.raw("filter");
+    let object = match raw.and_then(|raw| serde_json::from_str(raw).ok()) {
+        Some(Json::Object(object)) => object,
+        _ => serde_json::Map::new(),
+    };
+    let mut reader = FilterReader::new(&job::ENTITY);
+    let mut all = vec![Filter::Any(vec![
+        Filter::Column(job::ERROR_MESSAGE, Test::Exists(true)),
+        Filter::Column(job::ERROR_CODE, Test::Exists(true)),
+    ])];
+    let columns: [(&str, ColumnId, Kind); 5] = [
+        ("from", job::UPDATED, Kind::Time),
+        ("to", job::UPDATED, Kind::Time),
+        ("jobType", job::TYPE, Kind::Text),
+        ("errorCode", job::ERROR_CODE, Kind::Text),
+        ("errorMessage", job::ERROR_MESSAGE, Kind::Text),
+    ];
+    for (name, column, kind) in columns {
+        let Some(value) = object.get(name).filter(|value| !value.is_null()) else { continue };
+        for test in reader.tests(&format!("filter.{name}"), value, kind)? {
+            let test = match (name, test) {
+                ("from", Test::Equal(from)) => Test::GreaterOrEqual(from),
+                ("to", Test::Equal(to)) => Test::LessOrEqual(to),
+                (_, test) => test,
+            };
+            all.push(Filter::Column(column, test));
+        }
+    }
+    let asked = Statistics {
+        entity: EntityRef(&job::ENTITY),
+        filter: Filter::All(all),
+        group_by: vec![job::ERROR_CODE, job::ERROR_MESSAGE],
+        aggregates: vec![Aggregate::Distinct(job::WORKER, Filter::everything())],
+        limit: GROUPS_MAX,
+    };
+    let rows = ask(call, asked).await?;
+    page(call, &rows, |row, out| {
+        member("errorCode", out);
+        write_value(&row[0], out);
+        member("errorMessage", out);
+        write_value(&row[1], out);
+        member("workers", out);
+        write_integer(number(row, 2), out);
+    })
+}
+
+/// The page of a list that was computed as a whole. A cursor is the number of the item.
+fn page(call: &Call<'_>, rows: &[Row], mut write: impl FnMut(&Row, &mut Vec<u8>)) -> Result<Reply, Failure> {
+    let page: Json = call.fields.raw("page").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Json::Null);
+    let limit = page.get("limit").and_then(Json::as_u64).map_or(100, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let from = match page.get("after").and_then(Json::as_str) {
+        Some(cursor) => {
+            let at: Option<usize> = cursor.parse().ok();
+            at.ok_or_else(|| Failure::invalid("page.after: is no cursor of an earlier answer"))?.saturating_add(1)
+        }
+        None => 0,
+    };
+    let start = from.min(rows.len());
+    let end = start.saturating_add(limit).min(rows.len());
+    let mut out = Vec::with_capacity(256);
+    out.push(b'{');
+    member("items", &mut out);
+    write_list(&rows[start..end], &mut out, |row: &Row, out| {
+        out.push(b'{');
+        write(row, out);
+        out.push(b'}');
+    });
+    member("page", &mut out);
+    out.push(b'{');
+    member("totalItems", &mut out);
+    write_integer(rows.len(), &mut out);
+    member("hasMoreTotalItems", &mut out);
+    write_flag(rows.len() >= GROUPS_MAX as usize, &mut out);
+    for (name, at) in [("startCursor", Some(start)), ("endCursor", end.checked_sub(1))] {
+        member(name, &mut out);
+        match at.filter(|_| start < end) {
+            // Twelve digits are valid base64, as the contract wants it.
+            Some(at) => write_text(&format!("{at:012}"), &mut out),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+    out.extend_from_slice(b"}}");
+    Ok(Reply::json(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn minutes_become_hours() {
+        let row = |minute: i64, created: i64, last: Option<i64>| {
+            let mut row = vec![Value::Integer(minute * 60_000); 8];
+            row[1] = Value::Integer(created);
+            row[2] = Value::from(last);
+            for at in [3, 5] {
+                row[at] = Value::Integer(0);
+                row[at + 1] = Value::Null;
+            }
+            row
+        };
+        let rows = gathered(vec![row(0, 1, Some(5)), row(59, 2, None), row(60, 4, Some(9))], 3_600_000);
+        let counts: Vec<_> = rows.iter().map(|row| (number(row, 0), number(row, 1), row[2].integer())).collect();
+        assert_eq!(counts, [(0, 3, Some(5)), (3_600_000, 4, Some(9))]);
+    }
+}

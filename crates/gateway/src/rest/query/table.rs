@@ -1,0 +1,109 @@
+//! Search operations and where they look.
+
+use protocol::{Operand, Test};
+use secondary::Filter;
+use secondary::model::{
+    ColumnId, Entity, batch_operation, batch_operation_item, correlated_message_subscription,
+    decision_definition, decision_instance, decision_requirements, element_instance, incident, job,
+    message_subscription, process_definition, process_instance, sequence_flow, user_task, variable,
+};
+
+use super::super::contract::Operation;
+use super::super::operation::Call;
+use super::super::problem::Failure;
+
+/// What is special about an operation.
+pub(crate) struct Spec {
+    /// Which.
+    pub(crate) operation: Operation,
+    /// Where it looks.
+    pub(crate) entity: &'static Entity,
+    /// What the path says about rows.
+    pub(crate) scope: Option<fn(&Call<'_>) -> Result<Filter, Failure>>,
+    /// Sort fields that have another name than their column.
+    pub(crate) sort_names: &'static [(&'static str, &'static str)],
+    /// A column with long texts.
+    pub(crate) cut: Option<ColumnId>,
+}
+
+const fn plain(operation: Operation, entity: &'static Entity) -> Spec {
+    Spec { operation, entity, scope: None, sort_names: &[], cut: None }
+}
+
+/// The key in the path, in a column.
+fn scoped(call: &Call<'_>, column: ColumnId) -> Result<Filter, Failure> {
+    Ok(Filter::Column(column, Test::Equal(Operand::Integer(call.key()?.cast_signed()))))
+}
+
+/// All of them.
+pub(crate) static SPECS: &[Spec] = &[
+    plain(Operation::SearchProcessInstances, &process_instance::ENTITY),
+    plain(Operation::SearchElementInstances, &element_instance::ENTITY),
+    plain(Operation::SearchIncidents, &incident::ENTITY),
+    Spec {
+        scope: Some(|call| scoped(call, incident::INSTANCE_KEY)),
+        ..plain(Operation::SearchProcessInstanceIncidents, &incident::ENTITY)
+    },
+    Spec {
+        scope: Some(|call| scoped(call, incident::ELEMENT_KEY)),
+        ..plain(Operation::SearchElementInstanceIncidents, &incident::ENTITY)
+    },
+    plain(Operation::SearchJobs, &job::ENTITY),
+    plain(Operation::SearchUserTasks, &user_task::ENTITY),
+    Spec { cut: Some(variable::VALUE), ..plain(Operation::SearchVariables, &variable::ENTITY) },
+    plain(Operation::SearchMessageSubscriptions, &message_subscription::ENTITY),
+    plain(Operation::SearchCorrelatedMessageSubscriptions, &correlated_message_subscription::ENTITY),
+    plain(Operation::SearchProcessDefinitions, &process_definition::ENTITY),
+    plain(Operation::SearchDecisionDefinitions, &decision_definition::ENTITY),
+    plain(Operation::SearchDecisionRequirements, &decision_requirements::ENTITY),
+    plain(Operation::SearchDecisionInstances, &decision_instance::ENTITY),
+    Spec {
+        sort_names: &[("operationType", "batchOperationType")],
+        ..plain(Operation::SearchBatchOperations, &batch_operation::ENTITY)
+    },
+    plain(Operation::SearchBatchOperationItems, &batch_operation_item::ENTITY),
+    Spec {
+        scope: Some(|call| scoped(call, sequence_flow::INSTANCE_KEY)),
+        ..plain(Operation::GetProcessInstanceSequenceFlows, &sequence_flow::ENTITY)
+    },
+];
+
+/// The entry of an operation.
+pub(crate) fn of(operation: Operation) -> Option<&'static Spec> {
+    SPECS.iter().find(|spec| spec.operation == operation)
+}
+
+/// A thing that is found by its key.
+pub(crate) struct Get {
+    operation: Operation,
+    /// Where it is.
+    pub(crate) entity: &'static Entity,
+    /// If it answers with the content of a column: which, and of what media type.
+    pub(crate) content: Option<(ColumnId, &'static str)>,
+}
+
+const fn by_key(operation: Operation, entity: &'static Entity) -> Get {
+    Get { operation, entity, content: None }
+}
+
+static GETS: &[Get] = &[
+    by_key(Operation::GetProcessInstance, &process_instance::ENTITY),
+    by_key(Operation::GetElementInstance, &element_instance::ENTITY),
+    by_key(Operation::GetIncident, &incident::ENTITY),
+    by_key(Operation::GetUserTask, &user_task::ENTITY),
+    by_key(Operation::GetVariable, &variable::ENTITY),
+    by_key(Operation::GetProcessDefinition, &process_definition::ENTITY),
+    by_key(Operation::GetDecisionDefinition, &decision_definition::ENTITY),
+    by_key(Operation::GetDecisionRequirements, &decision_requirements::ENTITY),
+    by_key(Operation::GetDecisionInstance, &decision_instance::ENTITY),
+    by_key(Operation::GetBatchOperation, &batch_operation::ENTITY),
+    Get {
+        content: Some((process_definition::XML, "text/xml")),
+        ..by_key(Operation::GetProcessDefinitionXML, &process_definition::ENTITY)
+    },
+];
+
+/// The entry of an operation.
+pub(crate) fn get_of(operation: Operation) -> Option<&'static Get> {
+    GETS.iter().find(|get| get.operation == operation)
+}

@@ -1,0 +1,82 @@
+//! Rows as the contract shows them.
+
+use secondary::model::{ColumnId, Entity, Kind as ColumnKind};
+use secondary::{Row, Value};
+
+use super::super::contract::{Kind, Object, Schema};
+use super::super::writer::{write_flag, write_integer, write_key, write_text, write_time};
+
+/// Longer values are cut, unless the request wants them whole.
+pub(super) const VALUE_CHARS_MAX: usize = 8191;
+
+/// The columns that an object shows, one bit each.
+pub(super) fn columns(entity: &Entity, shown: &Object) -> u64 {
+    let shown = shown.properties.iter().filter_map(|property| entity.column(property.name));
+    shown.fold(1, |columns, column| columns | 1 << column)
+}
+
+/// Writes a row with the properties of the contract, in its order.
+pub(super) fn object(
+    entity: &Entity,
+    shown: &'static Object,
+    row: &Row,
+    is_cut: bool,
+    out: &mut Vec<u8>,
+) {
+    out.push(b'{');
+    for property in shown.properties {
+        if out.last() != Some(&b'{') {
+            out.push(b',');
+        }
+        out.push(b'"');
+        out.extend_from_slice(property.name.as_bytes());
+        out.extend_from_slice(b"\":");
+        match entity.column(property.name) {
+            Some(column) if is_cut && property.name == "value" => cut(&row[column as usize], out),
+            Some(column) => value(entity, column, row, property.schema, out),
+            None => absent(property.schema, out),
+        }
+    }
+    out.push(b'}');
+}
+
+fn value(entity: &Entity, column: ColumnId, row: &Row, schema: &'static Schema, out: &mut Vec<u8>) {
+    match (&row[column as usize], entity.columns[column as usize].kind) {
+        (Value::Null, _) => absent(schema, out),
+        (Value::Integer(number), ColumnKind::Key) => write_key(number.cast_unsigned(), out),
+        (Value::Integer(number), ColumnKind::Time) => write_time(*number, out),
+        (Value::Integer(number), ColumnKind::Flag) => write_flag(*number > 0, out),
+        (Value::Integer(number), _) => write_integer(*number, out),
+        (Value::Text(text), ColumnKind::Json | ColumnKind::List) => out.extend_from_slice(text.as_bytes()),
+        (Value::Text(text), _) => match &schema.kind {
+            // The contract has no name for some.
+            Kind::Enum(names) if !names.contains(&text.as_str()) => {
+                write_text(if names.contains(&"UNKNOWN") { "UNKNOWN" } else { names[0] }, out);
+            }
+            _ => write_text(text, out),
+        },
+    }
+}
+
+/// What stands for nothing.
+fn absent(schema: &'static Schema, out: &mut Vec<u8>) {
+    if schema.nullable {
+        return out.extend_from_slice(b"null");
+    }
+    match &schema.kind {
+        Kind::Boolean => write_flag(false, out),
+        Kind::Integer { min, .. } => write_integer((*min).max(0), out),
+        Kind::Array(_) => out.extend_from_slice(b"[]"),
+        Kind::Object(_) => out.extend_from_slice(b"{}"),
+        Kind::Enum(names) => write_text(if names.contains(&"UNKNOWN") { "UNKNOWN" } else { names[0] }, out),
+        Kind::Text(_) => write_text("", out),
+        Kind::Any | Kind::Choice(_) => out.extend_from_slice(b"null"),
+    }
+}
+
+/// The beginning of a long text.
+fn cut(value: &Value, out: &mut Vec<u8>) {
+    let Value::Text(text) = value else { return write_text("", out) };
+    let end = text.char_indices().nth(VALUE_CHARS_MAX).map_or(text.len(), |(end, _)| end);
+    write_text(&text[..end], out);
+}

@@ -1,0 +1,188 @@
+//! Changes to rows, gathered and merged before a store sees them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use protocol::{Key, Name};
+
+use crate::model::{ColumnId, Entity, EntityId};
+use crate::value::Value;
+
+/// What identifies a row of an entity.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RowId {
+    /// A key.
+    Key(Key),
+    /// Text.
+    Text(Name),
+}
+
+impl RowId {
+    /// As the value of the first column.
+    pub fn value(&self) -> Value {
+        match self {
+            Self::Key(key) => (*key).into(),
+            Self::Text(text) => text.into(),
+        }
+    }
+}
+
+/// What becomes of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operation {
+    /// It is there with these columns; those that are not named become null if it was not there before.
+    Insert,
+    /// If it is there, these columns change.
+    Update,
+    /// It is gone.
+    Delete,
+}
+
+/// The change of one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What it is a row of.
+    pub entity: EntityId,
+    /// Which.
+    pub id: RowId,
+    /// What becomes of it.
+    pub operation: Operation,
+    /// Values by column, ascending, each column at most once; the identity is not among them.
+    pub values: Vec<(ColumnId, Value)>,
+    /// Columns that grow by an amount.
+    pub increments: Vec<(ColumnId, i64)>,
+}
+
+impl Change {
+    fn new(entity: &'static Entity, id: RowId, operation: Operation) -> Self {
+        Self { entity: entity.id, id, operation, values: Vec::new(), increments: Vec::new() }
+    }
+
+    /// Sets a column.
+    pub fn set(&mut self, column: ColumnId, value: impl Into<Value>) -> &mut Self {
+        let value = value.into();
+        match self.values.binary_search_by_key(&column, |(at, _)| *at) {
+            Ok(at) => self.values[at].1 = value,
+            Err(at) => self.values.insert(at, (column, value)),
+        }
+        self
+    }
+
+    /// Lets a column grow.
+    pub fn add(&mut self, column: ColumnId, amount: i64) -> &mut Self {
+        match self.increments.binary_search_by_key(&column, |(at, _)| *at) {
+            Ok(at) => self.increments[at].1 += amount,
+            Err(at) => self.increments.insert(at, (column, amount)),
+        }
+        self
+    }
+}
+
+/// Changes in the order in which their rows were first touched, at most one for each row.
+///
+/// A row that begins and ends within a batch is written once, in its final form.
+#[derive(Debug, Default)]
+pub struct Batch {
+    changes: Vec<Change>,
+    places: HashMap<(EntityId, RowId), usize>,
+    /// Changes before merging.
+    merged: u64,
+}
+
+impl Batch {
+    /// Whether there is nothing to write.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Rows that change.
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// The changes.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// How often a row was touched that had been touched before.
+    pub fn merged(&self) -> u64 {
+        self.merged
+    }
+
+    /// Forgets everything; keeps the memory.
+    pub fn clear(&mut self) {
+        self.changes.clear();
+        self.places.clear();
+        self.merged = 0;
+    }
+
+    /// A row begins. Repeating is harmless.
+    pub fn insert(&mut self, entity: &'static Entity, id: RowId) -> &mut Change {
+        let change = self.touch(entity, id, Operation::Insert);
+        change.operation = Operation::Insert;
+        change
+    }
+
+    /// A row changes, if it is there.
+    pub fn update(&mut self, entity: &'static Entity, id: RowId) -> &mut Change {
+        self.touch(entity, id, Operation::Update)
+    }
+
+    /// A row ends.
+    pub fn delete(&mut self, entity: &'static Entity, id: RowId) {
+        let change = self.touch(entity, id, Operation::Delete);
+        change.operation = Operation::Delete;
+        change.values.clear();
+        change.increments.clear();
+    }
+
+    /// The change of a row that is among these changes already.
+    pub fn pending(&self, entity: &'static Entity, id: &RowId) -> Option<&Change> {
+        self.places.get(&(entity.id, id.clone())).map(|&at| &self.changes[at])
+    }
+
+    fn touch(&mut self, entity: &'static Entity, id: RowId, operation: Operation) -> &mut Change {
+        let at = match self.places.entry((entity.id, id)) {
+            Entry::Occupied(place) => {
+                self.merged += 1;
+                *place.get()
+            }
+            Entry::Vacant(place) => {
+                let id = place.key().1.clone();
+                self.changes.push(Change::new(entity, id, operation));
+                *place.insert(self.changes.len() - 1)
+            }
+        };
+        &mut self.changes[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::process_instance as instance;
+
+    #[test]
+    fn a_row_that_begins_and_ends_is_one_insert() {
+        let mut batch = Batch::default();
+        batch.insert(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, "ACTIVE").set(instance::START, 5_i64);
+        batch.update(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, "COMPLETED").set(instance::END, 6_i64);
+        let [change] = batch.changes() else { panic!("{batch:?}") };
+        assert_eq!(change.operation, Operation::Insert);
+        assert_eq!(
+            change.values,
+            [(instance::START, 5_i64.into()), (instance::END, 6_i64.into()), (instance::STATE, "COMPLETED".into())]
+        );
+        assert_eq!(batch.merged(), 1);
+    }
+
+    #[test]
+    fn what_is_deleted_carries_nothing() {
+        let mut batch = Batch::default();
+        batch.update(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, "ACTIVE");
+        batch.delete(&instance::ENTITY, RowId::Key(1));
+        assert_eq!(batch.changes()[0].operation, Operation::Delete);
+        assert!(batch.changes()[0].values.is_empty());
+    }
+}

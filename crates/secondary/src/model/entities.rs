@@ -1,0 +1,169 @@
+//! The table of entities. Columns are named as the API names properties; those that it does not show stand last.
+//! `always`: no row lacks it.
+
+use super::{Column, ColumnId, Entity, Kind};
+
+entities! {
+    /// A process instance.
+    ProcessInstance process_instance {
+        KEY processInstanceKey: Key always, PROCESS_ID processDefinitionId: Text, PROCESS_NAME processDefinitionName: Text,
+        VERSION processDefinitionVersion: Integer, VERSION_TAG processDefinitionVersionTag: Text, START startDate: Time always,
+        END endDate: Time, STATE state: Text, HAS_INCIDENT hasIncident: Flag, TENANT tenantId: Text,
+        DEFINITION_KEY processDefinitionKey: Key, PARENT_INSTANCE_KEY parentProcessInstanceKey: Key,
+        PARENT_ELEMENT_KEY parentElementInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, TAGS tags: List,
+        BUSINESS_ID businessId: Text, PARTITION partitionId: Integer,
+    } index [START] [END] [DEFINITION_KEY STATE] [PROCESS_ID STATE] [STATE] [PARENT_INSTANCE_KEY] [BUSINESS_ID];
+
+    /// An element instance.
+    ElementInstance element_instance {
+        KEY elementInstanceKey: Key always, PROCESS_ID processDefinitionId: Text, START startDate: Time always, END endDate: Time,
+        ELEMENT_ID elementId: Text, ELEMENT_NAME elementName: Text, TYPE type: Text, STATE state: Text,
+        HAS_INCIDENT hasIncident: Flag, TENANT tenantId: Text, INSTANCE_KEY processInstanceKey: Key,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, DEFINITION_KEY processDefinitionKey: Key, INCIDENT_KEY incidentKey: Key,
+        SCOPE_KEY elementInstanceScopeKey: Key,
+    } index [INSTANCE_KEY] [START] [DEFINITION_KEY ELEMENT_ID STATE] [SCOPE_KEY];
+
+    /// A sequence flow that was taken.
+    SequenceFlow sequence_flow {
+        ID sequenceFlowId: Text always, INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key,
+        DEFINITION_KEY processDefinitionKey: Key, PROCESS_ID processDefinitionId: Text, ELEMENT_ID elementId: Text,
+        TENANT tenantId: Text,
+    } index [INSTANCE_KEY];
+
+    /// A variable of a process instance.
+    Variable variable {
+        KEY variableKey: Key always, NAME name: Text, VALUE value: Text, TENANT tenantId: Text, INSTANCE_KEY processInstanceKey: Key,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, SCOPE_KEY scopeKey: Key, IS_TRUNCATED isTruncated: Flag,
+        PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
+    } index [INSTANCE_KEY NAME] [NAME] [SCOPE_KEY];
+
+    /// An incident.
+    Incident incident {
+        KEY incidentKey: Key always, PROCESS_ID processDefinitionId: Text, ERROR_TYPE errorType: Text, ERROR_MESSAGE errorMessage: Text,
+        ELEMENT_ID elementId: Text, CREATED creationTime: Time always, STATE state: Text, TENANT tenantId: Text,
+        DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, ELEMENT_KEY elementInstanceKey: Key, JOB_KEY jobKey: Key,
+        ERROR_HASH errorHashCode: Integer,
+    } index [INSTANCE_KEY] [STATE ERROR_HASH] [CREATED] [DEFINITION_KEY STATE] [ELEMENT_KEY];
+
+    /// A job.
+    Job job {
+        KEY jobKey: Key always, CUSTOM_HEADERS customHeaders: Json, DEADLINE deadline: Time, DENIED_REASON deniedReason: Text,
+        ELEMENT_ID elementId: Text, ELEMENT_KEY elementInstanceKey: Key, END endTime: Time, ERROR_CODE errorCode: Text,
+        ERROR_MESSAGE errorMessage: Text, HAS_FAILED_WITH_RETRIES_LEFT hasFailedWithRetriesLeft: Flag, IS_DENIED isDenied: Flag,
+        KIND kind: Text, LISTENER_EVENT_TYPE listenerEventType: Text, PROCESS_ID processDefinitionId: Text,
+        DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, RETRIES retries: Integer, STATE state: Text, TENANT tenantId: Text,
+        TYPE type: Text, WORKER worker: Text, CREATED creationTime: Time always, UPDATED lastUpdateTime: Time,
+    } index [INSTANCE_KEY] [TYPE STATE] [STATE] [CREATED];
+
+    /// A user task.
+    UserTask user_task {
+        KEY userTaskKey: Key always, NAME name: Text, STATE state: Text, ASSIGNEE assignee: Text, ELEMENT_ID elementId: Text,
+        CANDIDATE_GROUPS candidateGroups: List, CANDIDATE_USERS candidateUsers: List, PROCESS_ID processDefinitionId: Text,
+        CREATED creationDate: Time always, COMPLETED completionDate: Time, FOLLOW_UP followUpDate: Time, DUE dueDate: Time,
+        TENANT tenantId: Text, EXTERNAL_FORM externalFormReference: Text, VERSION processDefinitionVersion: Integer,
+        CUSTOM_HEADERS customHeaders: Json, PRIORITY priority: Integer, ELEMENT_KEY elementInstanceKey: Key,
+        PROCESS_NAME processName: Text, DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
+        ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, FORM_KEY formKey: Key, TAGS tags: List,
+    } index [STATE CREATED] [ASSIGNEE STATE] [INSTANCE_KEY] [CREATED] [DUE] [PRIORITY];
+
+    /// A message subscription of an instance or a start event.
+    MessageSubscription message_subscription {
+        KEY messageSubscriptionKey: Key always, PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
+        INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, ELEMENT_ID elementId: Text,
+        ELEMENT_KEY elementInstanceKey: Key, STATE messageSubscriptionState: Text, UPDATED lastUpdatedDate: Time always,
+        MESSAGE_NAME messageName: Text, CORRELATION_KEY correlationKey: Text, TENANT tenantId: Text,
+    } index [INSTANCE_KEY] [MESSAGE_NAME CORRELATION_KEY] [DEFINITION_KEY STATE] [UPDATED];
+
+    /// A message that reached a subscription.
+    CorrelatedMessage correlated_message_subscription {
+        ID id: Text always, CORRELATION_KEY correlationKey: Text, TIME correlationTime: Time always, ELEMENT_ID elementId: Text,
+        ELEMENT_KEY elementInstanceKey: Key, MESSAGE_KEY messageKey: Key, MESSAGE_NAME messageName: Text,
+        PARTITION partitionId: Integer, PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
+        INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, SUBSCRIPTION_KEY subscriptionKey: Key,
+        TENANT tenantId: Text,
+    } index [INSTANCE_KEY] [MESSAGE_KEY] [TIME];
+
+    /// A process definition.
+    ProcessDefinition process_definition {
+        KEY processDefinitionKey: Key always, NAME name: Text, RESOURCE_NAME resourceName: Text, VERSION version: Integer,
+        VERSION_TAG versionTag: Text, PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, HAS_START_FORM hasStartForm: Flag,
+        STATE state: Text, XML xml: Text,
+    } index [PROCESS_ID VERSION];
+
+    /// A decision definition.
+    DecisionDefinition decision_definition {
+        KEY decisionDefinitionKey: Key always, DECISION_ID decisionDefinitionId: Text, REQUIREMENTS_ID decisionRequirementsId: Text,
+        REQUIREMENTS_KEY decisionRequirementsKey: Key, REQUIREMENTS_NAME decisionRequirementsName: Text,
+        REQUIREMENTS_VERSION decisionRequirementsVersion: Integer, NAME name: Text, TENANT tenantId: Text, VERSION version: Integer,
+    } index [DECISION_ID VERSION] [REQUIREMENTS_KEY];
+
+    /// A decision requirements graph.
+    DecisionRequirements decision_requirements {
+        KEY decisionRequirementsKey: Key always, REQUIREMENTS_ID decisionRequirementsId: Text, NAME decisionRequirementsName: Text,
+        RESOURCE_NAME resourceName: Text, TENANT tenantId: Text, VERSION version: Integer, XML xml: Text,
+    } index [REQUIREMENTS_ID VERSION];
+
+    /// One decision that was evaluated.
+    DecisionInstance decision_instance {
+        ID decisionEvaluationInstanceKey: Text always, DECISION_ID decisionDefinitionId: Text, DECISION_KEY decisionDefinitionKey: Key,
+        NAME decisionDefinitionName: Text, TYPE decisionDefinitionType: Text, VERSION decisionDefinitionVersion: Integer,
+        EVALUATION_KEY decisionEvaluationKey: Key, ELEMENT_KEY elementInstanceKey: Key, DATE evaluationDate: Time always,
+        FAILURE evaluationFailure: Text, DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
+        RESULT result: Text, ROOT_DECISION_KEY rootDecisionDefinitionKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key,
+        STATE state: Text, TENANT tenantId: Text, REQUIREMENTS_KEY decisionRequirementsKey: Key,
+        EVALUATED_INPUTS evaluatedInputs: Json, MATCHED_RULES matchedRules: Json, PROCESS_ID processDefinitionId: Text,
+    } index [DATE] [DECISION_KEY STATE] [INSTANCE_KEY] [EVALUATION_KEY];
+
+    /// A form.
+    Form form {
+        KEY formKey: Key always, FORM_ID formId: Text, VERSION version: Integer, TENANT tenantId: Text, SCHEMA schema: Text,
+        IS_DELETED isDeleted: Flag,
+    } index [FORM_ID VERSION];
+
+    /// A batch operation.
+    BatchOperation batch_operation {
+        KEY batchOperationKey: Key always, STATE state: Text, TYPE batchOperationType: Text, START startDate: Time, END endDate: Time,
+        ACTOR_TYPE actorType: Text, ACTOR_ID actorId: Text, TOTAL operationsTotalCount: Integer,
+        FAILED operationsFailedCount: Integer, COMPLETED operationsCompletedCount: Integer, ERRORS errors: Json,
+    } index [STATE] [START];
+
+    /// What a batch operation does to one thing.
+    BatchItem batch_operation_item {
+        ID id: Text always, TYPE operationType: Text, BATCH_KEY batchOperationKey: Key, ITEM_KEY itemKey: Key,
+        INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, STATE state: Text,
+        PROCESSED processedDate: Time, ERROR_MESSAGE errorMessage: Text,
+    } index [BATCH_KEY STATE] [INSTANCE_KEY] [ITEM_KEY];
+
+    /// Who did what.
+    AuditLog audit_log {
+        KEY auditLogKey: Text always, ENTITY_KEY entityKey: Text, ENTITY_TYPE entityType: Text, OPERATION_TYPE operationType: Text,
+        BATCH_KEY batchOperationKey: Key, BATCH_TYPE batchOperationType: Text, TIMESTAMP timestamp: Time always, ACTOR_ID actorId: Text,
+        ACTOR_TYPE actorType: Text, AGENT_ELEMENT_ID agentElementId: Text, TENANT tenantId: Text, RESULT result: Text,
+        CATEGORY category: Text, PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
+        INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, ELEMENT_KEY elementInstanceKey: Key,
+        JOB_KEY jobKey: Key, USER_TASK_KEY userTaskKey: Key, REQUIREMENTS_ID decisionRequirementsId: Text,
+        REQUIREMENTS_KEY decisionRequirementsKey: Key, DECISION_ID decisionDefinitionId: Text, DECISION_KEY decisionDefinitionKey: Key,
+        EVALUATION_KEY decisionEvaluationKey: Key, DEPLOYMENT_KEY deploymentKey: Key, FORM_KEY formKey: Key,
+        RESOURCE_KEY resourceKey: Key, RELATED_KEY relatedEntityKey: Text, RELATED_TYPE relatedEntityType: Text,
+        DESCRIPTION entityDescription: Text,
+    } index [TIMESTAMP] [INSTANCE_KEY] [ACTOR_ID] [ENTITY_KEY];
+
+    /// How many jobs came to what, by type, worker and minute.
+    JobMetric job_metric {
+        ID id: Text always, TIME time: Time, TYPE jobType: Text, WORKER worker: Text, TENANT tenantId: Text, CREATED created: Integer,
+        COMPLETED completed: Integer, FAILED failed: Integer, LAST_CREATED lastCreated: Time, LAST_COMPLETED lastCompleted: Time,
+        LAST_FAILED lastFailed: Time,
+    } index [TIME];
+
+    /// What was used, by tenant and interval.
+    UsageMetric usage_metric {
+        ID id: Text always, TIME time: Time, TENANT tenantId: Text, KIND kind: Text, COUNT count: Integer,
+    } index [TIME];
+
+    /// Somebody whom a task was assigned to, by tenant and interval.
+    UsageAssignee usage_assignee {
+        ID id: Text always, TIME time: Time, TENANT tenantId: Text, ASSIGNEE_HASH assigneeHash: Integer,
+    } index [TIME];
+}

@@ -1,0 +1,57 @@
+//! How far the store is, for those who wait for what they wrote.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use protocol::PartitionId;
+use tokio::sync::watch;
+
+/// Positions up to which records are in the store, by partition.
+#[derive(Debug)]
+pub struct Progress(watch::Sender<BTreeMap<PartitionId, u64>>);
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self(watch::Sender::new(BTreeMap::new()))
+    }
+}
+
+impl Progress {
+    /// The store shows everything up to a position.
+    pub fn reached(&self, partition: PartitionId, position: u64) {
+        self.0.send_if_modified(|positions| {
+            let known = positions.entry(partition).or_default();
+            let is_news = position > *known;
+            *known = position.max(*known);
+            is_news
+        });
+    }
+
+    /// How far it is.
+    pub fn position(&self, partition: PartitionId) -> u64 {
+        self.0.borrow().get(&partition).copied().unwrap_or(0)
+    }
+
+    /// Waits until the store shows a position, or the time is over. Returns whether it does.
+    pub async fn wait(&self, partition: PartitionId, position: u64, timeout: Duration) -> bool {
+        let mut receiver = self.0.subscribe();
+        let reached = receiver.wait_for(|positions| positions.get(&partition).is_some_and(|at| *at >= position));
+        tokio::time::timeout(timeout, reached).await.is_ok_and(|reached| reached.is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_is_told() {
+        let progress = Progress::default();
+        progress.reached(1, 5);
+        assert!(progress.wait(1, 5, Duration::ZERO).await);
+        assert!(!progress.wait(1, 6, Duration::from_millis(1)).await);
+        assert!(!progress.wait(2, 1, Duration::from_millis(1)).await);
+        progress.reached(1, 4);
+        assert_eq!(progress.position(1), 5);
+    }
+}

@@ -1,0 +1,88 @@
+//! Definitions of processes and decisions, and forms.
+
+use protocol::{DecisionRecord, DecisionRequirementsRecord, FormRecord, Intent, ProcessRecord, Record};
+
+use super::names::Names;
+use crate::change::{Batch, RowId};
+use crate::model::{decision_definition as decision, decision_requirements as graph, form, process_definition as process};
+use crate::value::Value;
+
+pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names, batch: &mut Batch) {
+    let key = value.process_definition_key;
+    match record.intent {
+        Intent::Created => {
+            let names = names.learn(key, &value.bpmn_process_id, &value.resource);
+            batch
+                .insert(&process::ENTITY, RowId::Key(key))
+                .set(process::NAME, &names.name)
+                .set(process::RESOURCE_NAME, &value.resource_name)
+                .set(process::VERSION, value.version)
+                .set(process::VERSION_TAG, Value::non_empty(&value.version_tag))
+                .set(process::PROCESS_ID, &value.bpmn_process_id)
+                .set(process::TENANT, &value.tenant_id)
+                .set(process::HAS_START_FORM, names.has_start_form)
+                .set(process::STATE, "ACTIVE")
+                .set(process::XML, &value.resource);
+        }
+        Intent::Deleting | Intent::Deleted => {
+            batch.update(&process::ENTITY, RowId::Key(key)).set(process::STATE, "DELETED");
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn decision(record: &Record, value: &DecisionRecord, batch: &mut Batch) {
+    let id = RowId::Key(value.decision_key);
+    match record.intent {
+        Intent::Created => {
+            batch
+                .insert(&decision::ENTITY, id)
+                .set(decision::DECISION_ID, &value.decision_id)
+                .set(decision::REQUIREMENTS_ID, &value.decision_requirements_id)
+                .set(decision::REQUIREMENTS_KEY, value.decision_requirements_key)
+                .set(decision::NAME, &value.decision_name)
+                .set(decision::TENANT, &value.tenant_id)
+                .set(decision::VERSION, value.version);
+        }
+        Intent::Deleted => batch.delete(&decision::ENTITY, id),
+        _ => {}
+    }
+}
+
+pub(super) fn requirements(record: &Record, value: &DecisionRequirementsRecord, batch: &mut Batch) {
+    let id = RowId::Key(value.decision_requirements_key);
+    match record.intent {
+        Intent::Created => {
+            batch
+                .insert(&graph::ENTITY, id)
+                .set(graph::REQUIREMENTS_ID, &value.decision_requirements_id)
+                .set(graph::NAME, &value.decision_requirements_name)
+                .set(graph::RESOURCE_NAME, &value.resource_name)
+                .set(graph::TENANT, &value.tenant_id)
+                .set(graph::VERSION, value.decision_requirements_version)
+                .set(graph::XML, &value.resource);
+        }
+        Intent::Deleted => batch.delete(&graph::ENTITY, id),
+        _ => {}
+    }
+}
+
+pub(super) fn form(record: &Record, value: &FormRecord, batch: &mut Batch) {
+    let id = RowId::Key(value.form_key);
+    match record.intent {
+        Intent::Created => {
+            batch
+                .insert(&form::ENTITY, id)
+                .set(form::FORM_ID, &value.form_id)
+                .set(form::VERSION, value.version)
+                .set(form::TENANT, &value.tenant_id)
+                .set(form::SCHEMA, &value.resource)
+                .set(form::IS_DELETED, false);
+        }
+        // People may still have tasks open that show it.
+        Intent::Deleted => {
+            batch.update(&form::ENTITY, id).set(form::IS_DELETED, true);
+        }
+        _ => {}
+    }
+}

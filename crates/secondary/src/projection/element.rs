@@ -1,0 +1,118 @@
+//! Process instances, element instances, sequence flows.
+
+use protocol::{Intent, Name, ProcessInstanceRecord, Record};
+
+use super::names::Names;
+use crate::change::{Batch, Change, RowId};
+use crate::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
+use crate::value::Value;
+
+pub(super) fn apply(record: &Record, value: &ProcessInstanceRecord, names: &mut Names, batch: &mut Batch) {
+    match &*value.bpmn_element_type {
+        "PROCESS" => apply_to_instance(record, value, names, batch),
+        "SEQUENCE_FLOW" if record.intent == Intent::SequenceFlowTaken => sequence_flow(value, batch),
+        "SEQUENCE_FLOW" => {}
+        _ => apply_to_element(record, value, names, batch),
+    }
+}
+
+fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut Names, batch: &mut Batch) {
+    let id = RowId::Key(record.key);
+    let entity = &instance::ENTITY;
+    match record.intent {
+        Intent::ElementActivating => {
+            let names = names.of(value.process_definition_key);
+            let row = batch.insert(entity, id);
+            row.set(instance::PROCESS_ID, &value.bpmn_process_id)
+                .set(instance::START, record.timestamp_ms)
+                .set(instance::STATE, "ACTIVE")
+                .set(instance::HAS_INCIDENT, false)
+                .set(instance::TENANT, &value.tenant_id)
+                .set(instance::PARENT_INSTANCE_KEY, value.parent_process_instance_key)
+                .set(instance::PARENT_ELEMENT_KEY, value.parent_element_instance_key)
+                .set(instance::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(instance::BUSINESS_ID, &value.business_id)
+                .set(instance::TAGS, Value::from(tags_json(&value.tags)))
+                .set(instance::PARTITION, u32::from(record.partition_id));
+            define(row, value, names.name.as_ref(), names.version_tag.as_ref());
+        }
+        Intent::ElementCompleted => end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record),
+        Intent::ElementTerminated => {
+            end(batch.update(entity, id), instance::STATE, "TERMINATED", instance::END, record);
+        }
+        Intent::ElementMigrated => {
+            let names = names.of(value.process_definition_key);
+            let row = batch.update(entity, id);
+            row.set(instance::PROCESS_ID, &value.bpmn_process_id);
+            define(row, value, names.name.as_ref(), names.version_tag.as_ref());
+        }
+        _ => {}
+    }
+}
+
+fn define(row: &mut Change, value: &ProcessInstanceRecord, name: Option<&Name>, version_tag: Option<&Name>) {
+    row.set(instance::PROCESS_NAME, name)
+        .set(instance::VERSION, value.version)
+        .set(instance::VERSION_TAG, version_tag)
+        .set(instance::DEFINITION_KEY, value.process_definition_key);
+}
+
+fn end(row: &mut Change, state: u8, name: &str, end: u8, record: &Record) {
+    row.set(state, name).set(end, record.timestamp_ms);
+}
+
+fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut Names, batch: &mut Batch) {
+    let id = RowId::Key(record.key);
+    let entity = &element::ENTITY;
+    match record.intent {
+        Intent::ElementActivating => {
+            let names = names.of(value.process_definition_key);
+            batch
+                .insert(entity, id)
+                .set(element::PROCESS_ID, &value.bpmn_process_id)
+                .set(element::START, record.timestamp_ms)
+                .set(element::ELEMENT_ID, &value.element_id)
+                .set(element::ELEMENT_NAME, names.element(&value.element_id))
+                .set(element::TYPE, &value.bpmn_element_type)
+                .set(element::STATE, "ACTIVE")
+                .set(element::HAS_INCIDENT, false)
+                .set(element::TENANT, &value.tenant_id)
+                .set(element::INSTANCE_KEY, value.process_instance_key)
+                .set(element::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(element::DEFINITION_KEY, value.process_definition_key)
+                .set(element::SCOPE_KEY, value.flow_scope_key);
+        }
+        Intent::ElementCompleted => end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record),
+        Intent::ElementTerminated => {
+            end(batch.update(entity, id), element::STATE, "TERMINATED", element::END, record);
+        }
+        Intent::ElementMigrated => {
+            let names = names.of(value.process_definition_key);
+            batch
+                .update(entity, id)
+                .set(element::PROCESS_ID, &value.bpmn_process_id)
+                .set(element::ELEMENT_ID, &value.element_id)
+                .set(element::ELEMENT_NAME, names.element(&value.element_id))
+                .set(element::DEFINITION_KEY, value.process_definition_key);
+        }
+        _ => {}
+    }
+}
+
+/// A flow that is taken twice is shown once.
+fn sequence_flow(value: &ProcessInstanceRecord, batch: &mut Batch) {
+    let id = format!("{}_{}", value.process_instance_key, value.element_id);
+    batch
+        .insert(&flow::ENTITY, RowId::Text(Name::from(id)))
+        .set(flow::INSTANCE_KEY, value.process_instance_key)
+        .set(flow::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+        .set(flow::DEFINITION_KEY, value.process_definition_key)
+        .set(flow::PROCESS_ID, &value.bpmn_process_id)
+        .set(flow::ELEMENT_ID, &value.element_id)
+        .set(flow::TENANT, &value.tenant_id);
+}
+
+/// A list of texts as JSON.
+pub(super) fn tags_json(names: &[Name]) -> String {
+    serde_json::to_string(names).unwrap_or_else(|_| "[]".to_owned())
+}

@@ -1,0 +1,56 @@
+//! Incidents, and the flags of what has one.
+
+use protocol::{IncidentRecord, Intent, Record, error_hash};
+
+use crate::change::{Batch, RowId};
+use crate::model::{element_instance as element, incident, process_instance as instance};
+use crate::value::Value;
+
+pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) {
+    let id = RowId::Key(record.key);
+    let (amount, state) = match record.intent {
+        Intent::Created => {
+            batch
+                .insert(&incident::ENTITY, id)
+                .set(incident::PROCESS_ID, &value.bpmn_process_id)
+                .set(incident::ERROR_TYPE, &value.error_type)
+                .set(incident::ERROR_MESSAGE, &value.error_message)
+                .set(incident::ELEMENT_ID, &value.element_id)
+                .set(incident::CREATED, record.timestamp_ms)
+                .set(incident::STATE, "ACTIVE")
+                .set(incident::TENANT, &value.tenant_id)
+                .set(incident::DEFINITION_KEY, value.process_definition_key)
+                .set(incident::INSTANCE_KEY, value.process_instance_key)
+                .set(incident::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(incident::ELEMENT_KEY, value.element_instance_key)
+                .set(incident::JOB_KEY, value.job_key)
+                .set(incident::ERROR_HASH, error_hash(&value.error_message));
+            (1, Some(record.key))
+        }
+        Intent::Resolved => {
+            batch.update(&incident::ENTITY, id).set(incident::STATE, "RESOLVED");
+            (-1, None)
+        }
+        Intent::Migrated => {
+            batch
+                .update(&incident::ENTITY, id)
+                .set(incident::PROCESS_ID, &value.bpmn_process_id)
+                .set(incident::DEFINITION_KEY, value.process_definition_key)
+                .set(incident::ELEMENT_ID, &value.element_id);
+            return;
+        }
+        _ => return,
+    };
+    batch
+        .update(&element::ENTITY, RowId::Key(value.element_instance_key))
+        .set(element::INCIDENT_KEY, Value::from(state))
+        .add(element::HAS_INCIDENT, amount);
+    // Whoever calls an instance with an incident has one, too.
+    let mut holders = vec![value.process_instance_key];
+    if value.root_process_instance_key != value.process_instance_key {
+        holders.push(value.root_process_instance_key);
+    }
+    for key in holders {
+        batch.update(&instance::ENTITY, RowId::Key(key)).add(instance::HAS_INCIDENT, amount);
+    }
+}

@@ -1,0 +1,96 @@
+//! Jobs, and how many of a type came to what.
+
+use protocol::{Intent, JobRecord, Name, Record};
+
+use crate::change::{Batch, Change, RowId};
+use crate::model::{job, job_metric as metric};
+use crate::value::Value;
+
+/// Jobs are counted by the minute.
+const METRIC_MS: i64 = 60_000;
+
+pub(super) fn apply(record: &Record, value: &JobRecord, batch: &mut Batch) {
+    let (state, is_end) = match record.intent {
+        Intent::Created => return create(record, value, batch),
+        Intent::Completed => ("COMPLETED", true),
+        Intent::Canceled => ("CANCELED", true),
+        Intent::ErrorThrown => ("ERROR_THROWN", true),
+        Intent::Failed => ("FAILED", false),
+        Intent::TimedOut => ("TIMED_OUT", false),
+        Intent::RetriesUpdated => ("RETRIES_UPDATED", false),
+        Intent::Migrated => ("MIGRATED", false),
+        // No state of its own in the API, but other values.
+        Intent::Activated | Intent::TimeoutUpdated | Intent::Updated | Intent::Yielded
+        | Intent::RecurredAfterBackoff => ("", false),
+        _ => return,
+    };
+    let row = batch.update(&job::ENTITY, RowId::Key(record.key));
+    if !state.is_empty() {
+        row.set(job::STATE, state);
+    }
+    if is_end {
+        row.set(job::END, record.timestamp_ms);
+    }
+    match record.intent {
+        Intent::Migrated => {
+            row.set(job::PROCESS_ID, &value.bpmn_process_id)
+                .set(job::ELEMENT_ID, &value.element_id)
+                .set(job::DEFINITION_KEY, value.process_definition_key);
+        }
+        Intent::Failed | Intent::ErrorThrown => {
+            row.set(job::HAS_FAILED_WITH_RETRIES_LEFT, value.retries > 0 && record.intent == Intent::Failed)
+                .set(job::ERROR_MESSAGE, Value::non_empty(&value.error_message))
+                .set(job::ERROR_CODE, Value::non_empty(&value.error_code));
+        }
+        _ => {}
+    }
+    common(row, record, value);
+    match record.intent {
+        Intent::Completed => count(record, value, metric::COMPLETED, metric::LAST_COMPLETED, batch),
+        Intent::Failed | Intent::ErrorThrown => count(record, value, metric::FAILED, metric::LAST_FAILED, batch),
+        _ => {}
+    }
+}
+
+fn create(record: &Record, value: &JobRecord, batch: &mut Batch) {
+    let row = batch.insert(&job::ENTITY, RowId::Key(record.key));
+    row.set(job::CUSTOM_HEADERS, &value.custom_headers)
+        .set(job::ELEMENT_ID, &value.element_id)
+        .set(job::ELEMENT_KEY, value.element_instance_key)
+        .set(job::HAS_FAILED_WITH_RETRIES_LEFT, false)
+        .set(job::KIND, &value.job_kind)
+        .set(job::LISTENER_EVENT_TYPE, &value.job_listener_event_type)
+        .set(job::PROCESS_ID, &value.bpmn_process_id)
+        .set(job::DEFINITION_KEY, value.process_definition_key)
+        .set(job::INSTANCE_KEY, value.process_instance_key)
+        .set(job::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+        .set(job::STATE, "CREATED")
+        .set(job::TENANT, &value.tenant_id)
+        .set(job::TYPE, &value.job_type)
+        .set(job::CREATED, record.timestamp_ms);
+    common(row, record, value);
+    count(record, value, metric::CREATED, metric::LAST_CREATED, batch);
+}
+
+/// What may be different after every change.
+fn common(row: &mut Change, record: &Record, value: &JobRecord) {
+    row.set(job::RETRIES, value.retries)
+        .set(job::WORKER, &value.worker)
+        .set(job::DEADLINE, (value.deadline_ms > 0).then_some(value.deadline_ms))
+        .set(job::UPDATED, record.timestamp_ms);
+}
+
+fn count(record: &Record, value: &JobRecord, counter: u8, last: u8, batch: &mut Batch) {
+    let minute = record.timestamp_ms - record.timestamp_ms.rem_euclid(METRIC_MS);
+    let (kind, worker, tenant) = (&value.job_type, &value.worker, &value.tenant_id);
+    // Lengths keep apart what would look the same.
+    let id = format!("{}-{minute}-{}-{kind}-{}-{worker}-{tenant}", record.partition_id, kind.len(), worker.len());
+    batch
+        .insert(&metric::ENTITY, RowId::Text(Name::from(id)))
+        .set(metric::TIME, minute)
+        .set(metric::TYPE, kind)
+        .set(metric::WORKER, worker)
+        .set(metric::TENANT, tenant)
+        .add(counter, 1)
+        .set(last, record.timestamp_ms);
+}

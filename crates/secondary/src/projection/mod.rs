@@ -1,0 +1,56 @@
+//! From records to rows: one file for each kind of record that leaves a trace. A projection looks at one record at a
+//! time and remembers only names that models give; the rest is in the rows.
+
+mod batch_operation;
+mod decision;
+mod definition;
+mod element;
+mod incident;
+mod job;
+mod message;
+mod names;
+mod user_task;
+mod variable;
+
+use protocol::{Record, RecordValue};
+
+pub use names::{Loader, Names};
+
+use crate::change::Batch;
+
+/// Turns records into changes.
+pub struct Projection {
+    names: Names,
+}
+
+impl Projection {
+    /// A projection that asks a loader for models which were deployed before it began.
+    pub fn new(loader: Box<dyn Loader>) -> Self {
+        Self { names: Names::new(loader) }
+    }
+
+    /// Adds what a record changes. Records come in their order, and perhaps again.
+    pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
+        match &record.value {
+            RecordValue::ProcessInstance(value) => element::apply(record, value, &mut self.names, batch),
+            RecordValue::Variable(value) => variable::apply(record, value, batch),
+            RecordValue::Job(value) => job::apply(record, value, batch),
+            RecordValue::Incident(value) => incident::apply(record, value, batch),
+            RecordValue::UserTask(value) => user_task::apply(record, value, &mut self.names, batch),
+            RecordValue::ProcessMessageSubscription(value) => message::subscription(record, value, batch),
+            RecordValue::MessageStartEventSubscription(value) => message::start(record, value, batch),
+            RecordValue::Process(value) => definition::process(record, value, &mut self.names, batch),
+            RecordValue::Decision(value) => definition::decision(record, value, batch),
+            RecordValue::DecisionRequirements(value) => definition::requirements(record, value, batch),
+            RecordValue::Form(value) => definition::form(record, value, batch),
+            RecordValue::DecisionEvaluation(value) => decision::apply(record, value, batch),
+            RecordValue::BatchOperationCreation(value) => batch_operation::creation(record, value, batch),
+            RecordValue::BatchOperationChunk(value) => batch_operation::chunk(record, value, batch),
+            RecordValue::BatchOperationExecution(value) => batch_operation::execution(record, value, batch),
+            RecordValue::BatchOperationLifecycleManagement(value) => {
+                batch_operation::lifecycle(record, value, batch);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Names that models give to processes and their elements: records carry IDs only.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use protocol::{Key, Name};
+
+/// Definitions whose names are remembered.
+const DEFINITIONS_MAX: usize = 1000;
+const BPMN: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
+const ZEEBE: &str = "http://camunda.org/schema/zeebe/1.0";
+/// The engine has accepted the file with limits of its own.
+const LIMITS: xml::Limits = xml::Limits { max_depth: 1000, max_elements: 10_000_000 };
+
+/// Finds models that were deployed before.
+pub trait Loader: Send {
+    /// The ID and file of a process definition, if it is known.
+    fn load(&mut self, process_definition_key: Key) -> Option<(Name, Name)>;
+}
+
+/// What a model says about a process beside its flow.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ProcessNames {
+    /// Name of the process.
+    pub name: Option<Name>,
+    /// Whether its start event has a form.
+    pub has_start_form: bool,
+    /// Names of elements by ID.
+    pub elements: HashMap<Name, Name>,
+    /// Version tag.
+    pub version_tag: Option<Name>,
+}
+
+impl ProcessNames {
+    /// The name of an element; its ID if it has none.
+    pub fn element(&self, id: &Name) -> Name {
+        self.elements.get(id).unwrap_or(id).clone()
+    }
+}
+
+/// Names by definition.
+pub struct Names {
+    known: HashMap<Key, Arc<ProcessNames>>,
+    loader: Box<dyn Loader>,
+}
+
+impl Names {
+    pub(super) fn new(loader: Box<dyn Loader>) -> Self {
+        Self { known: HashMap::new(), loader }
+    }
+
+    /// The names of a definition; none if its model is nowhere to be found.
+    pub fn of(&mut self, process_definition_key: Key) -> Arc<ProcessNames> {
+        if let Some(names) = self.known.get(&process_definition_key) {
+            return Arc::clone(names);
+        }
+        let loaded = self.loader.load(process_definition_key);
+        let names = loaded.map_or_else(ProcessNames::default, |(id, file)| read(&id, &file));
+        self.remember(process_definition_key, names)
+    }
+
+    /// Reads the names of a new definition.
+    pub fn learn(&mut self, key: Key, process_id: &Name, file: &Name) -> Arc<ProcessNames> {
+        self.remember(key, read(process_id, file))
+    }
+
+    fn remember(&mut self, key: Key, names: ProcessNames) -> Arc<ProcessNames> {
+        if self.known.len() >= DEFINITIONS_MAX {
+            self.known.clear();
+        }
+        let names = Arc::new(names);
+        self.known.insert(key, Arc::clone(&names));
+        names
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Bpmn,
+    Zeebe,
+}
+
+/// Reads the names of one process of a file.
+fn read(process_id: &Name, file: &Name) -> ProcessNames {
+    let space = |uri: &str, _: &str| match uri {
+        BPMN => Some(Space::Bpmn),
+        ZEEBE => Some(Space::Zeebe),
+        _ => None,
+    };
+    let Ok(document) = xml::Document::read(file, LIMITS, space) else { return ProcessNames::default() };
+    let mut names = ProcessNames::default();
+    let ids = 0..document.len() as xml::NodeId;
+    let process = ids.clone().find(|&id| {
+        let node = document.node(id);
+        node.space == Space::Bpmn && node.name == "process" && document.attribute(id, "id") == Some(process_id)
+    });
+    let Some(process) = process else { return names };
+    names.name = document.attribute(process, "name").map(Name::from);
+    for id in document.descendants(process) {
+        let node = document.node(id);
+        match (node.space, node.name) {
+            (Space::Bpmn, _) => {
+                if let (Some(id), Some(name)) = (document.attribute(id, "id"), document.attribute(id, "name"))
+                    && !name.is_empty()
+                {
+                    names.elements.insert(Name::from(id), Name::from(name));
+                }
+            }
+            (Space::Zeebe, "versionTag") => names.version_tag = document.attribute(id, "value").map(Name::from),
+            (Space::Zeebe, "formDefinition") => {
+                let extensions = node.parent;
+                let element = extensions.and_then(|id| document.node(id).parent);
+                names.has_start_form |= element.is_some_and(|element| {
+                    document.node(element).name == "startEvent" && document.node(element).parent == Some(process)
+                });
+            }
+            _ => {}
+        }
+    }
+    names
+}

@@ -1,0 +1,92 @@
+//! User tasks.
+
+use protocol::{Intent, Name, Record, UserTaskRecord};
+
+use super::element::tags_json;
+use super::names::Names;
+use crate::change::{Batch, Change, RowId};
+use crate::model::user_task as task;
+use crate::value::Value;
+
+pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, batch: &mut Batch) {
+    let id = RowId::Key(record.key);
+    let state = match record.intent {
+        Intent::Creating => {
+            let names = names.of(value.process_definition_key);
+            let row = batch.insert(&task::ENTITY, id.clone());
+            row.set(task::CREATED, record.timestamp_ms)
+                .set(task::ELEMENT_KEY, value.element_instance_key)
+                .set(task::INSTANCE_KEY, value.process_instance_key)
+                .set(task::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(task::TENANT, &value.tenant_id)
+                .set(task::TAGS, tags_json(&value.tags))
+                .set(task::CUSTOM_HEADERS, &value.custom_headers)
+                .set(task::PROCESS_NAME, &names.name)
+                .set(task::NAME, names.elements.get(&value.element_id));
+            define(row, value);
+            Some("CREATING")
+        }
+        Intent::Created
+        | Intent::Assigned
+        | Intent::Updated
+        | Intent::Corrected
+        | Intent::AssignmentDenied
+        | Intent::UpdateDenied
+        | Intent::CompletionDenied => Some("CREATED"),
+        Intent::Assigning | Intent::Claiming => Some("ASSIGNING"),
+        Intent::Updating => Some("UPDATING"),
+        Intent::Completing => Some("COMPLETING"),
+        Intent::Canceling => Some("CANCELING"),
+        Intent::Completed => Some("COMPLETED"),
+        Intent::Canceled => Some("CANCELED"),
+        Intent::Migrated => {
+            let names = names.of(value.process_definition_key);
+            let row = batch.update(&task::ENTITY, id.clone());
+            define(row, value);
+            row.set(task::PROCESS_NAME, &names.name).set(task::NAME, names.elements.get(&value.element_id));
+            None
+        }
+        _ => return,
+    };
+    let row = batch.update(&task::ENTITY, id);
+    if let Some(state) = state {
+        // Corrections come while a listener has a say; the state is what it was.
+        if record.intent != Intent::Corrected {
+            row.set(task::STATE, state);
+        }
+    }
+    if matches!(record.intent, Intent::Completed | Intent::Canceled) {
+        row.set(task::COMPLETED, record.timestamp_ms);
+    }
+    // While something is about to happen, the record shows what will be.
+    if matches!(
+        record.intent,
+        Intent::Creating | Intent::Created | Intent::Assigned | Intent::Updated | Intent::Completed | Intent::Migrated
+    ) {
+        attributes(row, value);
+    }
+}
+
+fn define(row: &mut Change, value: &UserTaskRecord) {
+    row.set(task::ELEMENT_ID, &value.element_id)
+        .set(task::PROCESS_ID, &value.bpmn_process_id)
+        .set(task::VERSION, value.process_definition_version)
+        .set(task::DEFINITION_KEY, value.process_definition_key);
+}
+
+fn attributes(row: &mut Change, value: &UserTaskRecord) {
+    row.set(task::ASSIGNEE, Value::non_empty(&value.assignee))
+        .set(task::CANDIDATE_GROUPS, tags_json(&value.candidate_groups_list))
+        .set(task::CANDIDATE_USERS, tags_json(&value.candidate_users_list))
+        .set(task::DUE, date(&value.due_date))
+        .set(task::FOLLOW_UP, date(&value.follow_up_date))
+        .set(task::FORM_KEY, value.form_key)
+        .set(task::EXTERNAL_FORM, Value::non_empty(&value.external_form_reference))
+        .set(task::PRIORITY, value.priority);
+}
+
+/// The engine has checked the date.
+fn date(text: &Name) -> Value {
+    let zoned = text.parse::<jiff::Timestamp>().ok();
+    zoned.map_or(Value::Null, |time| Value::Integer(time.as_millisecond()))
+}

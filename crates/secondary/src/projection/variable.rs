@@ -1,0 +1,43 @@
+//! Variables.
+
+use protocol::{Intent, Name, Record, VariableRecord};
+
+use crate::change::{Batch, RowId};
+use crate::model::variable;
+
+/// Lists show longer values cut to this length.
+const VALUE_CHARS_MAX: usize = 8191;
+
+pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) {
+    let id = RowId::Key(record.key);
+    let text = || Name::from(value.value.as_str());
+    let is_truncated = || value.value.as_str().chars().nth(VALUE_CHARS_MAX).is_some();
+    match record.intent {
+        Intent::Created => {
+            batch
+                .insert(&variable::ENTITY, id)
+                .set(variable::NAME, &value.name)
+                .set(variable::VALUE, text())
+                .set(variable::IS_TRUNCATED, is_truncated())
+                .set(variable::TENANT, &value.tenant_id)
+                .set(variable::INSTANCE_KEY, value.process_instance_key)
+                .set(variable::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(variable::SCOPE_KEY, value.scope_key)
+                .set(variable::PROCESS_ID, &value.bpmn_process_id)
+                .set(variable::DEFINITION_KEY, value.process_definition_key);
+        }
+        Intent::Updated => {
+            batch
+                .update(&variable::ENTITY, id)
+                .set(variable::VALUE, text())
+                .set(variable::IS_TRUNCATED, is_truncated());
+        }
+        Intent::Migrated => {
+            batch
+                .update(&variable::ENTITY, id)
+                .set(variable::PROCESS_ID, &value.bpmn_process_id)
+                .set(variable::DEFINITION_KEY, value.process_definition_key);
+        }
+        _ => {}
+    }
+}

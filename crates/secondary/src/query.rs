@@ -1,0 +1,178 @@
+//! What can be asked: one description for all stores.
+
+use protocol::Test;
+
+use crate::model::{ColumnId, Entity};
+use crate::value::Value;
+
+/// A condition on a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Filter {
+    /// All of these; none: always.
+    All(Vec<Self>),
+    /// At least one of these; none: never.
+    Any(Vec<Self>),
+    /// A column passes a test.
+    Column(ColumnId, Test),
+    /// There is a row of another entity, with the same value in a column, that passes its own filter.
+    Related(Box<Related>),
+    /// It has the largest value of a column among the rows of its group.
+    Latest(Box<Latest>),
+}
+
+/// The last row of each group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Latest {
+    /// Columns whose values make a group.
+    pub group: Vec<ColumnId>,
+    /// The column that orders it.
+    pub by: ColumnId,
+    /// Which rows of the group count.
+    pub among: Filter,
+}
+
+/// Rows of another entity that belong to a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Related {
+    /// The column of the row.
+    pub column: ColumnId,
+    /// The other entity.
+    pub entity: EntityRef,
+    /// Its column that has the same value.
+    pub other: ColumnId,
+    /// What the other row must be.
+    pub filter: Filter,
+    /// Whether there must be such a row, or must not.
+    pub exists: bool,
+}
+
+/// An entity, compared by name.
+#[derive(Debug, Clone, Copy)]
+pub struct EntityRef(pub &'static Entity);
+
+impl PartialEq for EntityRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.id == other.0.id
+    }
+}
+
+impl Filter {
+    /// Passes everything.
+    pub const fn everything() -> Self {
+        Self::All(Vec::new())
+    }
+
+    /// Passes nothing.
+    pub const fn nothing() -> Self {
+        Self::Any(Vec::new())
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All(mut these), Self::All(those)) => {
+                these.extend(those);
+                Self::All(these)
+            }
+            (Self::All(mut these), other) => {
+                these.push(other);
+                Self::All(these)
+            }
+            (this, other) => Self::All(vec![this, other]),
+        }
+    }
+}
+
+/// An order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sort {
+    /// By what. Null comes after everything else, before everything else if descending.
+    pub column: ColumnId,
+    /// Whether large ones come first.
+    pub descending: bool,
+}
+
+/// Which part of what was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Position {
+    /// So many are skipped.
+    Offset(u64),
+    /// What follows a row, given by its sort columns and identity.
+    After(Vec<Value>),
+    /// What precedes it.
+    Before(Vec<Value>),
+}
+
+/// A search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// Among what.
+    pub entity: EntityRef,
+    /// Which.
+    pub filter: Filter,
+    /// In which order; the identity comes last by itself.
+    pub sort: Vec<Sort>,
+    /// From where.
+    pub position: Position,
+    /// How many at the most.
+    pub limit: u32,
+    /// Up to what number the total is counted; 0: not at all.
+    pub count_up_to: u64,
+    /// Columns that are wanted, one bit each; the others, identity and sort columns excepted, may be null in the result.
+    pub columns: u64,
+    /// A column whose texts are cut after so many characters.
+    pub cut: Option<(ColumnId, u32)>,
+}
+
+/// A row: one value for each column of its entity.
+pub type Row = Vec<Value>;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// The page, in the order asked for.
+    pub rows: Vec<Row>,
+    /// How many there are on all pages, up to the limit of counting.
+    pub total: u64,
+    /// Whether there are more than were counted.
+    pub has_more: bool,
+}
+
+/// What is computed over the rows of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Aggregate {
+    /// How many pass a filter.
+    Count(Filter),
+    /// How many different values a column has among those that pass a filter.
+    Distinct(ColumnId, Filter),
+    /// The sum of a column.
+    Sum(ColumnId),
+    /// The largest value of a column.
+    Max(ColumnId),
+}
+
+/// A question for numbers: rows are grouped by columns, and each group gives one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// Over what.
+    pub entity: EntityRef,
+    /// Which rows count.
+    pub filter: Filter,
+    /// What they are grouped by; nothing: one group.
+    pub group_by: Vec<ColumnId>,
+    /// What is computed of each group.
+    pub aggregates: Vec<Aggregate>,
+    /// Groups at the most.
+    pub limit: u32,
+}
+
+impl Search {
+    /// The order of rows, made total: the identity comes last, and goes the way of the first column.
+    pub fn order(&self) -> Vec<Sort> {
+        let descending = self.sort.first().is_some_and(|sort| sort.descending);
+        let mut order = self.sort.clone();
+        order.push(Sort { column: 0, descending });
+        order
+    }
+}

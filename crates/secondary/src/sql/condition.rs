@@ -1,0 +1,225 @@
+//! Filters and positions as conditions.
+
+use protocol::{Operand, Test};
+
+use super::Query;
+use crate::model::{ColumnId, Entity, Kind};
+use crate::query::{Filter, Latest, Related, Sort};
+use crate::value::Value;
+
+/// Writes what is compared.
+type ColumnText<'f> = &'f dyn for<'q, 'd> Fn(&'q mut Query<'d>) -> &'q mut Query<'d>;
+
+/// A row of the outermost query is of this table; each nested one has a name of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Scope {
+    pub entity: &'static Entity,
+    pub depth: u8,
+}
+
+impl Query<'_> {
+    /// A column, by the name of its table.
+    pub(super) fn column(&mut self, scope: Scope, column: ColumnId) -> &mut Self {
+        self.push("t").push(&scope.depth.to_string()).push(".");
+        self.name(scope.entity.columns[column as usize].name)
+    }
+
+    /// A filter. Nests as deeply as the filter, which is built here and has a fixed depth.
+    pub(super) fn filter(&mut self, scope: Scope, filter: &Filter) -> &mut Self {
+        match filter {
+            Filter::All(filters) => self.joined(scope, filters, " AND ", "1=1"),
+            Filter::Any(filters) => self.joined(scope, filters, " OR ", "1=0"),
+            Filter::Column(column, test) => self.test(scope, *column, test),
+            Filter::Related(related) => self.related(scope, related),
+            Filter::Latest(latest) => self.latest(scope, latest),
+        }
+    }
+
+    fn joined(&mut self, scope: Scope, filters: &[Filter], word: &str, none: &str) -> &mut Self {
+        if filters.is_empty() {
+            return self.push(none);
+        }
+        self.push("(");
+        for (at, filter) in filters.iter().enumerate() {
+            if at > 0 {
+                self.push(word);
+            }
+            self.filter(scope, filter);
+        }
+        self.push(")")
+    }
+
+    fn related(&mut self, scope: Scope, related: &Related) -> &mut Self {
+        let inner = Scope { entity: related.entity.0, depth: scope.depth + 1 };
+        if !related.exists {
+            self.push("NOT ");
+        }
+        self.push("EXISTS (SELECT 1 FROM ").name(inner.entity.name).push(" t").push(&inner.depth.to_string());
+        self.push(" WHERE ").column(inner, related.other).push("=").column(scope, related.column).push(" AND ");
+        self.filter(inner, &related.filter).push(")")
+    }
+
+    fn latest(&mut self, scope: Scope, latest: &Latest) -> &mut Self {
+        let other = Scope { depth: scope.depth + 1, ..scope };
+        self.push("NOT EXISTS (SELECT 1 FROM ").name(other.entity.name).push(" t").push(&other.depth.to_string());
+        self.push(" WHERE ");
+        for column in &latest.group {
+            self.column(other, *column).push("=").column(scope, *column).push(" AND ");
+        }
+        self.column(other, latest.by).push(">").column(scope, latest.by).push(" AND ");
+        self.filter(other, &latest.among).push(")")
+    }
+
+    /// A test on a list asks whether an element passes; one that wants something not to be, whether none is it.
+    fn test(&mut self, scope: Scope, column: ColumnId, test: &Test) -> &mut Self {
+        let kind = scope.entity.columns[column as usize].kind;
+        if kind != Kind::List || matches!(test, Test::Exists(_)) {
+            return self.test_value(&|query| query.column(scope, column), kind, test);
+        }
+        let (test, is_negated) = match test {
+            Test::NotEqual(unwanted) => (&Test::Equal(unwanted.clone()), true),
+            Test::NotIn(unwanted) => (&Test::In(unwanted.clone()), true),
+            test => (test, false),
+        };
+        let (before, after) = self.dialect.elements();
+        self.push(if is_negated { "NOT EXISTS (SELECT 1 FROM " } else { "EXISTS (SELECT 1 FROM " });
+        self.push(before).column(scope, column).push(after).push(" l WHERE ");
+        self.test_value(&|query| query.push("l.value"), Kind::Text, test).push(")")
+    }
+
+    fn test_value(&mut self, value: ColumnText<'_>, kind: Kind, test: &Test) -> &mut Self {
+        match test {
+            Test::Equal(operand) => self.compare(value, kind, "=", operand),
+            Test::Greater(operand) => self.compare(value, kind, ">", operand),
+            Test::GreaterOrEqual(operand) => self.compare(value, kind, ">=", operand),
+            Test::Less(operand) => self.compare(value, kind, "<", operand),
+            Test::LessOrEqual(operand) => self.compare(value, kind, "<=", operand),
+            Test::NotEqual(operand) => {
+                let operator = value_of(operand, kind).map_or("", |_| "<>");
+                self.or_null(value);
+                match operator {
+                    "" => self.push("1=1"),
+                    operator => self.compare(value, kind, operator, operand),
+                }
+                .push(")")
+            }
+            Test::Exists(is_wanted) => {
+                value(self);
+                self.push(if *is_wanted { " IS NOT NULL" } else { " IS NULL" })
+            }
+            Test::In(operands) => self.list(value, kind, operands, false),
+            Test::NotIn(operands) => {
+                self.or_null(value);
+                self.list(value, kind, operands, true).push(")")
+            }
+            Test::Like(_) if kind.is_integer() => self.push("1=0"),
+            Test::Like(pattern) => {
+                let (before, pattern, after) = self.dialect.like(pattern);
+                value(self);
+                self.push(before).value(Value::from(pattern), Kind::Text).push(after)
+            }
+        }
+    }
+
+    fn or_null(&mut self, value: ColumnText<'_>) {
+        self.push("(");
+        value(self);
+        self.push(" IS NULL OR ");
+    }
+
+    /// A text is never equal to, less or more than a number.
+    fn compare(
+        &mut self,
+        value: ColumnText<'_>,
+        kind: Kind,
+        operator: &str,
+        operand: &Operand,
+    ) -> &mut Self {
+        let Some(operand) = value_of(operand, kind) else { return self.push("1=0") };
+        value(self);
+        self.push(operator).value(operand, kind)
+    }
+
+    fn list(
+        &mut self,
+        value: ColumnText<'_>,
+        kind: Kind,
+        operands: &[Operand],
+        is_negated: bool,
+    ) -> &mut Self {
+        let values: Vec<_> = operands.iter().filter_map(|operand| value_of(operand, kind)).collect();
+        if values.is_empty() {
+            return self.push(if is_negated { "1=1" } else { "1=0" });
+        }
+        value(self);
+        self.push(if is_negated { " NOT IN (" } else { " IN (" });
+        for (at, value) in values.into_iter().enumerate() {
+            if at > 0 {
+                self.push(",");
+            }
+            self.value(value, kind);
+        }
+        self.push(")")
+    }
+
+    /// Rows that come after a row in an order.
+    pub(super) fn after(&mut self, scope: Scope, order: &[Sort], row: &[Value]) -> &mut Self {
+        let first = order[0];
+        let kind = |column: ColumnId| scope.entity.columns[column as usize].kind;
+        self.push("(");
+        // Says the same as a part of what follows, in a way that an index can serve.
+        if (first.descending || scope.entity.columns[first.column as usize].is_always_set)
+            && row[0] != Value::Null
+        {
+            let operator = if first.descending { "<=" } else { ">=" };
+            self.column(scope, first.column).push(operator).value(row[0].clone(), kind(first.column));
+            self.push(" AND (");
+        } else {
+            self.push("(");
+        }
+        for at in 0..order.len() {
+            if at > 0 {
+                self.push(" OR ");
+            }
+            self.push("(");
+            for (sort, value) in order[..at].iter().zip(row) {
+                self.column(scope, sort.column);
+                match value {
+                    Value::Null => self.push(" IS NULL"),
+                    value => self.push("=").value(value.clone(), kind(sort.column)),
+                };
+                self.push(" AND ");
+            }
+            let Sort { column, descending } = order[at];
+            match (&row[at], descending) {
+                (Value::Null, false) => {
+                    self.push("1=0");
+                }
+                (Value::Null, true) => {
+                    self.column(scope, column).push(" IS NOT NULL");
+                }
+                (value, true) => {
+                    self.column(scope, column).push("<").value(value.clone(), kind(column));
+                }
+                (value, false) if scope.entity.columns[column as usize].is_always_set => {
+                    self.column(scope, column).push(">").value(value.clone(), kind(column));
+                }
+                (value, false) => {
+                    self.push("(").column(scope, column).push(">").value(value.clone(), kind(column));
+                    self.push(" OR ").column(scope, column).push(" IS NULL)");
+                }
+            }
+            self.push(")");
+        }
+        self.push("))")
+    }
+}
+
+/// An operand as a value of a kind of column; `None` if it cannot be one.
+fn value_of(operand: &Operand, kind: Kind) -> Option<Value> {
+    match operand {
+        Operand::Integer(number) if kind.is_integer() => Some(Value::Integer(*number)),
+        Operand::Text(text) if !kind.is_integer() => Some(Value::Text(text.clone())),
+        _ => None,
+    }
+}

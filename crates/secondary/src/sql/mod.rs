@@ -1,0 +1,61 @@
+//! Queries as SQL. What differs between databases is in a [`Dialect`].
+
+mod condition;
+mod statement;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use statement::{count, create_table, search, statistics, upsert};
+
+use crate::model::Kind;
+use crate::value::Value;
+
+/// What differs between databases.
+pub(crate) trait Dialect {
+    /// The type of a column.
+    fn column_type(&self, kind: Kind) -> &'static str;
+    /// A placeholder; numbers start at 1.
+    fn placeholder(&self, number: usize, kind: Kind, out: &mut String);
+    /// What follows `column` to compare it with a pattern in placeholder position, and the pattern, made from one of
+    /// the API: `*` any characters, `?` one, `\` before those that stand for themselves.
+    fn like(&self, pattern: &str) -> (&'static str, String, &'static str);
+    /// What stands around a list column to make a table of its elements, whose column is `value`.
+    fn elements(&self) -> (&'static str, &'static str);
+}
+
+/// SQL under way, with the values of its placeholders.
+pub(crate) struct Query<'d> {
+    dialect: &'d dyn Dialect,
+    pub text: String,
+    pub values: Vec<Value>,
+}
+
+impl<'d> Query<'d> {
+    fn new(dialect: &'d dyn Dialect) -> Self {
+        Self { dialect, text: String::with_capacity(512), values: Vec::new() }
+    }
+
+    fn push(&mut self, text: &str) -> &mut Self {
+        self.text.push_str(text);
+        self
+    }
+
+    /// A name in quotes: some columns are called like words of SQL.
+    fn name(&mut self, name: &str) -> &mut Self {
+        self.text.push('"');
+        self.text.push_str(name);
+        self.text.push('"');
+        self
+    }
+
+    fn value(&mut self, value: Value, kind: Kind) -> &mut Self {
+        self.values.push(value);
+        self.dialect.placeholder(self.values.len(), kind, &mut self.text);
+        self
+    }
+
+    fn integer(&mut self, number: i64) -> &mut Self {
+        self.value(Value::Integer(number), Kind::Integer)
+    }
+}

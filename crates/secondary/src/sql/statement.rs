@@ -1,0 +1,220 @@
+//! Whole statements.
+
+use super::condition::Scope;
+use super::{Dialect, Query};
+use crate::change::{Change, Operation};
+use crate::model::{Column, ColumnId, Entity};
+use crate::query::{Aggregate, Position, Search, Sort, Statistics};
+
+/// Creates a table and its indexes, if they are not there.
+pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str) -> Vec<String> {
+    let mut table = Query::new(dialect);
+    table.push("CREATE TABLE IF NOT EXISTS ").name(entity.name).push(" (");
+    for (at, Column { name, kind, .. }) in entity.columns.iter().enumerate() {
+        if at > 0 {
+            table.push(", ");
+        }
+        table.name(name).push(" ").push(dialect.column_type(*kind));
+        if at == 0 {
+            table.push(" PRIMARY KEY");
+        }
+    }
+    table.push(")").push(suffix);
+    let mut statements = vec![table.text];
+    for columns in entity.indexes {
+        let names: Vec<_> = columns.iter().map(|&column| entity.columns[column as usize].name).collect();
+        let mut index = Query::new(dialect);
+        index.push("CREATE INDEX IF NOT EXISTS ").name(&format!("{}_{}", entity.name, names.join("_")));
+        index.push(" ON ").name(entity.name).push(" (");
+        for name in names {
+            index.name(name).push(", ");
+        }
+        index.name(entity.columns[0].name).push(")");
+        statements.push(index.text);
+    }
+    statements
+}
+
+/// The statement that makes a change. Its placeholders are the identity, the values, the increments, in this order; an
+/// update has the identity last.
+pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
+    let entity = Entity::of(change.entity);
+    let mut query = Query::new(dialect);
+    let id = &entity.columns[0];
+    let column = |id: ColumnId| &entity.columns[id as usize];
+    let mut number = 0;
+    let mut next = |query: &mut Query<'_>, column: &Column| {
+        number += 1;
+        dialect.placeholder(number, column.kind, &mut query.text);
+    };
+    match change.operation {
+        Operation::Delete => {
+            query.push("DELETE FROM ").name(entity.name).push(" WHERE ").name(id.name).push("=");
+            next(&mut query, id);
+        }
+        Operation::Update => {
+            query.push("UPDATE ").name(entity.name).push(" SET ");
+            let mut is_first = true;
+            for (column_id, _) in &change.values {
+                if !std::mem::take(&mut is_first) {
+                    query.push(", ");
+                }
+                query.name(column(*column_id).name).push("=");
+                next(&mut query, column(*column_id));
+            }
+            for (column_id, _) in &change.increments {
+                if !std::mem::take(&mut is_first) {
+                    query.push(", ");
+                }
+                let name = column(*column_id).name;
+                query.name(name).push("=COALESCE(").name(name).push(",0)+");
+                next(&mut query, column(*column_id));
+            }
+            query.push(" WHERE ").name(id.name).push("=");
+            next(&mut query, id);
+        }
+        Operation::Insert => {
+            query.push("INSERT INTO ").name(entity.name).push(" (").name(id.name);
+            let values = change.values.iter().map(|(id, _)| *id);
+            let increments = change.increments.iter().map(|(id, _)| *id);
+            for id in values.clone().chain(increments.clone()) {
+                query.push(", ").name(column(id).name);
+            }
+            query.push(") VALUES (");
+            next(&mut query, id);
+            for id in values.clone().chain(increments.clone()) {
+                query.push(", ");
+                next(&mut query, column(id));
+            }
+            query.push(") ON CONFLICT (").name(id.name).push(") DO ");
+            if change.values.is_empty() && change.increments.is_empty() {
+                query.push("NOTHING");
+                return query.text;
+            }
+            query.push("UPDATE SET ");
+            let mut is_first = true;
+            for id in values {
+                if !std::mem::take(&mut is_first) {
+                    query.push(", ");
+                }
+                let name = column(id).name;
+                query.name(name).push("=excluded.").name(name);
+            }
+            for id in increments {
+                if !std::mem::take(&mut is_first) {
+                    query.push(", ");
+                }
+                let name = column(id).name;
+                query.name(name).push("=COALESCE(").name(entity.name).push(".").name(name).push(",0)+excluded.");
+                query.name(name);
+            }
+        }
+    }
+    query.text
+}
+
+/// The page of a search; rows come in reverse for [`Position::Before`]. The query has the columns of the entity, those
+/// not wanted as null.
+pub(crate) fn search<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d> {
+    let entity = search.entity.0;
+    let scope = Scope { entity, depth: 0 };
+    let is_reversed = matches!(search.position, Position::Before(_));
+    let order = order_of(search, is_reversed);
+    let mut query = Query::new(dialect);
+    query.push("SELECT ");
+    for at in 0..entity.columns.len() {
+        if at > 0 {
+            query.push(", ");
+        }
+        let column = at as ColumnId;
+        let is_wanted = search.columns >> at & 1 == 1 || order.iter().any(|sort| sort.column == column);
+        match search.cut.filter(|(cut, _)| *cut == column) {
+            _ if !is_wanted => query.push("NULL"),
+            Some((_, length)) => {
+                query.push("SUBSTR(").column(scope, column).push(",1,").push(&length.to_string()).push(")")
+            }
+            None => query.column(scope, column),
+        };
+    }
+    from(&mut query, scope, search);
+    if let Position::After(row) | Position::Before(row) = &search.position {
+        query.push(" AND ").after(scope, &order, row);
+    }
+    query.push(" ORDER BY ");
+    for (at, Sort { column, descending }) in order.iter().enumerate() {
+        if at > 0 {
+            query.push(", ");
+        }
+        query.column(scope, *column).push(if *descending { " DESC" } else { " ASC" });
+        if !entity.columns[*column as usize].is_always_set {
+            query.push(if *descending { " NULLS FIRST" } else { " NULLS LAST" });
+        }
+    }
+    query.push(" LIMIT ").integer(i64::from(search.limit));
+    if let Position::Offset(offset @ 1..) = search.position {
+        query.push(" OFFSET ").integer(i64::try_from(offset).unwrap_or(i64::MAX));
+    }
+    query
+}
+
+/// How many rows a search finds, one more than the limit of counting at the most.
+pub(crate) fn count<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d> {
+    let scope = Scope { entity: search.entity.0, depth: 0 };
+    let mut query = Query::new(dialect);
+    query.push("SELECT COUNT(*) FROM (SELECT 1");
+    from(&mut query, scope, search);
+    query.push(" LIMIT ").integer(i64::try_from(search.count_up_to.saturating_add(1)).unwrap_or(i64::MAX));
+    query.push(") counted");
+    query
+}
+
+/// Numbers by group.
+pub(crate) fn statistics<'d>(dialect: &'d dyn Dialect, statistics: &Statistics) -> Query<'d> {
+    let entity = statistics.entity.0;
+    let scope = Scope { entity, depth: 0 };
+    let mut query = Query::new(dialect);
+    query.push("SELECT ");
+    for column in &statistics.group_by {
+        query.column(scope, *column).push(", ");
+    }
+    for (at, aggregate) in statistics.aggregates.iter().enumerate() {
+        if at > 0 {
+            query.push(", ");
+        }
+        match aggregate {
+            Aggregate::Count(filter) => query.push("COUNT(*) FILTER (WHERE ").filter(scope, filter).push(")"),
+            Aggregate::Distinct(column, filter) => {
+                query.push("COUNT(DISTINCT ").column(scope, *column).push(") FILTER (WHERE ");
+                query.filter(scope, filter).push(")")
+            }
+            Aggregate::Sum(column) => {
+                query.push("CAST(COALESCE(SUM(").column(scope, *column).push("),0) AS BIGINT)")
+            }
+            Aggregate::Max(column) => query.push("MAX(").column(scope, *column).push(")"),
+        };
+    }
+    query.push(" FROM ").name(entity.name).push(" t0 WHERE ").filter(scope, &statistics.filter);
+    for (word, is_last) in [(" GROUP BY ", false), (" ORDER BY ", true)] {
+        for (at, column) in statistics.group_by.iter().enumerate() {
+            query.push(if at == 0 { word } else { ", " }).column(scope, *column);
+            if is_last {
+                query.push(" ASC NULLS LAST");
+            }
+        }
+    }
+    query.push(" LIMIT ").integer(i64::from(statistics.limit));
+    query
+}
+
+fn from(query: &mut Query<'_>, scope: Scope, search: &Search) {
+    query.push(" FROM ").name(scope.entity.name).push(" t0 WHERE ").filter(scope, &search.filter);
+}
+
+/// The order asked for, made total by the identity, which goes the way of the first column.
+fn order_of(search: &Search, is_reversed: bool) -> Vec<Sort> {
+    let mut order = search.order();
+    for sort in &mut order {
+        sort.descending ^= is_reversed;
+    }
+    order
+}

@@ -1,0 +1,70 @@
+//! SQLite, embedded: one file, write-ahead log, one writer, a few readers.
+
+pub(crate) mod dialect;
+mod loader;
+mod reader;
+mod schema;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Error, ErrorCode};
+
+pub use loader::SqliteLoader;
+pub use reader::SqliteReader;
+pub use writer::SqliteWriter;
+
+use crate::store::StoreError;
+
+/// Options of the embedded store.
+#[derive(Debug, Clone)]
+pub struct SqliteOptions {
+    /// The file; its directory must exist.
+    pub path: PathBuf,
+    /// Queries at once.
+    pub readers: usize,
+    /// How long a query may take.
+    pub query_timeout: std::time::Duration,
+    /// Memory for pages, for each connection.
+    pub cache_bytes: u64,
+}
+
+impl SqliteOptions {
+    /// The defaults, for a file.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            readers: 2,
+            query_timeout: std::time::Duration::from_secs(10),
+            cache_bytes: 16 * 1024 * 1024,
+        }
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let connection = Connection::open(&self.path).map_err(failed)?;
+        let settings = [
+            ("journal_mode", "WAL".to_owned()),
+            ("synchronous", "FULL".to_owned()),
+            ("cache_size", format!("-{}", self.cache_bytes / 1024)),
+            ("temp_store", "MEMORY".to_owned()),
+            ("busy_timeout", "10000".to_owned()),
+            ("journal_size_limit", (64 * 1024 * 1024).to_string()),
+        ];
+        for (name, value) in settings {
+            connection.pragma_update(None, name, value).map_err(failed)?;
+        }
+        connection.set_prepared_statement_cache_capacity(256);
+        Ok(connection)
+    }
+}
+
+/// What an error means to those who ask.
+fn failed(error: Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => {
+            StoreError::TooSlow("Expected the search to end in time, but there is too much to look at".to_owned())
+        }
+        Some(ErrorCode::NotADatabase | ErrorCode::SchemaChanged) => StoreError::Schema(error.to_string()),
+        _ => StoreError::Unavailable(error.to_string()),
+    }
+}

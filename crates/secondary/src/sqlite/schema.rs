@@ -1,0 +1,55 @@
+//! Tables, made and extended at start.
+
+use std::collections::HashSet;
+
+use rusqlite::Connection;
+
+use super::dialect::Sqlite;
+use super::failed;
+use crate::model::{ENTITIES, Entity, Kind};
+use crate::sql::{Dialect as _, create_table};
+use crate::store::StoreError;
+
+/// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
+const VERSION: i64 = 1;
+
+/// Makes what is missing. Repeating is harmless.
+pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
+    let transaction = connection.transaction().map_err(failed)?;
+    let version: i64 =
+        transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+    if version > VERSION {
+        return Err(StoreError::Schema(format!(
+            "the schema has version {version}, this release knows versions up to {VERSION}"
+        )));
+    }
+    for entity in ENTITIES {
+        let known = columns(&transaction, entity)?;
+        if !known.is_empty() {
+            for column in entity.columns.iter().filter(|column| !known.contains(column.name)) {
+                let kind = Sqlite.column_type(column.kind);
+                let sql = format!("ALTER TABLE \"{}\" ADD COLUMN \"{}\" {kind}", entity.name, column.name);
+                transaction.execute_batch(&sql).map_err(failed)?;
+            }
+        }
+        // Without a row number of its own, a table of texts is one tree instead of two.
+        let suffix = if entity.columns[0].kind == Kind::Key { "" } else { " WITHOUT ROWID" };
+        for sql in create_table(&Sqlite, entity, suffix) {
+            transaction.execute_batch(&sql).map_err(failed)?;
+        }
+    }
+    transaction
+        .execute_batch(
+            "CREATE TABLE IF NOT EXISTS progress (partition INTEGER PRIMARY KEY, position INTEGER NOT NULL)",
+        )
+        .map_err(failed)?;
+    transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+fn columns(connection: &Connection, entity: &Entity) -> Result<HashSet<String>, StoreError> {
+    let mut statement =
+        connection.prepare("SELECT name FROM pragma_table_info(?1)").map_err(failed)?;
+    let names = statement.query_map([entity.name], |row| row.get(0)).map_err(failed)?;
+    names.collect::<Result<_, _>>().map_err(failed)
+}

@@ -1,0 +1,53 @@
+//! What a store is.
+
+use futures::future::BoxFuture;
+use protocol::PartitionId;
+
+use crate::change::Batch;
+use crate::query::{Found, Row, Search, Statistics};
+
+/// Writes rows, on one thread for each partition. May block.
+pub trait Writer: Send {
+    /// Makes ready: schema, connection. Called first, and again after an error. Returns the position that is stored.
+    fn open(&mut self) -> Result<u64, StoreError>;
+
+    /// Writes changes and the position they go up to, as one: both or neither where the store can, repeatable where it
+    /// cannot. They are durable when this returns.
+    fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError>;
+}
+
+/// Reads rows.
+pub trait Reader: Send + Sync + 'static {
+    /// Finds rows.
+    fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>>;
+
+    /// Computes numbers. The values of the groups come first in each row, then the aggregates.
+    fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>>;
+
+    /// The position that is stored for a partition.
+    fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>>;
+}
+
+/// Why a store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// It cannot be reached, or answers that it cannot work now. Trying again may help.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It took longer than a query may.
+    #[error("{0}")]
+    TooSlow(String),
+    /// One change cannot be written, however often it is tried.
+    #[error("row {row} of {entity}: {reason}")]
+    Refused {
+        /// Its entity.
+        entity: &'static str,
+        /// Its identity.
+        row: String,
+        /// Why.
+        reason: String,
+    },
+    /// What is stored is of a later release, or not ours.
+    #[error("{0}")]
+    Schema(String),
+}

@@ -1,0 +1,43 @@
+//! The same suite for every store: what is written is found, by every test, in every order, page by page.
+
+mod model;
+mod suite;
+
+use std::path::Path;
+
+use secondary::{Reader, SqliteOptions, SqliteReader, SqliteWriter, Writer};
+use suite::Store;
+
+struct Sqlite(SqliteOptions);
+
+impl Sqlite {
+    fn in_directory(directory: &Path) -> Self {
+        Self(SqliteOptions::new(&directory.join("secondary.sqlite")))
+    }
+}
+
+impl Store for Sqlite {
+    fn writer(&self) -> Box<dyn Writer> {
+        Box::new(SqliteWriter::new(self.0.clone(), 1))
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(SqliteReader::new(self.0.clone()))
+    }
+}
+
+#[test]
+fn sqlite() {
+    let directory = tempfile::tempdir().unwrap();
+    suite::run(&Sqlite::in_directory(directory.path()));
+}
+
+#[test]
+fn a_query_that_takes_too_long_is_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Sqlite::in_directory(directory.path());
+    suite::fill(&mut *store.writer(), &model::rows(2_000, 7));
+    store.0.query_timeout = std::time::Duration::ZERO;
+    let error = suite::block_on(store.reader().search(suite::everything())).unwrap_err();
+    assert!(matches!(error, secondary::StoreError::TooSlow(_)), "{error}");
+}

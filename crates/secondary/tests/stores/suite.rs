@@ -1,0 +1,321 @@
+//! What every store must do.
+
+use protocol::{Name, Operand, Test};
+use secondary::model::{
+    Entity, element_instance as element, process_definition as definition, process_instance as instance, variable,
+};
+use secondary::{
+    Aggregate, Batch, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search, Sort, Statistics,
+    Value, Writer, decode_cursor, encode_cursor,
+};
+
+use super::model::{self, Dice};
+
+/// A store under test, empty at first.
+pub trait Store {
+    fn writer(&self) -> Box<dyn Writer>;
+    fn reader(&self) -> Box<dyn Reader>;
+}
+
+pub fn run(store: &dyn Store) {
+    changes(store);
+    searches(store);
+    related(store);
+    latest(store);
+    statistics(store);
+}
+
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+pub fn search(entity: &'static Entity, filter: Filter) -> Search {
+    Search {
+        entity: EntityRef(entity),
+        filter,
+        sort: Vec::new(),
+        position: Position::Offset(0),
+        limit: 10_000,
+        count_up_to: 10_000,
+        columns: u64::MAX,
+        cut: None,
+    }
+}
+
+pub fn everything() -> Search {
+    search(&instance::ENTITY, Filter::everything())
+}
+
+fn text(text: &str) -> Operand {
+    Operand::Text(Name::from(text))
+}
+
+fn is(column: u8, value: &str) -> Filter {
+    Filter::Column(column, Test::Equal(text(value)))
+}
+
+fn key(row: &Row) -> i64 {
+    row[0].integer().unwrap()
+}
+
+/// Writes rows of process instances.
+pub fn fill(writer: &mut dyn Writer, rows: &[Row]) {
+    let mut batch = Batch::default();
+    for row in rows {
+        let change = batch.insert(&instance::ENTITY, RowId::Key(key(row).cast_unsigned()));
+        for (at, value) in row.iter().enumerate().skip(1) {
+            change.set(at as u8, value.clone());
+        }
+    }
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+}
+
+/// Insert, update, add, delete; the position comes back.
+fn changes(store: &dyn Store) {
+    let mut writer = store.writer();
+    assert_eq!(writer.open().unwrap(), 0);
+    let id = || RowId::Key(1);
+    let row = |reader: &dyn Reader| block_on(reader.search(everything())).unwrap().rows.pop();
+    let reader = store.reader();
+
+    let mut batch = Batch::default();
+    batch.insert(&instance::ENTITY, id()).set(instance::STATE, "ACTIVE").set(instance::BUSINESS_ID, "it's \"quoted\" ä\\");
+    batch.update(&instance::ENTITY, RowId::Key(99)).set(instance::STATE, "nobody");
+    writer.write(&batch, 10).unwrap();
+    let found = row(&*reader).unwrap();
+    assert_eq!(found[instance::STATE as usize], "ACTIVE".into());
+    assert_eq!(found[instance::BUSINESS_ID as usize], "it's \"quoted\" ä\\".into());
+    assert_eq!(found[instance::END as usize], Value::Null);
+
+    let mut batch = Batch::default();
+    batch.update(&instance::ENTITY, id()).set(instance::STATE, "COMPLETED").add(instance::HAS_INCIDENT, 2);
+    writer.write(&batch, 11).unwrap();
+    let mut batch = Batch::default();
+    batch.update(&instance::ENTITY, id()).add(instance::HAS_INCIDENT, -1).set(instance::BUSINESS_ID, Value::Null);
+    writer.write(&batch, 12).unwrap();
+    let found = row(&*reader).unwrap();
+    assert_eq!(found[instance::STATE as usize], "COMPLETED".into());
+    assert_eq!(found[instance::HAS_INCIDENT as usize], 1_i64.into());
+    assert_eq!(found[instance::BUSINESS_ID as usize], Value::Null);
+    assert_eq!(block_on(reader.position(1)).unwrap(), 12);
+
+    // Whoever opens it next finds how far it is.
+    drop(writer);
+    let mut writer = store.writer();
+    assert_eq!(writer.open().unwrap(), 12);
+    let mut batch = Batch::default();
+    batch.delete(&instance::ENTITY, id());
+    writer.write(&batch, 13).unwrap();
+    assert_eq!(row(&*reader), None);
+}
+
+fn random_test(dice: &mut Dice, column: u8) -> Test {
+    let mut values = match column {
+        instance::STATE => vec![text("ACTIVE"), text("COMPLETED"), text("other")],
+        instance::BUSINESS_ID => vec![text("a"), text("A"), text("ä"), text("b*"), text("")],
+        instance::TAGS => vec![text("x"), text("y"), text("z")],
+        _ => vec![Operand::Integer(0), Operand::Integer(2), Operand::Integer(4)],
+    };
+    let first = dice.below(values.len() as u64) as usize;
+    let one = values[first].clone();
+    values.truncate(2);
+    values.sort_unstable();
+    let is_text = matches!(one, Operand::Text(_));
+    match dice.below(11) {
+        0 | 1 => Test::Equal(one),
+        2 => Test::NotEqual(one),
+        3 => Test::In(values),
+        4 => Test::NotIn(values),
+        5 => Test::Greater(one),
+        6 => Test::GreaterOrEqual(one),
+        7 => Test::Less(one),
+        8 => Test::LessOrEqual(one),
+        9 if is_text => {
+            let patterns = ["a*", "*b*", "?", "b\\*", "*[*", "*%*", "_", "", "A*", "*\\"];
+            Test::Like(patterns[dice.below(patterns.len() as u64) as usize].into())
+        }
+        _ => Test::Exists(column != instance::TAGS && dice.below(2) > 0),
+    }
+}
+
+fn random_filter(dice: &mut Dice, depth: u32) -> Filter {
+    let columns = [instance::STATE, instance::START, instance::END, instance::BUSINESS_ID, instance::TAGS];
+    match dice.below(if depth == 0 { 4 } else { 6 }) {
+        4 => Filter::All((0..dice.below(3)).map(|_| random_filter(dice, depth - 1)).collect()),
+        5 => Filter::Any((0..dice.below(3)).map(|_| random_filter(dice, depth - 1)).collect()),
+        _ => {
+            let column = columns[dice.below(5) as usize];
+            let test = random_test(dice, column);
+            match (column, &test) {
+                // A list is always there.
+                (instance::TAGS, Test::Exists(_)) => Filter::everything(),
+                _ => Filter::Column(column, test),
+            }
+        }
+    }
+}
+
+fn random_sort(dice: &mut Dice) -> Vec<Sort> {
+    let columns = [instance::START, instance::END, instance::BUSINESS_ID, instance::STATE];
+    let mut sort: Vec<Sort> = Vec::new();
+    for _ in 0..dice.below(4) {
+        let column = columns[dice.below(4) as usize];
+        if sort.iter().all(|other| other.column != column) {
+            sort.push(Sort { column, descending: dice.below(2) > 0 });
+        }
+    }
+    sort
+}
+
+/// Random searches over random rows, as a whole and page by page, both ways.
+fn searches(store: &dyn Store) {
+    let rows = model::rows(120, 42);
+    fill(&mut *store.writer(), &rows);
+    let reader = store.reader();
+    let mut dice = Dice::new(1);
+    for round in 0..300 {
+        let filter = random_filter(&mut dice, 2);
+        let mut search = Search { sort: random_sort(&mut dice), ..search(&instance::ENTITY, filter) };
+        let wanted = model::found(&rows, &search);
+        let found = block_on(reader.search(search.clone())).unwrap();
+        let keys = |rows: &[Row]| rows.iter().map(key).collect::<Vec<_>>();
+        assert_eq!(keys(&found.rows), keys(&wanted), "round {round}: {search:?}");
+        assert_eq!(found.rows, wanted, "round {round}: {search:?}");
+        assert_eq!((found.total, found.has_more), (wanted.len() as u64, false), "round {round}");
+
+        search.limit = 1 + dice.below(30) as u32;
+        search.count_up_to = 7;
+        let entity = &instance::ENTITY;
+        let mut forward: Vec<Row> = Vec::new();
+        loop {
+            let found = block_on(reader.search(search.clone())).unwrap();
+            assert_eq!((found.total, found.has_more), (wanted.len().min(7) as u64, wanted.len() > 7));
+            let Some(last) = found.rows.last() else { break };
+            let cursor = encode_cursor(entity, &search.sort, last);
+            search.position = Position::After(decode_cursor(entity, &search.sort, &cursor).unwrap());
+            forward.extend(found.rows);
+        }
+        assert_eq!(keys(&forward), keys(&wanted), "round {round}, forward: {search:?}");
+        let mut backward: Vec<Row> = Vec::new();
+        let mut end = wanted.last().cloned();
+        while let Some(first) = end {
+            let cursor = encode_cursor(entity, &search.sort, &first);
+            search.position = Position::Before(decode_cursor(entity, &search.sort, &cursor).unwrap());
+            let mut page = block_on(reader.search(search.clone())).unwrap().rows;
+            end = page.first().cloned();
+            page.extend(std::mem::take(&mut backward));
+            backward = page;
+        }
+        backward.extend(wanted.last().cloned());
+        assert_eq!(keys(&backward), keys(&wanted), "round {round}, backward: {search:?}");
+        let offset = dice.below(40);
+        search.position = Position::Offset(offset);
+        let found = block_on(reader.search(search.clone())).unwrap().rows;
+        let wanted: Vec<Row> =
+            wanted.iter().skip(offset as usize).take(search.limit as usize).cloned().collect();
+        assert_eq!(keys(&found), keys(&wanted), "round {round}, offset: {search:?}");
+    }
+}
+
+/// Rows with other rows, or without; long texts are cut.
+fn related(store: &dyn Store) {
+    let mut batch = Batch::default();
+    let owner = key(&model::rows(120, 42)[0]);
+    for (number, (name, value)) in [("a", "\"ä1234567\""), ("b", "2")].into_iter().enumerate() {
+        batch
+            .insert(&variable::ENTITY, RowId::Key(5000 + number as u64))
+            .set(variable::NAME, name)
+            .set(variable::VALUE, value)
+            .set(variable::INSTANCE_KEY, owner);
+    }
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+    let reader = store.reader();
+    let with = |filter, exists| {
+        let related = Related {
+            column: instance::KEY,
+            entity: EntityRef(&variable::ENTITY),
+            other: variable::INSTANCE_KEY,
+            filter,
+            exists,
+        };
+        let filter = Filter::Related(Box::new(related));
+        block_on(reader.search(search(&instance::ENTITY, filter))).unwrap().rows
+    };
+    let both = |name, value| Filter::All(vec![is(variable::NAME, name), is(variable::VALUE, value)]);
+    assert_eq!(with(both("b", "2"), true).iter().map(key).collect::<Vec<_>>(), [owner]);
+    assert_eq!(with(both("a", "2"), true), Vec::<Row>::new());
+    assert_eq!(with(Filter::everything(), false).len(), 119);
+    let cut = Search { cut: Some((variable::VALUE, 3)), ..search(&variable::ENTITY, is(variable::NAME, "a")) };
+    let found = block_on(reader.search(cut)).unwrap().rows;
+    assert_eq!(found[0][variable::VALUE as usize], "\"ä1".into());
+}
+
+/// The last version of each definition that counts.
+fn latest(store: &dyn Store) {
+    let mut batch = Batch::default();
+    for (key, id, version, state) in
+        [(1_u64, "a", 1_u32, "ACTIVE"), (2, "a", 2, "ACTIVE"), (3, "a", 3, "DELETED"), (4, "b", 1, "ACTIVE")]
+    {
+        batch
+            .insert(&definition::ENTITY, RowId::Key(key))
+            .set(definition::PROCESS_ID, id)
+            .set(definition::TENANT, "t")
+            .set(definition::VERSION, version)
+            .set(definition::STATE, state);
+    }
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+    let active = is(definition::STATE, "ACTIVE");
+    let latest = Filter::Latest(Box::new(Latest {
+        group: vec![definition::PROCESS_ID, definition::TENANT],
+        by: definition::VERSION,
+        among: active.clone(),
+    }));
+    let filter = Filter::All(vec![active, latest]);
+    let found = block_on(store.reader().search(search(&definition::ENTITY, filter))).unwrap().rows;
+    assert_eq!(found.iter().map(key).collect::<Vec<_>>(), [2, 4]);
+}
+
+/// Numbers by group.
+fn statistics(store: &dyn Store) {
+    let mut batch = Batch::default();
+    for (key, id, state, start) in
+        [(1_u64, "a", "ACTIVE", 5_i64), (2, "a", "COMPLETED", 9), (3, "b", "ACTIVE", 7), (4, "a", "ACTIVE", 5)]
+    {
+        batch
+            .insert(&element::ENTITY, RowId::Key(key))
+            .set(element::ELEMENT_ID, id)
+            .set(element::STATE, state)
+            .set(element::START, start);
+    }
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+    let active = is(element::STATE, "ACTIVE");
+    let asked = Statistics {
+        entity: EntityRef(&element::ENTITY),
+        filter: Filter::everything(),
+        group_by: vec![element::ELEMENT_ID],
+        aggregates: vec![
+            Aggregate::Count(active.clone()),
+            Aggregate::Distinct(element::START, active),
+            Aggregate::Sum(element::START),
+            Aggregate::Max(element::START),
+        ],
+        limit: 10,
+    };
+    let reader = store.reader();
+    let found = block_on(reader.statistics(asked.clone())).unwrap();
+    let row = |id: &str, numbers: [i64; 4]| {
+        let mut row = vec![Value::from(id)];
+        row.extend(numbers.map(Value::Integer));
+        row
+    };
+    assert_eq!(found, [row("a", [2, 1, 19, 9]), row("b", [1, 1, 7, 7])]);
+    let whole = Statistics { group_by: Vec::new(), ..asked };
+    assert_eq!(block_on(reader.statistics(whole)).unwrap(), [row("", [3, 2, 26, 9])[1..].to_vec()]);
+}
