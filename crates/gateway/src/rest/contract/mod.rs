@@ -106,7 +106,6 @@ pub(crate) struct OperationSpec {
     pub(crate) query_parameters: &'static [Parameter],
     pub(crate) body: Option<Body>,
     /// Status and the schema of the JSON answer; no schema: no body, another media type, or problem details.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the contract test reads it"))]
     pub(crate) responses: &'static [(u16, Option<&'static Schema>)],
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::global_task_listener::{event_types, write};
 use super::{Call, unexpected};
-use crate::rest::instance_filter;
+use crate::rest::instance_filter::{self, ValueKind};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
@@ -28,7 +28,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 fn events(call: &Call<'_>) -> Result<Vec<Vec<Test>>, Failure> {
     let filter = call.fields.raw("filter").and_then(|raw| serde_json::from_str::<Value>(raw).ok());
     let wanted = filter.as_ref().and_then(|filter| filter["eventTypes"].as_array());
-    let read = |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, false);
+    let read = |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, ValueKind::Text);
     wanted.into_iter().flatten().enumerate().map(read).collect()
 }
 

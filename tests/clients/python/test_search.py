@@ -1,0 +1,196 @@
+"""What happened is found: searches and statistics over REST, with httpx and camunda-orchestration-sdk."""
+
+import time
+
+import httpx
+import pytest
+from camunda_orchestration_sdk import CamundaClient
+from camunda_orchestration_sdk.models import ProcessCreationById, ProcessInstanceSearchQuery
+
+from server import Model, model, rest_address
+
+SEEN_WITHIN_S = 10
+
+
+@pytest.fixture
+def client():
+    configuration = {"CAMUNDA_REST_ADDRESS": rest_address(), "CAMUNDA_AUTH_STRATEGY": "NONE"}
+    with CamundaClient(configuration=configuration, timeout=httpx.Timeout(30)) as client:
+        yield client
+
+
+@pytest.fixture
+def http():
+    address = rest_address().rstrip("/")
+    base = address if address.endswith("/v2") else f"{address}/v2"
+    with httpx.Client(base_url=base, timeout=30) as http:
+        yield http
+
+
+def deployed(client: CamundaClient, name: str) -> Model:
+    result = model(name)
+    client.deploy_resources_from_files([result.path])
+    return result
+
+
+def create(client: CamundaClient, m: Model, variables: dict | None = None, **more):
+    body = {"processDefinitionId": m.id, "variables": variables or {}, **more}
+    return client.create_process_instance(data=ProcessCreationById.from_dict(body))
+
+
+def search(http: httpx.Client, what: str, **body) -> dict:
+    response = http.post(f"/{what}/search", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def seen(http: httpx.Client, what: str, count: int, **body) -> dict:
+    """The answer, once it has so many items."""
+    end = time.monotonic() + SEEN_WITHIN_S
+    while True:
+        answer = search(http, what, **body)
+        if answer["page"]["totalItems"] == count:
+            return answer
+        assert time.monotonic() < end, answer
+        time.sleep(0.05)
+
+
+def test_an_instance_is_found_while_it_runs_and_after_its_end(client, http):
+    m = deployed(client, "task")
+    instance = create(client, m, {"who": "ann", "total": 5})
+    key = str(instance.process_instance_key)
+    filter_ = {"processDefinitionId": m.id, "state": "ACTIVE"}
+    (item,) = seen(http, "process-instances", 1, filter=filter_)["items"]
+    assert item["processInstanceKey"] == key
+    assert item["hasIncident"] is False
+    assert item["endDate"] is None
+
+    names = [item["name"] for item in seen(http, "variables", 2, filter={"processInstanceKey": key}, sort=[{"field": "name"}])["items"]]
+    assert names == ["total", "who"]
+    elements = seen(http, "element-instances", 2, filter={"processInstanceKey": key}, sort=[{"field": "startDate"}])
+    assert {item["type"]: item["state"] for item in elements["items"]} == {
+        "START_EVENT": "COMPLETED",
+        "SERVICE_TASK": "ACTIVE",
+    }
+    (job,) = seen(http, "jobs", 1, filter={"processInstanceKey": key, "state": "CREATED"})["items"]
+    assert job["type"] == m.id
+
+    client.cancel_process_instance(instance.process_instance_key, data=None)
+    (item,) = seen(http, "process-instances", 1, filter={"processInstanceKey": key, "state": "TERMINATED"})["items"]
+    assert item["endDate"] is not None
+    # The engine has forgotten it.
+    assert http.get(f"/process-instances/{key}").json() == item
+    statistics = http.get(f"/process-instances/{key}/statistics/element-instances").json()["items"]
+    assert sum(item["canceled"] for item in statistics) == 1
+    flows = http.get(f"/process-instances/{key}/sequence-flows").json()["items"]
+    assert len(flows) == 1
+    assert flows[0]["sequenceFlowId"] == f"{key}_{flows[0]['elementId']}"
+
+
+def test_the_sdk_reads_what_is_found(client, http):
+    m = deployed(client, "task")
+    keys = {str(create(client, m).process_instance_key) for _ in range(3)}
+    seen(http, "process-instances", 3, filter={"processDefinitionId": m.id})
+    query = ProcessInstanceSearchQuery.from_dict(
+        {"filter": {"processDefinitionId": m.id}, "sort": [{"field": "startDate", "order": "DESC"}]}
+    )
+    found = client.search_process_instances(data=query)
+    assert {str(item.process_instance_key) for item in found.items} == keys
+
+
+def test_pages_follow_each_other(client, http):
+    m = deployed(client, "task")
+    keys = [str(create(client, m).process_instance_key) for _ in range(5)]
+    body = {"filter": {"processDefinitionId": m.id}, "sort": [{"field": "processInstanceKey", "order": "ASC"}]}
+    seen(http, "process-instances", 5, **body)
+    found, page = [], {"limit": 2}
+    while True:
+        answer = search(http, "process-instances", **body, page=page)
+        if not answer["items"]:
+            break
+        found += [item["processInstanceKey"] for item in answer["items"]]
+        page = {"limit": 2, "after": answer["page"]["endCursor"]}
+    assert found == sorted(keys, key=int)
+    response = http.post("/process-instances/search", json={"page": {"after": "AAAA"}})
+    assert response.status_code == 400
+    assert "page.after" in response.json()["detail"]
+
+
+def test_instances_are_found_by_variables_tags_and_incidents(client, http):
+    m = deployed(client, "task")
+    ann = str(create(client, m, {"who": "ann"}, tags=["vip"]).process_instance_key)
+    create(client, m, {"who": "bob"})
+    seen(http, "process-instances", 2, filter={"processDefinitionId": m.id})
+    for more in (
+        {"variables": [{"name": "who", "value": '"ann"'}]},
+        {"variables": [{"name": "who", "value": {"$like": "*ann*"}}]},
+        {"tags": ["vip"]},
+        {"$or": [{"tags": ["vip"]}, {"tags": ["nothing"]}]},
+    ):
+        answer = search(http, "process-instances", filter={"processDefinitionId": m.id, **more})
+        assert [item["processInstanceKey"] for item in answer["items"]] == [ann], more
+
+    body = {"type": m.id, "timeout": 60_000, "maxJobsToActivate": 10, "requestTimeout": 15_000}
+    jobs = http.post("/jobs/activation", json=body).json()["jobs"]
+    (job,) = [job for job in jobs if job["processInstanceKey"] == ann]
+    http.post(f"/jobs/{job['jobKey']}/failure", json={"retries": 0, "errorMessage": "no way"})
+    (item,) = seen(http, "process-instances", 1, filter={"processDefinitionId": m.id, "hasIncident": True})["items"]
+    assert item["processInstanceKey"] == ann
+    (incident,) = seen(http, "incidents", 1, filter={"processInstanceKey": ann, "state": "ACTIVE"})["items"]
+    assert incident["errorMessage"] == "no way"
+    (same,) = seen(http, f"process-instances/{ann}/incidents", 1)["items"]
+    assert same == incident
+    http.patch(f"/jobs/{job['jobKey']}", json={"changeset": {"retries": 1}})
+    http.post(f"/incidents/{incident['incidentKey']}/resolution", json={})
+    seen(http, "process-instances", 0, filter={"processDefinitionId": m.id, "hasIncident": True})
+    assert http.get(f"/incidents/{incident['incidentKey']}").json()["state"] == "RESOLVED"
+
+
+def test_user_tasks_decisions_and_definitions_are_found(client, http):
+    m = deployed(client, "task")
+    deployed_again = client.deploy_resources_from_files([m.path])
+    assert deployed_again is not None
+    filter_ = {"processDefinitionId": m.id, "isLatestVersion": True}
+    (item,) = seen(http, "process-definitions", 1, filter=filter_)["items"]
+    assert item["processDefinitionId"] == m.id
+    xml = http.get(f"/process-definitions/{item['processDefinitionKey']}/xml")
+    assert xml.status_code == 200 and m.id in xml.text
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "process-instances",
+        "element-instances",
+        "incidents",
+        "jobs",
+        "user-tasks",
+        "variables",
+        "message-subscriptions",
+        "correlated-message-subscriptions",
+        "process-definitions",
+        "decision-definitions",
+        "decision-requirements",
+        "decision-instances",
+        "batch-operations",
+        "batch-operation-items",
+    ],
+)
+def test_a_page_past_the_end_is_empty(http, what):
+    answer = search(http, what, page={"from": 1_000_000, "limit": 1})
+    assert answer["items"] == []
+    assert answer["page"]["startCursor"] is None
+
+
+def test_jobs_are_counted(client, http):
+    m = deployed(client, "task")
+    create(client, m)
+    create(client, m)
+    seen(http, "jobs", 2, filter={"type": m.id})
+    body = {"filter": {"from": "2020-01-01T00:00:00Z", "to": "2099-01-01T00:00:00Z", "jobType": m.id}}
+    response = http.post("/jobs/statistics/by-types", json=body)
+    assert response.status_code == 200, response.text
+    (item,) = response.json()["items"]
+    assert (item["jobType"], item["created"]["count"]) == (m.id, 2)
+    response = http.get("/jobs/statistics/global", params={"from": "2020-01-01T00:00:00Z", "to": "2099-01-01T00:00:00Z"})
+    assert response.json()["created"]["count"] >= 2
