@@ -166,13 +166,23 @@ mod tests {
     #[test]
     fn a_row_that_begins_and_ends_is_one_insert() {
         let mut batch = Batch::default();
-        batch.insert(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, "ACTIVE").set(instance::START, 5_i64);
-        batch.update(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, "COMPLETED").set(instance::END, 6_i64);
+        batch
+            .insert(&instance::ENTITY, RowId::Key(1))
+            .set(instance::STATE, "ACTIVE")
+            .set(instance::START, 5_i64);
+        batch
+            .update(&instance::ENTITY, RowId::Key(1))
+            .set(instance::STATE, "COMPLETED")
+            .set(instance::END, 6_i64);
         let [change] = batch.changes() else { panic!("{batch:?}") };
         assert_eq!(change.operation, Operation::Insert);
         assert_eq!(
             change.values,
-            [(instance::START, 5_i64.into()), (instance::END, 6_i64.into()), (instance::STATE, "COMPLETED".into())]
+            [
+                (instance::START, 5_i64.into()),
+                (instance::END, 6_i64.into()),
+                (instance::STATE, "COMPLETED".into())
+            ]
         );
         assert_eq!(batch.merged(), 1);
     }

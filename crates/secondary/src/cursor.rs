@@ -34,7 +34,11 @@ pub fn decode(entity: &Entity, sort: &[Sort], cursor: &str) -> Option<Vec<Value>
     if first.as_str()? != fingerprint(entity, sort) || values.len() != sort.len() + 1 {
         return None;
     }
-    values.iter().zip(columns(sort)).map(|(value, column)| value_of(value, entity.columns[column].kind)).collect()
+    values
+        .iter()
+        .zip(columns(sort))
+        .map(|(value, column)| value_of(value, entity.columns[column].kind))
+        .collect()
 }
 
 fn value_of(value: &Json, kind: Kind) -> Option<Value> {
@@ -91,7 +95,8 @@ mod tests {
         let cursor = encode(&instance::ENTITY, SORT, &row());
         assert_eq!(decode(&instance::ENTITY, &SORT[..1], &cursor), None);
         assert_eq!(decode(&crate::model::job::ENTITY, SORT, &cursor), None);
-        for text in ["", "?", "AAAA", &BASE64.encode("[]"), &BASE64.encode("{}"), &"A".repeat(LENGTH_MAX + 1)] {
+        for text in ["", "?", "AAAA", &BASE64.encode("[]"), &BASE64.encode("{}"), &"A".repeat(LENGTH_MAX + 1)]
+        {
             assert_eq!(decode(&instance::ENTITY, SORT, text), None, "{text}");
         }
         let forged = BASE64.encode(r#"["process_instance-endDate+businessId","x",{},true]"#);

@@ -35,7 +35,8 @@ impl Progress {
     /// Waits until the store shows a position, or the time is over. Returns whether it does.
     pub async fn wait(&self, partition: PartitionId, position: u64, timeout: Duration) -> bool {
         let mut receiver = self.0.subscribe();
-        let reached = receiver.wait_for(|positions| positions.get(&partition).is_some_and(|at| *at >= position));
+        let reached =
+            receiver.wait_for(|positions| positions.get(&partition).is_some_and(|at| *at >= position));
         tokio::time::timeout(timeout, reached).await.is_ok_and(|reached| reached.is_ok())
     }
 }

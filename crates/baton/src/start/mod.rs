@@ -101,7 +101,14 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     slot.set(node.operations());
 
     let gateways_stop = CancellationToken::new();
-    let gateways = start_gateways(config, rest, grpc, options::rest(config, documents, storage), node.broker(), &gateways_stop);
+    let gateways = start_gateways(
+        config,
+        rest,
+        grpc,
+        options::rest(config, documents, storage),
+        node.broker(),
+        &gateways_stop,
+    );
     let milliseconds = began.elapsed().as_millis();
     println!("{}", ReadyLine { milliseconds, ..ready.clone() });
     tracing::info!(
@@ -134,8 +141,7 @@ fn start_gateways(
     broker: Arc<dyn Broker>,
     stop: &CancellationToken,
 ) -> [JoinHandle<Result<(), Failure>>; 2] {
-    let serving =
-        gateway::rest::serve(rest, Arc::clone(&broker), rest_options, stop.clone());
+    let serving = gateway::rest::serve(rest, Arc::clone(&broker), rest_options, stop.clone());
     let rest = tokio::spawn(async {
         serving.await.map_err(|error| Failure::new(format!("the REST gateway failed: {error}")))
     });

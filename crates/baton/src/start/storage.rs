@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use export::Factory;
 use gateway::rest::Storage;
-use secondary::{Progress, Projection, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter};
+use secondary::{
+    Progress, Projection, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter,
+};
 
 use crate::config::{Config, StorageKind};
 

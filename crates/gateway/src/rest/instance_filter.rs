@@ -78,7 +78,13 @@ fn read(path: &str, name: &str, value: &Value, out: &mut Vec<Condition>) -> Resu
                 let name = variable.get("name").and_then(Value::as_str).unwrap_or_default();
                 let field = InstanceField::Variable(Name::from(name));
                 let path = format!("{path}[{at}].value");
-                read_tests(&path, &field, ValueKind::Text, variable.get("value").unwrap_or(&Value::Null), out)?;
+                read_tests(
+                    &path,
+                    &field,
+                    ValueKind::Text,
+                    variable.get("value").unwrap_or(&Value::Null),
+                    out,
+                )?;
             }
             return Ok(());
         }

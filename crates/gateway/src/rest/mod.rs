@@ -30,8 +30,8 @@ mod writer;
 use std::time::Duration;
 
 pub use exchange::Gateway;
-pub use query::Storage;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
+pub use query::Storage;
 pub use server::serve;
 
 use documents::Documents;

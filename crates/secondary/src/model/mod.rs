@@ -124,7 +124,12 @@ mod tests {
             assert_eq!(entity.id as usize, at, "{}", entity.name);
             assert!(entity.columns.len() <= 64, "{}", entity.name);
             for index in entity.indexes {
-                assert!(index.iter().all(|&column| !matches!(entity.columns[column as usize].kind, Kind::Json | Kind::List)));
+                assert!(
+                    index.iter().all(|&column| !matches!(
+                        entity.columns[column as usize].kind,
+                        Kind::Json | Kind::List
+                    ))
+                );
             }
         }
     }

@@ -86,7 +86,9 @@ fn errors(record: &Record, errors: &[Name]) -> String {
             out.push(b',');
         }
         let partition = record.partition_id;
-        out.extend_from_slice(format!("{{\"partitionId\":{partition},\"type\":\"QUERY_FAILED\",\"message\":").as_bytes());
+        out.extend_from_slice(
+            format!("{{\"partitionId\":{partition},\"type\":\"QUERY_FAILED\",\"message\":").as_bytes(),
+        );
         write_json_string(error, &mut out);
         out.push(b'}');
     }

@@ -1,6 +1,8 @@
 //! Decisions that were evaluated: one row for each decision of an evaluation.
 
-use protocol::{DecisionEvaluationRecord, EvaluatedDecisionRecord, Intent, Json, Name, Record, write_json_string};
+use protocol::{
+    DecisionEvaluationRecord, EvaluatedDecisionRecord, Intent, Json, Name, Record, write_json_string,
+};
 
 use crate::change::{Batch, RowId};
 use crate::model::decision_instance as decision;

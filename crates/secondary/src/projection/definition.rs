@@ -4,7 +4,9 @@ use protocol::{DecisionRecord, DecisionRequirementsRecord, FormRecord, Intent, P
 
 use super::names::Names;
 use crate::change::{Batch, RowId};
-use crate::model::{decision_definition as decision, decision_requirements as graph, form, process_definition as process};
+use crate::model::{
+    decision_definition as decision, decision_requirements as graph, form, process_definition as process,
+};
 use crate::value::Value;
 
 pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names, batch: &mut Batch) {

@@ -36,7 +36,9 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
                 .set(instance::PARTITION, u32::from(record.partition_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
-        Intent::ElementCompleted => end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record),
+        Intent::ElementCompleted => {
+            end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record)
+        }
         Intent::ElementTerminated => {
             end(batch.update(entity, id), instance::STATE, "TERMINATED", instance::END, record);
         }
@@ -82,7 +84,9 @@ fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut 
                 .set(element::DEFINITION_KEY, value.process_definition_key)
                 .set(element::SCOPE_KEY, value.flow_scope_key);
         }
-        Intent::ElementCompleted => end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record),
+        Intent::ElementCompleted => {
+            end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record)
+        }
         Intent::ElementTerminated => {
             end(batch.update(entity, id), element::STATE, "TERMINATED", element::END, record);
         }

@@ -20,7 +20,10 @@ pub(super) fn apply(record: &Record, value: &JobRecord, batch: &mut Batch) {
         Intent::RetriesUpdated => ("RETRIES_UPDATED", false),
         Intent::Migrated => ("MIGRATED", false),
         // No state of its own in the API, but other values.
-        Intent::Activated | Intent::TimeoutUpdated | Intent::Updated | Intent::Yielded
+        Intent::Activated
+        | Intent::TimeoutUpdated
+        | Intent::Updated
+        | Intent::Yielded
         | Intent::RecurredAfterBackoff => ("", false),
         _ => return,
     };
@@ -47,7 +50,9 @@ pub(super) fn apply(record: &Record, value: &JobRecord, batch: &mut Batch) {
     common(row, record, value);
     match record.intent {
         Intent::Completed => count(record, value, metric::COMPLETED, metric::LAST_COMPLETED, batch),
-        Intent::Failed | Intent::ErrorThrown => count(record, value, metric::FAILED, metric::LAST_FAILED, batch),
+        Intent::Failed | Intent::ErrorThrown => {
+            count(record, value, metric::FAILED, metric::LAST_FAILED, batch)
+        }
         _ => {}
     }
 }
@@ -84,7 +89,8 @@ fn count(record: &Record, value: &JobRecord, counter: u8, last: u8, batch: &mut 
     let minute = record.timestamp_ms - record.timestamp_ms.rem_euclid(METRIC_MS);
     let (kind, worker, tenant) = (&value.job_type, &value.worker, &value.tenant_id);
     // Lengths keep apart what would look the same.
-    let id = format!("{}-{minute}-{}-{kind}-{}-{worker}-{tenant}", record.partition_id, kind.len(), worker.len());
+    let id =
+        format!("{}-{minute}-{}-{kind}-{}-{worker}-{tenant}", record.partition_id, kind.len(), worker.len());
     batch
         .insert(&metric::ENTITY, RowId::Text(Name::from(id)))
         .set(metric::TIME, minute)

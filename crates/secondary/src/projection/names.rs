@@ -92,7 +92,9 @@ fn read(process_id: &Name, file: &Name) -> ProcessNames {
     let ids = 0..document.len() as xml::NodeId;
     let process = ids.clone().find(|&id| {
         let node = document.node(id);
-        node.space == Space::Bpmn && node.name == "process" && document.attribute(id, "id") == Some(process_id)
+        node.space == Space::Bpmn
+            && node.name == "process"
+            && document.attribute(id, "id") == Some(process_id)
     });
     let Some(process) = process else { return names };
     names.name = document.attribute(process, "name").map(Name::from);
@@ -106,12 +108,15 @@ fn read(process_id: &Name, file: &Name) -> ProcessNames {
                     names.elements.insert(Name::from(id), Name::from(name));
                 }
             }
-            (Space::Zeebe, "versionTag") => names.version_tag = document.attribute(id, "value").map(Name::from),
+            (Space::Zeebe, "versionTag") => {
+                names.version_tag = document.attribute(id, "value").map(Name::from)
+            }
             (Space::Zeebe, "formDefinition") => {
                 let extensions = node.parent;
                 let element = extensions.and_then(|id| document.node(id).parent);
                 names.has_start_form |= element.is_some_and(|element| {
-                    document.node(element).name == "startEvent" && document.node(element).parent == Some(process)
+                    document.node(element).name == "startEvent"
+                        && document.node(element).parent == Some(process)
                 });
             }
             _ => {}

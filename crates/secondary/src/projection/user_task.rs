@@ -61,7 +61,12 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
     // While something is about to happen, the record shows what will be.
     if matches!(
         record.intent,
-        Intent::Creating | Intent::Created | Intent::Assigned | Intent::Updated | Intent::Completed | Intent::Migrated
+        Intent::Creating
+            | Intent::Created
+            | Intent::Assigned
+            | Intent::Updated
+            | Intent::Completed
+            | Intent::Migrated
     ) {
         attributes(row, value);
     }

@@ -55,13 +55,20 @@ impl Query<'_> {
             self.push("NOT ");
         }
         self.push("EXISTS (SELECT 1 FROM ").name(inner.entity.name).push(" t").push(&inner.depth.to_string());
-        self.push(" WHERE ").column(inner, related.other).push("=").column(scope, related.column).push(" AND ");
+        self.push(" WHERE ")
+            .column(inner, related.other)
+            .push("=")
+            .column(scope, related.column)
+            .push(" AND ");
         self.filter(inner, &related.filter).push(")")
     }
 
     fn latest(&mut self, scope: Scope, latest: &Latest) -> &mut Self {
         let other = Scope { depth: scope.depth + 1, ..scope };
-        self.push("NOT EXISTS (SELECT 1 FROM ").name(other.entity.name).push(" t").push(&other.depth.to_string());
+        self.push("NOT EXISTS (SELECT 1 FROM ")
+            .name(other.entity.name)
+            .push(" t")
+            .push(&other.depth.to_string());
         self.push(" WHERE ");
         for column in &latest.group {
             self.column(other, *column).push("=").column(scope, *column).push(" AND ");
@@ -128,13 +135,7 @@ impl Query<'_> {
     }
 
     /// A text is never equal to, less or more than a number.
-    fn compare(
-        &mut self,
-        value: ColumnText<'_>,
-        kind: Kind,
-        operator: &str,
-        operand: &Operand,
-    ) -> &mut Self {
+    fn compare(&mut self, value: ColumnText<'_>, kind: Kind, operator: &str, operand: &Operand) -> &mut Self {
         let Some(operand) = value_of(operand, kind) else { return self.push("1=0") };
         value(self);
         self.push(operator).value(operand, kind)

@@ -105,7 +105,13 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
                     query.push(", ");
                 }
                 let name = column(id).name;
-                query.name(name).push("=COALESCE(").name(entity.name).push(".").name(name).push(",0)+excluded.");
+                query
+                    .name(name)
+                    .push("=COALESCE(")
+                    .name(entity.name)
+                    .push(".")
+                    .name(name)
+                    .push(",0)+excluded.");
                 query.name(name);
             }
         }

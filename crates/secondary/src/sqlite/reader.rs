@@ -42,10 +42,13 @@ impl SqliteReader {
         let shared = Arc::clone(&self.0);
         let busy = || {
             let seconds = shared.options.query_timeout.as_secs();
-            StoreError::TooSlow(format!("Expected to begin the search within {seconds} s, but others are running"))
+            StoreError::TooSlow(format!(
+                "Expected to begin the search within {seconds} s, but others are running"
+            ))
         };
         let permit = tokio::time::timeout(shared.options.query_timeout, self.0.permits.acquire()).await;
-        let _permit = permit.map_err(|_| busy())?.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let _permit =
+            permit.map_err(|_| busy())?.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let shared = Arc::clone(&self.0);
         let outcome = tokio::task::spawn_blocking(move || {
             let idle = shared.idle.lock().pop();
@@ -72,7 +75,8 @@ impl Shared {
 impl Reader for SqliteReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
         Box::pin(self.run(move |connection| {
-            let mut found = Found { rows: rows(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
+            let mut found =
+                Found { rows: rows(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
             if matches!(search.position, Position::Before(_)) {
                 found.rows.reverse();
             }
@@ -106,7 +110,9 @@ fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreErr
     let mut rows = statement.query(params_from_iter(&query.values)).map_err(failed)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
-        found.push((0..columns).map(|at| row.get_ref(at).map(value).map_err(failed)).collect::<Result<_, _>>()?);
+        found.push(
+            (0..columns).map(|at| row.get_ref(at).map(value).map_err(failed)).collect::<Result<_, _>>()?,
+        );
     }
     Ok(found)
 }

@@ -16,8 +16,7 @@ const VERSION: i64 = 1;
 /// Makes what is missing. Repeating is harmless.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction().map_err(failed)?;
-    let version: i64 =
-        transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+    let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
     if version > VERSION {
         return Err(StoreError::Schema(format!(
             "the schema has version {version}, this release knows versions up to {VERSION}"
@@ -48,8 +47,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
 }
 
 fn columns(connection: &Connection, entity: &Entity) -> Result<HashSet<String>, StoreError> {
-    let mut statement =
-        connection.prepare("SELECT name FROM pragma_table_info(?1)").map_err(failed)?;
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)").map_err(failed)?;
     let names = statement.query_map([entity.name], |row| row.get(0)).map_err(failed)?;
     names.collect::<Result<_, _>>().map_err(failed)
 }

@@ -27,7 +27,8 @@ pub fn rows(count: u64, seed: u64) -> Vec<Row> {
         .map(|number| {
             let mut row = vec![Value::Null; instance::ENTITY.columns.len()];
             row[0] = Value::from(1000 + number * 7 % count);
-            row[instance::STATE as usize] = ["ACTIVE", "COMPLETED", "TERMINATED"][dice.below(3) as usize].into();
+            row[instance::STATE as usize] =
+                ["ACTIVE", "COMPLETED", "TERMINATED"][dice.below(3) as usize].into();
             row[instance::START as usize] = Value::Integer(dice.below(10).cast_signed());
             if dice.below(3) > 0 {
                 row[instance::END as usize] = Value::Integer(dice.below(5).cast_signed());
@@ -57,7 +58,8 @@ fn passes_test(value: &Value, kind: Kind, test: &Test) -> bool {
     }
     let Value::Text(list) = value else { return false };
     let list: Vec<String> = serde_json::from_str(list).unwrap();
-    let any = |test: &Test| list.iter().any(|text| test.is_met_by(Some(&Operand::Text(text.as_str().into()))));
+    let any =
+        |test: &Test| list.iter().any(|text| test.is_met_by(Some(&Operand::Text(text.as_str().into()))));
     match test {
         Test::NotEqual(unwanted) => !any(&Test::Equal(unwanted.clone())),
         Test::NotIn(unwanted) => !any(&Test::In(unwanted.clone())),

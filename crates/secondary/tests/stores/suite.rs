@@ -2,11 +2,12 @@
 
 use protocol::{Name, Operand, Test};
 use secondary::model::{
-    Entity, element_instance as element, process_definition as definition, process_instance as instance, variable,
+    Entity, element_instance as element, process_definition as definition, process_instance as instance,
+    variable,
 };
 use secondary::{
-    Aggregate, Batch, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search, Sort, Statistics,
-    Value, Writer, decode_cursor, encode_cursor,
+    Aggregate, Batch, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search, Sort,
+    Statistics, Value, Writer, decode_cursor, encode_cursor,
 };
 
 use super::model::{self, Dice};
@@ -80,7 +81,10 @@ fn changes(store: &dyn Store) {
     let reader = store.reader();
 
     let mut batch = Batch::default();
-    batch.insert(&instance::ENTITY, id()).set(instance::STATE, "ACTIVE").set(instance::BUSINESS_ID, "it's \"quoted\" ä\\");
+    batch
+        .insert(&instance::ENTITY, id())
+        .set(instance::STATE, "ACTIVE")
+        .set(instance::BUSINESS_ID, "it's \"quoted\" ä\\");
     batch.update(&instance::ENTITY, RowId::Key(99)).set(instance::STATE, "nobody");
     writer.write(&batch, 10).unwrap();
     let found = row(&*reader).unwrap();
@@ -92,7 +96,10 @@ fn changes(store: &dyn Store) {
     batch.update(&instance::ENTITY, id()).set(instance::STATE, "COMPLETED").add(instance::HAS_INCIDENT, 2);
     writer.write(&batch, 11).unwrap();
     let mut batch = Batch::default();
-    batch.update(&instance::ENTITY, id()).add(instance::HAS_INCIDENT, -1).set(instance::BUSINESS_ID, Value::Null);
+    batch
+        .update(&instance::ENTITY, id())
+        .add(instance::HAS_INCIDENT, -1)
+        .set(instance::BUSINESS_ID, Value::Null);
     writer.write(&batch, 12).unwrap();
     let found = row(&*reader).unwrap();
     assert_eq!(found[instance::STATE as usize], "COMPLETED".into());
@@ -248,7 +255,8 @@ fn related(store: &dyn Store) {
     assert_eq!(with(both("b", "2"), true).iter().map(key).collect::<Vec<_>>(), [owner]);
     assert_eq!(with(both("a", "2"), true), Vec::<Row>::new());
     assert_eq!(with(Filter::everything(), false).len(), 119);
-    let cut = Search { cut: Some((variable::VALUE, 3)), ..search(&variable::ENTITY, is(variable::NAME, "a")) };
+    let cut =
+        Search { cut: Some((variable::VALUE, 3)), ..search(&variable::ENTITY, is(variable::NAME, "a")) };
     let found = block_on(reader.search(cut)).unwrap().rows;
     assert_eq!(found[0][variable::VALUE as usize], "\"ä1".into());
 }
@@ -283,9 +291,12 @@ fn latest(store: &dyn Store) {
 /// Numbers by group.
 fn statistics(store: &dyn Store) {
     let mut batch = Batch::default();
-    for (key, id, state, start) in
-        [(1_u64, "a", "ACTIVE", 5_i64), (2, "a", "COMPLETED", 9), (3, "b", "ACTIVE", 7), (4, "a", "ACTIVE", 5)]
-    {
+    for (key, id, state, start) in [
+        (1_u64, "a", "ACTIVE", 5_i64),
+        (2, "a", "COMPLETED", 9),
+        (3, "b", "ACTIVE", 7),
+        (4, "a", "ACTIVE", 5),
+    ] {
         batch
             .insert(&element::ENTITY, RowId::Key(key))
             .set(element::ELEMENT_ID, id)

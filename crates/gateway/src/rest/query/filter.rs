@@ -57,10 +57,16 @@ impl FilterReader {
                 if kind == Kind::List {
                     // All that are named must be there.
                     for text in value.as_array().into_iter().flatten() {
-                        all.extend(self.tests(&path, text, kind)?.into_iter().map(|test| Filter::Column(column, test)));
+                        all.extend(
+                            self.tests(&path, text, kind)?
+                                .into_iter()
+                                .map(|test| Filter::Column(column, test)),
+                        );
                     }
                 } else {
-                    all.extend(self.tests(&path, value, kind)?.into_iter().map(|test| Filter::Column(column, test)));
+                    all.extend(
+                        self.tests(&path, value, kind)?.into_iter().map(|test| Filter::Column(column, test)),
+                    );
                 }
             }
         }

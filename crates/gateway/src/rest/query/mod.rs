@@ -105,7 +105,9 @@ pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failur
 
 /// Answers with the row of the key in the path, when the engine does not have it: it has ended.
 pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Failure> {
-    let (Some(gets), Ok(storage)) = (table::get_of(call.operation), call.storage()) else { return Err(missing) };
+    let (Some(gets), Ok(storage)) = (table::get_of(call.operation), call.storage()) else {
+        return Err(missing);
+    };
     let entity = gets.entity;
     let Some(id) = identity(entity, call.parameter()) else { return Err(missing) };
     let columns = match gets.content {

@@ -30,10 +30,11 @@ pub(super) fn sort(call: &Call<'_>, spec: &Spec) -> Result<Vec<Sort>, Failure> {
     let mut order: Vec<Sort> = Vec::new();
     for (at, one) in json(call, "sort").as_array().into_iter().flatten().enumerate() {
         let field = one.get("field").and_then(Value::as_str).unwrap_or_default();
-        let name = spec.sort_names.iter().find(|(name, _)| *name == field).map_or(field, |(_, column)| column);
+        let name =
+            spec.sort_names.iter().find(|(name, _)| *name == field).map_or(field, |(_, column)| column);
         let column = spec.entity.column(name);
-        let column =
-            column.ok_or_else(|| Failure::invalid(format!("sort[{at}].field: {field} is nothing to sort by")))?;
+        let column = column
+            .ok_or_else(|| Failure::invalid(format!("sort[{at}].field: {field} is nothing to sort by")))?;
         let descending = one.get("order").and_then(Value::as_str) == Some("DESC");
         if order.iter().all(|sort| sort.column != column) {
             order.push(Sort { column, descending });

@@ -47,17 +47,13 @@ pub(super) fn read(
     match reader.entity.id {
         EntityId::ProcessInstance => process_instance(reader, path, object, &mut all)?,
         EntityId::UserTask => {
-            let scopes = [
-                ("processInstanceVariables", task::INSTANCE_KEY),
-                ("localVariables", task::ELEMENT_KEY),
-            ];
+            let scopes =
+                [("processInstanceVariables", task::INSTANCE_KEY), ("localVariables", task::ELEMENT_KEY)];
             for (name, column) in scopes {
                 variables(reader, path, object, name, (column, variable::SCOPE_KEY), &mut all)?;
             }
-            let lists = [
-                ("candidateGroup", task::CANDIDATE_GROUPS),
-                ("candidateUser", task::CANDIDATE_USERS),
-            ];
+            let lists =
+                [("candidateGroup", task::CANDIDATE_GROUPS), ("candidateUser", task::CANDIDATE_USERS)];
             for (name, column) in lists {
                 columns(reader, path, object, &[(name, column, Kind::Text)], &mut all)?;
             }

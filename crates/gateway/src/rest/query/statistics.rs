@@ -128,9 +128,10 @@ impl JobsAsked {
             let tests = reader.tests(&format!("{path}from"), from, Kind::Time)?;
             // A minute counts as a whole.
             all.extend(tests.into_iter().filter_map(|test| match test {
-                Test::Equal(Operand::Integer(from)) => {
-                    Some(Filter::Column(metric::TIME, Test::GreaterOrEqual(Operand::Integer(from - from.rem_euclid(60_000)))))
-                }
+                Test::Equal(Operand::Integer(from)) => Some(Filter::Column(
+                    metric::TIME,
+                    Test::GreaterOrEqual(Operand::Integer(from - from.rem_euclid(60_000))),
+                )),
                 _ => None,
             }));
         }
@@ -318,12 +319,17 @@ pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Fai
 
 /// The page of a list that was computed as a whole. A cursor is the number of the item.
 fn page(call: &Call<'_>, rows: &[Row], mut write: impl FnMut(&Row, &mut Vec<u8>)) -> Result<Reply, Failure> {
-    let page: Json = call.fields.raw("page").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Json::Null);
-    let limit = page.get("limit").and_then(Json::as_u64).map_or(100, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let page: Json =
+        call.fields.raw("page").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Json::Null);
+    let limit = page
+        .get("limit")
+        .and_then(Json::as_u64)
+        .map_or(100, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let from = match page.get("after").and_then(Json::as_str) {
         Some(cursor) => {
             let at: Option<usize> = cursor.parse().ok();
-            at.ok_or_else(|| Failure::invalid("page.after: is no cursor of an earlier answer"))?.saturating_add(1)
+            at.ok_or_else(|| Failure::invalid("page.after: is no cursor of an earlier answer"))?
+                .saturating_add(1)
         }
         None => 0,
     };
@@ -372,7 +378,8 @@ mod tests {
             row
         };
         let rows = gathered(vec![row(0, 1, Some(5)), row(59, 2, None), row(60, 4, Some(9))], 3_600_000);
-        let counts: Vec<_> = rows.iter().map(|row| (number(row, 0), number(row, 1), row[2].integer())).collect();
+        let counts: Vec<_> =
+            rows.iter().map(|row| (number(row, 0), number(row, 1), row[2].integer())).collect();
         assert_eq!(counts, [(0, 3, Some(5)), (3_600_000, 4, Some(9))]);
     }
 }

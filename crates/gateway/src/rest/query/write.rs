@@ -16,13 +16,7 @@ pub(super) fn columns(entity: &Entity, shown: &Object) -> u64 {
 }
 
 /// Writes a row with the properties of the contract, in its order.
-pub(super) fn object(
-    entity: &Entity,
-    shown: &'static Object,
-    row: &Row,
-    is_cut: bool,
-    out: &mut Vec<u8>,
-) {
+pub(super) fn object(entity: &Entity, shown: &'static Object, row: &Row, is_cut: bool, out: &mut Vec<u8>) {
     out.push(b'{');
     for property in shown.properties {
         if out.last() != Some(&b'{') {
