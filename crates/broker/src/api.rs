@@ -68,6 +68,9 @@ pub struct Answer {
     pub response: Response,
     /// How long each stage took.
     pub timing: Timing,
+    /// Position of the last record when it was applied: whoever shows this position shows what the command did. 0 when
+    /// there are no records.
+    pub position: u64,
 }
 
 /// Where the time of one command went.

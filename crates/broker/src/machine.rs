@@ -62,6 +62,8 @@ pub(crate) struct Shared {
     pub unflushed: AtomicBool,
     /// Position of the last record.
     pub position: AtomicU64,
+    /// Position of the last record; 0 if there was none yet.
+    pub recorded: AtomicU64,
     /// What the engine has counted.
     pub counters: Mutex<Counters>,
     /// Rows of the tables of the state.
@@ -129,8 +131,12 @@ impl Machine {
     fn dispatch(&mut self, proposed: Option<&Proposed>, effects: Effects, started: Instant, clock: Clock) {
         let applied = Instant::now();
         if let Some(exports) = &self.shared.exports {
+            if let Some(last) = effects.records.last() {
+                self.shared.recorded.store(last.position, Ordering::Release);
+            }
             exports.append(effects.records);
         }
+        let position = self.shared.recorded.load(Ordering::Acquire);
         if let Some(proposed) = proposed {
             let commit = started.saturating_duration_since(proposed.sent_at);
             let apply = applied.saturating_duration_since(started);
@@ -138,7 +144,9 @@ impl Machine {
             for (waiter, outcome) in proposed.take_waiters().into_iter().zip(effects.responses) {
                 let queued = proposed.sent_at.saturating_duration_since(waiter.arrived);
                 let answer = match outcome {
-                    Some(Ok(response)) => Ok(Answer { response, timing: Timing { queued, commit, apply } }),
+                    Some(Ok(response)) => {
+                        Ok(Answer { response, timing: Timing { queued, commit, apply }, position })
+                    }
                     Some(Err(rejection)) => {
                         self.shared.metrics.rejected(rejection.kind);
                         Err(SubmitError::Rejected(rejection))
@@ -146,6 +154,7 @@ impl Machine {
                     None => Ok(Answer {
                         response: protocol::Response::Pending,
                         timing: Timing { queued, commit, apply },
+                        position,
                     }),
                 };
                 waiter.answer(answer);

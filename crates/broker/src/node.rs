@@ -250,7 +250,11 @@ impl Node {
         let wait = async {
             let accepted = self.run(Command::CreateInstance(command), Class::New).await?;
             let response = self.late(answer).await?;
-            Ok(Answer { response, timing: accepted.timing })
+            Ok(Answer {
+                response,
+                timing: accepted.timing,
+                position: self.shared.recorded.load(Ordering::Acquire),
+            })
         };
         tokio::time::timeout(timeout, wait).await.unwrap_or_else(|_| {
             Err(SubmitError::Timeout(format!(
@@ -474,7 +478,7 @@ impl Broker for Node {
                 return Ok(accepted);
             }
             let response = self.late(answer).await?;
-            Ok(Answer { response, timing: accepted.timing })
+            Ok(Answer { response, timing: accepted.timing, position: self.shared.recorded.load(Ordering::Acquire) })
         }
         .boxed()
     }

@@ -51,7 +51,7 @@ impl Broker for InstantBroker {
             }),
             _ => Response::Done,
         };
-        ready(Ok(Answer { response, timing: Timing::default() })).boxed()
+        ready(Ok(Answer { response, timing: Timing::default(), position: 0 })).boxed()
     }
 
     fn create_with_result(

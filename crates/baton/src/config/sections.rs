@@ -171,6 +171,8 @@ sections! {
     "secondary_storage" secondary_storage: SecondaryStorage {
         /// Which one: sqlite (a file beside the data), or none; then there are no searches.
         kind: StorageKind = StorageKind::Sqlite;
+        /// How long a request that names a position (Baton-Await-Position) may wait for it.
+        await_timeout: Duration = s(5), [ms(10), s(600)];
         /// How long a search may take.
         query_timeout: Duration = s(10), [ms(10), s(600)];
     }

@@ -27,8 +27,11 @@ fn sqlite(config: &Config) -> (Factory, Storage) {
         cache_bytes: section.page_cache_bytes.0,
     };
     let progress = Arc::new(Progress::default());
-    let storage =
-        Storage { reader: Arc::new(SqliteReader::new(options.clone())), progress: Arc::clone(&progress) };
+    let storage = Storage {
+        reader: Arc::new(SqliteReader::new(options.clone())),
+        progress: Arc::clone(&progress),
+        wait_max: config.secondary_storage.await_timeout,
+    };
     let factory = Factory(Arc::new(move |partition| {
         let writer = SqliteWriter::new(options.clone(), partition);
         let projection = Projection::new(Box::new(SqliteLoader::new(options.clone())));

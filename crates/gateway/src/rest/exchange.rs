@@ -21,6 +21,7 @@ use super::metric_definitions::RequestMetrics;
 use super::multipart;
 use super::negotiate::{check_accept, check_content_type};
 use super::operation::{Call, dispatch};
+use super::position::{self, AWAIT_POSITION};
 use super::problem::Failure;
 use super::reply::{Reply, allow, failure_to_http};
 use super::route::{RawParameters, Route, route};
@@ -104,7 +105,7 @@ impl Gateway {
             let body = Bytes::new();
             let mut call = Call::new(self, operation, &parameters, &body);
             call.query = query;
-            return dispatch(&call).await;
+            return self.run(&call, &head.headers).await;
         };
         let limit = self.broker.max_message_bytes();
         let body = read_body(body, limit, started + self.options.body_timeout).await?;
@@ -116,7 +117,17 @@ impl Gateway {
         } else if expected.required {
             return Err(Failure::invalid("request body: is required, but missing"));
         }
-        dispatch(&call).await
+        self.run(&call, &head.headers).await
+    }
+
+    /// Runs the operation, once secondary storage is as far as the request wants it.
+    async fn run(&self, call: &Call<'_>, headers: &HeaderMap) -> Result<Reply, Failure> {
+        if let (Some(wanted), Some(storage)) = (headers.get(AWAIT_POSITION), &self.options.storage) {
+            position::wait(storage, wanted).await?;
+        }
+        let mut reply = dispatch(call).await?;
+        reply.position = call.position();
+        Ok(reply)
     }
 }
 

@@ -16,6 +16,7 @@ mod metric_definitions;
 mod multipart;
 mod negotiate;
 mod operation;
+mod position;
 mod problem;
 mod query;
 mod reply;

@@ -10,6 +10,7 @@ use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
 use super::contract::METHODS;
+use super::position::{self, POSITION};
 use super::problem::Failure;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -26,6 +27,8 @@ pub(crate) struct Reply {
     pub(crate) content_type: HeaderValue,
     /// What the broker took.
     pub(crate) timing: Option<Timing>,
+    /// Position of the last record of what the request did.
+    pub(crate) position: Option<u64>,
 }
 
 impl Reply {
@@ -36,12 +39,12 @@ impl Reply {
 
     /// 200 with anything else.
     pub(crate) fn raw(body: Vec<u8>, content_type: HeaderValue) -> Self {
-        Self { status: StatusCode::OK, body, content_type, timing: None }
+        Self { status: StatusCode::OK, body, content_type, timing: None, position: None }
     }
 
     /// A status without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, body: Vec::new(), content_type: JSON, timing: None }
+        Self { status, body: Vec::new(), content_type: JSON, timing: None, position: None }
     }
 
     /// 204.
@@ -62,6 +65,9 @@ impl Reply {
         *response.status_mut() = self.status;
         if has_body {
             response.headers_mut().insert(CONTENT_TYPE, self.content_type);
+        }
+        if let Some(position) = self.position {
+            response.headers_mut().insert(POSITION, position::value(position));
         }
         if let Some(took) = took {
             response

@@ -76,7 +76,8 @@ impl Broker for FakeBroker {
         self.commands.lock().unwrap().push(command);
         match self.answers.lock().unwrap().pop_front() {
             Some(answer) => {
-                ready(answer.map(|response| Answer { response, timing: Timing::default() })).boxed()
+                ready(answer.map(|response| Answer { response, timing: Timing::default(), position: 0 }))
+                    .boxed()
             }
             None => pending().boxed(),
         }

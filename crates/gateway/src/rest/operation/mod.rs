@@ -3,6 +3,7 @@
 mod global_task_listener;
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
@@ -36,6 +37,8 @@ pub(crate) struct Call<'a> {
     pub(super) query: &'a str,
     /// The buffer behind `fields`.
     body: &'a Bytes,
+    /// Position of the last record of what it did; 0 if that is nothing.
+    position: AtomicU64,
 }
 
 impl<'a> Call<'a> {
@@ -48,7 +51,16 @@ impl<'a> Call<'a> {
     ) -> Self {
         let fields =
             operation.spec().body.as_ref().map_or_else(Fields::none, |body| Fields::new(body.schema));
-        Self { gateway, operation, parameters, fields, form: Form::default(), query: "", body }
+        Self {
+            gateway,
+            operation,
+            parameters,
+            fields,
+            form: Form::default(),
+            query: "",
+            body,
+            position: AtomicU64::new(0),
+        }
     }
 
     /// Whether the tenants that the request names, or leaves out, are as this gateway has it.
@@ -102,7 +114,10 @@ impl<'a> Call<'a> {
 
     /// Submits a command; `intent` is its name in refusals.
     async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
-        self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))
+        let answer =
+            self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;
+        self.reached(&answer);
+        Ok(answer)
     }
 
     /// Submits a command that listeners may have a say in, so the answer may take long.
@@ -116,6 +131,17 @@ impl<'a> Call<'a> {
             Err(Failure::submit(SubmitError::Timeout(reason), intent))
         })?;
         Ok(Reply::no_content(answer.timing))
+    }
+
+    /// Remembers how far the log was after a command.
+    fn reached(&self, answer: &Answer) {
+        self.position.fetch_max(answer.position, Ordering::Relaxed);
+    }
+
+    /// How far the log was after the commands of this call.
+    pub(super) fn position(&self) -> Option<u64> {
+        let position = self.position.load(Ordering::Relaxed);
+        (position > 0 && self.gateway.options.storage.is_some()).then_some(position)
     }
 
     /// Where searches look.
@@ -173,9 +199,9 @@ macro_rules! served {
     ($($operation:ident in $module:ident,)*) => {
         $(mod $module;)*
 
-        /// The operations that are served; the rest of the contract answers 501.
+        /// The operations that have a file here.
         #[cfg(test)]
-        pub(crate) const SERVED: &[Operation] = &[$(Operation::$operation),*];
+        const NAMED: &[Operation] = &[$(Operation::$operation),*];
 
         async fn serve(call: &Call<'_>) -> Result<Reply, Failure> {
             match call.operation {
@@ -197,6 +223,15 @@ macro_rules! served {
             }
         }
     };
+}
+
+/// The operations that are served; the rest of the contract answers 501.
+#[cfg(test)]
+pub(crate) fn served() -> Vec<Operation> {
+    use super::contract::ROUTES;
+    let all = ROUTES.iter().flat_map(|node| node.operations).flatten();
+    all.filter(|one| NAMED.contains(one) || query::of(*one).is_some() || query::get_of(*one).is_some())
+        .collect()
 }
 
 /// Runs the operation of a call. What the engine does not know may have ended, and is looked for in secondary storage.

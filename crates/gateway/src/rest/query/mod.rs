@@ -12,6 +12,7 @@ mod table;
 mod write;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderValue;
 use protocol::{Name, Operand, Test};
@@ -35,6 +36,8 @@ pub struct Storage {
     pub reader: Arc<dyn Reader>,
     /// How far it is.
     pub progress: Arc<Progress>,
+    /// How long a request may wait for a position.
+    pub wait_max: Duration,
 }
 
 impl std::fmt::Debug for Storage {

@@ -51,7 +51,7 @@ impl FakeBroker {
         self.commands.lock().unwrap().push(command);
         let response = self.scripted.lock().unwrap().pop_front().unwrap_or(Ok(usual))?;
         let timing = Timing { queued: Duration::from_micros(1), ..Timing::default() };
-        Ok(Answer { response, timing })
+        Ok(Answer { response, timing, position: 42 })
     }
 
     /// Waits until so many activations wait.

@@ -4,12 +4,14 @@ mod batch_operations;
 mod contract;
 mod documents;
 mod fake;
+mod fake_storage;
 mod http;
 mod identity;
 mod migration;
 mod modification;
 mod operations;
 mod random;
+mod searches;
 mod statistics;
 mod user_tasks;
 mod views;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use ::http::{Request, Response};
 use bytes::Bytes;
 use fake::FakeBroker;
+use fake_storage::FakeStorage;
 use http_body_util::Full;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +35,12 @@ fn gateway(broker: &Arc<FakeBroker>) -> Gateway {
 /// One that knows several tenants.
 fn tenants_gateway(broker: &Arc<FakeBroker>) -> Gateway {
     let options = Options { tenancy: crate::Tenancy { is_enabled: true }, ..Options::default() };
+    Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
+}
+
+/// One with secondary storage.
+fn stored_gateway(broker: &Arc<FakeBroker>, storage: &Arc<FakeStorage>) -> Gateway {
+    let options = Options { storage: Some(storage.storage()), ..Options::default() };
     Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::contract::OPERATIONS;
-use super::super::operation::SERVED;
+use super::super::operation::served;
 use super::{block_on, gateway, request, text};
 
 /// JSON made of the names that the contract uses, so that it gets past the first check now and then.
@@ -46,8 +46,8 @@ fn json() -> impl Strategy<Value = String> {
 }
 
 fn path() -> impl Strategy<Value = (&'static str, String)> {
-    let known = prop::sample::select((0..SERVED.len()).collect::<Vec<_>>()).prop_flat_map(|at| {
-        let spec = SERVED[at].spec();
+    let known = prop::sample::select((0..served().len()).collect::<Vec<_>>()).prop_flat_map(|at| {
+        let spec = served()[at].spec();
         "-?[0-9]{1,26}|[a-z%.]{1,5}".prop_map(move |value| {
             let path: Vec<_> =
                 spec.path.split('/').map(|s| if s.starts_with('{') { &value } else { s }).collect();

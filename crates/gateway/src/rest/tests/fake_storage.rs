@@ -1,0 +1,66 @@
+//! Secondary storage that has one row of everything, and remembers what it was asked.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::{BoxFuture, FutureExt as _, ready};
+use protocol::{Name, PartitionId};
+use secondary::model::{Column, Kind};
+use secondary::{Aggregate, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
+
+use crate::rest::Storage;
+
+#[derive(Default)]
+pub(super) struct FakeStorage {
+    pub(super) searches: Mutex<Vec<Search>>,
+    /// Whether columns that may be empty are.
+    pub(super) is_sparse: bool,
+    pub(super) progress: Arc<Progress>,
+}
+
+impl FakeStorage {
+    pub(super) fn storage(self: &Arc<Self>) -> Storage {
+        Storage {
+            reader: Arc::<Self>::clone(self),
+            progress: Arc::clone(&self.progress),
+            wait_max: Duration::from_millis(50),
+        }
+    }
+
+    fn value(&self, column: &Column) -> Value {
+        if self.is_sparse && !column.is_always_set {
+            return Value::Null;
+        }
+        match column.kind {
+            Kind::Key | Kind::Integer => Value::Integer(7),
+            Kind::Time => Value::Integer(0),
+            Kind::Flag => Value::Integer(2),
+            Kind::Text => Value::Text(Name::from("a")),
+            Kind::List => Value::Text(Name::from(r#"["a"]"#)),
+            Kind::Json if column.name == "customHeaders" => Value::Text(Name::from(r#"{"a":"b"}"#)),
+            Kind::Json => Value::Text(Name::from("[]")),
+        }
+    }
+}
+
+impl Reader for FakeStorage {
+    fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
+        self.searches.lock().unwrap().push(search);
+        ready(Ok(Found { rows: vec![row], total: 1, has_more: false })).boxed()
+    }
+
+    fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        let groups = statistics.group_by.iter().map(|column| &statistics.entity.0.columns[*column as usize]);
+        let mut row: Row = groups.map(|column| self.value(column)).collect();
+        row.extend(statistics.aggregates.iter().map(|aggregate| match aggregate {
+            Aggregate::Max(_) if self.is_sparse => Value::Null,
+            _ => Value::Integer(3),
+        }));
+        ready(Ok(vec![row])).boxed()
+    }
+
+    fn position(&self, _: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
+        ready(Ok(0)).boxed()
+    }
+}

@@ -1,0 +1,168 @@
+//! Every search of the contract: each filter, each order, pages, and answers that validate strictly.
+
+use std::sync::Arc;
+
+use protocol::{Operand, Test};
+use secondary::model::{process_instance as instance, user_task as task};
+use secondary::{EntityRef, Filter, Position};
+use serde_json::{Value, json};
+
+use super::contract::{check_response, example, json_body, path_of, problem};
+use super::fake_storage::FakeStorage;
+use super::{block_on, request, stored_gateway, text};
+use crate::rest::contract::{Kind, Operation, Schema};
+use crate::rest::operation::served;
+use crate::rest::query;
+
+fn searches() -> impl Iterator<Item = Operation> {
+    served().into_iter().filter(|operation| query::of(*operation).is_some())
+}
+
+fn ask(storage: &Arc<FakeStorage>, operation: Operation, body: &Value) -> (u16, String) {
+    let gateway = stored_gateway(&Arc::default(), storage);
+    let spec = operation.spec();
+    let body = if spec.body.is_some() { body.to_string() } else { String::new() };
+    block_on(async { text(gateway.answer(request(spec.method, &path_of(spec), body)).await).await })
+}
+
+fn property(schema: &'static Schema, name: &str) -> Option<&'static Schema> {
+    let Kind::Object(object) = &schema.kind else { return None };
+    object.properties.iter().find(|property| property.name == name).map(|property| property.schema)
+}
+
+#[test]
+fn every_property_of_every_filter_is_understood() {
+    let mut count = 0;
+    for operation in searches() {
+        let Some(filter) = json_body(operation.spec()).and_then(|body| property(body, "filter")) else {
+            continue;
+        };
+        let Kind::Object(object) = &filter.kind else { panic!("{}", operation.spec().id) };
+        for property in object.properties {
+            for alternative in 0..2 {
+                let value = example(property.schema, alternative);
+                let body = json!({"filter": {property.name: value}});
+                let storage = Arc::new(FakeStorage::default());
+                let (status, answer) = ask(&storage, operation, &body);
+                assert_eq!(status, 200, "{} {body}: {answer}", operation.spec().id);
+                let search = storage.searches.lock().unwrap().pop();
+                // Engine state answers a few.
+                let Some(search) = search else { continue };
+                let is_open = property.name == "isLatestVersion" || value == json!([]);
+                assert!(
+                    is_open || search.filter != Filter::everything(),
+                    "{} {body}: the filter is lost",
+                    operation.spec().id
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 200, "only {count} cases");
+}
+
+#[test]
+fn every_order_is_understood() {
+    let mut count = 0;
+    for operation in searches() {
+        let Some(sort) = json_body(operation.spec()).and_then(|body| property(body, "sort")) else {
+            continue;
+        };
+        let Kind::Array(array) = &sort.kind else { panic!("{}", operation.spec().id) };
+        let Kind::Enum(fields) = &property(array.items, "field").unwrap().kind else { continue };
+        for field in *fields {
+            let body = json!({"sort": [{"field": field, "order": "DESC"}]});
+            let storage = Arc::new(FakeStorage::default());
+            let (status, answer) = ask(&storage, operation, &body);
+            assert_eq!(status, 200, "{} {body}: {answer}", operation.spec().id);
+            if let Some(search) = storage.searches.lock().unwrap().pop() {
+                assert!(
+                    search.sort.len() == 1 && search.sort[0].descending,
+                    "{} {field}",
+                    operation.spec().id
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "only {count} cases");
+}
+
+#[test]
+fn full_and_sparse_rows_are_answered_as_the_contract_has_it() {
+    for operation in searches() {
+        for is_sparse in [false, true] {
+            let storage = Arc::new(FakeStorage { is_sparse, ..FakeStorage::default() });
+            let (status, answer) = ask(&storage, operation, &json!({}));
+            check_response(operation.spec(), status, &answer);
+        }
+    }
+}
+
+#[test]
+fn without_storage_a_search_says_so() {
+    let gateway = super::gateway(&Arc::default());
+    let spec = Operation::SearchProcessInstances.spec();
+    let (status, answer) =
+        block_on(async { text(gateway.answer(request(spec.method, spec.path, "{}")).await).await });
+    assert_eq!(status, 403, "{answer}");
+    assert!(problem(status, &answer).contains("secondary storage"), "{answer}");
+}
+
+#[test]
+fn pages_and_cursors() {
+    let storage = Arc::new(FakeStorage::default());
+    let (_, answer) =
+        ask(&storage, Operation::SearchProcessInstances, &json!({"sort": [{"field": "startDate"}]}));
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let cursor = answer["page"]["endCursor"].as_str().unwrap().to_owned();
+    let page = |body: Value| {
+        let (status, answer) = ask(&storage, Operation::SearchProcessInstances, &body);
+        let search = storage.searches.lock().unwrap().pop();
+        (status, answer, search.unwrap())
+    };
+    let body = json!({"sort": [{"field": "startDate"}], "page": {"after": cursor, "limit": 3}});
+    let (status, answer, search) = page(body);
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(search.position, Position::After(vec![0_i64.into(), 7_i64.into()]));
+    assert_eq!(search.limit, 3);
+    assert_eq!(search.entity, EntityRef(&instance::ENTITY));
+    // A cursor of another order is refused.
+    let body = json!({"sort": [{"field": "endDate"}], "page": {"after": cursor}});
+    let (status, answer) = ask(&storage, Operation::SearchProcessInstances, &body);
+    assert_eq!(status, 400, "{answer}");
+    assert!(problem(status, &answer).starts_with("page.after: "), "{answer}");
+    let (_, _, search) = page(json!({"page": {"from": 5}}));
+    assert_eq!((search.position, search.limit), (Position::Offset(5), 100));
+}
+
+#[test]
+fn what_is_said_about_elements_is_said_about_one() {
+    let storage = Arc::new(FakeStorage::default());
+    let body = json!({"filter": {"elementId": "e", "elementInstanceState": "ACTIVE"}});
+    ask(&storage, Operation::SearchProcessInstances, &body);
+    let search = storage.searches.lock().unwrap().pop().unwrap();
+    let Filter::All(all) = search.filter else { panic!("a list") };
+    let [Filter::Related(related)] = all.as_slice() else { panic!("{all:?}") };
+    assert!(matches!(&related.filter, Filter::All(tests) if tests.len() == 2), "{related:?}");
+}
+
+#[test]
+fn candidates_are_looked_for_in_lists() {
+    let storage = Arc::new(FakeStorage::default());
+    ask(&storage, Operation::SearchUserTasks, &json!({"filter": {"candidateGroup": "g"}}));
+    let search = storage.searches.lock().unwrap().pop().unwrap();
+    let wanted = Filter::Column(task::CANDIDATE_GROUPS, Test::Equal(Operand::Text("g".into())));
+    assert_eq!(search.filter, Filter::All(vec![wanted]));
+}
+
+#[test]
+fn too_many_conditions_are_refused() {
+    let storage = Arc::new(FakeStorage::default());
+    let tags: Vec<String> = (0..10).map(|number| format!("t{number}")).collect();
+    let alternatives = vec![json!({"tags": tags}); 101];
+    let body = json!({"filter": {"$or": alternatives}});
+    let (status, answer) = ask(&storage, Operation::SearchProcessInstances, &body);
+    assert_eq!(status, 400, "{answer}");
+    assert!(problem(status, &answer).starts_with("filter: "), "{answer}");
+}
