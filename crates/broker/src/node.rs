@@ -146,6 +146,7 @@ impl Node {
             flush_now: AtomicBool::new(false),
             unflushed: AtomicBool::new(false),
             position: AtomicU64::new(engine.position()),
+            recorded: AtomicU64::new(0),
             counters: Mutex::new(Counters::default()),
             rows: Mutex::default(),
             flush_failure: Mutex::new(None),

@@ -64,6 +64,7 @@ fn machine(engine: Engine, options: StateOptions) -> Machine {
         flush_now: AtomicBool::new(false),
         unflushed: AtomicBool::new(false),
         position: AtomicU64::new(0),
+        recorded: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),

@@ -159,7 +159,8 @@ entities! {
 
     /// What was used, by tenant and interval.
     UsageMetric usage_metric {
-        ID id: Text always, TIME time: Time, TENANT tenantId: Text, KIND kind: Text, COUNT count: Integer,
+        ID id: Text always, TIME time: Time, TENANT tenantId: Text, PROCESS_INSTANCES processInstances: Integer,
+        DECISION_INSTANCES decisionInstances: Integer,
     } index [TIME];
 
     /// Somebody whom a task was assigned to, by tenant and interval.

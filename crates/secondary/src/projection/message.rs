@@ -1,12 +1,12 @@
 //! Message subscriptions, and the messages that reached them.
 
-use protocol::{Intent, MessageStartSubscriptionRecord, Name, ProcessMessageSubscriptionRecord, Record};
+use protocol::{Intent, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name, Record};
 
 use crate::change::{Batch, RowId};
 use crate::model::{correlated_message_subscription as correlated, message_subscription as subscription};
 use crate::value::Value;
 
-pub(super) fn subscription(record: &Record, value: &ProcessMessageSubscriptionRecord, batch: &mut Batch) {
+pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);
     let state = match record.intent {
         Intent::Created => {
@@ -43,7 +43,7 @@ pub(super) fn subscription(record: &Record, value: &ProcessMessageSubscriptionRe
         .set(subscription::UPDATED, record.timestamp_ms);
 }
 
-fn reached(record: &Record, value: &ProcessMessageSubscriptionRecord, batch: &mut Batch) {
+fn reached(record: &Record, value: &MessageSubscriptionRecord, batch: &mut Batch) {
     let id = format!("{}_{}", value.message_key.unwrap_or_default(), record.key);
     batch
         .insert(&correlated::ENTITY, RowId::Text(Name::from(id)))

@@ -9,6 +9,7 @@ mod incident;
 mod job;
 mod message;
 mod names;
+mod usage;
 mod user_task;
 mod variable;
 

@@ -4,6 +4,7 @@ use protocol::{Intent, Name, Record, UserTaskRecord};
 
 use super::element::tags_json;
 use super::names::Names;
+use super::usage;
 use crate::change::{Batch, Change, RowId};
 use crate::model::user_task as task;
 use crate::value::Value;
@@ -55,6 +56,10 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
             row.set(task::STATE, state);
         }
     }
+    if record.intent == Intent::Assigned {
+        usage::assigned(record, &value.tenant_id, &value.assignee, batch);
+    }
+    let row = batch.update(&task::ENTITY, RowId::Key(record.key));
     if matches!(record.intent, Intent::Completed | Intent::Canceled) {
         row.set(task::COMPLETED, record.timestamp_ms);
     }

@@ -6,6 +6,7 @@
 
 mod filter;
 mod page;
+pub(super) mod scopes;
 mod special;
 pub(super) mod statistics;
 mod table;
@@ -24,7 +25,7 @@ use super::operation::Call;
 use super::problem::Failure;
 use super::reply::Reply;
 use super::writer::{member, write_list};
-pub(super) use table::{Spec, get_of, of};
+pub(super) use table::{Spec, VARIABLES, get_of, of};
 
 /// The largest exact total, as documented.
 pub(super) const COUNT_MAX: u64 = 10_000;
@@ -72,12 +73,15 @@ pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static S
 
 /// Answers a search operation.
 pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failure> {
+    let scope = spec.scope.map_or_else(|| Ok(Filter::everything()), |scope| scope(call))?;
+    search_where(call, spec, scope).await
+}
+
+/// The same, among rows that pass another filter.
+pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) -> Result<Reply, Failure> {
     let storage = call.storage()?;
     let entity = spec.entity;
-    let mut filter = filter::read(call, spec)?;
-    if let Some(scope) = spec.scope {
-        filter = filter.and(scope(call)?);
-    }
+    let filter = filter::read(call, spec)?.and(among);
     let sort = page::sort(call, spec)?;
     let page = page::read(call, entity, &sort)?;
     let shown = result_object(call.operation, true);

@@ -83,7 +83,8 @@ pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, 
     })))
 }
 
-async fn ask(call: &Call<'_>, asked: Statistics) -> Result<Vec<Row>, Failure> {
+/// Asks for numbers.
+pub(in crate::rest) async fn ask(call: &Call<'_>, asked: Statistics) -> Result<Vec<Row>, Failure> {
     call.storage()?.reader.statistics(asked).await.map_err(|error| Failure::storage(&error))
 }
 

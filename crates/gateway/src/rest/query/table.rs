@@ -35,6 +35,10 @@ fn scoped(call: &Call<'_>, column: ColumnId) -> Result<Filter, Failure> {
     Ok(Filter::Column(column, Test::Equal(Operand::Integer(call.key()?.cast_signed()))))
 }
 
+/// Variables, for operations that find out by themselves which.
+pub(crate) static VARIABLES: Spec =
+    Spec { cut: Some(variable::VALUE), ..plain(Operation::SearchVariables, &variable::ENTITY) };
+
 /// All of them.
 pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchProcessInstances, &process_instance::ENTITY),

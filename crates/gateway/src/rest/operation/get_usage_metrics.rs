@@ -1,0 +1,97 @@
+//! `GET /v2/system/usage-metrics`: of a time, in all and by tenant.
+
+use std::collections::BTreeMap;
+
+use protocol::{Name, Operand, Test};
+use secondary::model::{ColumnId, Entity, usage_assignee as assignee, usage_metric as usage};
+use secondary::{Aggregate, EntityRef, Filter, Row, Statistics};
+
+use super::Call;
+use super::statistics::count;
+use crate::rest::problem::Failure;
+use crate::rest::query::statistics::ask;
+use crate::rest::reply::Reply;
+use crate::rest::writer::{member, write_text};
+
+/// Tenants in one answer.
+const TENANTS_MAX: u32 = 10_000;
+
+/// What was used.
+#[derive(Default, Clone, Copy)]
+struct Used {
+    process_instances: i64,
+    decision_instances: i64,
+    assignees: i64,
+}
+
+pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    let time = |name: &'static str| {
+        let text = call.query_parameter(name)?.unwrap_or_default();
+        let time: Result<jiff::Timestamp, _> = text.parse();
+        time.map(jiff::Timestamp::as_millisecond)
+            .map_err(|error| Failure::invalid(format!("{name}: is no date and time: {error}")))
+    };
+    let (from, to) = (time("startTime")?, time("endTime")?);
+    let tenant = call.query_parameter("tenantId")?;
+    let filter = |time: ColumnId, tenant_id: ColumnId| {
+        let mut all = vec![
+            Filter::Column(time, Test::GreaterOrEqual(Operand::Integer(from))),
+            Filter::Column(time, Test::Less(Operand::Integer(to))),
+        ];
+        all.extend(tenant.as_deref().map(|tenant| {
+            Filter::Column(tenant_id, Test::Equal(Operand::Text(Name::from(tenant))))
+        }));
+        Filter::All(all)
+    };
+    let groups = |entity: &'static Entity, filter, group_by, aggregates| {
+        ask(call, Statistics { entity: EntityRef(entity), filter, group_by, aggregates, limit: TENANTS_MAX })
+    };
+    let sums = || vec![Aggregate::Sum(usage::PROCESS_INSTANCES), Aggregate::Sum(usage::DECISION_INSTANCES)];
+    let assignees = || vec![Aggregate::Distinct(assignee::ASSIGNEE_HASH, Filter::everything())];
+    let used = groups(&usage::ENTITY, filter(usage::TIME, usage::TENANT), vec![usage::TENANT], sums()).await?;
+    let by_tenant = filter(assignee::TIME, assignee::TENANT);
+    let assigned = groups(&assignee::ENTITY, by_tenant.clone(), vec![assignee::TENANT], assignees()).await?;
+    // Somebody may have had tasks of several tenants.
+    let everybody = groups(&assignee::ENTITY, by_tenant, Vec::new(), assignees()).await?;
+
+    let mut tenants: BTreeMap<Name, Used> = BTreeMap::new();
+    let mut total = Used { assignees: everybody.first().map_or(0, |row| number(row, 0)), ..Used::default() };
+    for row in &used {
+        let tenant = tenants.entry(row[0].text().cloned().unwrap_or_default()).or_default();
+        (tenant.process_instances, tenant.decision_instances) = (number(row, 1), number(row, 2));
+        total.process_instances += tenant.process_instances;
+        total.decision_instances += tenant.decision_instances;
+    }
+    for row in &assigned {
+        tenants.entry(row[0].text().cloned().unwrap_or_default()).or_default().assignees = number(row, 1);
+    }
+    let mut out = Vec::with_capacity(256);
+    out.push(b'{');
+    write(total, &mut out);
+    count("activeTenants", tenants.len(), &mut out);
+    member("tenants", &mut out);
+    out.push(b'{');
+    if call.query_parameter("withTenants")?.as_deref() == Some("true") {
+        for (at, (tenant, used)) in tenants.into_iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            write_text(&tenant, &mut out);
+            out.extend_from_slice(b":{");
+            write(used, &mut out);
+            out.push(b'}');
+        }
+    }
+    out.extend_from_slice(b"}}");
+    Ok(Reply::json(out))
+}
+
+fn number(row: &Row, at: usize) -> i64 {
+    row[at].integer().unwrap_or(0)
+}
+
+fn write(used: Used, out: &mut Vec<u8>) {
+    count("processInstances", used.process_instances, out);
+    count("decisionInstances", used.decision_instances, out);
+    count("assignees", used.assignees, out);
+}

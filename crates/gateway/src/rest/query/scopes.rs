@@ -1,0 +1,85 @@
+//! The scopes that an element instance sees: itself, what is around it, its process instance.
+
+use std::collections::BTreeMap;
+
+use protocol::{Key, Name, Operand, Test};
+use secondary::model::{element_instance as element, user_task as task, variable};
+use secondary::{EntityRef, Filter, Position, Row, Search};
+
+use super::super::operation::Call;
+use super::super::problem::Failure;
+use super::Storage;
+
+/// How deeply elements may nest; the engine allows less.
+const DEPTH_MAX: usize = 1000;
+/// Variables that a task may see.
+const VARIABLES_MAX: u32 = 10_000;
+
+fn by_key(entity: &'static secondary::model::Entity, key: i64, columns: u64) -> Search {
+    Search {
+        entity: EntityRef(entity),
+        filter: Filter::Column(0, Test::Equal(Operand::Integer(key))),
+        sort: Vec::new(),
+        position: Position::Offset(0),
+        limit: 1,
+        count_up_to: 0,
+        columns,
+        cut: None,
+    }
+}
+
+async fn one(storage: &Storage, search: Search) -> Result<Option<Row>, Failure> {
+    let found = storage.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    Ok(found.rows.into_iter().next())
+}
+
+/// The scopes of a user task, the innermost first; none if there is no such task.
+pub(in crate::rest) async fn of_user_task(call: &Call<'_>, key: Key) -> Result<Vec<i64>, Failure> {
+    let storage = call.storage()?;
+    let columns = 1 << task::ELEMENT_KEY | 1 << task::INSTANCE_KEY;
+    let Some(task) = one(storage, by_key(&task::ENTITY, key.cast_signed(), columns)).await? else {
+        return Ok(Vec::new());
+    };
+    let instance = task[task::INSTANCE_KEY as usize].integer();
+    let mut scopes = Vec::new();
+    let mut next = task[task::ELEMENT_KEY as usize].integer();
+    while let Some(scope) = next.filter(|scope| Some(*scope) != instance && scopes.len() < DEPTH_MAX) {
+        scopes.push(scope);
+        let element = one(storage, by_key(&element::ENTITY, scope, 1 << element::SCOPE_KEY)).await?;
+        next = element.and_then(|element| element[element::SCOPE_KEY as usize].integer());
+    }
+    scopes.extend(instance);
+    Ok(scopes)
+}
+
+/// Variables of these scopes.
+pub(in crate::rest) fn variables_of(scopes: &[i64]) -> Filter {
+    let mut keys: Vec<_> = scopes.iter().map(|scope| Operand::Integer(*scope)).collect();
+    keys.sort_unstable();
+    Filter::Column(variable::SCOPE_KEY, Test::In(keys))
+}
+
+/// Of each name, the variable of the innermost of these scopes.
+pub(in crate::rest) async fn effective_variables_of(call: &Call<'_>, scopes: &[i64]) -> Result<Filter, Failure> {
+    let search = Search {
+        filter: variables_of(scopes),
+        limit: VARIABLES_MAX,
+        ..by_key(&variable::ENTITY, 0, 1 | 1 << variable::NAME | 1 << variable::SCOPE_KEY)
+    };
+    let found = call.storage()?.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    let depth = |row: &Row| {
+        let scope = row[variable::SCOPE_KEY as usize].integer();
+        scopes.iter().position(|known| Some(*known) == scope).unwrap_or(usize::MAX)
+    };
+    let mut innermost: BTreeMap<Name, &Row> = BTreeMap::new();
+    for row in &found.rows {
+        let name = row[variable::NAME as usize].text().cloned().unwrap_or_default();
+        let chosen = innermost.entry(name).or_insert(row);
+        if depth(row) < depth(chosen) {
+            *chosen = row;
+        }
+    }
+    let mut keys: Vec<_> = innermost.values().filter_map(|row| row[0].integer().map(Operand::Integer)).collect();
+    keys.sort_unstable();
+    Ok(Filter::Column(variable::KEY, Test::In(keys)))
+}
