@@ -60,7 +60,10 @@ pub(in crate::rest) fn variables_of(scopes: &[i64]) -> Filter {
 }
 
 /// Of each name, the variable of the innermost of these scopes.
-pub(in crate::rest) async fn effective_variables_of(call: &Call<'_>, scopes: &[i64]) -> Result<Filter, Failure> {
+pub(in crate::rest) async fn effective_variables_of(
+    call: &Call<'_>,
+    scopes: &[i64],
+) -> Result<Filter, Failure> {
     let search = Search {
         filter: variables_of(scopes),
         limit: VARIABLES_MAX,
@@ -79,7 +82,8 @@ pub(in crate::rest) async fn effective_variables_of(call: &Call<'_>, scopes: &[i
             *chosen = row;
         }
     }
-    let mut keys: Vec<_> = innermost.values().filter_map(|row| row[0].integer().map(Operand::Integer)).collect();
+    let mut keys: Vec<_> =
+        innermost.values().filter_map(|row| row[0].integer().map(Operand::Integer)).collect();
     keys.sort_unstable();
     Ok(Filter::Column(variable::KEY, Test::In(keys)))
 }
