@@ -1,7 +1,7 @@
 //! Cursors: where a page ended, as text that clients hand back.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use protocol::Name;
 use serde_json::Value as Json;
 
@@ -28,7 +28,7 @@ pub fn decode(entity: &Entity, sort: &[Sort], cursor: &str) -> Option<Vec<Value>
     if cursor.len() > LENGTH_MAX {
         return None;
     }
-    let bytes = BASE64.decode(cursor.trim_end_matches('=')).ok()?;
+    let bytes = BASE64.decode(cursor).ok()?;
     let Json::Array(parts) = serde_json::from_slice(&bytes).ok()? else { return None };
     let (first, values) = parts.split_first()?;
     if first.as_str()? != fingerprint(entity, sort) || values.len() != sort.len() + 1 {

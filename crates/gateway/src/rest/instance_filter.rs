@@ -193,8 +193,8 @@ fn operand(path: &str, kind: ValueKind, value: &Value) -> Result<Operand, Failur
         ValueKind::Text => Operand::Text(Name::from(text)),
         ValueKind::Flag => Operand::Integer(i64::from(value == &Value::Bool(true))),
         ValueKind::Integer => Operand::Integer(value.as_i64().unwrap_or_default()),
-        // Nothing has a negative key; that is no fault of a filter.
-        ValueKind::Key if text.starts_with('-') => Operand::Integer(-1),
+        // Nothing has a negative key, or one that is no number; that is no fault of a filter.
+        ValueKind::Key if !text.bytes().all(|byte| byte.is_ascii_digit()) => Operand::Integer(-1),
         ValueKind::Key => Operand::Integer(parse_key(path, text)?.cast_signed()),
         ValueKind::Date => {
             let time: jiff::Timestamp = text

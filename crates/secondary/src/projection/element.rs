@@ -41,7 +41,7 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
             }
         }
         Intent::ElementCompleted => {
-            end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record)
+            end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record);
         }
         Intent::ElementTerminated => {
             end(batch.update(entity, id), instance::STATE, "TERMINATED", instance::END, record);
@@ -89,7 +89,7 @@ fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut 
                 .set(element::SCOPE_KEY, value.flow_scope_key);
         }
         Intent::ElementCompleted => {
-            end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record)
+            end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record);
         }
         Intent::ElementTerminated => {
             end(batch.update(entity, id), element::STATE, "TERMINATED", element::END, record);

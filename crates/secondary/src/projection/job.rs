@@ -51,7 +51,7 @@ pub(super) fn apply(record: &Record, value: &JobRecord, batch: &mut Batch) {
     match record.intent {
         Intent::Completed => count(record, value, metric::COMPLETED, metric::LAST_COMPLETED, batch),
         Intent::Failed | Intent::ErrorThrown => {
-            count(record, value, metric::FAILED, metric::LAST_FAILED, batch)
+            count(record, value, metric::FAILED, metric::LAST_FAILED, batch);
         }
         _ => {}
     }

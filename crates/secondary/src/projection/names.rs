@@ -109,7 +109,7 @@ fn read(process_id: &Name, file: &Name) -> ProcessNames {
                 }
             }
             (Space::Zeebe, "versionTag") => {
-                names.version_tag = document.attribute(id, "value").map(Name::from)
+                names.version_tag = document.attribute(id, "value").map(Name::from);
             }
             (Space::Zeebe, "formDefinition") => {
                 let extensions = node.parent;

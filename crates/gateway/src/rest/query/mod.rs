@@ -83,7 +83,8 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
     let entity = spec.entity;
     let filter = filter::read(call, spec)?.and(among);
     let sort = page::sort(call, spec)?;
-    let page = page::read(call, entity, &sort)?;
+    let is_paged = property(result_object(call.operation, false), "page").is_some();
+    let page = if is_paged { page::read(call, entity, &sort)? } else { page::Page::WHOLE };
     let shown = result_object(call.operation, true);
     let whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
     let cut = spec.cut.filter(|_| !whole).map(|column| (column, write::VALUE_CHARS_MAX as u32 + 1));
@@ -105,7 +106,9 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
     write_list(&found.rows, &mut out, |row: &Row, out| {
         write::object(entity, shown, row, cut.is_some(), out);
     });
-    page::write(entity, &order, &found, &mut out);
+    if is_paged {
+        page::write(entity, &order, &found, &mut out);
+    }
     out.push(b'}');
     Ok(Reply::json(out))
 }

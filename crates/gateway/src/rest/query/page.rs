@@ -20,6 +20,11 @@ pub(super) struct Page {
     pub(super) limit: u32,
 }
 
+impl Page {
+    /// Everything, of answers that have no pages.
+    pub(super) const WHOLE: Self = Self { position: Position::Offset(0), limit: LIMIT_MAX };
+}
+
 fn json(call: &Call<'_>, name: &str) -> Value {
     let raw = if call.fields.is_declared(name) { call.fields.raw(name) } else { None };
     raw.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null)

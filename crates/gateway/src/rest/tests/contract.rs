@@ -309,6 +309,11 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
             Operation::UpdateGlobalTaskListener => body = Some(json!({"type": "t", "eventTypes": ["all"]})),
             Operation::EvaluateExpression => body = Some(json!({"expression": "=a"})),
             Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
+            Operation::GetJobTimeSeriesStatistics => {
+                let time = "2030-01-01T00:00:00Z";
+                let filter = json!({"from": time, "to": time, "jobType": "a", "resolution": "PT1H"});
+                body = Some(json!({"filter": filter}));
+            }
             _ => {}
         }
         // Batch operations must say whom they mean.
