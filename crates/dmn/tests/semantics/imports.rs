@@ -3,19 +3,18 @@
 use crate::{HEAD, literal, model, output, variables};
 use dmn::{DecisionRequirements, Limits, Parser};
 use feel::Environment;
+use std::fmt::Write;
 
 /// A model of another namespace that imports some.
 fn importing(namespace: &str, imports: &[(&str, &str)], body: &str) -> String {
-    let head = HEAD.replace("namespace='ns'", &format!("namespace='{namespace}'"));
-    let imports: String = imports
-        .iter()
-        .map(|(namespace, name)| {
-            format!(
-                "<import namespace='{namespace}' name='{name}' importType='https://www.omg.org/spec/DMN/20191111/MODEL/'/>"
-            )
-        })
-        .collect();
-    format!("{head}{imports}{body}</definitions>")
+    let mut text = HEAD.replace("namespace='ns'", &format!("namespace='{namespace}'"));
+    for (namespace, name) in imports {
+        let _ = write!(
+            text,
+            "<import namespace='{namespace}' name='{name}' importType='https://www.omg.org/spec/DMN/20191111/MODEL/'/>"
+        );
+    }
+    text + body + "</definitions>"
 }
 
 fn parse(text: &str, available: &[&DecisionRequirements]) -> Result<DecisionRequirements, String> {
