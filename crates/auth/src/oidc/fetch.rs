@@ -16,7 +16,7 @@ use tokio_rustls::TlsConnector;
 use crate::tls::{ClientTls, TlsError};
 
 /// A document takes at most this long, connection included.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest document, in bytes.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::Uri;
 use parking_lot::RwLock;
 use serde::Deserialize;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::fetch::fetch;
 use super::keys::KeySet;
@@ -39,6 +39,7 @@ pub(super) struct Keys {
 struct State {
     keys: Option<Keys>,
     fetched_ms: u64,
+    /// Attempts that came to their end, and when the last did.
     attempts: u64,
     attempted_ms: Option<u64>,
     /// Where the keys were, as the discovery document said last.
@@ -107,10 +108,10 @@ impl KeySource {
             let keys = state.keys.clone()?;
             (keys, now_ms.saturating_sub(state.fetched_ms) >= self.age_max_ms && state.may_ask(now_ms))
         };
-        if is_due {
+        // Whoever asks already asks for everybody.
+        if is_due && let Ok(asking) = Arc::clone(&self.asking).try_lock_owned() {
             let source = Arc::clone(self);
-            let attempt = keys.attempt;
-            tokio::spawn(async move { source.ask(attempt).await });
+            tokio::spawn(async move { source.ask(asking).await });
         }
         Some(keys)
     }
@@ -120,43 +121,42 @@ impl KeySource {
         if let Some(keys) = self.tend() {
             return Ok(keys);
         }
-        let attempts = self.state.read().attempts;
-        self.ask_apart(attempts).await;
+        self.wait_for_attempt().await;
         self.state.read().keys.clone().ok_or(Reason::IssuerUnavailable)
     }
 
     /// Keys that the issuer was asked for after `keys`, if it may be asked.
     pub async fn newer_than(self: &Arc<Self>, keys: &Keys) -> Option<Keys> {
-        self.ask_apart(keys.attempt).await;
+        self.wait_for_attempt().await;
         self.state.read().keys.clone().filter(|newer| newer.attempt != keys.attempt)
     }
 
-    /// Asks on a task of its own: whoever waits may give up, and others wait for the same answer.
-    async fn ask_apart(self: &Arc<Self>, seen: u64) {
+    /// Asks the issuer, if it may be asked, or waits for the answer that somebody else waits for already. On a task of
+    /// its own, since whoever began to ask may give up while others wait.
+    async fn wait_for_attempt(self: &Arc<Self>) {
         let source = Arc::clone(self);
-        if let Err(error) = tokio::spawn(async move { source.ask(seen).await }).await {
+        let task = tokio::spawn(async move {
+            let asking = Arc::clone(&source.asking).lock_owned().await;
+            source.ask(asking).await;
+        });
+        if let Err(error) = task.await {
             tracing::error!(%error, "asking for keys failed");
         }
     }
 
-    /// Asks the issuer, unless somebody did since attempt `seen`, or too short a time ago.
-    async fn ask(&self, seen: u64) {
-        let _asking = self.asking.lock().await;
-        let now_ms = self.clock.now_ms();
-        let attempt = {
-            let mut state = self.state.write();
-            let brought_by = state.keys.as_ref().map_or(state.attempts, |keys| keys.attempt);
-            if brought_by != seen || !state.may_ask(now_ms) {
-                return;
-            }
-            state.attempts += 1;
-            state.attempted_ms = Some(now_ms);
-            state.attempts
-        };
+    /// Asks the issuer, unless that was done too short a time ago.
+    async fn ask(&self, _asking: OwnedMutexGuard<()>) {
+        if !self.state.read().may_ask(self.clock.now_ms()) {
+            return;
+        }
         self.fetches.fetch_add(1, Ordering::Relaxed);
         let result = self.fetch_keys().await;
         keys_fetched(result.is_ok());
+        let now_ms = self.clock.now_ms();
         let mut state = self.state.write();
+        state.attempts += 1;
+        state.attempted_ms = Some(now_ms);
+        let attempt = state.attempts;
         match result {
             Ok(set) => {
                 state.fetched_ms = now_ms;

@@ -131,6 +131,8 @@ struct State {
     /// What the discovery document says instead of the issuer itself.
     claims_to_be: Mutex<Option<String>>,
     away: AtomicBool,
+    silent: AtomicBool,
+    connections: AtomicU64,
     key_requests: AtomicU64,
 }
 
@@ -157,12 +159,20 @@ impl Issuer {
             keys: Mutex::new(json!({"keys": []})),
             claims_to_be: Mutex::default(),
             away: AtomicBool::new(false),
+            silent: AtomicBool::new(false),
+            connections: AtomicU64::new(0),
             key_requests: AtomicU64::new(0),
         });
         let of_server = Arc::clone(&state);
         tokio::spawn(async move {
+            let mut unanswered = Vec::new();
             loop {
                 let Ok((stream, _)) = listener.accept().await else { return };
+                of_server.connections.fetch_add(1, Ordering::Relaxed);
+                if of_server.silent.load(Ordering::Relaxed) {
+                    unanswered.push(stream);
+                    continue;
+                }
                 if of_server.away.load(Ordering::Relaxed) {
                     continue;
                 }
@@ -198,6 +208,15 @@ impl Issuer {
     /// From now on connections are closed without an answer, or no longer.
     pub fn be_away(&self, away: bool) {
         self.state.away.store(away, Ordering::Relaxed);
+    }
+
+    /// From now on connections are kept open without an answer.
+    pub fn be_silent(&self) {
+        self.state.silent.store(true, Ordering::Relaxed);
+    }
+
+    pub fn connections(&self) -> u64 {
+        self.state.connections.load(Ordering::Relaxed)
     }
 
     /// How often the keys were asked for.

@@ -16,6 +16,7 @@ use crate::issuer::{Issuer, Pair, SigningKey, encode};
 
 struct Server {
     authenticator: Authenticator,
+    oidc: Arc<Oidc>,
     hand: Hand,
     issuer: Issuer,
     key: SigningKey,
@@ -32,10 +33,10 @@ impl Server {
         let mut settings = OidcSettings::new(issuer.url());
         settings.audiences = vec!["baton".to_owned(), "baton-api".to_owned()];
         change(&mut settings);
-        let oidc = Oidc::new(settings, hand.clock()).unwrap();
+        let oidc = Arc::new(Oidc::new(settings, hand.clock()).unwrap());
         let sessions = Some(SessionSettings::default());
-        let authenticator = Authenticator::new(Method::Oidc(Arc::new(oidc)), sessions, hand.clock());
-        Self { authenticator, hand, issuer, key }
+        let authenticator = Authenticator::new(Method::Oidc(Arc::clone(&oidc)), sessions, hand.clock());
+        Self { authenticator, oidc, hand, issuer, key }
     }
 
     /// Claims that are accepted for five minutes, with some replaced; null removes.
@@ -399,6 +400,39 @@ async fn many_first_requests_ask_the_issuer_once() {
     let results = join_all(tokens.iter().map(|token| server.ask(token))).await;
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     assert_eq!(server.issuer.key_requests(), 1);
+}
+
+/// Each of them would otherwise wait for its own time-out, one after the other.
+#[tokio::test]
+async fn those_who_waited_for_an_issuer_that_is_silent_do_not_ask_again() {
+    let server = Server::start().await;
+    server.check(json!({})).await.unwrap();
+    server.issuer.be_silent();
+    server.hand.pass_s(10);
+    let stranger = SigningKey::p256("stranger");
+    let tokens: Vec<_> = (0..20)
+        .map(|n| stranger.token("ES256", &server.claims(json!({"sub": format!("user {n}")}))))
+        .collect();
+    let before = server.issuer.connections();
+    let waits = join_all(tokens.iter().map(|token| server.fault(token)));
+    let is_asked = async {
+        while server.issuer.connections() == before {
+            tokio::task::yield_now().await;
+        }
+        server.hand.pass_s(60);
+        tokio::time::pause();
+    };
+    let (faults, ()) = tokio::join!(waits, is_asked);
+    assert!(faults.iter().all(|fault| *fault == TokenFault::UnknownKey), "{faults:?}");
+    assert_eq!(server.oidc.keys_fetched(), 2);
+    // Nor do those who need no newer keys wait, or have them asked for more than once at a time.
+    server.hand.pass_s(600);
+    for n in 0..20 {
+        server.check(json!({"sub": format!("late user {n}")})).await.unwrap();
+        server.hand.pass_s(60);
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.oidc.keys_fetched(), 3);
 }
 
 #[tokio::test]
