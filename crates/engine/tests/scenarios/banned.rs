@@ -564,3 +564,58 @@ fn nobody_is_asked_about_the_user_task_of_a_banned_instance() {
         "#]],
     );
 }
+
+#[test]
+fn what_compensation_has_begun_goes_with_a_banned_instance() {
+    let model = "process p
+        start s
+        sub inner {
+            start is
+            job a type=t
+            boundary undo_a on=a compensation=weak
+            job weak type=t handler
+            is -> a
+        }
+        throw undo compensate
+        end e
+        s -> inner -> undo -> e";
+    check_with(
+        &[("p", model)],
+        Options { max_steps_per_command: 1, ..fault(FaultPoint::Activate, "weak") },
+        "deploy p
+         create p
+         show elements compensations errors
+         complete a
+         cancel #1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              p activating, activated
+              s activating, activated, completing, completed
+              -- s_inner
+              inner activating, activated
+              is activating, activated, completing, completed
+              -- is_a
+              a activating
+              job a created type t retries 3
+              a activated
+              = created p v1
+            > complete a
+              a completing, completed
+              compensation a/weak created
+              inner completing, completed
+              compensation inner/- created
+              undo activating, activated
+              compensation inner/- triggered by undo
+              compensation a/weak triggered by undo
+              compensation inner/- completed by undo
+              error in #1: a fault of the test at 'weak'
+              banned #1: a fault of the test at 'weak'
+            > cancel #1
+              p terminating
+              compensation a/weak deleted by undo
+              undo terminating, terminated
+              p terminated
+        "#]],
+    );
+}
