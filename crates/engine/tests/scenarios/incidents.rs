@@ -308,3 +308,35 @@ fn resolving_without_retries_raises_a_new_incident() {
         "#]],
     );
 }
+
+#[test]
+fn a_script_that_is_tried_again_takes_its_inputs_anew() {
+    check(
+        r#"process p
+           start s
+           script calc expr="assert(y, y > 0)" result=z in:y==x
+           end e
+           s -> calc -> e"#,
+        r#"show incidents variables
+           create p {"x":0}
+           set #1 {"x":3}
+           set calc local {"y":7}
+           resolve calc"#,
+        expect![[r#"
+              = deployed p v1
+            > create p {"x":0}
+              p.x = 0 created
+              calc.y = 0 created
+              incident calc EXTRACT_VALUE_ERROR created: failed to evaluate expression 'assert(y, y > 0)': Assertion failure on evaluate the expression 'assert(y, y > 0)': The condition is not fulfilled The evaluation reported the following warnings:|[ASSERT_FAILURE] The condition is not fulfilled
+              = created p v1
+            > set #1 {"x":3}
+              p.x = 3 updated
+            > set calc local {"y":7}
+              calc.y = 7 updated
+            > resolve calc
+              incident calc EXTRACT_VALUE_ERROR resolved
+              calc.y = 3 updated
+              p.z = 3 created
+        "#]],
+    );
+}

@@ -64,7 +64,8 @@ impl Generator<'_> {
             let start = match self.random.below(6) {
                 0..=2 => {
                     let id = self.id("get");
-                    let more = ["", " listen:start=t", " out:r=\"=r\""][self.random.below(3) as usize];
+                    let more = ["", " listen:start=t", " out:r=\"=r\" out:key=\"=key\""]
+                        [self.random.below(3) as usize];
                     let _ = writeln!(text, "receive {id} message=b{number} starts{more}");
                     self.with_boundaries(&mut text, id).last
                 }
