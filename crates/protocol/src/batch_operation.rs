@@ -183,6 +183,9 @@ pub enum InstanceField {
     /// Whether that element instance has an incident.
     #[n(19)]
     HasElementInstanceIncident,
+    /// What [`crate::error_hash`] makes of the message of one of its incidents.
+    #[n(20)]
+    IncidentErrorHash,
 }
 
 impl InstanceField {

@@ -1,7 +1,7 @@
 //! Whether a process instance is meant by a filter.
 
 use bpmn::Process;
-use protocol::{Condition, InstanceField, InstanceFilter, Key, Name, Operand, Test};
+use protocol::{Condition, InstanceField, InstanceFilter, Key, Name, Operand, Test, error_hash};
 use state::StateError;
 
 use crate::entity::{ElementInstance, Instance};
@@ -99,7 +99,10 @@ impl Work<'_> {
             InstanceField::State => Some(text(ACTIVE)),
             InstanceField::StartDate => Some(Operand::Integer(instance.created_ms)),
             InstanceField::HasIncident => Some(flag(self.tables.incident_counts.contains(&subject.key)?)),
-            InstanceField::ErrorMessage => return self.has_error_message(subject, test),
+            InstanceField::ErrorMessage => return self.has_error(subject, test, text),
+            InstanceField::IncidentErrorHash => {
+                return self.has_error(subject, test, |message| Operand::Integer(error_hash(message).into()));
+            }
             InstanceField::Tag => {
                 return Ok(instance.tags.iter().any(|tag| test.is_met_by(Some(&text(tag)))));
             }
@@ -113,12 +116,18 @@ impl Work<'_> {
         Ok(test.is_met_by(value.as_ref()))
     }
 
-    fn has_error_message(&mut self, subject: &Subject, test: &Test) -> Result<bool, StateError> {
+    /// Whether something about the message of one of the incidents passes a test.
+    fn has_error(
+        &mut self,
+        subject: &Subject,
+        test: &Test,
+        about: impl Fn(&str) -> Operand,
+    ) -> Result<bool, StateError> {
         let mut is_any = false;
         let found = self.any_incident(subject, |work, incident_key| {
             let Some(incident) = work.tables.incidents.get(&incident_key)? else { return Ok(false) };
             is_any = true;
-            Ok(test.is_met_by(Some(&text(&incident.error_message))))
+            Ok(test.is_met_by(Some(&about(&incident.error_message))))
         })?;
         Ok(found || (!is_any && test.is_met_by(None)))
     }

@@ -11,8 +11,7 @@ const CONDITIONS_MAX: usize = 1000;
 /// Characters of a `$like`: comparing takes time by the product of pattern and text.
 const LIKE_CHARS_MAX: usize = 1000;
 /// Properties that only a store of what has ended could tell.
-const UNKNOWN: &[&str] =
-    &["batchOperationId", "batchOperationKey", "hasRetriesLeft", "incidentErrorHashCode"];
+const UNKNOWN: &[&str] = &["batchOperationId", "batchOperationKey", "hasRetriesLeft"];
 
 /// How the values of a property are written.
 #[derive(Clone, Copy)]
@@ -118,6 +117,7 @@ fn field(name: &str) -> Option<(InstanceField, ValueKind)> {
         "endDate" => (InstanceField::EndDate, ValueKind::Date),
         "hasIncident" => (InstanceField::HasIncident, ValueKind::Flag),
         "errorMessage" => (InstanceField::ErrorMessage, ValueKind::Text),
+        "incidentErrorHashCode" => (InstanceField::IncidentErrorHash, ValueKind::Integer),
         "elementId" => (InstanceField::ElementId, ValueKind::Text),
         "elementInstanceState" => (InstanceField::ElementInstanceState, ValueKind::Text),
         "hasElementInstanceIncident" => (InstanceField::HasElementInstanceIncident, ValueKind::Flag),
@@ -267,6 +267,10 @@ mod tests {
             (r#"{"endDate":{"$exists":true}}"#, condition(F::EndDate, Test::Exists(true))),
             (r#"{"hasIncident":true}"#, condition(F::HasIncident, Test::Equal(Operand::Integer(1)))),
             (r#"{"errorMessage":"m"}"#, condition(F::ErrorMessage, Test::Equal(text("m")))),
+            (
+                r#"{"incidentErrorHashCode":{"$in":[7,-5]}}"#,
+                condition(F::IncidentErrorHash, Test::In(vec![Operand::Integer(-5), Operand::Integer(7)])),
+            ),
             (r#"{"elementId":"e"}"#, condition(F::ElementId, Test::Equal(text("e")))),
             (
                 r#"{"elementInstanceState":"ACTIVE"}"#,

@@ -1,14 +1,14 @@
 //! Batch operations in scripts.
 //!
 //! A filter is made of `key=#1,#2` (process instances), `parent=#1`, `called=true|false`, `id=PROCESS`, `version=2`, `tag=TAG`,
-//! `tenant=ID`, `business=ID`, `state=ACTIVE`, `incident=true`, `error=*text*`, `element=ID`, `element-incident=true`,
+//! `tenant=ID`, `business=ID`, `state=ACTIVE`, `incident=true`, `error=*text*`, `hash=message`, `element=ID`, `element-incident=true`,
 //! `var:NAME=JSON`, `before=10s` (after the start of the test); `!` before a value means that it must not be that, `or.` before
 //! a name that this or another such is enough.
 
 use std::fmt::Write as _;
 
 use engine::Engine;
-use protocol::{Condition, InstanceField, InstanceFilter, Key, Name, Operand, Test};
+use protocol::{Condition, InstanceField, InstanceFilter, Key, Name, Operand, Test, error_hash};
 
 use super::harness::START_MS;
 use super::transcript::Transcript;
@@ -54,6 +54,10 @@ fn condition(name: &str, value: &str, transcript: &Transcript) -> Condition {
         "state" => (InstanceField::State, is(text(value))),
         "incident" => (InstanceField::HasIncident, is(flag(value))),
         "error" => (InstanceField::ErrorMessage, Test::Like(Name::from(value))),
+        "hash" => {
+            let hash = error_hash(&value.replace('_', " "));
+            (InstanceField::IncidentErrorHash, is(Operand::Integer(hash.into())))
+        }
         "element" => (InstanceField::ElementId, is(text(value))),
         "element-incident" => (InstanceField::HasElementInstanceIncident, is(flag(value))),
         "before" => {
