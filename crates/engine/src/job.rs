@@ -12,6 +12,7 @@ use crate::entity::{ErrorType, Job, JobState};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::options::FaultPoint;
+use crate::record::JobNews;
 use crate::tables::Tables;
 use crate::user_task::headers::of_listener;
 use crate::work::{At, Work};
@@ -124,6 +125,7 @@ impl Work<'_> {
             created_ms: self.now_ms(),
             listener_event_type,
             more_headers,
+            retry_backoff_ms: 0,
         };
         self.counters.count_job(JobAction::Created);
         self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1);
@@ -162,10 +164,19 @@ impl Work<'_> {
 
     /// Cancels the job of an element instance that is terminated.
     pub fn cancel_job(&mut self, key: Key) -> Result<(), Failure> {
+        self.cancel_job_for(key, &JobNews::default())
+    }
+
+    /// Cancels a job whose work people do from now on.
+    pub fn hand_over_job(&mut self, key: Key) -> Result<(), Failure> {
+        self.cancel_job_for(key, &JobNews { is_handed_over: true, ..JobNews::default() })
+    }
+
+    fn cancel_job_for(&mut self, key: Key, news: &JobNews) -> Result<(), Failure> {
         if let Some(job) = self.tables.jobs.get(&key)? {
             self.remove_job(key, &job);
             self.counters.count_job(JobAction::Canceled);
-            self.record_job(key, Intent::Canceled, &job, &Document::empty(), "", -1);
+            self.record_job_news(key, Intent::Canceled, &job, news);
         }
         Ok(())
     }

@@ -7,11 +7,39 @@ use protocol::{
     Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, MultiInstanceRecord, Name,
     ProcessInstanceBatchRecord, ProcessInstanceRecord, Record, RecordValue, TimerRecord, VariableRecord,
 };
-use protocol::{Document, IncidentRecord, JobRecord, Json, MessageRecord};
+use protocol::{Document, IncidentRecord, JobRecord, JobResult, Json, MessageRecord};
 
 use crate::counters::ElementAction;
 use crate::entity::{Compensation, Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
 use crate::work::{At, Work};
+
+/// What the record of a job tells beyond the job itself.
+pub(crate) struct JobNews<'a> {
+    /// What somebody brought or is given.
+    pub variables: Option<&'a Document>,
+    pub error_code: &'a str,
+    /// For how long a worker has it, or -1.
+    pub timeout_ms: i64,
+    /// What a worker has decided.
+    pub result: Option<&'a JobResult>,
+    /// Names of the attributes that were changed from outside.
+    pub changed: &'a [&'static str],
+    /// Whether people do its work now.
+    pub is_handed_over: bool,
+}
+
+impl Default for JobNews<'_> {
+    fn default() -> Self {
+        Self {
+            variables: None,
+            error_code: "",
+            timeout_ms: -1,
+            result: None,
+            changed: &[],
+            is_handed_over: false,
+        }
+    }
+}
 
 /// Fixed texts that are kept.
 const MAX_TEXTS: usize = 64;
@@ -112,6 +140,11 @@ impl Work<'_> {
         error_code: &str,
         timeout_ms: i64,
     ) {
+        let news = JobNews { variables: Some(variables), error_code, timeout_ms, ..JobNews::default() };
+        self.record_job_news(key, intent, job, &news);
+    }
+
+    pub fn record_job_news(&mut self, key: Key, intent: Intent, job: &Job, news: &JobNews) {
         self.emit(key, intent, |work| {
             let found = work.instance(job.process_instance_key).ok().flatten();
             let (element_id, headers) =
@@ -125,17 +158,17 @@ impl Work<'_> {
                 worker: job.worker.clone(),
                 retries: job.retries,
                 deadline_ms: if job.state == crate::entity::JobState::Activated { job.due_ms } else { -1 },
-                timeout_ms,
+                timeout_ms: news.timeout_ms,
                 custom_headers: headers,
-                variables: variables.clone(),
-                retry_backoff_ms: 0,
+                variables: news.variables.cloned().unwrap_or_default(),
+                retry_backoff_ms: job.retry_backoff_ms,
                 recurring_time_ms: if job.state == crate::entity::JobState::Backoff {
                     job.due_ms
                 } else {
                     -1
                 },
                 error_message: job.error_message.clone(),
-                error_code: Name::from(error_code),
+                error_code: Name::from(news.error_code),
                 element_id,
                 element_instance_key: job.element_instance_key,
                 process_instance_key: job.process_instance_key,
@@ -147,6 +180,9 @@ impl Work<'_> {
                 job_listener_event_type: text(job.listener_event_type.as_str()),
                 root_process_instance_key: instance.as_ref().map_or(job.process_instance_key, |i| i.root_key),
                 tags: instance.as_ref().map(|i| i.tags.clone()).unwrap_or_default(),
+                changed_attributes: news.changed.iter().copied().map(Name::from).collect(),
+                result: news.result.cloned().map(Box::new),
+                is_job_to_user_task_migration: news.is_handed_over,
             }
         });
     }

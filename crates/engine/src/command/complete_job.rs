@@ -5,6 +5,7 @@ use protocol::{CompleteJob, Intent, JobKind, JobResult, Key, Rejection, Response
 use crate::counters::JobAction;
 use crate::entity::{Job, JobState};
 use crate::failure::Failure;
+use crate::record::JobNews;
 use crate::step::Step;
 use crate::work::Work;
 
@@ -28,7 +29,12 @@ impl Work<'_> {
         self.counters.count_job(JobAction::Completed);
         let lived_ms = self.now_ms() - job.created_ms;
         self.effects.latencies.job_life_ms.push(lived_ms);
-        self.record_job(key, Intent::Completed, &job, &complete.variables, "", -1);
+        let news = JobNews {
+            variables: Some(&complete.variables),
+            result: complete.result.as_deref(),
+            ..JobNews::default()
+        };
+        self.record_job_news(key, Intent::Completed, &job, &news);
         self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
         if job.kind == JobKind::TaskListener {
             self.task_listener_done(&job, complete)?;

@@ -19,6 +19,7 @@ impl Work<'_> {
         }
         self.leave_state(key, &job);
         job.retries = fail.retries;
+        job.retry_backoff_ms = fail.retry_backoff_ms.max(0);
         job.error_message = self.cut_message(&fail.error_message);
         if fail.retries > 0 && fail.retry_backoff_ms > 0 {
             job.state = JobState::Backoff;

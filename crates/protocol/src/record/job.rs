@@ -1,0 +1,191 @@
+//! Records of jobs.
+
+use minicbor::{Decode, Encode};
+use serde::{Serialize, Serializer};
+
+use super::raw_json;
+use crate::{ActivateElement, Document, JobResult, Key, Name, UserTaskChanges};
+
+records! {
+    /// A job.
+    JobRecord {
+        0 #[serde(rename = "type")] job_type: Name, 1 worker: Name, 2 retries: i32, 3 #[serde(rename = "deadline")] deadline_ms: i64,
+        4 #[serde(rename = "timeout")] timeout_ms: i64, 5 #[serde(serialize_with = "raw_json")] custom_headers: Name,
+        6 variables: Document, 7 #[serde(rename = "retryBackoff")] retry_backoff_ms: i64, 8 #[serde(rename = "recurringTime")] recurring_time_ms: i64,
+        9 error_message: Name, 10 error_code: Name, 11 element_id: Name, 12 element_instance_key: Key,
+        13 process_instance_key: Key, 14 bpmn_process_id: Name, 15 process_definition_version: u32,
+        16 process_definition_key: Key, 17 tenant_id: Name, 18 job_kind: Name, 19 job_listener_event_type: Name,
+        20 root_process_instance_key: Key, 21 tags: Vec<Name>, 22 #[cbor(default)] changed_attributes: Vec<Name>,
+        23 #[serde(serialize_with = "result_or_none")] result: Option<Box<JobResult>>,
+        24 #[cbor(default)] #[serde(rename = "jobToUserTaskMigration")] is_job_to_user_task_migration: bool,
+    }
+}
+
+/// Consumers find all members of a result in each record.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Exported<'a> {
+    r#type: &'static str,
+    denied: bool,
+    denied_reason: &'a str,
+    corrected_attributes: Vec<&'static str>,
+    corrections: Corrections<'a>,
+    activate_elements: &'a [ActivateElement],
+    completion_condition_fulfilled: bool,
+    cancel_remaining_instances: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Corrections<'a> {
+    assignee: &'a str,
+    due_date: &'a str,
+    follow_up_date: &'a str,
+    candidate_groups_list: &'a [Name],
+    candidate_users_list: &'a [Name],
+    priority: i32,
+}
+
+/// A result as consumers expect it, the one of a job without any included.
+#[expect(clippy::ref_option, reason = "serde hands over a reference")]
+fn result_or_none<S: Serializer>(result: &Option<Box<JobResult>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let none = UserTaskChanges::default();
+    let mut exported = Exported {
+        r#type: "USER_TASK",
+        denied: false,
+        denied_reason: "",
+        corrected_attributes: Vec::new(),
+        corrections: corrections(&none),
+        activate_elements: &[],
+        completion_condition_fulfilled: false,
+        cancel_remaining_instances: false,
+    };
+    match result.as_deref() {
+        None => {}
+        Some(JobResult::UserTask { denied, denied_reason, corrections: changes }) => {
+            exported.denied = *denied;
+            exported.denied_reason = denied_reason;
+            exported.corrected_attributes = corrected(changes);
+            exported.corrections = corrections(changes);
+        }
+        Some(JobResult::AdHocSubProcess {
+            activate_elements,
+            is_completion_condition_fulfilled,
+            is_cancel_remaining_instances,
+        }) => {
+            exported.r#type = "AD_HOC_SUB_PROCESS";
+            exported.activate_elements = activate_elements;
+            exported.completion_condition_fulfilled = *is_completion_condition_fulfilled;
+            exported.cancel_remaining_instances = *is_cancel_remaining_instances;
+        }
+    }
+    exported.serialize(serializer)
+}
+
+fn corrected(changes: &UserTaskChanges) -> Vec<&'static str> {
+    [
+        ("assignee", changes.assignee.is_some()),
+        ("dueDate", changes.due_date.is_some()),
+        ("followUpDate", changes.follow_up_date.is_some()),
+        ("candidateGroupsList", changes.candidate_groups.is_some()),
+        ("candidateUsersList", changes.candidate_users.is_some()),
+        ("priority", changes.priority.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_corrected)| is_corrected.then_some(name))
+    .collect()
+}
+
+fn corrections(changes: &UserTaskChanges) -> Corrections<'_> {
+    Corrections {
+        assignee: changes.assignee.as_deref().unwrap_or_default(),
+        due_date: changes.due_date.as_deref().unwrap_or_default(),
+        follow_up_date: changes.follow_up_date.as_deref().unwrap_or_default(),
+        candidate_groups_list: changes.candidate_groups.as_deref().unwrap_or_default(),
+        candidate_users_list: changes.candidate_users.as_deref().unwrap_or_default(),
+        priority: changes.priority.unwrap_or(-1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exported(result: Option<JobResult>) -> serde_json::Value {
+        let result = result.map(Box::new);
+        let mut json = Vec::new();
+        result_or_none(&result, &mut serde_json::Serializer::new(&mut json)).unwrap();
+        serde_json::from_slice(&json).unwrap()
+    }
+
+    #[test]
+    fn a_result_is_exported_with_all_its_members() {
+        let none = exported(None);
+        assert_eq!(none["type"], "USER_TASK");
+        assert_eq!(none["denied"], false);
+        assert_eq!(none["corrections"]["priority"], -1);
+        assert_eq!(none["corrections"]["candidateUsersList"], serde_json::json!([]));
+        let corrections = UserTaskChanges {
+            assignee: Some(Name::from("ann")),
+            candidate_groups: Some(Vec::new()),
+            ..UserTaskChanges::default()
+        };
+        let denied_reason = Name::from("no");
+        let of_task = exported(Some(JobResult::UserTask { denied: true, denied_reason, corrections }));
+        assert_eq!(of_task["deniedReason"], "no");
+        assert_eq!(of_task["corrections"]["assignee"], "ann");
+        assert_eq!(of_task["correctedAttributes"], serde_json::json!(["assignee", "candidateGroupsList"]));
+        let ad_hoc = exported(Some(JobResult::AdHocSubProcess {
+            activate_elements: vec![ActivateElement {
+                element_id: Name::from("a"),
+                variables: Document::empty(),
+            }],
+            is_completion_condition_fulfilled: false,
+            is_cancel_remaining_instances: true,
+        }));
+        assert_eq!(ad_hoc["type"], "AD_HOC_SUB_PROCESS");
+        assert_eq!(ad_hoc["activateElements"][0]["elementId"], "a");
+        assert_eq!(ad_hoc["cancelRemainingInstances"], true);
+    }
+
+    #[test]
+    fn consumers_find_each_member() {
+        let record = JobRecord {
+            job_type: Name::from("t"),
+            worker: Name::default(),
+            retries: 3,
+            deadline_ms: -1,
+            timeout_ms: -1,
+            custom_headers: Name::from("{}"),
+            variables: Document::empty(),
+            retry_backoff_ms: 5,
+            recurring_time_ms: -1,
+            error_message: Name::default(),
+            error_code: Name::default(),
+            element_id: Name::from("a"),
+            element_instance_key: 4,
+            process_instance_key: 3,
+            bpmn_process_id: Name::from("p"),
+            process_definition_version: 1,
+            process_definition_key: 2,
+            tenant_id: Name::default_tenant(),
+            job_kind: Name::from("BPMN_ELEMENT"),
+            job_listener_event_type: Name::from("UNSPECIFIED"),
+            root_process_instance_key: 3,
+            tags: Vec::new(),
+            changed_attributes: vec![Name::from("retries")],
+            result: None,
+            is_job_to_user_task_migration: true,
+        };
+        let json = serde_json::to_value(&record).unwrap();
+        let mut members: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        members.sort_unstable();
+        let wanted = "bpmnProcessId changedAttributes customHeaders deadline elementId elementInstanceKey errorCode \
+                      errorMessage jobKind jobListenerEventType jobToUserTaskMigration processDefinitionKey \
+                      processDefinitionVersion processInstanceKey recurringTime result retries retryBackoff \
+                      rootProcessInstanceKey tags tenantId timeout type variables worker";
+        assert_eq!(members.join(" "), wanted);
+        let bytes = minicbor::to_vec(&record).unwrap();
+        assert_eq!(minicbor::decode::<JobRecord>(&bytes).unwrap(), record);
+    }
+}
