@@ -157,6 +157,15 @@ impl Work<'_> {
         self.create_listener_job(at, job, JobKind::AdHocSubProcess, JobListenerEventType::Unspecified)
     }
 
+    /// Whether a scope is an ad-hoc sub-process whose worker decides on what runs next, so that it is not at its end
+    /// when it is empty.
+    pub fn waits_for_decision(&mut self, key: Key, row: &ElementInstance) -> Result<bool, Failure> {
+        if row.job_key.is_none() {
+            return Ok(false);
+        }
+        Ok(self.at(key)?.is_some_and(|(at, _)| definition(&at).is_some()))
+    }
+
     /// Lets nothing more begin inside an ad-hoc sub-process: what runs now ends it.
     pub fn finish_ad_hoc(&mut self, at: &At) -> Result<(), Failure> {
         if definition(at).is_none() {

@@ -104,7 +104,8 @@ impl Behavior for MultiInstanceBody {
                 others = 1;
             }
         }
-        if others == 0 {
+        // If the last one is taken away from outside, all of it goes.
+        if others == 0 && (completed || row.interrupted) {
             // Nothing of it is left to come.
             work.begin_gathering(scope)?;
         }

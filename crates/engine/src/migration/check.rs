@@ -125,9 +125,7 @@ pub(super) fn check_element(migration: &Migration, source: ElementIndex) -> Resu
     // The work of a user task may go from a job worker to people, but not back.
     let is_handed_over =
         matches!((&from.kind, &target.kind), (ElementKind::Job(_), ElementKind::UserTask(_)));
-    if !is_handed_over
-        && matches!(from.kind, ElementKind::Job(_)) != matches!(target.kind, ElementKind::Job(_))
-    {
+    if !is_handed_over && is_of_worker(&from.kind) != is_of_worker(&target.kind) {
         return refuse(format!(
             "the active element '{}' is mapped to '{}', which is not implemented in the same way (by a job worker or not)",
             from.id, target.id
@@ -157,6 +155,15 @@ pub(super) fn check_element(migration: &Migration, source: ElementIndex) -> Resu
         ));
     }
     Ok(())
+}
+
+/// Whether a job worker does the work of an element, or decides on what runs inside it.
+fn is_of_worker(kind: &ElementKind) -> bool {
+    match kind {
+        ElementKind::Job(_) => true,
+        ElementKind::AdHoc(ad_hoc) => ad_hoc.job.is_some(),
+        _ => false,
+    }
 }
 
 /// What an active element waits for besides itself stays with it, and nothing is waited for twice.

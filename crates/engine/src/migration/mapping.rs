@@ -89,11 +89,16 @@ impl Mapping {
 
     fn map_element(&mut self, from: ElementIndex, to: ElementIndex) {
         self.elements[from as usize] = Some(to);
-        // Body and activity have one ID.
-        if let (ElementKind::MultiInstance(from), ElementKind::MultiInstance(to)) =
-            (&self.source.element(from).kind, &self.target.element(to).kind)
-        {
-            self.elements[from.inner as usize] = Some(to.inner);
+        // What is in between goes with its scope, as it has no ID of its own or one that only the engine has made.
+        let inner = match (&self.source.element(from).kind, &self.target.element(to).kind) {
+            (ElementKind::MultiInstance(from), ElementKind::MultiInstance(to)) => (from.inner, to.inner),
+            (ElementKind::Loop(from), ElementKind::Loop(to)) => (from.inner, to.inner),
+            (ElementKind::AdHoc(from), ElementKind::AdHoc(to)) => (from.inner, to.inner),
+            _ => return,
+        };
+        // At most twice: an ad-hoc sub-process may itself be inside of a body.
+        if self.elements[inner.0 as usize].is_none() {
+            self.map_element(inner.0, inner.1);
         }
     }
 
