@@ -57,11 +57,6 @@ impl Process {
     pub fn asks_who_lives(&self, scope: ElementIndex) -> bool {
         self.reach.scopes.contains(&scope)
     }
-
-    /// Whether any scope has such a join.
-    pub fn asks_anywhere_who_lives(&self) -> bool {
-        !self.reach.scopes.is_empty()
-    }
 }
 
 /// Whether a join waits for what can still reach it, instead of for all flows.

@@ -74,6 +74,8 @@ pub struct Counters {
     pub steps: u64,
     /// Rows that joins looked at to see who lives in their scope.
     pub join_rows: u64,
+    /// Rows looked at to find the instances of an element in a scope.
+    pub child_rows: u64,
 }
 
 impl Default for Counters {
@@ -89,6 +91,7 @@ impl Default for Counters {
             commands: 0,
             steps: 0,
             join_rows: 0,
+            child_rows: 0,
         }
     }
 }

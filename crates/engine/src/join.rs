@@ -168,11 +168,12 @@ impl Work<'_> {
 
     /// Counts an element instance that comes to its scope or goes from it, where a join asks who lives. A scope may have
     /// very many children: nobody looks at each of them.
-    pub fn count_living(&mut self, child: &At, change: i64) -> Result<(), StateError> {
-        if !child.process.asks_anywhere_who_lives() {
-            return Ok(());
-        }
-        let Some(scope) = self.tables.element_instances.get(&child.scope_key)? else { return Ok(()) };
+    pub fn count_living(
+        &mut self,
+        child: &At,
+        scope: &ElementInstance,
+        change: i64,
+    ) -> Result<(), StateError> {
         if child.process.asks_who_lives(scope.element) {
             self.change_living((child.scope_key, child.index), change)?;
         }
