@@ -13,11 +13,21 @@ pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis() as i64)
 }
 
+/// The engine's clock after a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct EngineClock {
+    pub now_ms: i64,
+    pub is_pinned: bool,
+    /// How far it is ahead of the wall's while it is not pinned.
+    pub offset_ms: i64,
+}
+
 /// What the partition's thread tells the proposer about work that no client asked for.
 pub(crate) struct Due {
     next_ms: AtomicI64,
     pinned: AtomicBool,
     engine_now_ms: AtomicI64,
+    offset_ms: AtomicI64,
     pending_steps: AtomicBool,
     changed: Notify,
 }
@@ -28,19 +38,22 @@ impl Due {
             next_ms: AtomicI64::new(NEVER),
             pinned: AtomicBool::new(false),
             engine_now_ms: AtomicI64::new(0),
+            offset_ms: AtomicI64::new(0),
             pending_steps: AtomicBool::new(false),
             changed: Notify::new(),
         }
     }
 
     /// Notes the state of the engine after a batch.
-    pub fn update(&self, next_ms: Option<i64>, engine_now_ms: i64, pinned: bool, pending_steps: bool) {
+    pub fn update(&self, next_ms: Option<i64>, clock: EngineClock, pending_steps: bool) {
         let next = next_ms.unwrap_or(NEVER);
-        self.engine_now_ms.store(engine_now_ms, Ordering::Release);
-        let was_pinned = self.pinned.swap(pinned, Ordering::AcqRel);
+        self.engine_now_ms.store(clock.now_ms, Ordering::Release);
+        let was_pinned = self.pinned.swap(clock.is_pinned, Ordering::AcqRel);
+        let offset_before = self.offset_ms.swap(clock.offset_ms, Ordering::AcqRel);
         let before = self.next_ms.swap(next, Ordering::AcqRel);
         self.pending_steps.store(pending_steps, Ordering::Release);
-        if next < before || pending_steps || was_pinned != pinned {
+        let has_moved = was_pinned != clock.is_pinned || offset_before != clock.offset_ms;
+        if next < before || pending_steps || has_moved {
             self.changed.notify_one();
         }
     }
@@ -59,7 +72,15 @@ impl Due {
         if self.pinned.load(Ordering::Acquire) {
             return (next <= self.engine_now_ms.load(Ordering::Acquire)).then_some(Duration::ZERO);
         }
-        Some(Duration::from_millis(u64::try_from(next - now_ms()).unwrap_or(0)))
+        Some(Duration::from_millis(u64::try_from(next.saturating_sub(self.now_ms())).unwrap_or(0)))
+    }
+
+    /// What the engine's clock shows now.
+    pub fn now_ms(&self) -> i64 {
+        if self.pinned.load(Ordering::Acquire) {
+            return self.engine_now_ms.load(Ordering::Acquire);
+        }
+        now_ms().saturating_add(self.offset_ms.load(Ordering::Acquire))
     }
 
     /// Resolves when the answers above may have changed.

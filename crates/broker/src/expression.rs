@@ -8,7 +8,6 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::api::{ExpressionResult, SubmitError};
-use crate::clock::now_ms;
 
 struct Given(Document);
 
@@ -36,6 +35,7 @@ impl Evaluations {
         &self,
         expression: String,
         variables: Document,
+        now_ms: i64,
         timeout: Duration,
     ) -> Result<ExpressionResult, SubmitError> {
         let deadline = Instant::now() + timeout;
@@ -47,7 +47,7 @@ impl Evaluations {
             )));
         };
         let work = tokio::task::spawn_blocking(move || {
-            let result = evaluate(&expression, variables);
+            let result = evaluate(&expression, variables, now_ms);
             drop(turn);
             result
         });
@@ -62,7 +62,7 @@ impl Evaluations {
     }
 }
 
-fn evaluate(expression: &str, variables: Document) -> Result<ExpressionResult, SubmitError> {
+fn evaluate(expression: &str, variables: Document, now_ms: i64) -> Result<ExpressionResult, SubmitError> {
     let text = expression.strip_prefix('=').unwrap_or(expression);
     let invalid = |reason: String| {
         SubmitError::Rejected(Rejection::invalid_argument(format!(
@@ -70,7 +70,6 @@ fn evaluate(expression: &str, variables: Document) -> Result<ExpressionResult, S
         )))
     };
     let parsed = feel::Expression::parse(text).map_err(|error| invalid(error.to_string()))?;
-    let now_ms = now_ms();
     let environment = feel::Environment { now_ms, seed: now_ms as u64, ..feel::Environment::default() };
     let evaluation =
         parsed.evaluate(&Given(variables), &environment).map_err(|error| invalid(error.message))?;

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::answers::{LateAnswers, Waiter};
 use crate::api::{Answer, SubmitError, Timing};
-use crate::clock::Due;
+use crate::clock::{Due, EngineClock};
 use crate::demand::DemandRegistry;
 use crate::flusher::Flusher;
 use crate::metric_definitions::Metrics;
@@ -39,13 +39,6 @@ impl Proposed {
     pub fn take_waiters(&self) -> Vec<Waiter> {
         std::mem::take(&mut *self.waiters.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// The engine's clock after a batch.
-#[derive(Clone, Copy)]
-struct Clock {
-    now_ms: i64,
-    is_pinned: bool,
 }
 
 /// What the partition's thread shares with the rest of the broker.
@@ -128,7 +121,13 @@ impl Machine {
         }
     }
 
-    fn dispatch(&mut self, proposed: Option<&Proposed>, effects: Effects, started: Instant, clock: Clock) {
+    fn dispatch(
+        &mut self,
+        proposed: Option<&Proposed>,
+        effects: Effects,
+        started: Instant,
+        clock: EngineClock,
+    ) {
         let applied = Instant::now();
         if let Some(exports) = &self.shared.exports {
             if let Some(last) = effects.records.last() {
@@ -164,10 +163,9 @@ impl Machine {
         for (number, outcome) in effects.late_responses {
             self.shared.late.answer(number, outcome);
         }
-        let Clock { now_ms, is_pinned } = clock;
         let unmet = &effects.unmet_subscribers;
-        self.shared.demand.deliver(&effects.queued_types, effects.deliveries, unmet, now_ms);
-        self.shared.due.update(effects.next_due_ms, now_ms, is_pinned, effects.has_pending_steps);
+        self.shared.demand.deliver(&effects.queued_types, effects.deliveries, unmet, clock.now_ms);
+        self.shared.due.update(effects.next_due_ms, clock, effects.has_pending_steps);
         for (key, reason) in effects.banned {
             tracing::error!(
                 process_instance_key = key,
@@ -255,7 +253,11 @@ impl StateMachine for Machine {
         }
         // Before the answers: who has one finds what it speaks of.
         self.shared.position.store(engine.position(), Ordering::Release);
-        let clock = Clock { now_ms: engine.now_ms(), is_pinned: engine.clock_is_pinned() };
+        let clock = EngineClock {
+            now_ms: engine.now_ms(),
+            is_pinned: engine.clock_is_pinned(),
+            offset_ms: engine.clock_offset_ms(),
+        };
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
             let mut counters = self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner);

@@ -306,6 +306,11 @@ impl Node {
         }
     }
 
+    /// What the clock of the engine shows, Unix milliseconds.
+    pub fn clock_ms(&self) -> i64 {
+        self.shared.due.now_ms()
+    }
+
     /// Flow control of the partition.
     pub fn flow_control(&self) -> &Arc<FlowControl> {
         &self.flow_control
@@ -523,7 +528,8 @@ impl Broker for Node {
                     variables.set(CLUSTER_VARIABLES.into(), context);
                 }
             }
-            self.evaluations.evaluate(expression, variables, self.options.expression_timeout).await
+            let timeout = self.options.expression_timeout;
+            self.evaluations.evaluate(expression, variables, self.clock_ms(), timeout).await
         }
         .boxed()
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use broker::StartError;
 use broker::api::{Broker, SubmitError};
@@ -12,7 +11,7 @@ use gateway::management::{
     BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
 };
 use protocol::{
-    BannedInstanceView, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
+    BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
 };
 use serde_json::{Value, json};
 
@@ -95,7 +94,6 @@ impl Operations for Node {
     fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus> {
         let partition = self.0.partition();
         let exporting = self.0.exporting();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let status = PartitionStatus {
             role: if partition.leader { "LEADER" } else { "FOLLOWER" },
             processed_position: partition.position,
@@ -104,7 +102,7 @@ impl Operations for Node {
             exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
             exported_position: exporting.map_or(0, |status| status.acknowledged_position),
             health: if self.0.health().partition.is_ok() { "HEALTHY" } else { "UNHEALTHY" },
-            clock_ms: now.as_millis() as i64,
+            clock_ms: self.0.clock_ms(),
         };
         BTreeMap::from([(FIRST_PARTITION, status)])
     }
@@ -151,6 +149,14 @@ impl Operations for Node {
         .boxed()
     }
 
+    fn clock_ms(&self) -> i64 {
+        self.0.clock_ms()
+    }
+
+    fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.run(Command::Clock(clock)).boxed()
+    }
+
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
         self.set_exporting(Phase::Exporting).boxed()
     }
@@ -170,6 +176,9 @@ fn failed(error: SubmitError) -> OperationError {
     match error {
         SubmitError::Rejected(rejection) if rejection.kind == RejectionType::NotFound => {
             OperationError::NotFound(rejection.reason)
+        }
+        SubmitError::Rejected(rejection) if rejection.kind == RejectionType::InvalidArgument => {
+            OperationError::Invalid(rejection.reason)
         }
         other => OperationError::Failed(other.to_string()),
     }

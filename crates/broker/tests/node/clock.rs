@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use broker::api::{Broker, SubmitError};
-use protocol::{Clock, Command};
+use protocol::{Clock, Command, Document, Name};
 
 use crate::support::{Server, instance, jobs, task, timer, within};
 
@@ -80,6 +80,30 @@ async fn a_clock_that_is_reset_goes_on_as_the_wall_does() {
     // A pinned clock survives a restart, a reset one too.
     let server = server.restart().await;
     within(server.create_with_result(instance("{}"), vec![], LONG)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_clock_that_is_moved_runs_on_from_there() {
+    let server = Server::with(|options| options.controlled_clock = true).await;
+    server.deploy(&timer("PT1H")).await;
+    let node = server.share();
+    let waiting = tokio::spawn(async move { node.create_with_result(instance("{}"), vec![], LONG).await });
+    server.quiet().await;
+    let hour = Clock::Add { offset_ms: 3_600_000 };
+    server.submit(Command::Clock(hour.clone())).await.unwrap();
+    within(waiting).await.unwrap().unwrap();
+    assert!(server.clock_ms() >= now_ms() + 3_599_000);
+    // It is not forgotten, and not counted twice.
+    let server = server.restart().await;
+    assert!((server.clock_ms() - now_ms() - 3_600_000).abs() < 60_000);
+    server.submit(Command::Clock(Clock::Pin { timestamp_ms: 1_000 })).await.unwrap();
+    server.submit(Command::Clock(hour)).await.unwrap();
+    assert_eq!(server.clock_ms(), 3_601_000);
+    let tenant_id = Name::default_tenant();
+    let seen = server.evaluate_expression("=now()".to_owned(), Document::empty(), tenant_id).await.unwrap();
+    assert!(seen.result_json.contains("1970-01-01T01:00:01"), "{}", seen.result_json);
+    server.submit(Command::Clock(Clock::Reset)).await.unwrap();
+    assert!((server.clock_ms() - now_ms()).abs() < 60_000);
 }
 
 #[tokio::test]

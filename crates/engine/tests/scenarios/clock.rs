@@ -84,3 +84,49 @@ fn a_released_clock_shows_the_time_on_the_wall() {
         "#]],
     );
 }
+
+#[test]
+fn a_clock_that_is_moved_runs_on_or_stays_pinned() {
+    check(
+        WAIT,
+        "show timers clock
+         create p
+         shift 59s
+         advance 999ms
+         advance 1ms
+         create p
+         pin 10m
+         shift 59m
+         tick
+         unpin
+         create p
+         advance 1m",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              timer wait created due 60000
+              = created p v1
+            > shift 59s
+              clock resetted at 59000
+            > advance 999ms
+            > advance 1ms
+              timer wait triggered
+            > create p
+              timer wait created due 120000
+              = created p v1
+            > pin 10m
+              clock pinned at 600000
+            > shift 59m
+              clock pinned at 4140000
+            > tick
+              timer wait triggered
+            > unpin
+              clock resetted at 1000
+            > create p
+              timer wait created due 61000
+              = created p v1
+            > advance 1m
+              timer wait triggered
+        "#]],
+    );
+}

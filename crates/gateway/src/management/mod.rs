@@ -7,6 +7,7 @@
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 
 mod banned;
+mod clock;
 mod health;
 mod loggers;
 mod metrics;
@@ -109,6 +110,9 @@ fn router(management: Management) -> Router {
         .route("/actuator/bannedInstances", get(banned::list))
         .route("/actuator/bannedInstances/{key}/release", post(banned::release))
         .route("/actuator/bannedInstances/{key}/cancellation", post(banned::cancel))
+        .route("/actuator/clock", get(clock::read).delete(clock::reset))
+        .route("/actuator/clock/pin", post(clock::pin))
+        .route("/actuator/clock/add", post(clock::add))
         .route("/actuator/info", get(async move || json_answer(StatusCode::OK, &info)))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
-use protocol::{Key, PartitionId};
+use protocol::{Clock, Key, PartitionId};
 use serde_json::Value;
 
 /// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it says so.
@@ -39,6 +39,12 @@ pub trait Operations: Send + Sync + 'static {
 
     /// Cancels the call hierarchy that a process instance belongs to. Goes through the log.
     fn cancel_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// What the clock of the engine shows, Unix milliseconds.
+    fn clock_ms(&self) -> i64;
+
+    /// Pins, moves or resets that clock, if it may be controlled. Goes through the log.
+    fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>>;
 
     /// Goes on exporting.
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>>;

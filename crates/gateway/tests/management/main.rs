@@ -10,6 +10,7 @@ use gateway::management::{
     BannedInstance, Component, ComponentState, ExporterStatus, Loggers, Management, Metrics, OperationError,
     Operations, PartitionStatus, Slot,
 };
+use protocol::Clock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,6 +23,7 @@ struct FakeBroker {
     state: Mutex<ComponentState>,
     limit: Mutex<Value>,
     pauses: Mutex<Vec<&'static str>>,
+    clock_ms: Mutex<i64>,
 }
 
 impl FakeBroker {
@@ -30,6 +32,7 @@ impl FakeBroker {
             state: Mutex::new(ComponentState::Healthy),
             limit: Mutex::new(json!(100)),
             pauses: Mutex::default(),
+            clock_ms: Mutex::new(5),
         })
     }
 }
@@ -100,6 +103,23 @@ impl Operations for FakeBroker {
 
     fn cancel_instance(&self, key: u64) -> BoxFuture<'_, Result<(), OperationError>> {
         self.release_instance(key)
+    }
+
+    fn clock_ms(&self) -> i64 {
+        *self.clock_ms.lock().unwrap()
+    }
+
+    fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>> {
+        let mut clock_ms = self.clock_ms.lock().unwrap();
+        match clock {
+            Clock::Pin { timestamp_ms } => *clock_ms = timestamp_ms,
+            Clock::Add { offset_ms } => *clock_ms += offset_ms,
+            Clock::Reset => {
+                let refused = OperationError::Invalid("set 'clock.controlled'".to_owned());
+                return ready(Err(refused)).boxed();
+            }
+        }
+        ready(Ok(())).boxed()
     }
 
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>> {
@@ -287,6 +307,35 @@ async fn banned_instances_are_listed_released_and_cancelled() {
         let (status, problem) = server.json("POST", &format!("{path}/8/{action}"), "").await;
         assert_eq!((status, &problem["detail"]), (404, &json!("no 8")));
         assert_eq!(server.json("POST", &format!("{path}/x/{action}"), "").await.0, 400);
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_clock_is_read_pinned_moved_and_reset() {
+    let (server, _) = Server::running().await;
+    let path = "/actuator/clock";
+    let shown = |ms: i64, instant: &str| (200, json!({ "epochMilli": ms, "instant": instant }));
+    assert_eq!(server.json("GET", path, "").await, shown(5, "1970-01-01T00:00:00.005Z"));
+    let pinned = server.json("POST", &format!("{path}/pin"), r#"{"epochMilli":1635672964533}"#).await;
+    assert_eq!(pinned, shown(1_635_672_964_533, "2021-10-31T09:36:04.533Z"));
+    let moved = server.json("POST", &format!("{path}/add"), r#"{"offsetMilli":-533}"#).await;
+    assert_eq!(moved, shown(1_635_672_964_000, "2021-10-31T09:36:04Z"));
+    let (status, problem) = server.json("DELETE", path, "").await;
+    assert_eq!((status, &problem["detail"]), (400, &json!("set 'clock.controlled'")));
+    for (action, wrong) in [
+        ("pin", "{"),
+        ("pin", "[5]"),
+        ("pin", r#"{"offsetMilli":5}"#),
+        ("pin", r#"{"epochMilli":5,"offsetMilli":5}"#),
+        ("pin", r#"{"epochMilli":1.5}"#),
+        ("pin", r#"{"epochMilli":-1}"#),
+        ("pin", r#"{"epochMilli":9223372036854775807}"#),
+        ("add", r#"{"epochMilli":5}"#),
+        ("add", r#"{"offsetMilli":9223372036854775807}"#),
+        ("add", r#"{"offsetMilli":-1635672964001}"#),
+    ] {
+        assert_eq!(server.json("POST", &format!("{path}/{action}"), wrong).await.0, 400, "{action} {wrong}");
     }
     server.stop().await;
 }
