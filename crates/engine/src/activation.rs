@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex, ElementKind, PROCESS};
 use protocol::{Intent, Key, Name, Rejection, RuntimeInstructionRecord, ScopeVariables};
-use state::StateError;
 
 use crate::element::behavior;
 use crate::entity::{ElementInstance, Phase};
@@ -28,6 +27,8 @@ pub(crate) struct Target<'a> {
 pub(crate) enum Place {
     /// In the one instance of each scope around it that there is; missing ones are made.
     Only,
+    /// The same, but directly inside an ad-hoc sub-process it gets a scope of its own, as everything activated there.
+    New,
     /// Below this instance of a scope around it; the scopes in between are made anew.
     Below(Key),
 }
@@ -116,7 +117,7 @@ impl Work<'_> {
 
     /// The innermost instance of a scope to activate in, and the scopes to make inside it.
     fn find_scope(
-        &self,
+        &mut self,
         instance_key: Key,
         process: &Process,
         around: &[ElementIndex],
@@ -158,6 +159,12 @@ impl Work<'_> {
         }
         let mut scope_key = instance_key;
         for (depth, &scope) in around.iter().enumerate() {
+            let is_own_scope = matches!(place, Place::New)
+                && depth + 1 == around.len()
+                && matches!(process.element(scope).kind, ElementKind::AdHocInner);
+            if is_own_scope {
+                return Ok((scope_key, vec![scope]));
+            }
             if is_body(process, scope) {
                 return Err(refused(format!(
                     "it is inside the multi-instance activity '{}', where the instance to activate it in must be named",
@@ -186,28 +193,6 @@ impl Work<'_> {
             }
         }
         Ok((scope_key, Vec::new()))
-    }
-
-    /// Instances of an element directly inside a scope that are active, so many at most.
-    pub fn active_children(
-        &self,
-        scope_key: Key,
-        element: ElementIndex,
-        limit: usize,
-    ) -> Result<Vec<Key>, StateError> {
-        let mut found = Vec::new();
-        for (_, key) in self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
-            let row = self.tables.element_instances.get(&key)?;
-            if row.is_some_and(|row| {
-                row.element == element && row.phase != Phase::Terminating && !row.interrupted
-            }) {
-                found.push(key);
-                if found.len() == limit {
-                    break;
-                }
-            }
-        }
-        Ok(found)
     }
 
     /// Makes an instance of a scope that nothing has started in.

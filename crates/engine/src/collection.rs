@@ -180,6 +180,18 @@ impl Work<'_> {
         Ok(Some(value))
     }
 
+    /// The same, for good: what is appended from now on belongs to another name.
+    pub fn detach_collection(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        name: &Name,
+    ) -> Result<Option<Json>, StateError> {
+        let list = self.close_collection(scope_key, owner, name)?;
+        self.tables.variables.update(&(scope_key, name.0.clone()), |variable| variable.rest_from = None)?;
+        Ok(list)
+    }
+
     /// Removes rows and chunks, as many as fit into a step. Whether there may be more.
     fn forget_outputs(
         &mut self,

@@ -14,11 +14,31 @@ use crate::work::{At, Work};
 impl Work<'_> {
     /// Runs one step. Whatever it speaks of may have ended since it was written: then nothing happens.
     pub fn run_step(&mut self, step: Step) -> Result<(), Failure> {
+        let Step::Of { operation_reference, batch_operation_reference, step } = step else {
+            return self.run_plain_step(step);
+        };
+        let waiting = self.steps.len();
+        let before = (self.operation_reference, self.batch_operation_reference);
+        (self.operation_reference, self.batch_operation_reference) =
+            (operation_reference, batch_operation_reference);
+        let result = self.run_plain_step(*step);
+        // Before these run, steps of others may.
+        let caused: Vec<Step> = self.steps.drain(waiting..).collect();
+        for step in caused {
+            let step = self.with_origin(step);
+            self.steps.push_back(step);
+        }
+        (self.operation_reference, self.batch_operation_reference) = before;
+        result
+    }
+
+    fn run_plain_step(&mut self, step: Step) -> Result<(), Failure> {
         let Some(instance_key) = self.instance_of(&step)? else { return self.dispatch(step) };
         self.blame(instance_key);
         if self.is_banned(instance_key)? {
             // The end of all of it is the way out.
             if !matches!(step, Step::Terminate { key } if key == instance_key) {
+                let step = self.with_origin(step);
                 self.meta.pending_counter += 1;
                 self.tables.banned_steps.insert((instance_key, self.meta.pending_counter), step);
                 return Ok(());
@@ -105,6 +125,7 @@ impl Work<'_> {
             Step::CreateAdHocJob { ad_hoc_key } => self.create_ad_hoc_job(ad_hoc_key),
             Step::TerminateOlder { scope_key, after, until } => self.terminate_older(scope_key, after, until),
             Step::ForgetLoop { body_key } => self.forget_loop(body_key),
+            Step::Of { step, .. } => self.dispatch(*step),
         }
     }
 
@@ -147,6 +168,7 @@ impl Work<'_> {
                 let row = self.tables.subscriptions.get(subscription_key)?;
                 return Ok(row.map(|row| row.process_instance_key));
             }
+            Step::Of { step, .. } => return self.instance_of(step),
             // Of none, or what they are of is gone already.
             Step::ForgetLoop { .. }
             | Step::DropCompensations { .. }
@@ -227,6 +249,7 @@ impl Work<'_> {
             | Step::StartFromBuffer { .. }
             | Step::BroadcastSignal { .. }
             | Step::PublishMessage { .. }
+            | Step::Of { .. }
             | Step::StartBySignal { .. } => Ok(Some(step)),
         }
     }

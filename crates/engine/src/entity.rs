@@ -43,8 +43,18 @@ pub struct Meta {
     /// Position of the last change to what anybody is granted.
     #[n(6)]
     pub grants_version: Option<u64>,
+    /// How far the engine's clock is ahead of the log's while it is not pinned, in milliseconds.
+    #[cbor(n(7), default)]
+    pub offset_ms: i64,
 }
 minicbor_value!(Meta);
+
+impl Meta {
+    /// Sets the engine's clock by that of the log, the offset and the pin.
+    pub fn set_now(&mut self) {
+        self.now_ms = self.pinned_ms.unwrap_or(self.wall_ms.saturating_add(self.offset_ms));
+    }
+}
 
 /// Life of a process definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -300,6 +310,9 @@ pub struct ElementInstance {
     /// Its user task.
     #[n(21)]
     pub user_task_key: Option<Key>,
+    /// Whether its children are kept by element, too.
+    #[cbor(n(22), default)]
+    pub lists_children: bool,
 }
 minicbor_value!(
     ElementInstance,
@@ -336,6 +349,7 @@ impl ElementInstance {
             started_ms: 0,
             compensable: false,
             cancelling: Cancelling::No,
+            lists_children: false,
             keeps_variables: false,
         }
     }
@@ -601,6 +615,9 @@ pub struct Job {
     /// Headers found out when it was created, beside those of its element: the members of a JSON object.
     #[n(13)]
     pub more_headers: Option<Name>,
+    /// How long its last failure lets it wait, in milliseconds.
+    #[cbor(n(14), default)]
+    pub retry_backoff_ms: i64,
 }
 minicbor_value!(Job);
 

@@ -12,6 +12,7 @@ mod ad_hoc;
 mod awaited;
 pub mod batch_operation;
 mod business_id;
+mod children;
 mod cluster_variables;
 mod collection;
 mod command;
@@ -93,7 +94,7 @@ impl Engine {
             return Err(ApplyError::UnknownVersion(batch.engine_version));
         }
         self.meta.wall_ms = self.meta.wall_ms.max(batch.timestamp_ms);
-        self.meta.now_ms = self.meta.pinned_ms.unwrap_or(self.meta.wall_ms);
+        self.meta.set_now();
         for command in &batch.commands {
             self.meta.position += 1;
             let response = match command {
@@ -149,6 +150,11 @@ impl Engine {
     /// Whether the clock is pinned.
     pub fn clock_is_pinned(&self) -> bool {
         self.meta.pinned_ms.is_some()
+    }
+
+    /// How far the clock is ahead of that of the log while it is not pinned, in milliseconds.
+    pub fn clock_offset_ms(&self) -> i64 {
+        self.meta.offset_ms
     }
 
     /// The partition.

@@ -45,7 +45,7 @@ impl Work<'_> {
         row.started_ms = self.now_ms();
         self.tables.element_instances.insert(key, row);
         self.tables.children.insert((scope_key, key), ());
-        self.count_living(&at, 1)?;
+        self.child_came(&at)?;
         self.record_element(&at, Intent::ElementActivating);
         Ok(Some(at))
     }
@@ -227,6 +227,12 @@ impl Work<'_> {
         if instance.is_some_and(|instance| instance.parent.is_some()) {
             return self.change_scope(scope_key, -1, 0);
         }
+        let scope = self.tables.element_instances.get(&scope_key)?;
+        if let Some(scope) = scope
+            && self.waits_for_decision(scope_key, &scope)?
+        {
+            return self.change_scope(scope_key, -1, 0);
+        }
         self.count_scope(scope_key, -1, 0, Step::Withdraw { key: scope_key })
     }
 
@@ -278,7 +284,7 @@ impl Work<'_> {
         self.tables.element_instances.delete(&at.key);
         if at.scope_key != 0 {
             self.tables.children.delete(&(at.scope_key, at.key));
-            self.count_living(at, -1)?;
+            self.child_left(at)?;
         }
         behavior(&at.element().kind).removed(self, at)
     }

@@ -296,6 +296,16 @@ pub enum Step {
     /// Removes batch operations that ended long ago, a slice at a time.
     #[n(201)]
     ForgetBatches,
+    /// A step that an operation has caused, for records. The inner one is none of these.
+    #[n(230)]
+    Of {
+        #[n(0)]
+        operation_reference: Option<u64>,
+        #[n(1)]
+        batch_operation_reference: Option<Key>,
+        #[n(2)]
+        step: Box<Step>,
+    },
 }
 
 /// A variable that has been set.

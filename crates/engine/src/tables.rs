@@ -35,6 +35,8 @@ state::tables! {
         pub element_instances: Table<Key, ElementInstance> = 9,
         /// Element instances by scope.
         pub children: Table<(Key, Key), ()> = 10,
+        /// Element instances by scope and element, of scopes that have had many.
+        pub children_by_element: Table<(Key, u32, Key), ()> = 230,
         /// Variables by scope.
         pub variables: Table<VariableKey, crate::entity::Variable> = 11,
         /// Tokens that wait at a join: scope, gateway, flow.

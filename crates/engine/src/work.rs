@@ -122,8 +122,29 @@ impl<'a> Work<'a> {
 
     /// Leaves a step to a later command.
     pub fn leave_step(&mut self, step: Step) {
+        let step = self.with_origin(step);
         self.meta.pending_counter += 1;
         self.tables.pending_steps.insert(self.meta.pending_counter, step);
+    }
+
+    /// Notes with a step that runs later which operation has caused it. A batch operation knows that by itself.
+    pub fn with_origin(&self, step: Step) -> Step {
+        let (operation_reference, batch_operation_reference) =
+            (self.operation_reference, self.batch_operation_reference);
+        let is_known = matches!(step, Step::Of { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches);
+        if is_known || (operation_reference.is_none() && batch_operation_reference.is_none()) {
+            return step;
+        }
+        Step::Of { operation_reference, batch_operation_reference, step: Box::new(step) }
+    }
+
+    /// Does what an earlier command asked for: if that named an operation, the records tell it.
+    pub fn for_operation<T>(&mut self, reference: Option<u64>, run: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.operation_reference;
+        self.operation_reference = reference.or(before);
+        let done = run(self);
+        self.operation_reference = before;
+        done
     }
 
     /// Names the process instance that a panic from now on is blamed on.

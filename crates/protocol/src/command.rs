@@ -146,6 +146,22 @@ pub enum Command {
 }
 
 impl Command {
+    /// What the client calls the operation that it belongs to: a number that the records of the command repeat.
+    pub const fn operation_reference(&self) -> Option<u64> {
+        match self {
+            Self::CreateInstance(create) => create.operation_reference,
+            Self::CancelInstance { operation_reference, .. }
+            | Self::ResolveIncident { operation_reference, .. } => *operation_reference,
+            Self::ModifyInstance(modify) => modify.operation_reference,
+            Self::MigrateInstance(migrate) => migrate.operation_reference,
+            Self::SetVariables(set) => set.operation_reference,
+            Self::UpdateJob(update) => update.operation_reference,
+            Self::DeleteResource(delete) => delete.operation_reference,
+            Self::CreateBatchOperation(create) => create.operation_reference,
+            _ => None,
+        }
+    }
+
     /// Where the number of the waiting request goes, if the response may come later than the command is applied.
     pub fn request_id_mut(&mut self) -> Option<&mut Option<u64>> {
         match self {
@@ -525,6 +541,13 @@ pub enum Clock {
         /// Unix milliseconds.
         #[n(0)]
         timestamp_ms: i64,
+    },
+    /// Time goes on from so much later, or earlier; a pinned clock stays pinned there.
+    #[n(2)]
+    Add {
+        /// Milliseconds.
+        #[n(0)]
+        offset_ms: i64,
     },
     /// Time runs as on the wall again.
     #[n(1)]

@@ -73,7 +73,7 @@ named! {
         ProcessInstanceBatch = 160 "PROCESS_INSTANCE_BATCH", MultiInstance = 161 "MULTI_INSTANCE",
         AdHocSubProcessInstruction = 162 "AD_HOC_SUB_PROCESS_INSTRUCTION",
         UserTask = 120 "USER_TASK", GlobalListener = 121 "GLOBAL_LISTENER",
-        VariableDocument = 122 "VARIABLE_DOCUMENT",
+        VariableDocument = 122 "VARIABLE_DOCUMENT", Clock = 230 "CLOCK",
         User = 240 "USER", Group = 241 "GROUP", Role = 242 "ROLE", Tenant = 243 "TENANT",
         MappingRule = 244 "MAPPING_RULE", Authorization = 245 "AUTHORIZATION",
     }
@@ -101,7 +101,7 @@ named! {
         Creating = 120 "CREATING", Assigning = 121 "ASSIGNING", Claiming = 122 "CLAIMING", Assigned = 123 "ASSIGNED",
         Updating = 124 "UPDATING", Completing = 125 "COMPLETING", Canceling = 126 "CANCELING",
         Corrected = 127 "CORRECTED", AssignmentDenied = 128 "ASSIGNMENT_DENIED", UpdateDenied = 129 "UPDATE_DENIED",
-        CompletionDenied = 130 "COMPLETION_DENIED",
+        CompletionDenied = 130 "COMPLETION_DENIED", Pinned = 230 "PINNED", Resetted = 231 "RESETTED",
         EntityAdded = 240 "ENTITY_ADDED", EntityRemoved = 241 "ENTITY_REMOVED",
     }
 }

@@ -58,7 +58,7 @@ pub use record::{
     ActivateInstructionRecord, AdHocSubProcessInstructionRecord, AuthorizationRecord, BatchMigrationPlan,
     BatchModificationPlan, BatchMoveInstruction, BatchOperationChunkRecord, BatchOperationCreationRecord,
     BatchOperationExecutionRecord, BatchOperationInitializationRecord, BatchOperationItem,
-    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, ClusterVariableRecord,
+    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, ClockRecord, ClusterVariableRecord,
     CompensationSubscriptionRecord, ConditionalEvaluationRecord, ConditionalSubscriptionRecord,
     CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
     DeploymentRecord, ErrorRecord, EscalationRecord, EvaluatedDecisionRecord, EvaluatedInputRecord,

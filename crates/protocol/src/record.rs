@@ -154,7 +154,7 @@ values! {
     ProcessInstanceBatch(ProcessInstanceBatchRecord) = 160, MultiInstance(MultiInstanceRecord) = 161,
     AdHocSubProcessInstruction(AdHocSubProcessInstructionRecord) = 162,
     UserTask(UserTaskRecord) = 120, GlobalListener(GlobalListenerRecord) = 121,
-    VariableDocument(VariableDocumentRecord) = 122,
+    VariableDocument(VariableDocumentRecord) = 122, Clock(ClockRecord) = 230,
     User(UserRecord) = 240, Group(GroupRecord) = 241, Role(RoleRecord) = 242, Tenant(TenantRecord) = 243,
     MappingRule(MappingRuleRecord) = 244, Authorization(AuthorizationRecord) = 245,
 }
@@ -172,7 +172,10 @@ macro_rules! records {
 
 mod definition;
 mod identity;
+mod job;
 mod message_subscription;
+
+pub use job::JobRecord;
 
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
@@ -192,16 +195,6 @@ records! {
         8 #[serde(serialize_with = "key_or_none")] parent_process_instance_key: Option<Key>,
         9 #[serde(serialize_with = "key_or_none")] parent_element_instance_key: Option<Key>,
         10 root_process_instance_key: Key, 11 tenant_id: Name, 12 tags: Vec<Name>, 13 business_id: Option<Name>,
-    }
-    /// A job.
-    JobRecord {
-        0 #[serde(rename = "type")] job_type: Name, 1 worker: Name, 2 retries: i32, 3 #[serde(rename = "deadline")] deadline_ms: i64,
-        4 #[serde(rename = "timeout")] timeout_ms: i64, 5 #[serde(serialize_with = "raw_json")] custom_headers: Name,
-        6 variables: Document, 7 #[serde(rename = "retryBackoff")] retry_backoff_ms: i64, 8 #[serde(rename = "recurringTime")] recurring_time_ms: i64,
-        9 error_message: Name, 10 error_code: Name, 11 element_id: Name, 12 element_instance_key: Key,
-        13 process_instance_key: Key, 14 bpmn_process_id: Name, 15 process_definition_version: u32,
-        16 process_definition_key: Key, 17 tenant_id: Name, 18 job_kind: Name, 19 job_listener_event_type: Name,
-        20 root_process_instance_key: Key, 21 tags: Vec<Name>,
     }
     /// A variable.
     VariableRecord {
@@ -343,6 +336,8 @@ records! {
     VariableDocumentRecord {
         0 scope_key: Key, 1 update_semantics: Name, 2 variables: Document, 3 tenant_id: Name,
     }
+    /// The clock of the engine, pinned or running; what it shows.
+    ClockRecord { 0 #[serde(rename = "time")] time_ms: i64 }
     /// The deletion of a resource.
     ResourceDeletionRecord {
         0 resource_key: Key, 1 tenant_id: Name,
@@ -440,6 +435,8 @@ mod tests {
         assert_eq!(json["valueType"], "VARIABLE");
         assert_eq!(json["intent"], "CREATED");
         assert_eq!(json["operationReference"], -1);
+        let of_operation = Record { operation_reference: Some(7), ..record.clone() };
+        assert_eq!(serde_json::to_value(&of_operation).unwrap()["operationReference"], 7);
         assert_eq!(json["value"]["value"], "{\"b\":1}");
         assert_eq!(json["value"]["processInstanceKey"], 2);
         let bytes = minicbor::to_vec(&record).unwrap();

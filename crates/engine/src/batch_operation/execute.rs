@@ -28,7 +28,6 @@ impl Work<'_> {
         };
         let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(()) };
         let instance_key = item.process_instance_key;
-        self.operation_reference = plan.operation_reference;
         self.batch_operation_reference = Some(key);
         if self.is_gone(item_key, &plan)? {
             let message = Name::from("it has ended or been resolved meanwhile");
@@ -67,9 +66,11 @@ impl Work<'_> {
         let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
         let mut operation = (*operation).clone();
         let message = self.cut_message(reason);
+        self.note_operation(key)?;
         if operation.state == BatchOperationState::Active
             && let Some((item_key, item)) = self.next_item(key, &operation)?
         {
+            self.batch_operation_reference = Some(key);
             self.finish_item(key, operation, item_key, item, BatchItemState::Failed, Some(message));
             return Ok(());
         }

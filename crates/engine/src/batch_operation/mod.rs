@@ -42,7 +42,6 @@ pub(crate) const fn has_ended(state: BatchOperationState) -> bool {
 impl Work<'_> {
     /// Creates a batch operation.
     pub fn create_batch_operation(&mut self, create: &CreateBatchOperation) -> Result<Response, Failure> {
-        self.operation_reference = create.operation_reference;
         if create.filter.all.is_empty() && create.filter.any.iter().all(Vec::is_empty) {
             return Err(Rejection::invalid_argument(
                 "Expected to create a batch operation with a filter, but the filter has no condition",
@@ -184,6 +183,7 @@ impl Work<'_> {
             return Ok(());
         }
         let operation = (*operation).clone();
+        self.note_operation(key)?;
         match operation.state {
             BatchOperationState::Created => self.scan_for_items(key, operation),
             BatchOperationState::Active => self.execute_next_item(key, operation),
@@ -192,6 +192,13 @@ impl Work<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// The records of a batch operation tell the operation that its creation named.
+    fn note_operation(&mut self, key: Key) -> Result<(), Failure> {
+        let plan = self.tables.batch_plans.get(&key)?;
+        self.operation_reference = plan.and_then(|plan| plan.operation_reference);
+        Ok(())
     }
 
     /// Goes on in a later step, after everything that waits already.

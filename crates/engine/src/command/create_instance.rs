@@ -13,7 +13,6 @@ use crate::work::Work;
 
 impl Work<'_> {
     pub(super) fn create_instance(&mut self, create: &CreateInstance) -> Result<Option<Response>, Failure> {
-        self.operation_reference = create.operation_reference;
         let (definition_key, definition) = self.find_definition(&create.definition, &create.tenant_id)?;
         let process = self.definitions.process(self.tables, definition_key)?;
         let intention = format!("create instance of process '{}'", definition.process_id);
@@ -88,7 +87,7 @@ impl Work<'_> {
             self.enter_scope(&at).map_err(|failure| explain(failure, &intention))?;
         }
         for element in starts {
-            let target = Target { element, place: Place::Only, variables: &[] };
+            let target = Target { element, place: Place::New, variables: &[] };
             self.activate_inside(key, &target).map_err(|failure| explain(failure, &intention))?;
         }
         Ok(response)

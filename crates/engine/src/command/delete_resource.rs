@@ -22,7 +22,6 @@ enum Deletable {
 
 impl Work<'_> {
     pub(super) fn delete_resource(&mut self, delete: &DeleteResource) -> Result<Response, Failure> {
-        self.operation_reference = delete.operation_reference;
         let key = delete.resource_key;
         let Some(found) = self.find_deletable(key)? else {
             return Err(Rejection::not_found(format!(

@@ -35,12 +35,12 @@ impl Work<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
         self.tenant_id = command.tenant_id().cloned();
+        self.operation_reference = command.operation_reference();
         let response = match command {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,
             Command::CreateInstance(create) => return self.create_instance(create),
-            Command::CancelInstance { process_instance_key, operation_reference } => {
-                self.operation_reference = *operation_reference;
+            Command::CancelInstance { process_instance_key, .. } => {
                 self.cancel_instance(*process_instance_key)?
             }
             Command::ActivateAdHoc(activate) => self.activate_ad_hoc_elements(activate)?,
@@ -53,10 +53,7 @@ impl Work<'_> {
             Command::CorrelateMessage(correlate) => self.correlate_message(correlate)?,
             Command::BroadcastSignal(broadcast) => self.broadcast_signal(broadcast),
             Command::EvaluateConditionals(evaluate) => self.evaluate_conditionals(evaluate)?,
-            Command::ResolveIncident { incident_key, operation_reference } => {
-                self.operation_reference = *operation_reference;
-                self.resolve_incident(*incident_key)?
-            }
+            Command::ResolveIncident { incident_key, .. } => self.resolve_incident(*incident_key)?,
             Command::SetVariables(set) => return self.set_variables(set),
             Command::UserTask(command) => return self.change_user_task(command),
             Command::GlobalListener(command) => self.change_global_listener(command)?,

@@ -22,7 +22,6 @@ const MAX_SCOPES: usize = 10_000;
 
 impl Work<'_> {
     pub(crate) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
-        self.operation_reference = modify.operation_reference;
         let key = modify.process_instance_key;
         let Some((instance, process)) = self.instance(key)? else {
             return Err(Rejection::not_found(format!(
@@ -54,7 +53,7 @@ impl Work<'_> {
         let mut sources = Vec::new();
         for activate in &modify.activate {
             let element = activatable(process, &activate.element_id).map_err(refused)?;
-            let place = activate.ancestor_key.map_or(Place::Only, Place::Below);
+            let place = activate.ancestor_key.map_or(Place::New, Place::Below);
             targets.push(Target { element, place, variables: &activate.variables });
         }
         for step in &modify.moves {
@@ -88,7 +87,7 @@ impl Work<'_> {
 
     /// The element instances that are to be terminated, in the order of their keys.
     fn find_sources(
-        &self,
+        &mut self,
         instance_key: Key,
         process: &Process,
         source: &ElementSource,
@@ -161,7 +160,7 @@ impl Work<'_> {
     }
 
     /// Whether nothing would be left in a process instance without these element instances.
-    fn would_end(&self, instance_key: Key, sources: &[Key]) -> Result<bool, Failure> {
+    fn would_end(&mut self, instance_key: Key, sources: &[Key]) -> Result<bool, Failure> {
         let mut gone: BTreeSet<Key> = BTreeSet::new();
         let mut fewer: BTreeMap<Key, u32> = BTreeMap::new();
         let mut left: Vec<Key> = sources.to_vec();
@@ -173,7 +172,8 @@ impl Work<'_> {
             let Some(scope) = self.tables.element_instances.get(&row.scope_key)? else { continue };
             let fewer = fewer.entry(row.scope_key).or_default();
             *fewer += 1;
-            if *fewer >= scope.active_children && scope.waiting_tokens == 0 {
+            let is_empty = *fewer >= scope.active_children && scope.waiting_tokens == 0;
+            if is_empty && !self.waits_for_decision(row.scope_key, &scope)? {
                 left.push(row.scope_key);
             }
         }

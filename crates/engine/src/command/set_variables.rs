@@ -8,7 +8,6 @@ use crate::work::Work;
 
 impl Work<'_> {
     pub(super) fn set_variables(&mut self, set: &SetVariables) -> Result<Option<Response>, Failure> {
-        self.operation_reference = set.operation_reference;
         let scope_key = set.element_instance_key;
         let Some(row) = self.tables.element_instances.get(&scope_key)? else {
             return Err(Rejection::not_found(format!(

@@ -1,15 +1,15 @@
 //! Changes retries or timeout of a job.
 
-use protocol::{Document, Intent, Rejection, Response, UpdateJob};
+use protocol::{Intent, Rejection, Response, UpdateJob};
 
 use super::complete_job::wrong_state;
 use crate::entity::JobState;
 use crate::failure::Failure;
+use crate::record::JobNews;
 use crate::work::Work;
 
 impl Work<'_> {
     pub(super) fn update_job(&mut self, update: &UpdateJob) -> Result<Response, Failure> {
-        self.operation_reference = update.operation_reference;
         let key = update.job_key;
         let mut job = self.find_job(key, "update")?;
         if update.retries.is_none() && update.timeout_ms.is_none() {
@@ -40,7 +40,13 @@ impl Work<'_> {
             (None, _) => Intent::TimeoutUpdated,
             (Some(_), Some(_)) => Intent::Updated,
         };
-        self.record_job(key, intent, &job, &Document::empty(), "", update.timeout_ms.unwrap_or(-1));
+        let changed: &[&str] = match intent {
+            Intent::RetriesUpdated => &["retries"],
+            Intent::TimeoutUpdated => &["timeout"],
+            _ => &["retries", "timeout"],
+        };
+        let timeout_ms = update.timeout_ms.unwrap_or(-1);
+        self.record_job_news(key, intent, &job, &JobNews { timeout_ms, changed, ..JobNews::default() });
         self.tables.jobs.put(key, job);
         Ok(Response::Done)
     }

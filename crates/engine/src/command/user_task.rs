@@ -95,6 +95,7 @@ impl Work<'_> {
             variables: set.variables.clone(),
             document_key: Some(document_key),
             request_id: set.request_id,
+            operation_reference: set.operation_reference,
             ..Transition::new(JobListenerEventType::Updating, task.attributes.clone(), "update")
         };
         self.begin_transition(&at, key, task, transition, Intent::Updating)?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::ElementKind;
-use protocol::{Document, Intent, JobKind, Key};
+use bpmn::graph::{AdHoc, ElementKind};
+use protocol::{Document, Intent, JobKind, Json, Key, Name};
 
 use super::{Migration, Part, refused};
 use crate::entity::{Instance, Phase};
@@ -92,6 +92,7 @@ impl Work<'_> {
                 row.listening = None;
             }
         })?;
+        self.child_moved(part.row.scope_key, key, part.row.element, element)?;
         self.record_element(&at, Intent::ElementMigrated);
         if !self.hand_over(migration, part, &at)?
             && let Some(job_key) = part.row.job_key
@@ -110,6 +111,7 @@ impl Work<'_> {
                 self.record_variable(variable_key, Intent::Migrated, key, &owner, &name, &value);
             }
         }
+        self.move_collected(migration, part, &at)?;
         if part.row.waiting_tokens > 0 {
             self.move_tokens(migration, key)?;
             // What can still come to a join may be less in the new model.
@@ -138,10 +140,33 @@ impl Work<'_> {
             attributes => attributes?.unwrap_or_default(),
         };
         self.clear_incident(part.key)?;
-        self.cancel_job(job_key)?;
+        self.hand_over_job(job_key)?;
         self.tables.element_instances.update(&part.key, |row| row.job_key = None)?;
         self.create_user_task(at, attributes, job.created_ms)?;
         Ok(true)
+    }
+
+    /// What an ad-hoc sub-process has collected goes on under the name that the new model has for it.
+    fn move_collected(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
+        let source = &migration.mapping.source_element(part.row.element).kind;
+        let (ElementKind::AdHoc(from), ElementKind::AdHoc(to)) = (source, &at.element().kind) else {
+            return Ok(());
+        };
+        let name_of = |ad_hoc: &AdHoc| ad_hoc.output.as_ref().map(|output| Name::from(&output.variable));
+        let (before, after) = (name_of(from), name_of(to));
+        if before == after {
+            return Ok(());
+        }
+        let collected = match before {
+            Some(name) => self.detach_collection(part.key, &at.owner(), &name)?,
+            None => None,
+        };
+        let Some(name) = after else { return Ok(()) };
+        if self.tables.variables.contains(&(part.key, name.0.clone()))? {
+            return Ok(());
+        }
+        let list = collected.unwrap_or_else(|| Json::from_valid("[]"));
+        Ok(self.set_local(part.key, &at.owner(), &name, list)?)
     }
 
     fn move_job(&mut self, migration: &Migration, key: Key) -> Result<(), Failure> {

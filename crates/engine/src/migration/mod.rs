@@ -88,7 +88,6 @@ fn refused(process_instance_key: Key, reason: impl std::fmt::Display) -> Failure
 impl Work<'_> {
     /// Migrates a process instance.
     pub fn migrate_instance(&mut self, migrate: &MigrateInstance) -> Result<Response, Failure> {
-        self.operation_reference = migrate.operation_reference;
         let key = migrate.process_instance_key;
         let Some((instance, source)) = self.instance(key)? else {
             return Err(Rejection::not_found(format!(

@@ -34,6 +34,7 @@ impl Transition {
             request_id: None,
             before: Vec::new(),
             after: Vec::new(),
+            operation_reference: None,
         }
     }
 }
@@ -104,6 +105,12 @@ impl Work<'_> {
 
     /// Ends an operation that nobody denied.
     pub fn end_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
+        let task = self.tables.user_tasks.get(&key)?;
+        let reference = task.and_then(|task| task.transition.as_ref()?.operation_reference);
+        self.for_operation(reference, |work| work.take_transition(at, key))
+    }
+
+    fn take_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
         let Some(found) = self.tables.user_tasks.get(&key)? else { return Ok(()) };
         let mut task = (*found).clone();
         let Some(mut transition) = task.transition.take() else { return Ok(()) };

@@ -121,6 +121,9 @@ pub struct Transition {
     /// And those that come after.
     #[n(10)]
     pub after: Vec<ListenerJob>,
+    /// Echoed in the records of its end.
+    #[n(11)]
+    pub operation_reference: Option<u64>,
 }
 
 /// The job of a listener of all tasks.

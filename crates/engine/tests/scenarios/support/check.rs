@@ -28,7 +28,7 @@
 //! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] [element=ID] [incident=true] … (see `batch.rs`)
 //! batch modify SOURCE>TARGET … [id=PROCESS] …
 //! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
-//! advance 10s    tick    pin 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
+//! advance 10s    tick    pin 10s    shift 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
 //! rows TABLE …               users, groups, roles and the like: see `identity.rs`
 //! show jobs incidents …      hide flows …      given COMMAND (another test shows what follows from it)
 //! ```
@@ -68,7 +68,7 @@ pub fn check_with(files: &[(&str, &str)], options: Options, script: &str, expect
             })
             .collect(),
         harness: Harness::with_options(options),
-        transcript: Transcript::hiding(&["definitions", "slices", "documents"]),
+        transcript: Transcript::hiding(&["definitions", "slices", "documents", "clock"]),
         seen: 0,
     };
     for line in script.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")) {
@@ -385,6 +385,7 @@ impl Run {
             "tick" => Command::Tick,
             "pin" => Command::Clock(Clock::Pin { timestamp_ms: START_MS + duration(line.word(1)) }),
             "unpin" => Command::Clock(Clock::Reset),
+            "shift" => Command::Clock(Clock::Add { offset_ms: duration(line.word(1)) }),
             _ => self.job_command(line),
         }
     }

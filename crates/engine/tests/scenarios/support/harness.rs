@@ -222,6 +222,7 @@ fn content(tables: &engine::Tables) -> Content {
         instances,
         element_instances,
         children,
+        children_by_element,
         variables,
         join_tokens,
         complex_joins,

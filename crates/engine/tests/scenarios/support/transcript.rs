@@ -32,6 +32,7 @@ pub const KINDS: &[&str] = &[
     "tasks",
     "documents",
     "identity",
+    "clock",
 ];
 
 /// Turns records and answers into text and remembers whose key is whose.
@@ -251,6 +252,7 @@ impl Transcript {
                 let name = self.element_name(task.element_instance_key, task.process_instance_key);
                 ("tasks", format!("task {name} {intent}{}", self.task_details(task)))
             }
+            RecordValue::Clock(clock) => ("clock", format!("clock {intent} at {}", clock.time_ms - START_MS)),
             RecordValue::GlobalListener(listener) => ("tasks", format!("listener {} {intent}", listener.id)),
             RecordValue::Variable(variable) => {
                 let scope = self.element_name(variable.scope_key, variable.process_instance_key);

@@ -283,6 +283,72 @@ fn bad_path_parameters_are_refused_by_name() {
     assert!(count > 150, "only {count} cases were generated");
 }
 
+/// A valid body, as small as can be.
+fn small_body(operation: Operation) -> Option<Value> {
+    let spec = operation.spec();
+    let mut body = json_body(spec).map(minimal);
+    // What the contract leaves open, the description of the operation asks for.
+    match operation {
+        Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
+        Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),
+        Operation::CreateGlobalTaskListener => {
+            body = Some(json!({"id": "a", "type": "t", "eventTypes": ["all"]}));
+        }
+        Operation::UpdateGlobalTaskListener => body = Some(json!({"type": "t", "eventTypes": ["all"]})),
+        Operation::EvaluateExpression => body = Some(json!({"expression": "=a"})),
+        Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
+        Operation::GetJobTimeSeriesStatistics => {
+            let time = "2030-01-01T00:00:00Z";
+            let filter = json!({"from": time, "to": time, "jobType": "a", "resolution": "PT1H"});
+            body = Some(json!({"filter": filter}));
+        }
+        _ => {}
+    }
+    // Batch operations must say whom they mean.
+    if let Some(body) =
+        body.as_mut().filter(|body| spec.id.ends_with("BatchOperation") && body.get("filter").is_some())
+    {
+        body["filter"] = json!({"state": "ACTIVE"});
+        if operation == Operation::ModifyProcessInstancesBatchOperation {
+            body["moveInstructions"] = json!([{"sourceElementId": "a", "targetElementId": "b"}]);
+        }
+    }
+    body
+}
+
+#[test]
+fn every_operation_reference_reaches_the_broker() {
+    let has_reference = |schema: &Schema| match &schema.kind {
+        Kind::Object(object) => {
+            object.properties.iter().any(|property| property.name == "operationReference")
+        }
+        _ => false,
+    };
+    let mut tried = 0;
+    for operation in served() {
+        let spec = operation.spec();
+        let Some(schema) = json_body(spec) else { continue };
+        let is_carried = match &schema.kind {
+            Kind::Choice(alternatives) => alternatives.iter().all(|schema| has_reference(schema)),
+            _ => has_reference(schema),
+        };
+        if !is_carried {
+            continue;
+        }
+        let broker = Arc::new(FakeBroker::default());
+        let gateway = gateway(&broker);
+        let mut body = small_body(operation).unwrap();
+        body["operationReference"] = json!(i64::MAX);
+        let sent = request(spec.method, &path_of(spec), body.to_string());
+        let (status, answer) = block_on(async { text(gateway.answer(sent).await).await });
+        check_response(spec, status, &answer);
+        assert_eq!(broker.last().operation_reference(), Some(i64::MAX as u64), "{}", spec.id);
+        tried += 1;
+    }
+    // Those of the contract but the deletions of history, which are not served.
+    assert_eq!(tried, 12);
+}
+
 #[test]
 fn valid_requests_are_answered_as_the_contract_has_it() {
     for operation in served() {
@@ -298,34 +364,7 @@ fn valid_requests_are_answered_as_the_contract_has_it() {
             continue;
         }
         let gateway = stored_gateway(&Arc::default(), &Arc::default());
-        let mut body = json_body(spec).map(minimal);
-        // What the contract leaves open, the description of the operation asks for.
-        match operation {
-            Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
-            Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),
-            Operation::CreateGlobalTaskListener => {
-                body = Some(json!({"id": "a", "type": "t", "eventTypes": ["all"]}));
-            }
-            Operation::UpdateGlobalTaskListener => body = Some(json!({"type": "t", "eventTypes": ["all"]})),
-            Operation::EvaluateExpression => body = Some(json!({"expression": "=a"})),
-            Operation::UpdateUserTask => body = Some(json!({"action": "look"})),
-            Operation::GetJobTimeSeriesStatistics => {
-                let time = "2030-01-01T00:00:00Z";
-                let filter = json!({"from": time, "to": time, "jobType": "a", "resolution": "PT1H"});
-                body = Some(json!({"filter": filter}));
-            }
-            _ => {}
-        }
-        // Batch operations must say whom they mean.
-        if let Some(body) =
-            body.as_mut().filter(|body| spec.id.ends_with("BatchOperation") && body.get("filter").is_some())
-        {
-            body["filter"] = json!({"state": "ACTIVE"});
-            if operation == Operation::ModifyProcessInstancesBatchOperation {
-                body["moveInstructions"] = json!([{"sourceElementId": "a", "targetElementId": "b"}]);
-            }
-        }
-        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
         let path = path_of(spec).replace("/batch-operations/a", "/batch-operations/7");
         let (status, answer) =
             block_on(async { text(gateway.answer(request(spec.method, &path, body.clone())).await).await });
