@@ -52,8 +52,12 @@ fn what_runs_inside_goes_on_in_the_new_model() {
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
               pick.results = [] created
               pick activated
-              pick#innerInstance activating, activated
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               a activating
               job a created type a retries 3
               a activated
@@ -64,11 +68,9 @@ fn what_runs_inside_goes_on_in_the_new_model() {
             > complete b {"r":1}
               job b completed
               b completing
-              pick#innerInstance.r = 1 created
+              pick#innerInstance.r = 1 updated
               b completed
-              pick#innerInstance completing
-              pick.results = [1] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
             > migrate #1 order v=2 pick:choose
               = rejected INVALID_STATE: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
             > migrate #1 order v=2 a:x
@@ -82,6 +84,7 @@ fn what_runs_inside_goes_on_in_the_new_model() {
               choose.results = [1] migrated
               pick#innerInstance becomes choose#innerInstance
               choose#innerInstance migrated
+              choose#innerInstance.r = null migrated
               a becomes x
               x migrated
               job x migrated
@@ -89,7 +92,7 @@ fn what_runs_inside_goes_on_in_the_new_model() {
             > complete x {"r":2}
               job x completed
               x completing
-              choose#innerInstance.r = 2 created
+              choose#innerInstance.r = 2 updated
               x completed
               later activating
               job later created type later retries 3
@@ -97,10 +100,9 @@ fn what_runs_inside_goes_on_in_the_new_model() {
             > complete later
               job later completed
               later completing, completed
-              choose#innerInstance completing
-              choose.results = [1,2] updated
-              choose#innerInstance completed
+              choose#innerInstance completing, completed
               choose completing
+              choose.results = [1,2] updated
               order.results = [1,2] created
               choose completed
               last activating
@@ -138,37 +140,40 @@ fn what_was_collected_goes_on_under_its_new_name() {
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
               pick.results = [] created
               pick activated
-              pick#innerInstance activating, activated
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               a activating, activated
               b activating, activated
               = created order v1
             > complete b {"r":1}
               b completing
-              pick#innerInstance.r = 1 created
+              pick#innerInstance.r = 1 updated
               b completed
-              pick#innerInstance completing
-              pick.results = [1] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
             > migrate #1 order v=2 pick a
               order migrated
               order.wanted = ["a","b"] migrated
               pick migrated
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] migrated
               pick.results = [1] migrated
+              pick.results = [1] updated
               pick.found = [1] created
               pick#innerInstance migrated
+              pick#innerInstance.r = null migrated
               a migrated
               #1 migrated
             > complete a {"r":2}
               a completing
-              pick#innerInstance.r = 2 created
+              pick#innerInstance.r = 2 updated
               a completed
               after activating, activated, completing, completed
-              pick#innerInstance completing
-              pick.found = [1,3] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
               pick completing
+              pick.found = [1,3] updated
               order.found = [1,3] created
               pick completed
               e activating, activated, completing, completed
@@ -215,10 +220,9 @@ fn a_list_begins_where_there_was_none() {
               pick#innerInstance.r = 2 created
               a completed
               after activating, activated, completing, completed
-              pick#innerInstance completing
-              pick.results = [2] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
               pick completing
+              pick.results = [2] updated
               order.results = [2] created
               pick completed
               e activating, activated, completing, completed
@@ -430,6 +434,7 @@ fn an_incident_of_its_list_is_resolved_in_the_new_model() {
               s activating, activated, completing, completed
               pick activating
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.results = [] created
               incident pick EXTRACT_VALUE_ERROR created: Failed to activate ad-hoc elements. No BPMN elements found with ids: 'x'.
               = created order v1
             > migrate #1 order v=2 pick
@@ -439,24 +444,25 @@ fn an_incident_of_its_list_is_resolved_in_the_new_model() {
               pick migrated
               incident pick EXTRACT_VALUE_ERROR migrated
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] migrated
+              pick.results = [] migrated
               #1 migrated
             > resolve pick
               incident pick EXTRACT_VALUE_ERROR resolved
-              pick.results = [] created
               pick activated
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               b activating
               job b created type b retries 3
               b activated
             > complete b {"r":5}
               job b completed
               b completing
-              pick#innerInstance.r = 5 created
+              pick#innerInstance.r = 5 updated
               b completed
-              pick#innerInstance completing
-              pick.results = [5] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
               pick completing
+              pick.results = [5] updated
               order.results = [5] created
               pick completed
               e activating, activated, completing, completed
@@ -510,26 +516,42 @@ fn each_ad_hoc_instance_of_a_list_moves() {
               b completing, completed
               pick#innerInstance completing, completed
             > migrate #1 order v=2 pick a
-              = rejected INVALID_STATE: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'pick#innerInstance'; elements cannot be migrated without a mapping.
+              order migrated
+              pick* migrated
+              pick migrated
+              pick migrated
+              pick#innerInstance migrated
+              pick#innerInstance migrated
+              a migrated
+              job a migrated
+              a migrated
+              job a migrated
+              #1 migrated
             > complete a@1
               job a completed
               a completing, completed
-              after activating, activated, completing, completed
-              pick#innerInstance completing, completed
-              pick completing, completed
+              after activating
+              job after created type after retries 3
+              after activated
             > complete a@2
               job a completed
               a completing, completed
-              after activating, activated, completing, completed
+              after activating
+              job after created type after retries 3
+              after activated
+            > complete after@1
+              job after completed
+              after completing, completed
+              pick#innerInstance completing, completed
+              pick completing, completed
+            > complete after@2
+              job after completed
+              after completing, completed
               pick#innerInstance completing, completed
               pick completing, completed
               pick* completing, completed
               e activating, activated, completing, completed
               order completing, completed
-            > complete after@1
-              = rejected NOT_FOUND: Expected to complete job with key '1', but no such job was found
-            > complete after@2
-              = rejected NOT_FOUND: Expected to complete job with key '1', but no such job was found
         "#]],
     );
 }

@@ -40,7 +40,9 @@ fn each_activation_has_a_scope_of_its_own() {
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
               pick.results = [] created
               pick activated
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               a activating, activated
               = created p v1
             > modify #1 +b {"b":{"r":7}}
@@ -59,9 +61,7 @@ fn each_activation_has_a_scope_of_its_own() {
               b activated
             > complete b@1
               b completing, completed
-              pick#innerInstance completing
-              pick.results = [null] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
             > modify #1 b>a
               = rejected INVALID_ARGUMENT: Expected to modify process instance with key '<key>', but scope 'pick#innerInstance' has several active instances; name one of them as the ancestor
             > modify #1 b>a^parent
@@ -77,10 +77,8 @@ fn each_activation_has_a_scope_of_its_own() {
             > complete a
               a completing, completed
               after activating, activated, completing, completed
-              pick#innerInstance completing
-              pick.results = [null,null] updated
-              pick#innerInstance completed
-            left: running_instances 1, instances 1, element_instances 6, children 5, variables 3, jobs 2, job_queue 2, loops 1
+              pick#innerInstance completing, completed
+            left: running_instances 1, instances 1, element_instances 6, children 5, variables 4, jobs 2, job_queue 2, loops 1, loop_outputs 2
         "#]],
     );
 }
@@ -104,6 +102,7 @@ fn an_activation_from_outside_makes_the_sub_process() {
               s activating, activated, completing, completed
               pick activating
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.results = [] created
               = created p v1
             > modify #1 +b
               = rejected INVALID_ARGUMENT: Expected to modify process instance with key '<key>', but scope 'pick' is not active yet, or no longer
@@ -184,8 +183,8 @@ fn an_activation_from_outside_makes_the_sub_process() {
             > create p before=a,b
               p activating, activated
               pick activating
-              pick.results = [] created
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.results = [] created
               pick activated
               pick#innerInstance activating, activated
               a activating
@@ -199,17 +198,14 @@ fn an_activation_from_outside_makes_the_sub_process() {
               pick#innerInstance.r = 1 created
               a completed
               after activating, activated, completing, completed
-              pick#innerInstance completing
-              pick.results = [1] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
             > complete b {"r":2}
               b completing
               pick#innerInstance.r = 2 created
               b completed
-              pick#innerInstance completing
-              pick.results = [1,2] updated
-              pick#innerInstance completed
+              pick#innerInstance completing, completed
               pick completing
+              pick.results = [1,2] updated
               p.results = [1,2] created
               pick completed
               last activating, activated
@@ -479,6 +475,82 @@ fn a_called_one_whose_worker_decides_would_not_end() {
            modify #4 -pick
            cancel #1
            cancel #3"#,
-        expect![[""]],
+        expect![[r#"
+              = deployed outer v1 p v1
+            > create outer
+              outer activating, activated
+              s activating, activated, completing, completed
+              c activating
+              #2.p activating, activated
+              c activated
+              #2.s2 activating, activated, completing, completed
+              #2.pick activating
+              job #2.pick created type decide retries 1 ad hoc sub process unspecified
+              #2.pick activated
+              = created outer v1
+            > activate decide
+              job #2.pick activated
+              < job #2.pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+            > complete pick activate=a
+              job #2.pick completed
+              #2.pick#innerInstance activating, activated
+              #2.a activating
+              job #2.a created type a retries 3
+              #2.a activated
+            > modify #2 -a
+              = rejected INVALID_ARGUMENT: Expected to modify process instance with key '<key>', but it would end, and it was created by a call activity: terminate the call activity in the parent process instance instead
+            > create outer
+              #3.outer activating, activated
+              #3.s activating, activated, completing, completed
+              #3.c activating
+              #4.p activating, activated
+              #3.c activated
+              #4.s2 activating, activated, completing, completed
+              #4.pick activating
+              job #4.pick created type decide retries 1 ad hoc sub process unspecified
+              #4.pick activated
+              = created outer v1
+            > activate decide
+              job #4.pick activated
+              < job #4.pick AD_HOC_SUB_PROCESS UNSPECIFIED retries 1 deadline 600000 variables {"adHocSubProcessElements":[{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]}]}
+            > modify #4 +a
+              #4.pick#innerInstance activating, activated
+              #4.a activating
+              #4 modified
+              job #4.a created type a retries 3
+              #4.a activated
+            > modify #4 -a
+              #4 modified
+              #4.a terminating
+              job #4.a canceled
+              #4.a terminated
+              #4.pick#innerInstance terminating, terminated
+            > modify #4 -pick
+              = rejected INVALID_ARGUMENT: Expected to modify process instance with key '<key>', but it would end, and it was created by a call activity: terminate the call activity in the parent process instance instead
+            > cancel #1
+              outer terminating
+              c terminating
+              #2.p terminating
+              #2.pick terminating
+              #2.pick#innerInstance terminating
+              #2.a terminating
+              job #2.a canceled
+              #2.a terminated
+              #2.pick#innerInstance terminated
+              #2.pick terminated
+              #2.p terminated
+              c terminated
+              outer terminated
+            > cancel #3
+              #3.outer terminating
+              #3.c terminating
+              #4.p terminating
+              #4.pick terminating
+              job #4.pick canceled
+              #4.pick terminated
+              #4.p terminated
+              #3.c terminated
+              #3.outer terminated
+        "#]],
     );
 }
