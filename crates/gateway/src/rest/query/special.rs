@@ -31,7 +31,6 @@ pub(super) fn is_special(entity: &Entity, name: &str) -> bool {
             matches!(name, "processInstanceVariables" | "localVariables" | "candidateGroup" | "candidateUser")
         }
         EntityId::ProcessDefinition | EntityId::DecisionDefinition => name == "isLatestVersion",
-        EntityId::DecisionRequirements => false,
         EntityId::BatchOperation => name == "operationType",
         _ => false,
     }

@@ -12,6 +12,9 @@ use super::super::contract::Operation;
 use super::super::operation::Call;
 use super::super::problem::Failure;
 
+/// What the path of a call says about rows.
+type Scope = fn(&Call<'_>) -> Result<Filter, Failure>;
+
 /// What is special about an operation.
 pub(crate) struct Spec {
     /// Which.
@@ -19,7 +22,7 @@ pub(crate) struct Spec {
     /// Where it looks.
     pub(crate) entity: &'static Entity,
     /// What the path says about rows.
-    pub(crate) scope: Option<fn(&Call<'_>) -> Result<Filter, Failure>>,
+    pub(crate) scope: Option<Scope>,
     /// Sort fields that have another name than their column.
     pub(crate) sort_names: &'static [(&'static str, &'static str)],
     /// A column with long texts.

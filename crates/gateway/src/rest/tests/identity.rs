@@ -74,7 +74,7 @@ pub(super) fn answer(query: &IdentityQuery) -> Result<IdentityReply, SubmitError
             authorization(3, "o", AuthorizationScope::Property(UserTaskProperty::Assignee)),
         ])),
         IdentityQuery::HasAdministrator => IdentityReply::HasAdministrator(false),
-        IdentityQuery::Grants { .. } => IdentityReply::Grants(Box::new(Grants::default())),
+        IdentityQuery::Grants { .. } => IdentityReply::Grants(Box::default()),
         IdentityQuery::GrantsVersion => IdentityReply::GrantsVersion(1),
     })
 }
