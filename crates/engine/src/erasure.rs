@@ -88,6 +88,7 @@ impl Work<'_> {
         }
         self.tables.element_instances.delete(&key);
         self.tables.children.delete(&(at.scope_key, key));
+        self.tables.children_by_element.delete(&(at.scope_key, at.index, key));
         self.tables.compensation_by_thrower.delete(&(key, WALK));
         self.drop_tokens(key)?;
         self.forget_living(key)?;

@@ -619,3 +619,32 @@ fn what_compensation_has_begun_goes_with_a_banned_instance() {
         "#]],
     );
 }
+
+#[test]
+fn nothing_is_left_of_a_banned_instance_with_many_children() {
+    let script = format!(
+        "deploy p
+         show errors
+         create p
+         modify #1{}
+         modify #1 +weak
+         cancel #1",
+        " +t".repeat(100)
+    );
+    check_with(
+        &[("p", TASK)],
+        fault(FaultPoint::Activate, "weak"),
+        &script,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              = created p v1
+            > modify #1 +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t +t
+            > modify #1 +weak
+              error in #1: a fault of the test at 'weak'
+              banned #1: a fault of the test at 'weak'
+              = rejected PROCESSING_ERROR: Expected to process the command, but the engine failed and process instance '<key>' was banned. Nothing was changed.
+            > cancel #1
+        "#]],
+    );
+}
