@@ -2,7 +2,7 @@
 
 use broker::api::SubmitError;
 use protocol::{
-    Authorization, AuthorizationScope, AuthorizationView, Circle, CircleKind, CircleView, EntityType, Grants,
+    Authorization, AuthorizationScope, AuthorizationView, Circle, CircleKind, CircleView, EntityType,
     IdentityQuery, IdentityReply, MappingRule, Name, Page, PasswordHash, PermissionType, Rejection,
     ResourceType, UserTaskProperty, UserView,
 };
