@@ -136,6 +136,8 @@ impl Machine {
             exports.append(effects.records);
         }
         let position = self.shared.recorded.load(Ordering::Acquire);
+        // Before the answers, too: who has moved the clock finds it moved.
+        self.shared.due.update(effects.next_due_ms, clock, effects.has_pending_steps);
         if let Some(proposed) = proposed {
             let commit = started.saturating_duration_since(proposed.sent_at);
             let apply = applied.saturating_duration_since(started);
@@ -165,7 +167,6 @@ impl Machine {
         }
         let unmet = &effects.unmet_subscribers;
         self.shared.demand.deliver(&effects.queued_types, effects.deliveries, unmet, clock.now_ms);
-        self.shared.due.update(effects.next_due_ms, clock, effects.has_pending_steps);
         for (key, reason) in effects.banned {
             tracing::error!(
                 process_instance_key = key,
