@@ -167,6 +167,18 @@ sections! {
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
     }
 
+    /// Records as lines of JSON in files.
+    "export.ndjson" export_ndjson: ExportNdjson {
+        /// Whether they are written.
+        enabled: bool = false;
+        /// Directory of the files; relative to data.directory.
+        directory: PathBuf = PathBuf::from("export/ndjson");
+        /// Size of one file; the next one is begun then.
+        max_file_bytes: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
+        /// How many finished files are kept, the latest ones. 0 keeps all.
+        max_files: u32 = 16;
+    }
+
     /// Secondary storage: where searches find what happened.
     "secondary_storage" secondary_storage: SecondaryStorage {
         /// Which one: sqlite (a file beside the data), or none; then there are no searches.
@@ -185,18 +197,6 @@ sections! {
         readers: usize = 2, [1, 1000];
         /// Memory for pages, for each of them and the writer.
         page_cache_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 40)];
-    }
-
-    /// Records as lines of JSON in files.
-    "export.ndjson" export_ndjson: ExportNdjson {
-        /// Whether they are written.
-        enabled: bool = false;
-        /// Directory of the files; relative to data.directory.
-        directory: PathBuf = PathBuf::from("export/ndjson");
-        /// Size of one file; the next one is begun then.
-        max_file_bytes: Size = Size::mib(64), [Size(64 << 10), Size(1 << 40)];
-        /// How many finished files are kept, the latest ones. 0 keeps all.
-        max_files: u32 = 16;
     }
 
     /// What is refused for its size.

@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     ("auth", &[]),
     (
         "baton",
@@ -41,6 +41,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "gateway",
             "protocol",
             "replication",
+            "secondary",
             "state",
         ],
     ),
@@ -53,10 +54,11 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
     ("export", &["protocol"]),
     ("feel", &[]),
-    ("gateway", &["auth", "broker", "documents", "grpc", "protocol"]),
+    ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary"]),
     ("grpc", &[]),
     ("protocol", &[]),
     ("replication", &[]),
+    ("secondary", &["export", "protocol", "xml"]),
     ("state", &[]),
     ("tidy", &[]),
     ("xml", &[]),
