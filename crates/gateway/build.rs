@@ -7,7 +7,7 @@ use std::{env, fs, path::Path};
 use serde_json::{Map, Value};
 
 /// Patterns of the contract and the matchers for them in `src/rest/contract/pattern.rs`, in the order there.
-const PATTERNS: [(&str, &str); 7] = [
+const PATTERNS: [(&str, &str); 8] = [
     ("^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=)?$", "Base64"),
     (r"^[\p{L}_][\p{L}\p{N}_\-\.]*$", "Identifier"),
     ("^(<default>|[A-Za-z0-9_@.+-]+)$", "TenantId"),
@@ -15,6 +15,7 @@ const PATTERNS: [(&str, &str); 7] = [
     ("^-?[0-9]+$", "Key"),
     ("^[0-9]+-[0-9]+$", "KeyPair"),
     ("^[A-Za-z0-9_@.+-]+$", "EntityId"),
+    ("^[A-Za-z0-9_~@.+-]+$", "MemberId"),
 ];
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const BASE: &str = "/v2";

@@ -27,6 +27,30 @@ DEMANDS = [
     ("OffsetPagination", "limit", "maximum", 10000),
 ]
 
+# The same of users, groups and the like: IDs, names for people, longer texts.
+MEMBER_ID = {"pattern": "^[A-Za-z0-9_~@.+-]+$", "minLength": 1, "maxLength": 256}
+USERNAME = {"pattern": "^[A-Za-z0-9_@.+-]+$", "minLength": 1, "maxLength": 256}
+NAME = {"minLength": 1, "maxLength": 1024}
+TEXT = {"maxLength": 8192}
+for schema, properties in {
+    "UserRequest": {"username": USERNAME, "password": NAME, "name": TEXT, "email": TEXT},
+    "UserUpdateRequest": {"password": {"maxLength": 1024}, "name": TEXT, "email": TEXT},
+    "GroupCreateRequest": {"groupId": MEMBER_ID, "name": NAME, "description": TEXT},
+    "GroupUpdateRequest": {"name": NAME, "description": TEXT},
+    "RoleCreateRequest": {"roleId": MEMBER_ID, "name": NAME, "description": TEXT},
+    "RoleUpdateRequest": {"name": NAME, "description": TEXT},
+    "TenantCreateRequest": {"name": NAME, "description": TEXT},
+    "TenantUpdateRequest": {"name": NAME, "description": TEXT},
+    "MappingRuleCreateRequest": {"mappingRuleId": MEMBER_ID, "claimName": NAME, "claimValue": NAME, "name": NAME},
+    "MappingRuleCreateUpdateRequest": {"claimName": NAME, "claimValue": NAME, "name": NAME},
+    "AuthorizationIdBasedRequest": {"ownerId": NAME, "resourceId": NAME, "permissionTypes": {"minItems": 1}},
+    "AuthorizationPropertyBasedRequest": {"ownerId": NAME, "permissionTypes": {"minItems": 1}},
+}.items():
+    DEMANDS += [(schema, name, *demand) for name, demands in properties.items() for demand in demands.items()]
+
+# The same of parameters of the path, by name. What does not exist is not found, whatever its ID; a client just exists.
+PARAMETER_DEMANDS = {"clientId": MEMBER_ID}
+
 # Values of any kind, which the published contract calls objects: (schema, property).
 ANY_VALUES = [
     ("CreateClusterVariableRequest", "value"),
@@ -118,7 +142,7 @@ def main(path):
             parameters = operation.get("parameters", [])
             for place in ("path", "query"):
                 found = [
-                    {"name": p["name"], "schema": use(trimmed(p["schema"]))}
+                    {"name": p["name"], "schema": use({**trimmed(p["schema"]), **PARAMETER_DEMANDS.get(p["name"], {})})}
                     | ({"required": True} if place == "query" and p.get("required") else {})
                     for p in parameters
                     if p["in"] == place

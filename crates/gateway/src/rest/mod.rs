@@ -35,6 +35,7 @@ pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use query::Storage;
 pub use server::serve;
 
+use auth::{Cost, HashLimits, Hasher};
 use documents::Documents;
 
 use crate::Tenancy;
@@ -80,6 +81,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Where searches look; without it, they are refused.
     pub storage: Option<Storage>,
+    /// Makes hashes of passwords.
+    pub hasher: Hasher,
 }
 
 impl Default for Options {
@@ -95,6 +98,8 @@ impl Default for Options {
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES),
             tenancy: Tenancy::default(),
             storage: None,
+            hasher: Hasher::new(Cost::default(), HashLimits::default())
+                .expect("the default cost is in range"),
         }
     }
 }

@@ -11,6 +11,7 @@ pub(crate) enum Pattern {
     Key,
     KeyPair,
     EntityId,
+    MemberId,
 }
 
 impl Pattern {
@@ -36,6 +37,9 @@ impl Pattern {
                 text.split_once('-').is_some_and(|(a, b)| is_digits(a.as_bytes()) && is_digits(b.as_bytes()))
             }
             Self::EntityId => is_entity_id(bytes),
+            Self::MemberId => {
+                !bytes.is_empty() && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"_~@.+-".contains(b))
+            }
         }
     }
 }
@@ -69,7 +73,7 @@ mod tests {
 
     use super::Pattern;
 
-    const ALL: [Pattern; 7] = [
+    const ALL: [Pattern; 8] = [
         Pattern::Base64,
         Pattern::Identifier,
         Pattern::TenantId,
@@ -77,11 +81,12 @@ mod tests {
         Pattern::Key,
         Pattern::KeyPair,
         Pattern::EntityId,
+        Pattern::MemberId,
     ];
 
     proptest! {
         #[test]
-        fn matchers_agree_with_the_regular_expressions(text in "[-<>a-c0-3@._+/=:äβ ]{0,9}|<default>|[a:]{98,102}") {
+        fn matchers_agree_with_the_regular_expressions(text in "[-<>a-c0-3@._~+/=:äβ ]{0,9}|<default>|[a:]{98,102}") {
             for pattern in ALL {
                 let expression = fancy_regex::Regex::new(pattern.as_str()).unwrap();
                 prop_assert_eq!(pattern.matches(&text), expression.is_match(&text).unwrap(), "{:?} {:?}", pattern, text);

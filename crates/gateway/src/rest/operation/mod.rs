@@ -1,4 +1,5 @@
-//! The operations that are served, one file each. To add one: a file and a line in the table below.
+//! The operations that are served, one file each. To add one: a file and a line in the table below. Operations that are
+//! the same but for whom they are about share a function, with a line each in the second half of the table.
 
 mod global_task_listener;
 
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
-use protocol::{Command, Document, FileView, Key, Query, QueryReply, SourceOf};
+use protocol::{CircleKind, Command, Document, EntityType, FileView, Key, Query, QueryReply, SourceOf};
 
 use super::contract::Operation;
 use super::exchange::{Gateway, decode};
@@ -21,6 +22,7 @@ use super::writer::{member, write_integer, write_key, write_text};
 
 mod cluster_variable;
 mod document;
+mod identity;
 mod statistics;
 
 /// A validated request.
@@ -196,12 +198,12 @@ fn unexpected(response: &impl std::fmt::Debug) -> Failure {
 mod batch_operation;
 
 macro_rules! served {
-    ($($operation:ident in $module:ident,)*) => {
+    ($($operation:ident in $module:ident),*; $($alike:ident in $handler:path $([$($whom:expr),*])?,)*) => {
         $(mod $module;)*
 
         /// The operations that have a file here.
         #[cfg(test)]
-        const NAMED: &[Operation] = &[$(Operation::$operation),*];
+        const NAMED: &[Operation] = &[$(Operation::$operation,)* $(Operation::$alike),*];
 
         async fn serve(call: &Call<'_>) -> Result<Reply, Failure> {
             match call.operation {
@@ -209,6 +211,7 @@ macro_rules! served {
                     call.check_tenants()?;
                     $module::handle(call).await
                 })*
+                $(Operation::$alike => $handler(call $($(, $whom)*)?).await,)*
                 other => {
                     if let Some(spec) = query::of(other) {
                         return query::search(call, spec).await;
@@ -333,5 +336,73 @@ served! {
     UpdateGlobalTaskListener in update_global_task_listener,
     UpdateJob in update_job,
     UpdateTenantClusterVariable in update_tenant_cluster_variable,
-    UpdateUserTask in update_user_task,
+    UpdateUserTask in update_user_task;
+    AssignClientToGroup in identity::member::add[CircleKind::Group, EntityType::Client],
+    AssignClientToTenant in identity::member::add[CircleKind::Tenant, EntityType::Client],
+    AssignGroupToTenant in identity::member::add[CircleKind::Tenant, EntityType::Group],
+    AssignMappingRuleToGroup in identity::member::add[CircleKind::Group, EntityType::MappingRule],
+    AssignMappingRuleToTenant in identity::member::add[CircleKind::Tenant, EntityType::MappingRule],
+    AssignRoleToClient in identity::member::add[CircleKind::Role, EntityType::Client],
+    AssignRoleToGroup in identity::member::add[CircleKind::Role, EntityType::Group],
+    AssignRoleToMappingRule in identity::member::add[CircleKind::Role, EntityType::MappingRule],
+    AssignRoleToTenant in identity::member::add[CircleKind::Tenant, EntityType::Role],
+    AssignRoleToUser in identity::member::add[CircleKind::Role, EntityType::User],
+    AssignUserToGroup in identity::member::add[CircleKind::Group, EntityType::User],
+    AssignUserToTenant in identity::member::add[CircleKind::Tenant, EntityType::User],
+    CreateAdminUser in identity::user::create_administrator,
+    CreateAuthorization in identity::authorization::create,
+    CreateGroup in identity::circle::create[CircleKind::Group],
+    CreateMappingRule in identity::mapping_rule::create,
+    CreateRole in identity::circle::create[CircleKind::Role],
+    CreateTenant in identity::circle::create[CircleKind::Tenant],
+    CreateUser in identity::user::create,
+    DeleteAuthorization in identity::authorization::delete,
+    DeleteGroup in identity::circle::delete[CircleKind::Group],
+    DeleteMappingRule in identity::mapping_rule::delete,
+    DeleteRole in identity::circle::delete[CircleKind::Role],
+    DeleteTenant in identity::circle::delete[CircleKind::Tenant],
+    DeleteUser in identity::user::delete,
+    GetAuthorization in identity::authorization::get,
+    GetGroup in identity::circle::get[CircleKind::Group],
+    GetMappingRule in identity::mapping_rule::get,
+    GetRole in identity::circle::get[CircleKind::Role],
+    GetTenant in identity::circle::get[CircleKind::Tenant],
+    GetUser in identity::user::get,
+    SearchAuthorizations in identity::authorization::search,
+    SearchClientsForGroup in identity::member::search[CircleKind::Group, EntityType::Client],
+    SearchClientsForRole in identity::member::search[CircleKind::Role, EntityType::Client],
+    SearchClientsForTenant in identity::member::search[CircleKind::Tenant, EntityType::Client],
+    SearchGroupIdsForTenant in identity::member::search[CircleKind::Tenant, EntityType::Group],
+    SearchGroups in identity::circle::search[CircleKind::Group],
+    SearchGroupsForRole in identity::member::search[CircleKind::Role, EntityType::Group],
+    SearchMappingRule in identity::mapping_rule::search,
+    SearchMappingRulesForGroup in identity::member::search[CircleKind::Group, EntityType::MappingRule],
+    SearchMappingRulesForRole in identity::member::search[CircleKind::Role, EntityType::MappingRule],
+    SearchMappingRulesForTenant in identity::member::search[CircleKind::Tenant, EntityType::MappingRule],
+    SearchRoles in identity::circle::search[CircleKind::Role],
+    SearchRolesForGroup in identity::circle::search_of[EntityType::Group, CircleKind::Role],
+    SearchRolesForTenant in identity::member::search[CircleKind::Tenant, EntityType::Role],
+    SearchTenants in identity::circle::search[CircleKind::Tenant],
+    SearchUsers in identity::user::search,
+    SearchUsersForGroup in identity::member::search[CircleKind::Group, EntityType::User],
+    SearchUsersForRole in identity::member::search[CircleKind::Role, EntityType::User],
+    SearchUsersForTenant in identity::member::search[CircleKind::Tenant, EntityType::User],
+    UnassignClientFromGroup in identity::member::remove[CircleKind::Group, EntityType::Client],
+    UnassignClientFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::Client],
+    UnassignGroupFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::Group],
+    UnassignMappingRuleFromGroup in identity::member::remove[CircleKind::Group, EntityType::MappingRule],
+    UnassignMappingRuleFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::MappingRule],
+    UnassignRoleFromClient in identity::member::remove[CircleKind::Role, EntityType::Client],
+    UnassignRoleFromGroup in identity::member::remove[CircleKind::Role, EntityType::Group],
+    UnassignRoleFromMappingRule in identity::member::remove[CircleKind::Role, EntityType::MappingRule],
+    UnassignRoleFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::Role],
+    UnassignRoleFromUser in identity::member::remove[CircleKind::Role, EntityType::User],
+    UnassignUserFromGroup in identity::member::remove[CircleKind::Group, EntityType::User],
+    UnassignUserFromTenant in identity::member::remove[CircleKind::Tenant, EntityType::User],
+    UpdateAuthorization in identity::authorization::update,
+    UpdateGroup in identity::circle::update[CircleKind::Group],
+    UpdateMappingRule in identity::mapping_rule::update,
+    UpdateRole in identity::circle::update[CircleKind::Role],
+    UpdateTenant in identity::circle::update[CircleKind::Tenant],
+    UpdateUser in identity::user::update,
 }

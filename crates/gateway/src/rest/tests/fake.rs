@@ -15,8 +15,8 @@ use protocol::{
     ActivatedJob, BatchOperationCreated, BatchOperationType, ClusterVariableView, Command, CreateInstance,
     DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements,
     DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
-    GlobalListenerCommand, InstanceCreated, JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name,
-    Query, QueryReply, Rejection, Response,
+    GlobalListenerCommand, IdentityQuery, IdentityReply, InstanceCreated, JobKind, JobListenerEventType,
+    Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -32,6 +32,8 @@ pub(super) struct FakeBroker {
     pub(super) scripted: Mutex<VecDeque<Result<Response, SubmitError>>>,
     /// Whether activations find nothing and wait for ever.
     pub(super) no_jobs: bool,
+    /// Whether anybody has the role of administrators.
+    pub(super) has_administrator: bool,
     /// Whether there is no leader.
     pub(super) is_down: bool,
     /// Activations that are waiting.
@@ -176,6 +178,7 @@ fn usual(command: &Command) -> Response {
             process_instance_key: INSTANCE_KEY,
             tenant_id: message.tenant_id.clone(),
         },
+        Command::Identity(command) => super::identity::usual(command),
         Command::ClusterVariable(variable) => Response::ClusterVariable(ClusterVariableView {
             tenant_id: variable.tenant_id.clone(),
             name: variable.name.clone(),
@@ -272,6 +275,10 @@ impl Broker for FakeBroker {
     }
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        if query == Query::Identity(IdentityQuery::HasAdministrator) {
+            let reply = IdentityReply::HasAdministrator(self.has_administrator);
+            return std::future::ready(Ok(QueryReply::Identity(reply))).boxed();
+        }
         std::future::ready(super::views::answer(&query)).boxed()
     }
 

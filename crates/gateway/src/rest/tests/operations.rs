@@ -33,7 +33,7 @@ pub(super) fn fail(method: &str, path: &str, body: &str, status: u16, title: &st
     fail_with(&Arc::default(), method, path, body, status, title, detail);
 }
 
-fn fail_with(
+pub(super) fn fail_with(
     broker: &Arc<FakeBroker>,
     method: &str,
     path: &str,

@@ -1,0 +1,140 @@
+//! `/v2/authorizations`
+
+use protocol::{
+    Authorization, AuthorizationScope, AuthorizationView, EntityType, IdentityCommand, IdentityQuery,
+    IdentityReply, Name, PermissionType, ResourceType, Response, UserTaskProperty,
+};
+use serde_json::Value;
+
+use super::super::{Call, unexpected};
+use super::{LISTED_MAX, created};
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
+use crate::rest::search::Search;
+use crate::rest::writer::{member, write_key, write_list, write_text};
+
+pub(crate) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
+    let command = IdentityCommand::CreateAuthorization(read_authorization(call)?);
+    let answer = call.change_identity("CREATE", command).await?;
+    let Response::AuthorizationCreated { authorization_key } = answer.response else {
+        return Err(unexpected(&answer.response));
+    };
+    let mut out = Vec::with_capacity(64);
+    out.push(b'{');
+    member("authorizationKey", &mut out);
+    write_key(authorization_key, &mut out);
+    out.push(b'}');
+    Ok(created(out, &answer))
+}
+
+pub(crate) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
+    let (authorization_key, authorization) = (call.key()?, read_authorization(call)?);
+    let command = IdentityCommand::UpdateAuthorization { authorization_key, authorization };
+    call.change_identity_only("UPDATE", command).await
+}
+
+pub(crate) async fn delete(call: &Call<'_>) -> Result<Reply, Failure> {
+    let command = IdentityCommand::DeleteAuthorization { authorization_key: call.key()? };
+    call.change_identity_only("DELETE", command).await
+}
+
+pub(crate) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
+    match call.read_identity(IdentityQuery::Authorization { key: call.key()? }).await? {
+        IdentityReply::Authorization(view) => Ok(Reply::json(super::json(&view, write))),
+        other => Err(unexpected(&other)),
+    }
+}
+
+pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
+    let search = Search::read(&call.fields)?;
+    let filter = call.fields.raw("filter").and_then(|raw| serde_json::from_str::<Value>(raw).ok());
+    let wanted = |list: &str| filter.as_ref().and_then(|filter| filter[list].as_array());
+    let (ids, names) = (wanted("resourceIds"), wanted("resourcePropertyNames"));
+    match call.read_identity(IdentityQuery::Authorizations { limit: LISTED_MAX }).await? {
+        IdentityReply::Authorizations(mut page) => {
+            page.items.retain(|view| {
+                let scope = &view.authorization.scope;
+                is_wanted(ids, scope.resource_id()) && is_wanted(names, scope.property_name())
+            });
+            Ok(Reply::json(search.answer(page.items, page.has_more, property, write)))
+        }
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// Whether a value is in a list, if there is one.
+fn is_wanted(list: Option<&Vec<Value>>, found: Option<&str>) -> bool {
+    list.is_none_or(|list| list.iter().any(|value| value.as_str() == found))
+}
+
+fn read_authorization(call: &Call<'_>) -> Result<Authorization, Failure> {
+    let text = |name: &str| call.fields.text(name).unwrap_or_default();
+    let scope = match call.fields.text("resourcePropertyName") {
+        Some(name) => AuthorizationScope::Property(known(
+            "resourcePropertyName",
+            &name,
+            UserTaskProperty::ALL,
+            UserTaskProperty::as_str,
+        )?),
+        None => AuthorizationScope::from_id(&call.not_blank("resourceId")?),
+    };
+    let permissions = call.fields.names("permissionTypes").into_iter();
+    let permission =
+        |name: Name| known("permissionTypes", &name, PermissionType::ALL, PermissionType::as_str);
+    Ok(Authorization {
+        owner_type: known("ownerType", &text("ownerType"), EntityType::ALL, EntityType::as_str)?,
+        owner_id: call.not_blank("ownerId")?,
+        resource_type: known("resourceType", &text("resourceType"), ResourceType::ALL, ResourceType::as_str)?,
+        scope,
+        permissions: permissions.map(permission).collect::<Result<_, _>>()?,
+    })
+}
+
+/// The one of a name. The contract has names of things that no request can mean.
+fn known<T: Copy>(
+    field: &str,
+    name: &str,
+    all: &[T],
+    as_str: impl Fn(T) -> &'static str,
+) -> Result<T, Failure> {
+    all.iter().copied().find(|known| as_str(*known) == name).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|known| as_str(*known)).collect();
+        Failure::invalid(format!("{field}: expected one of {}", names.join(", ")))
+    })
+}
+
+fn write(view: &AuthorizationView, out: &mut Vec<u8>) {
+    let Authorization { owner_type, owner_id, resource_type, scope, permissions } = &view.authorization;
+    let optional = |text: Option<&str>, out: &mut Vec<u8>| match text {
+        Some(text) => write_text(text, out),
+        None => out.extend_from_slice(b"null"),
+    };
+    out.push(b'{');
+    member("authorizationKey", out);
+    write_key(view.key, out);
+    member("ownerType", out);
+    write_text(owner_type.as_str(), out);
+    member("ownerId", out);
+    write_text(owner_id, out);
+    member("resourceType", out);
+    write_text(resource_type.as_str(), out);
+    member("resourceId", out);
+    optional(scope.resource_id(), out);
+    member("resourcePropertyName", out);
+    optional(scope.property_name(), out);
+    member("permissionTypes", out);
+    write_list(permissions, out, |permission, out| write_text(permission.as_str(), out));
+    out.push(b'}');
+}
+
+fn property(view: &AuthorizationView, name: &str) -> Option<String> {
+    let Authorization { owner_type, owner_id, resource_type, scope, .. } = &view.authorization;
+    match name {
+        "ownerId" => Some(owner_id.to_string()),
+        "ownerType" => Some(owner_type.to_string()),
+        "resourceType" => Some(resource_type.to_string()),
+        "resourceId" => scope.resource_id().map(str::to_owned),
+        "resourcePropertyName" => scope.property_name().map(str::to_owned),
+        _ => None,
+    }
+}
