@@ -27,6 +27,7 @@ pub(super) fn rest(
         documents,
         tenancy: tenancy(config),
         storage,
+        ..gateway::rest::Options::default()
     }
 }
 
