@@ -118,17 +118,26 @@ impl Work<'_> {
             row.keeps_variables = true;
             let Some(inner) = self.place(row)? else { return Ok(()) };
             let owner = inner.owner();
-            // Made here, so that a variable outside that has its name is not taken for an output.
-            if let Some(name) = ad_hoc.output.as_ref().and_then(|output| output.element.as_path_root())
-                && variables.get(name).is_none()
-            {
-                self.set_local(inner.key, &owner, &Name::from(name), Json::null())?;
-            }
             for (name, value) in variables.iter() {
                 self.set_local(inner.key, &owner, name, value.clone())?;
             }
+            self.make_output(&inner)?;
             self.record_element(&inner, Intent::ElementActivated);
             self.start_child(&inner, element, None)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the variable that an activation gives to the collection, so that one outside that has its name is not taken
+    /// for it. One that is there stays.
+    pub fn make_output(&mut self, inner: &At) -> Result<(), StateError> {
+        let scope = &inner.process.element(inner.element().scope).kind;
+        let ElementKind::AdHoc(ad_hoc) = scope else { return Ok(()) };
+        let name = ad_hoc.output.as_ref().and_then(|output| output.element.as_path_root()).map(Name::from);
+        if let Some(name) = name
+            && !self.tables.variables.contains(&(inner.key, name.0.clone()))?
+        {
+            self.set_local(inner.key, &inner.owner(), &name, Json::null())?;
         }
         Ok(())
     }

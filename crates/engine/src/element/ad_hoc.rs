@@ -170,7 +170,7 @@ impl Behavior for AdHocInner {
 
     fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
         work.tables.element_instances.update(&at.key, |row| row.keeps_variables = true)?;
-        Ok(())
+        Ok(work.make_output(at)?)
     }
 
     fn complete(&self, _work: &mut Work, _at: &At, _variables: &Document) -> Result<Leave, Failure> {

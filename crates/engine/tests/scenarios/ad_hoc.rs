@@ -350,16 +350,16 @@ fn a_worker_decides_what_is_next() {
             > complete agent activate=a,b,a {"q": 1}
               job agent completed
               agent#innerInstance activating
-              agent#innerInstance.r = null created
               agent#innerInstance.q = 1 created
+              agent#innerInstance.r = null created
               agent#innerInstance activated
               agent#innerInstance activating
-              agent#innerInstance.r = null created
               agent#innerInstance.q = 1 created
+              agent#innerInstance.r = null created
               agent#innerInstance activated
               agent#innerInstance activating
-              agent#innerInstance.r = null created
               agent#innerInstance.q = 1 created
+              agent#innerInstance.r = null created
               agent#innerInstance activated
               a activating
               job a created type a retries 3

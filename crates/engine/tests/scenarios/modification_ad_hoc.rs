@@ -46,15 +46,21 @@ fn each_activation_has_a_scope_of_its_own() {
               a activating, activated
               = created p v1
             > modify #1 +b {"b":{"r":7}}
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               b activating
               b.r = 7 created
               #1 modified
               b activated
             > modify #1 +b +b
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               b activating
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               b activating
               #1 modified
               b activated
@@ -78,7 +84,7 @@ fn each_activation_has_a_scope_of_its_own() {
               a completing, completed
               after activating, activated, completing, completed
               pick#innerInstance completing, completed
-            left: running_instances 1, instances 1, element_instances 6, children 5, variables 4, jobs 2, job_queue 2, loops 1, loop_outputs 2
+            left: running_instances 1, instances 1, element_instances 6, children 5, variables 5, jobs 2, job_queue 2, loops 1, loop_outputs 2
         "#]],
     );
 }
@@ -186,22 +192,26 @@ fn an_activation_from_outside_makes_the_sub_process() {
               pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
               pick.results = [] created
               pick activated
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               a activating
-              pick#innerInstance activating, activated
+              pick#innerInstance activating
+              pick#innerInstance.r = null created
+              pick#innerInstance activated
               b activating
               a activated
               b activated
               = created p v1
             > complete a {"r":1}
               a completing
-              pick#innerInstance.r = 1 created
+              pick#innerInstance.r = 1 updated
               a completed
               after activating, activated, completing, completed
               pick#innerInstance completing, completed
             > complete b {"r":2}
               b completing
-              pick#innerInstance.r = 2 created
+              pick#innerInstance.r = 2 updated
               b completed
               pick#innerInstance completing, completed
               pick completing
@@ -304,6 +314,37 @@ fn it_ends_with_the_last_that_is_taken_away() {
               #2.last completing, completed
               #2.e activating, activated, completing, completed
               #2.p completing, completed
+        "#]],
+    );
+}
+
+#[test]
+fn a_variable_outside_is_not_taken_for_an_output() {
+    check(
+        LISTED,
+        r#"show variables
+           create p before=last {"r":1}
+           modify #1 +a
+           modify #1 +b {"pick#innerInstance":{"r":5}}
+           complete a
+           complete b
+           cancel #1"#,
+        expect![[r#"
+              = deployed p v1
+            > create p before=last {"r":1}
+              p.r = 1 created
+              = created p v1
+            > modify #1 +a
+              pick.adHocSubProcessElements = [{"elementId":"a","elementName":null,"documentation":null,"properties":{},"parameters":[]},{"elementId":"b","elementName":null,"documentation":null,"properties":{},"parameters":[]}] created
+              pick.results = [] created
+              pick#innerInstance.r = null created
+            > modify #1 +b {"pick#innerInstance":{"r":5}}
+              pick#innerInstance.r = 5 created
+            > complete a
+            > complete b
+              pick.results = [null,5] updated
+              p.results = [null,5] created
+            > cancel #1
         "#]],
     );
 }
