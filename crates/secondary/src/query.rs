@@ -1,6 +1,6 @@
 //! What can be asked: one description for all stores.
 
-use protocol::Test;
+use protocol::{Operand, Test};
 
 use crate::model::{ColumnId, Entity};
 use crate::value::Value;
@@ -123,6 +123,22 @@ pub struct Search {
     pub columns: u64,
     /// A column whose texts are cut after so many characters.
     pub cut: Option<(ColumnId, u32)>,
+}
+
+impl Search {
+    /// For the row of an identity, with these columns.
+    pub fn one(entity: &'static Entity, id: Operand, columns: u64) -> Self {
+        Self {
+            entity: EntityRef(entity),
+            filter: Filter::Column(0, Test::Equal(id)),
+            sort: Vec::new(),
+            position: Position::Offset(0),
+            limit: 1,
+            count_up_to: 0,
+            columns,
+            cut: None,
+        }
+    }
 }
 
 /// A row: one value for each column of its entity.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use protocol::{Document, DocumentError, Key, Name};
+use serde_json::{Map, Value};
 use smallvec::SmallVec;
 
 use super::contract::{Kind, Schema};
@@ -42,6 +43,20 @@ impl<'a> Fields<'a> {
         debug_assert!(self.is_declared(name), "the contract has no property {name} here");
         let field = self.list.iter().find(|field| field.name == name)?;
         (field.raw != "null").then_some(field.raw)
+    }
+
+    /// A property as JSON; null if it is absent or the contract has none of this name here.
+    pub(crate) fn value(&self, name: &str) -> Value {
+        let raw = if self.is_declared(name) { self.raw(name) } else { None };
+        raw.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null)
+    }
+
+    /// An object, empty if absent.
+    pub(crate) fn object(&self, name: &str) -> Map<String, Value> {
+        match self.value(name) {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        }
     }
 
     /// Whether the contract has a property here.

@@ -125,7 +125,6 @@ fn field(name: &str) -> Option<(InstanceField, ValueKind)> {
     })
 }
 
-/// A value stands for itself, an object holds operators.
 fn read_tests(
     path: &str,
     field: &InstanceField,
@@ -133,50 +132,43 @@ fn read_tests(
     value: &Value,
     out: &mut Vec<Condition>,
 ) -> Result<(), Failure> {
-    let mut add = |test| out.push(Condition { field: field.clone(), test });
-    let Value::Object(operators) = value else {
-        add(Test::Equal(operand(path, kind, value)?));
-        return Ok(());
-    };
-    for (operator, value) in operators {
-        if value.is_null() {
-            continue;
-        }
-        let path = format!("{path}.{operator}");
-        let one = || operand(&path, kind, value);
-        let many = || {
-            let mut list: Vec<Operand> = value
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(|value| operand(&path, kind, value))
-                .collect::<Result<_, Failure>>()?;
-            list.sort_unstable();
-            list.dedup();
-            Ok::<_, Failure>(list)
-        };
-        add(match operator.as_str() {
-            "$eq" => Test::Equal(one()?),
-            "$neq" => Test::NotEqual(one()?),
-            "$exists" => Test::Exists(value == &Value::Bool(true)),
-            "$in" => Test::In(many()?),
-            "$notIn" => Test::NotIn(many()?),
-            "$gt" => Test::Greater(one()?),
-            "$gte" => Test::GreaterOrEqual(one()?),
-            "$lt" => Test::Less(one()?),
-            "$lte" => Test::LessOrEqual(one()?),
-            "$like" => Test::Like(pattern(&path, value)?),
-            _ => return Err(Failure::invalid(format!("{path}: is no operator"))),
-        });
-    }
+    let tests = tests(path, value, kind)?;
+    out.extend(tests.into_iter().map(|test| Condition { field: field.clone(), test }));
     Ok(())
 }
 
-/// Reads what a value must be.
+/// Reads what a value must be: a plain one stands for itself, an object holds operators.
 pub(super) fn tests(path: &str, value: &Value, kind: ValueKind) -> Result<Vec<Test>, Failure> {
-    let mut conditions = Vec::new();
-    read_tests(path, &InstanceField::State, kind, value, &mut conditions)?;
-    Ok(conditions.into_iter().map(|condition| condition.test).collect())
+    let Value::Object(operators) = value else {
+        return Ok(vec![Test::Equal(operand(path, kind, value)?)]);
+    };
+    let operators = operators.iter().filter(|(_, value)| !value.is_null());
+    operators.map(|(operator, value)| test(&format!("{path}.{operator}"), operator, kind, value)).collect()
+}
+
+fn test(path: &str, operator: &str, kind: ValueKind, value: &Value) -> Result<Test, Failure> {
+    let one = || operand(path, kind, value);
+    let many = || {
+        let list = value.as_array().into_iter().flatten();
+        let mut list: Vec<Operand> =
+            list.map(|value| operand(path, kind, value)).collect::<Result<_, _>>()?;
+        list.sort_unstable();
+        list.dedup();
+        Ok::<_, Failure>(list)
+    };
+    Ok(match operator {
+        "$eq" => Test::Equal(one()?),
+        "$neq" => Test::NotEqual(one()?),
+        "$exists" => Test::Exists(value == &Value::Bool(true)),
+        "$in" => Test::In(many()?),
+        "$notIn" => Test::NotIn(many()?),
+        "$gt" => Test::Greater(one()?),
+        "$gte" => Test::GreaterOrEqual(one()?),
+        "$lt" => Test::Less(one()?),
+        "$lte" => Test::LessOrEqual(one()?),
+        "$like" => Test::Like(pattern(path, value)?),
+        _ => return Err(Failure::invalid(format!("{path}: is no operator"))),
+    })
 }
 
 fn pattern(path: &str, value: &Value) -> Result<Name, Failure> {
@@ -196,13 +188,15 @@ fn operand(path: &str, kind: ValueKind, value: &Value) -> Result<Operand, Failur
         // Nothing has a negative key, or one that is no number; that is no fault of a filter.
         ValueKind::Key if !text.bytes().all(|byte| byte.is_ascii_digit()) => Operand::Integer(-1),
         ValueKind::Key => Operand::Integer(parse_key(path, text)?.cast_signed()),
-        ValueKind::Date => {
-            let time: jiff::Timestamp = text
-                .parse()
-                .map_err(|error| Failure::invalid(format!("{path}: is no date and time: {error}")))?;
-            Operand::Integer(time.as_millisecond())
-        }
+        ValueKind::Date => Operand::Integer(time(path, text)?),
     })
+}
+
+/// A moment in Unix milliseconds.
+pub(super) fn time(path: &str, text: &str) -> Result<i64, Failure> {
+    let time: Result<jiff::Timestamp, _> = text.parse();
+    time.map(jiff::Timestamp::as_millisecond)
+        .map_err(|error| Failure::invalid(format!("{path}: is no date and time: {error}")))
 }
 
 #[cfg(test)]

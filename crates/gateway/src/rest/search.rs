@@ -33,28 +33,24 @@ pub(super) struct Search {
 impl Search {
     /// Reads the body, which may be empty.
     pub(super) fn read(fields: &Fields<'_>) -> Result<Self, Failure> {
-        let json = |name: &str| {
-            let raw = if fields.is_declared(name) { fields.raw(name) } else { None };
-            raw.and_then(|raw| serde_json::from_str::<Value>(raw).ok()).unwrap_or(Value::Null)
-        };
         let mut tests = Vec::new();
-        if let Value::Object(filter) = json("filter") {
-            // Lists are for those who know what they mean.
-            for (name, value) in filter.iter().filter(|(_, value)| !value.is_null() && !value.is_array()) {
-                let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
-                let is_integer = has_number(value);
-                let path = format!("filter.{name}");
-                let kind = if is_integer { ValueKind::Integer } else { ValueKind::Text };
-                let of_one = instance_filter::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
-                tests.extend(of_one.into_iter().map(|test| PropertyTest {
-                    name: name.clone(),
-                    is_integer,
-                    test,
-                }));
-            }
+        // Lists are for those who know what they mean.
+        let filter = fields.object("filter");
+        for (name, value) in filter.iter().filter(|(_, value)| !value.is_null() && !value.is_array()) {
+            let flag = value.as_bool().map(|flag| Value::from(flag.to_string()));
+            let is_integer = has_number(value);
+            let path = format!("filter.{name}");
+            let kind = if is_integer { ValueKind::Integer } else { ValueKind::Text };
+            let of_one = instance_filter::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
+            tests.extend(of_one.into_iter().map(|test| PropertyTest {
+                name: name.clone(),
+                is_integer,
+                test,
+            }));
         }
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        let sort = json("sort")
+        let sort = fields
+            .value("sort")
             .as_array()
             .into_iter()
             .flatten()
@@ -62,13 +58,13 @@ impl Search {
                 (text(sort, "field").unwrap_or_default(), text(sort, "order").as_deref() == Some("DESC"))
             })
             .collect();
-        let page = json("page");
+        let page = fields.value("page");
         let number =
             |name: &str| page.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let limit = number("limit").unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX);
         let cursor = |name: &str| text(&page, name).map(|cursor| position(name, &cursor)).transpose();
         let (from, limit) = match (cursor("after")?, cursor("before")?) {
-            (Some(after), _) => (after + 1, limit),
+            (Some(after), _) => (after.saturating_add(1), limit),
             (None, Some(before)) => (before.saturating_sub(limit), limit.min(before)),
             (None, None) => (number("from").unwrap_or(0), limit),
         };

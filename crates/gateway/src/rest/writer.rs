@@ -59,6 +59,14 @@ pub(crate) fn write_list<T>(
     out.push(b']');
 }
 
+/// The beginning of a long value, and whether that is not all of it.
+pub(crate) fn cut(value: &str, chars_max: usize) -> (&str, bool) {
+    match value.char_indices().nth(chars_max) {
+        Some((end, _)) => (&value[..end], true),
+        None => (value, false),
+    }
+}
+
 /// A list of strings.
 pub(crate) fn write_names(names: &[Name], out: &mut Vec<u8>) {
     write_list(names, out, |name, out| write_text(name, out));
@@ -80,10 +88,15 @@ pub(crate) fn text_member(name: &'static str, text: &str, out: &mut Vec<u8>) {
     write_text(text, out);
 }
 
+/// A member that is a string, or null.
+pub(crate) fn optional_text_member(name: &'static str, text: Option<&Name>, out: &mut Vec<u8>) {
+    member(name, out);
+    write_optional_text(text, out);
+}
+
 /// A member that is a string, or null if that is empty.
 pub(crate) fn text_or_null_member(name: &'static str, text: &Name, out: &mut Vec<u8>) {
-    member(name, out);
-    write_optional_text((!text.is_empty()).then_some(text), out);
+    optional_text_member(name, (!text.is_empty()).then_some(text), out);
 }
 
 /// A member that is a key.
@@ -96,4 +109,16 @@ pub(crate) fn key_member(name: &'static str, key: Key, out: &mut Vec<u8>) {
 pub(crate) fn integer_member(name: &'static str, number: impl itoa::Integer, out: &mut Vec<u8>) {
     member(name, out);
     write_integer(number, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut_between_characters() {
+        assert_eq!(cut("äöü", 2), ("äö", true));
+        assert_eq!(cut("äöü", 3), ("äöü", false));
+        assert_eq!(cut("äöü", usize::MAX), ("äöü", false));
+    }
 }

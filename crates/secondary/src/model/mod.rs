@@ -40,6 +40,9 @@ pub struct Column {
     pub is_always_set: bool,
 }
 
+/// Lists show longer values of variables cut to this length, unless a request wants them whole.
+pub const VALUE_CHARS_MAX: usize = 8191;
+
 /// Position of a column in its entity.
 pub type ColumnId = u8;
 

@@ -3,10 +3,7 @@
 use protocol::{Intent, Name, Record, VariableRecord};
 
 use crate::change::{Batch, RowId};
-use crate::model::variable;
-
-/// Lists show longer values cut to this length.
-const VALUE_CHARS_MAX: usize = 8191;
+use crate::model::{VALUE_CHARS_MAX, variable};
 
 pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);

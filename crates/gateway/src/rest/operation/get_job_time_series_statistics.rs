@@ -12,8 +12,7 @@ use crate::rest::reply::Reply;
 const MINUTE_MS: i64 = 60_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    let filter: Value =
-        call.fields.raw("filter").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null);
+    let filter = call.fields.value("filter");
     let resolution = match filter.get("resolution").and_then(Value::as_str) {
         Some(text) => resolution(text)?,
         None => MINUTE_MS,

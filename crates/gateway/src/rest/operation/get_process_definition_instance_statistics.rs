@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use protocol::{Name, Query, QueryReply, RunningDefinitionView};
 
-use super::statistics::{ROWS_MAX, count, optional_text, text};
+use super::statistics::ROWS_MAX;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{member, write_flag};
+use crate::rest::writer::{integer_member, member, optional_text_member, text_member, write_flag};
 
 /// All versions of a process that have running instances.
 struct Process {
@@ -62,16 +62,16 @@ fn property(process: &Process, name: &str) -> Option<String> {
 
 fn write(process: &Process, out: &mut Vec<u8>) {
     out.push(b'{');
-    text("processDefinitionId", &process.latest.process_id, out);
-    text("tenantId", &process.latest.tenant_id, out);
-    optional_text("latestProcessDefinitionName", process.latest.name.as_ref(), out);
+    text_member("processDefinitionId", &process.latest.process_id, out);
+    text_member("tenantId", &process.latest.tenant_id, out);
+    optional_text_member("latestProcessDefinitionName", process.latest.name.as_ref(), out);
     member("hasMultipleVersions", out);
     write_flag(process.has_multiple_versions, out);
-    count(
+    integer_member(
         "activeInstancesWithoutIncidentCount",
         process.running.saturating_sub(process.with_incidents),
         out,
     );
-    count("activeInstancesWithIncidentCount", process.with_incidents, out);
+    integer_member("activeInstancesWithIncidentCount", process.with_incidents, out);
     out.push(b'}');
 }

@@ -3,11 +3,12 @@
 
 use protocol::{Name, Query, QueryReply, RunningDefinitionView};
 
-use super::statistics::{ROWS_MAX, count, key, optional_text, text};
+use super::statistics::ROWS_MAX;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
+use crate::rest::writer::{integer_member, key_member, optional_text_member, text_member};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -38,12 +39,12 @@ fn property(definition: &RunningDefinitionView, name: &str) -> Option<String> {
 
 fn write(definition: &RunningDefinitionView, out: &mut Vec<u8>) {
     out.push(b'{');
-    text("processDefinitionId", &definition.process_id, out);
-    key("processDefinitionKey", definition.key, out);
-    optional_text("processDefinitionName", definition.name.as_ref(), out);
-    text("tenantId", &definition.tenant_id, out);
-    count("processDefinitionVersion", definition.version, out);
-    count("activeInstancesWithIncidentCount", definition.with_incidents, out);
-    count("activeInstancesWithoutIncidentCount", without_incidents(definition), out);
+    text_member("processDefinitionId", &definition.process_id, out);
+    key_member("processDefinitionKey", definition.key, out);
+    optional_text_member("processDefinitionName", definition.name.as_ref(), out);
+    text_member("tenantId", &definition.tenant_id, out);
+    integer_member("processDefinitionVersion", definition.version, out);
+    integer_member("activeInstancesWithIncidentCount", definition.with_incidents, out);
+    integer_member("activeInstancesWithoutIncidentCount", without_incidents(definition), out);
     out.push(b'}');
 }

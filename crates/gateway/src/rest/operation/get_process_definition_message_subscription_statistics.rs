@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{Key, Query, QueryReply, SubscriptionView};
-use serde_json::Value;
 
-use super::statistics::{ROWS_MAX, count, key, text};
+use super::statistics::ROWS_MAX;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
+use crate::rest::writer::{integer_member, key_member, text_member};
 
 /// The subscriptions of one definition.
 struct Definition {
@@ -20,8 +20,7 @@ struct Definition {
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
-    let filter = call.fields.raw("filter").and_then(|raw| serde_json::from_str::<Value>(raw).ok());
-    if filter.is_some_and(|filter| !filter["lastUpdatedDate"].is_null()) {
+    if !call.fields.value("filter")["lastUpdatedDate"].is_null() {
         return Err(Failure::invalid("filter.lastUpdatedDate: this release cannot filter by it"));
     }
     let reply = call.read(Query::Subscriptions { limit: ROWS_MAX }).await?;
@@ -63,10 +62,10 @@ fn property(subscription: &SubscriptionView, name: &str) -> Option<String> {
 
 fn write(definition: &Definition, out: &mut Vec<u8>) {
     out.push(b'{');
-    text("processDefinitionId", &definition.one.process_id, out);
-    text("tenantId", &definition.one.tenant_id, out);
-    key("processDefinitionKey", definition.one.process_definition_key, out);
-    count("processInstancesWithActiveSubscriptions", definition.instances.len(), out);
-    count("activeSubscriptions", definition.subscriptions, out);
+    text_member("processDefinitionId", &definition.one.process_id, out);
+    text_member("tenantId", &definition.one.tenant_id, out);
+    key_member("processDefinitionKey", definition.one.process_definition_key, out);
+    integer_member("processInstancesWithActiveSubscriptions", definition.instances.len(), out);
+    integer_member("activeSubscriptions", definition.subscriptions, out);
     out.push(b'}');
 }

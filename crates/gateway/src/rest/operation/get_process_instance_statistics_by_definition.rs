@@ -2,11 +2,12 @@
 
 use protocol::{FailingDefinitionView, Query, QueryReply};
 
-use super::statistics::{INCIDENTS_MAX, count, key, text};
+use super::statistics::INCIDENTS_MAX;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
+use crate::rest::writer::{integer_member, key_member, text_member};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -31,12 +32,12 @@ fn property(definition: &FailingDefinitionView, name: &str) -> Option<String> {
 
 fn write(definition: &FailingDefinitionView, out: &mut Vec<u8>) {
     out.push(b'{');
-    text("processDefinitionId", &definition.process_id, out);
-    key("processDefinitionKey", definition.key, out);
+    text_member("processDefinitionId", &definition.process_id, out);
+    key_member("processDefinitionKey", definition.key, out);
     // The contract wants a text, so a process without a name goes by its ID.
-    text("processDefinitionName", definition.name.as_ref().unwrap_or(&definition.process_id), out);
-    count("processDefinitionVersion", definition.version, out);
-    text("tenantId", &definition.tenant_id, out);
-    count("activeInstancesWithErrorCount", definition.instances, out);
+    text_member("processDefinitionName", definition.name.as_ref().unwrap_or(&definition.process_id), out);
+    integer_member("processDefinitionVersion", definition.version, out);
+    text_member("tenantId", &definition.tenant_id, out);
+    integer_member("activeInstancesWithErrorCount", definition.instances, out);
     out.push(b'}');
 }

@@ -2,11 +2,12 @@
 
 use protocol::{ErrorView, Query, QueryReply, error_hash};
 
-use super::statistics::{INCIDENTS_MAX, count, text};
+use super::statistics::INCIDENTS_MAX;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
+use crate::rest::writer::{integer_member, text_member};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -25,8 +26,8 @@ fn property(error: &ErrorView, name: &str) -> Option<String> {
 
 fn write(error: &ErrorView, out: &mut Vec<u8>) {
     out.push(b'{');
-    count("errorHashCode", error_hash(&error.message), out);
-    text("errorMessage", &error.message, out);
-    count("activeInstancesWithErrorCount", error.instances, out);
+    integer_member("errorHashCode", error_hash(&error.message), out);
+    text_member("errorMessage", &error.message, out);
+    integer_member("activeInstancesWithErrorCount", error.instances, out);
     out.push(b'}');
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use protocol::{Name, Operand, Test};
 use secondary::model::{ColumnId, Entity, usage_assignee as assignee, usage_metric as usage};
-use secondary::{Aggregate, EntityRef, Filter, Row, Statistics};
+use secondary::{Aggregate, EntityRef, Filter, Statistics};
 
 use super::Call;
-use super::statistics::count;
+use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
-use crate::rest::query::statistics::ask;
+use crate::rest::query::statistics::{ask, number};
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_text};
+use crate::rest::writer::{integer_member, member, write_text};
 
 /// Tenants in one answer.
 const TENANTS_MAX: u32 = 10_000;
@@ -27,9 +27,7 @@ struct Used {
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let time = |name: &'static str| {
         let text = call.query_parameter(name)?.unwrap_or_default();
-        let time: Result<jiff::Timestamp, _> = text.parse();
-        time.map(jiff::Timestamp::as_millisecond)
-            .map_err(|error| Failure::invalid(format!("{name}: is no date and time: {error}")))
+        instance_filter::time(name, &text)
     };
     let (from, to) = (time("startTime")?, time("endTime")?);
     let tenant = call.query_parameter("tenantId")?;
@@ -68,7 +66,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let mut out = Vec::with_capacity(256);
     out.push(b'{');
     write(total, &mut out);
-    count("activeTenants", tenants.len(), &mut out);
+    integer_member("activeTenants", tenants.len(), &mut out);
     member("tenants", &mut out);
     out.push(b'{');
     if call.query_parameter("withTenants")?.as_deref() == Some("true") {
@@ -86,12 +84,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-fn number(row: &Row, at: usize) -> i64 {
-    row[at].integer().unwrap_or(0)
-}
-
 fn write(used: Used, out: &mut Vec<u8>) {
-    count("processInstances", used.process_instances, out);
-    count("decisionInstances", used.decision_instances, out);
-    count("assignees", used.assignees, out);
+    integer_member("processInstances", used.process_instances, out);
+    integer_member("decisionInstances", used.decision_instances, out);
+    integer_member("assignees", used.assignees, out);
 }

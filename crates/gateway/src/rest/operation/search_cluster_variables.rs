@@ -1,18 +1,17 @@
 //! `POST /v2/cluster-variables/search`: up to ten thousand variables are looked at.
 
 use protocol::{ClusterVariableView, Query, QueryReply};
+use secondary::model::VALUE_CHARS_MAX;
 
 use super::cluster_variable::{scope, write_members};
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{member, write_flag};
+use crate::rest::writer::{cut, member, write_flag};
 
 /// Variables that one search looks at. `hasMoreTotalItems` says that there are more.
 const VARIABLES_MAX: usize = 10_000;
-/// Longer values are cut, unless the request wants them whole.
-const VALUE_CHARS_MAX: usize = 8191;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -23,14 +22,6 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let property = |variable: &ClusterVariableView, name: &str| property(variable, name, limit);
     let write = |variable: &ClusterVariableView, out: &mut Vec<u8>| write(variable, limit, out);
     Ok(Reply::json(search.answer(variables, has_more, property, write)))
-}
-
-/// The beginning of a value, and whether that is not all of it.
-fn cut(value: &str, limit: usize) -> (&str, bool) {
-    match value.char_indices().nth(limit) {
-        Some((end, _)) => (&value[..end], true),
-        None => (value, false),
-    }
 }
 
 fn property(variable: &ClusterVariableView, name: &str, limit: usize) -> Option<String> {
@@ -50,16 +41,4 @@ fn write(variable: &ClusterVariableView, limit: usize, out: &mut Vec<u8>) {
     member("isTruncated", out);
     write_flag(is_cut, out);
     out.push(b'}');
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_values_are_cut_between_characters() {
-        assert_eq!(cut("äöü", 2), ("äö", true));
-        assert_eq!(cut("äöü", 3), ("äöü", false));
-        assert_eq!(cut("äöü", usize::MAX), ("äöü", false));
-    }
 }

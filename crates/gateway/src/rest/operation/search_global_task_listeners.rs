@@ -1,7 +1,6 @@
 //! `POST /v2/global-task-listeners/search`: up to ten thousand listeners are looked at.
 
 use protocol::{GlobalListener, Operand, Query, QueryReply, Test};
-use serde_json::Value;
 
 use super::global_task_listener::{event_types, write};
 use super::{Call, unexpected};
@@ -26,8 +25,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 
 /// What the filter wants of the moments that a listener is for: for each entry, one of them must meet it.
 fn events(call: &Call<'_>) -> Result<Vec<Vec<Test>>, Failure> {
-    let filter = call.fields.raw("filter").and_then(|raw| serde_json::from_str::<Value>(raw).ok());
-    let wanted = filter.as_ref().and_then(|filter| filter["eventTypes"].as_array());
+    let filter = call.fields.value("filter");
+    let wanted = filter["eventTypes"].as_array();
     let read = |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, ValueKind::Text);
     wanted.into_iter().flatten().enumerate().map(read).collect()
 }

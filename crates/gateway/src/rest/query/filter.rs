@@ -16,12 +16,7 @@ const CONDITIONS_MAX: usize = 1000;
 
 /// Reads the filter of a request; none passes everything.
 pub(super) fn read(call: &Call<'_>, spec: &Spec) -> Result<Filter, Failure> {
-    if !call.fields.is_declared("filter") {
-        return Ok(Filter::everything());
-    }
-    let Some(raw) = call.fields.raw("filter") else { return Ok(Filter::everything()) };
-    let Ok(Value::Object(filter)) = serde_json::from_str(raw) else { return Ok(Filter::everything()) };
-    FilterReader::new(spec.entity).object("filter", &filter)
+    FilterReader::new(spec.entity).object("filter", &call.fields.object("filter"))
 }
 
 /// Reads conditions and counts them.

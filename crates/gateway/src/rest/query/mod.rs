@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use protocol::{Name, Operand, Test};
-use secondary::model::{Entity, Kind as ColumnKind};
-use secondary::{EntityRef, Filter, Position, Progress, Reader, Row, Search};
+use protocol::{Name, Operand};
+use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX};
+use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics};
 
 use super::contract::{Kind, Object, Operation, Schema};
 use super::operation::Call;
@@ -39,6 +39,18 @@ pub struct Storage {
     pub progress: Arc<Progress>,
     /// How long a request may wait for a position.
     pub wait_max: Duration,
+}
+
+impl Storage {
+    /// Finds rows.
+    pub(super) async fn search(&self, search: Search) -> Result<Found, Failure> {
+        self.reader.search(search).await.map_err(|error| Failure::storage(&error))
+    }
+
+    /// Computes numbers.
+    pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
+        self.reader.statistics(statistics).await.map_err(|error| Failure::storage(&error))
+    }
 }
 
 impl std::fmt::Debug for Storage {
@@ -87,7 +99,7 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
     let page = if is_paged { page::read(call, entity, &sort)? } else { page::Page::WHOLE };
     let shown = result_object(call.operation, true);
     let whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
-    let cut = spec.cut.filter(|_| !whole).map(|column| (column, write::VALUE_CHARS_MAX as u32 + 1));
+    let cut = spec.cut.filter(|_| !whole).map(|column| (column, VALUE_CHARS_MAX as u32 + 1));
     let search = Search {
         entity: EntityRef(entity),
         filter,
@@ -99,7 +111,7 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
         cut,
     };
     let order = search.sort.clone();
-    let found = storage.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    let found = storage.search(search).await?;
     let mut out = Vec::with_capacity(256 + 512 * found.rows.len());
     out.push(b'{');
     member("items", &mut out);
@@ -124,17 +136,7 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
         Some((column, _)) => 1 << column,
         None => write::columns(entity, result_object(call.operation, false)),
     };
-    let search = Search {
-        entity: EntityRef(entity),
-        filter: Filter::Column(0, Test::Equal(id)),
-        sort: Vec::new(),
-        position: Position::Offset(0),
-        limit: 1,
-        count_up_to: 0,
-        columns,
-        cut: None,
-    };
-    let found = storage.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    let found = storage.search(Search::one(entity, id, columns)).await?;
     let Some(row) = found.rows.first() else { return Err(missing) };
     let mut out = Vec::with_capacity(512);
     if let Some((column, media_type)) = gets.content {

@@ -25,15 +25,10 @@ impl Page {
     pub(super) const WHOLE: Self = Self { position: Position::Offset(0), limit: LIMIT_MAX };
 }
 
-fn json(call: &Call<'_>, name: &str) -> Value {
-    let raw = if call.fields.is_declared(name) { call.fields.raw(name) } else { None };
-    raw.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Value::Null)
-}
-
 /// The order asked for. A property that comes again says nothing.
 pub(super) fn sort(call: &Call<'_>, spec: &Spec) -> Result<Vec<Sort>, Failure> {
     let mut order: Vec<Sort> = Vec::new();
-    for (at, one) in json(call, "sort").as_array().into_iter().flatten().enumerate() {
+    for (at, one) in call.fields.value("sort").as_array().into_iter().flatten().enumerate() {
         let field = one.get("field").and_then(Value::as_str).unwrap_or_default();
         let name =
             spec.sort_names.iter().find(|(name, _)| *name == field).map_or(field, |(_, column)| column);
@@ -50,7 +45,7 @@ pub(super) fn sort(call: &Call<'_>, spec: &Spec) -> Result<Vec<Sort>, Failure> {
 
 /// The page asked for.
 pub(super) fn read(call: &Call<'_>, entity: &Entity, sort: &[Sort]) -> Result<Page, Failure> {
-    let page = json(call, "page");
+    let page = call.fields.value("page");
     let number = |name: &str| page.get(name).and_then(Value::as_u64);
     let limit = number("limit").map_or(LIMIT_DEFAULT, |limit| u32::try_from(limit).unwrap_or(u32::MAX));
     let cursor = |name: &str| {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{Key, Name, Operand, Test};
-use secondary::model::{element_instance as element, user_task as task, variable};
-use secondary::{EntityRef, Filter, Position, Row, Search};
+use secondary::model::{Entity, element_instance as element, user_task as task, variable};
+use secondary::{Filter, Row, Search};
 
 use super::super::operation::Call;
 use super::super::problem::Failure;
@@ -15,21 +15,13 @@ const DEPTH_MAX: usize = 1000;
 /// Variables that a task may see.
 const VARIABLES_MAX: u32 = 10_000;
 
-fn by_key(entity: &'static secondary::model::Entity, key: i64, columns: u64) -> Search {
-    Search {
-        entity: EntityRef(entity),
-        filter: Filter::Column(0, Test::Equal(Operand::Integer(key))),
-        sort: Vec::new(),
-        position: Position::Offset(0),
-        limit: 1,
-        count_up_to: 0,
-        columns,
-        cut: None,
-    }
-}
-
-async fn one(storage: &Storage, search: Search) -> Result<Option<Row>, Failure> {
-    let found = storage.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+async fn one(
+    storage: &Storage,
+    entity: &'static Entity,
+    key: i64,
+    columns: u64,
+) -> Result<Option<Row>, Failure> {
+    let found = storage.search(Search::one(entity, Operand::Integer(key), columns)).await?;
     Ok(found.rows.into_iter().next())
 }
 
@@ -37,7 +29,7 @@ async fn one(storage: &Storage, search: Search) -> Result<Option<Row>, Failure> 
 pub(in crate::rest) async fn of_user_task(call: &Call<'_>, key: Key) -> Result<Vec<i64>, Failure> {
     let storage = call.storage()?;
     let columns = 1 << task::ELEMENT_KEY | 1 << task::INSTANCE_KEY;
-    let Some(task) = one(storage, by_key(&task::ENTITY, key.cast_signed(), columns)).await? else {
+    let Some(task) = one(storage, &task::ENTITY, key.cast_signed(), columns).await? else {
         return Ok(Vec::new());
     };
     let instance = task[task::INSTANCE_KEY as usize].integer();
@@ -45,7 +37,7 @@ pub(in crate::rest) async fn of_user_task(call: &Call<'_>, key: Key) -> Result<V
     let mut next = task[task::ELEMENT_KEY as usize].integer();
     while let Some(scope) = next.filter(|scope| Some(*scope) != instance && scopes.len() < DEPTH_MAX) {
         scopes.push(scope);
-        let element = one(storage, by_key(&element::ENTITY, scope, 1 << element::SCOPE_KEY)).await?;
+        let element = one(storage, &element::ENTITY, scope, 1 << element::SCOPE_KEY).await?;
         next = element.and_then(|element| element[element::SCOPE_KEY as usize].integer());
     }
     scopes.extend(instance);
@@ -67,9 +59,13 @@ pub(in crate::rest) async fn effective_variables_of(
     let search = Search {
         filter: variables_of(scopes),
         limit: VARIABLES_MAX,
-        ..by_key(&variable::ENTITY, 0, 1 | 1 << variable::NAME | 1 << variable::SCOPE_KEY)
+        ..Search::one(
+            &variable::ENTITY,
+            Operand::Integer(0),
+            1 | 1 << variable::NAME | 1 << variable::SCOPE_KEY,
+        )
     };
-    let found = call.storage()?.reader.search(search).await.map_err(|error| Failure::storage(&error))?;
+    let found = call.storage()?.search(search).await?;
     let depth = |row: &Row| {
         let scope = row[variable::SCOPE_KEY as usize].integer();
         scopes.iter().position(|known| Some(*known) == scope).unwrap_or(usize::MAX)

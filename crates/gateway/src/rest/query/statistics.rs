@@ -20,7 +20,8 @@ fn text(text: &str) -> Operand {
     Operand::Text(Name::from(text))
 }
 
-fn number(row: &Row, at: usize) -> i64 {
+/// A number of a row, 0 if it has none.
+pub(in crate::rest) fn number(row: &Row, at: usize) -> i64 {
     row[at].integer().unwrap_or(0)
 }
 
@@ -66,11 +67,7 @@ pub(in crate::rest) async fn of_elements(call: &Call<'_>, filter: Filter) -> Res
 
 /// Element instances of process instances that pass the filter of a request.
 pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, Failure> {
-    let raw = call.fields.raw("filter");
-    let Some(Json::Object(object)) = raw.and_then(|raw| serde_json::from_str(raw).ok()) else {
-        return Ok(Filter::everything());
-    };
-    let filter = FilterReader::new(&instance::ENTITY).object("filter", &object)?;
+    let filter = FilterReader::new(&instance::ENTITY).object("filter", &call.fields.object("filter"))?;
     if filter == Filter::everything() {
         return Ok(filter);
     }
@@ -85,7 +82,7 @@ pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, 
 
 /// Asks for numbers.
 pub(in crate::rest) async fn ask(call: &Call<'_>, asked: Statistics) -> Result<Vec<Row>, Failure> {
-    call.storage()?.reader.statistics(asked).await.map_err(|error| Failure::storage(&error))
+    call.storage()?.statistics(asked).await
 }
 
 fn write_value(value: &Value, out: &mut Vec<u8>) {
@@ -115,40 +112,45 @@ impl JobsAsked {
 
     /// From `filter` of the body.
     pub(in crate::rest) fn of_body(call: &Call<'_>) -> Result<Self, Failure> {
-        let raw = call.fields.raw("filter");
-        match raw.and_then(|raw| serde_json::from_str(raw).ok()) {
-            Some(Json::Object(object)) => Self::read("filter.", &object),
-            _ => Ok(Self { filter: Filter::everything() }),
-        }
+        Self::read("filter.", &call.fields.object("filter"))
     }
 
     fn read(path: &str, object: &serde_json::Map<String, Json>) -> Result<Self, Failure> {
         let mut reader = FilterReader::new(&metric::ENTITY);
-        let mut all = Vec::new();
-        if let Some(from) = object.get("from") {
-            let tests = reader.tests(&format!("{path}from"), from, Kind::Time)?;
+        let mut all = between(&mut reader, path, object, metric::TIME, metric::TYPE)?;
+        for condition in &mut all {
             // A minute counts as a whole.
-            all.extend(tests.into_iter().filter_map(|test| match test {
-                Test::Equal(Operand::Integer(from)) => Some(Filter::Column(
-                    metric::TIME,
-                    Test::GreaterOrEqual(Operand::Integer(from - from.rem_euclid(60_000))),
-                )),
-                _ => None,
-            }));
-        }
-        if let Some(to) = object.get("to") {
-            let tests = reader.tests(&format!("{path}to"), to, Kind::Time)?;
-            all.extend(tests.into_iter().filter_map(|test| match test {
-                Test::Equal(to) => Some(Filter::Column(metric::TIME, Test::LessOrEqual(to))),
-                _ => None,
-            }));
-        }
-        if let Some(kind) = object.get("jobType").filter(|kind| !kind.is_null()) {
-            let tests = reader.tests(&format!("{path}jobType"), kind, Kind::Text)?;
-            all.extend(tests.into_iter().map(|test| Filter::Column(metric::TYPE, test)));
+            if let Filter::Column(metric::TIME, Test::GreaterOrEqual(Operand::Integer(from))) = condition {
+                *from -= from.rem_euclid(60_000);
+            }
         }
         Ok(Self { filter: Filter::All(all) })
     }
+}
+
+/// The conditions `from`, `to` and `jobType` of an object on these columns.
+fn between(
+    reader: &mut FilterReader,
+    path: &str,
+    object: &serde_json::Map<String, Json>,
+    time: ColumnId,
+    job_type: ColumnId,
+) -> Result<Vec<Filter>, Failure> {
+    let mut all = Vec::new();
+    for (name, column, kind) in
+        [("from", time, Kind::Time), ("to", time, Kind::Time), ("jobType", job_type, Kind::Text)]
+    {
+        let Some(value) = object.get(name).filter(|value| !value.is_null()) else { continue };
+        for test in reader.tests(&format!("{path}{name}"), value, kind)? {
+            let test = match (name, test) {
+                ("from", Test::Equal(from)) => Test::GreaterOrEqual(from),
+                ("to", Test::Equal(to)) => Test::LessOrEqual(to),
+                (_, test) => test,
+            };
+            all.push(Filter::Column(column, test));
+        }
+    }
+    Ok(all)
 }
 
 /// The aggregates of [`write_counts`].
@@ -233,7 +235,7 @@ pub(in crate::rest) async fn of_jobs(
     if let JobGroups::Times(resolution) = groups {
         rows = gathered(rows, resolution);
     }
-    page(call, &rows, |row, out| {
+    page(call, rows, |row, out| {
         member(name, out);
         match groups {
             JobGroups::Times(_) => write_time(number(row, 0), out),
@@ -272,33 +274,17 @@ fn gathered(rows: Vec<Row>, resolution: i64) -> Vec<Row> {
 /// Errors of jobs, from the jobs themselves.
 pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Failure> {
     use secondary::model::job;
-    let raw = call.fields.raw("filter");
-    let object = match raw.and_then(|raw| serde_json::from_str(raw).ok()) {
-        Some(Json::Object(object)) => object,
-        _ => serde_json::Map::new(),
-    };
+    let object = call.fields.object("filter");
     let mut reader = FilterReader::new(&job::ENTITY);
-    let mut all = vec![Filter::Any(vec![
+    let mut all = between(&mut reader, "filter.", &object, job::UPDATED, job::TYPE)?;
+    all.push(Filter::Any(vec![
         Filter::Column(job::ERROR_MESSAGE, Test::Exists(true)),
         Filter::Column(job::ERROR_CODE, Test::Exists(true)),
-    ])];
-    let columns: [(&str, ColumnId, Kind); 5] = [
-        ("from", job::UPDATED, Kind::Time),
-        ("to", job::UPDATED, Kind::Time),
-        ("jobType", job::TYPE, Kind::Text),
-        ("errorCode", job::ERROR_CODE, Kind::Text),
-        ("errorMessage", job::ERROR_MESSAGE, Kind::Text),
-    ];
-    for (name, column, kind) in columns {
+    ]));
+    for (name, column) in [("errorCode", job::ERROR_CODE), ("errorMessage", job::ERROR_MESSAGE)] {
         let Some(value) = object.get(name).filter(|value| !value.is_null()) else { continue };
-        for test in reader.tests(&format!("filter.{name}"), value, kind)? {
-            let test = match (name, test) {
-                ("from", Test::Equal(from)) => Test::GreaterOrEqual(from),
-                ("to", Test::Equal(to)) => Test::LessOrEqual(to),
-                (_, test) => test,
-            };
-            all.push(Filter::Column(column, test));
-        }
+        let tests = reader.tests(&format!("filter.{name}"), value, Kind::Text)?;
+        all.extend(tests.into_iter().map(|test| Filter::Column(column, test)));
     }
     let asked = Statistics {
         entity: EntityRef(&job::ENTITY),
@@ -308,7 +294,7 @@ pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Fai
         limit: GROUPS_MAX,
     };
     let rows = ask(call, asked).await?;
-    page(call, &rows, |row, out| {
+    page(call, rows, |row, out| {
         member("errorCode", out);
         write_value(&row[0], out);
         member("errorMessage", out);
@@ -319,47 +305,19 @@ pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Fai
 }
 
 /// The page of a list that was computed as a whole. A cursor is the number of the item.
-fn page(call: &Call<'_>, rows: &[Row], mut write: impl FnMut(&Row, &mut Vec<u8>)) -> Result<Reply, Failure> {
-    let page: Json =
-        call.fields.raw("page").and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or(Json::Null);
-    let limit = page
-        .get("limit")
-        .and_then(Json::as_u64)
-        .map_or(100, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let from = match page.get("after").and_then(Json::as_str) {
-        Some(cursor) => {
-            let at: Option<usize> = cursor.parse().ok();
-            at.ok_or_else(|| Failure::invalid("page.after: is no cursor of an earlier answer"))?
-                .saturating_add(1)
-        }
-        None => 0,
-    };
-    let start = from.min(rows.len());
-    let end = start.saturating_add(limit).min(rows.len());
-    let mut out = Vec::with_capacity(256);
-    out.push(b'{');
-    member("items", &mut out);
-    write_list(&rows[start..end], &mut out, |row: &Row, out| {
-        out.push(b'{');
-        write(row, out);
-        out.push(b'}');
-    });
-    member("page", &mut out);
-    out.push(b'{');
-    member("totalItems", &mut out);
-    write_integer(rows.len(), &mut out);
-    member("hasMoreTotalItems", &mut out);
-    write_flag(rows.len() >= GROUPS_MAX as usize, &mut out);
-    for (name, at) in [("startCursor", Some(start)), ("endCursor", end.checked_sub(1))] {
-        member(name, &mut out);
-        match at.filter(|_| start < end) {
-            // Twelve digits are valid base64, as the contract wants it.
-            Some(at) => write_text(&format!("{at:012}"), &mut out),
-            None => out.extend_from_slice(b"null"),
-        }
-    }
-    out.extend_from_slice(b"}}");
-    Ok(Reply::json(out))
+fn page(call: &Call<'_>, rows: Vec<Row>, write: impl Fn(&Row, &mut Vec<u8>)) -> Result<Reply, Failure> {
+    let has_more = rows.len() >= GROUPS_MAX as usize;
+    let search = super::super::search::Search::read(&call.fields)?;
+    Ok(Reply::json(search.page(
+        rows,
+        has_more,
+        |_, _| None,
+        |row, out| {
+            out.push(b'{');
+            write(row, out);
+            out.push(b'}');
+        },
+    )))
 }
 
 #[cfg(test)]

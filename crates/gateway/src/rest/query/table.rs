@@ -38,8 +38,8 @@ fn scoped(call: &Call<'_>, column: ColumnId) -> Result<Filter, Failure> {
     Ok(Filter::Column(column, Test::Equal(Operand::Integer(call.key()?.cast_signed()))))
 }
 
-/// Variables, for operations that find out by themselves which.
-pub(crate) static VARIABLES: Spec =
+/// Variables, also for operations that find out by themselves which.
+pub(crate) const VARIABLES: Spec =
     Spec { cut: Some(variable::VALUE), ..plain(Operation::SearchVariables, &variable::ENTITY) };
 
 /// All of them.
@@ -57,7 +57,7 @@ pub(crate) static SPECS: &[Spec] = &[
     },
     plain(Operation::SearchJobs, &job::ENTITY),
     plain(Operation::SearchUserTasks, &user_task::ENTITY),
-    Spec { cut: Some(variable::VALUE), ..plain(Operation::SearchVariables, &variable::ENTITY) },
+    VARIABLES,
     plain(Operation::SearchMessageSubscriptions, &message_subscription::ENTITY),
     plain(Operation::SearchCorrelatedMessageSubscriptions, &correlated_message_subscription::ENTITY),
     plain(Operation::SearchProcessDefinitions, &process_definition::ENTITY),

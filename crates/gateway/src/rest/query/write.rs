@@ -1,13 +1,11 @@
 //! Rows as the contract shows them.
 
-use secondary::model::{ColumnId, Entity, Kind as ColumnKind};
+use protocol::Name;
+use secondary::model::{ColumnId, Entity, Kind as ColumnKind, VALUE_CHARS_MAX};
 use secondary::{Row, Value};
 
 use super::super::contract::{Kind, Object, Schema};
-use super::super::writer::{write_flag, write_integer, write_key, write_text, write_time};
-
-/// Longer values are cut, unless the request wants them whole.
-pub(super) const VALUE_CHARS_MAX: usize = 8191;
+use super::super::writer::{cut, write_flag, write_integer, write_key, write_text, write_time};
 
 /// The columns that an object shows, one bit each.
 pub(super) fn columns(entity: &Entity, shown: &Object) -> u64 {
@@ -26,7 +24,10 @@ pub(super) fn object(entity: &Entity, shown: &'static Object, row: &Row, is_cut:
         out.extend_from_slice(property.name.as_bytes());
         out.extend_from_slice(b"\":");
         match entity.column(property.name) {
-            Some(column) if is_cut && property.name == "value" => cut(&row[column as usize], out),
+            Some(column) if is_cut && property.name == "value" => {
+                let text = row[column as usize].text().map_or("", Name::as_str);
+                write_text(cut(text, VALUE_CHARS_MAX).0, out);
+            }
             Some(column) => value(entity, column, row, property.schema, out),
             None => absent(property.schema, out),
         }
@@ -66,11 +67,4 @@ fn absent(schema: &'static Schema, out: &mut Vec<u8>) {
         Kind::Text(_) => write_text("", out),
         Kind::Any | Kind::Choice(_) => out.extend_from_slice(b"null"),
     }
-}
-
-/// The beginning of a long text.
-fn cut(value: &Value, out: &mut Vec<u8>) {
-    let Value::Text(text) = value else { return write_text("", out) };
-    let end = text.char_indices().nth(VALUE_CHARS_MAX).map_or(text.len(), |(end, _)| end);
-    write_text(&text[..end], out);
 }

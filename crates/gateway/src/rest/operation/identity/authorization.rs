@@ -47,8 +47,8 @@ pub(crate) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
 
 pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
-    let filter = call.fields.raw("filter").and_then(|raw| serde_json::from_str::<Value>(raw).ok());
-    let wanted = |list: &str| filter.as_ref().and_then(|filter| filter[list].as_array());
+    let filter = call.fields.value("filter");
+    let wanted = |list: &str| filter[list].as_array();
     let (ids, names) = (wanted("resourceIds"), wanted("resourcePropertyNames"));
     match call.read_identity(IdentityQuery::Authorizations { limit: LISTED_MAX }).await? {
         IdentityReply::Authorizations(mut page) => {
