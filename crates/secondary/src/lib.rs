@@ -2,11 +2,12 @@
 //!
 //! Records become rows (`projection`), rows are described once (`model`), and so are questions (`query`). A store
 //! writes the ones and answers the others: SQLite (`sqlite`) is embedded. [`StoreExporter`] is the exporter that
-//! feeds a store. Rows never go back into the engine, and the engine never waits for them.
+//! feeds a store; `history` forgets what ended long ago. Rows never go back into the engine, and the engine never waits for them.
 
 mod change;
 mod cursor;
 mod exporter;
+mod history;
 pub mod model;
 mod progress;
 mod projection;
@@ -19,11 +20,12 @@ mod value;
 pub use change::{Batch, Change, Operation, RowId};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use exporter::StoreExporter;
+pub use history::{Keep, Retention, Rule, Sweeper, Swept};
 pub use progress::Progress;
 pub use projection::{Loader, Names, Projection};
 pub use query::{
     Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics,
 };
-pub use sqlite::{SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter};
-pub use store::{Reader, StoreError, Writer};
+pub use sqlite::{SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter};
+pub use store::{Cleaner, Reader, StoreError, Writer};
 pub use value::Value;

@@ -4,7 +4,9 @@ use futures::future::BoxFuture;
 use protocol::PartitionId;
 
 use crate::change::Batch;
+use crate::model::{ColumnId, Entity};
 use crate::query::{Found, Row, Search, Statistics};
+use crate::value::Value;
 
 /// Writes rows, on one thread for each partition. May block.
 pub trait Writer: Send {
@@ -26,6 +28,26 @@ pub trait Reader: Send + Sync + 'static {
 
     /// The position that is stored for a partition.
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>>;
+}
+
+/// Removes rows that nobody needs any more, beside the writers, on one thread. May block, and is called with few rows at
+/// a time, so that it never keeps writers waiting for long.
+pub trait Cleaner: Send {
+    /// Makes ready; the schema is there already. Called first, and again after an error.
+    fn open(&mut self) -> Result<(), StoreError>;
+
+    /// Removes rows of an entity that have one of these values in a column, so many at the most. Returns how many; fewer than
+    /// the limit means that no more are there. Searches may still show them for a moment.
+    fn remove(
+        &mut self,
+        entity: &'static Entity,
+        column: ColumnId,
+        values: &[Value],
+        limit: u32,
+    ) -> Result<u64, StoreError>;
+
+    /// Gives some of the room of rows that are gone back to others. Returns whether there is more to give.
+    fn reclaim(&mut self) -> Result<bool, StoreError>;
 }
 
 /// Why a store did not do what was asked.

@@ -12,7 +12,7 @@ entities! {
         DEFINITION_KEY processDefinitionKey: Key, PARENT_INSTANCE_KEY parentProcessInstanceKey: Key,
         PARENT_ELEMENT_KEY parentElementInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, TAGS tags: List,
         BUSINESS_ID businessId: Text, PARTITION partitionId: Integer,
-    } index [START] [END] [DEFINITION_KEY STATE] [PROCESS_ID STATE] [STATE] [PARENT_INSTANCE_KEY] [BUSINESS_ID];
+    } index [START] [END] [DEFINITION_KEY STATE] [PROCESS_ID STATE] [STATE] [PARENT_INSTANCE_KEY] [ROOT_INSTANCE_KEY] [BUSINESS_ID];
 
     /// An element instance.
     ElementInstance element_instance {
@@ -127,7 +127,7 @@ entities! {
         KEY batchOperationKey: Key always, STATE state: Text, TYPE batchOperationType: Text, START startDate: Time, END endDate: Time,
         ACTOR_TYPE actorType: Text, ACTOR_ID actorId: Text, TOTAL operationsTotalCount: Integer,
         FAILED operationsFailedCount: Integer, COMPLETED operationsCompletedCount: Integer, ERRORS errors: Json,
-    } index [STATE] [START];
+    } index [STATE] [START] [END];
 
     /// What a batch operation does to one thing.
     BatchItem batch_operation_item {

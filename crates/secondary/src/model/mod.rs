@@ -114,6 +114,7 @@ macro_rules! entities {
 }
 
 mod entities;
+pub mod history;
 
 pub use entities::*;
 

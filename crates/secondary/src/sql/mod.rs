@@ -6,7 +6,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use statement::{count, create_table, search, statistics, upsert};
+pub(crate) use statement::{count, create_table, remove, search, statistics, upsert};
 
 use crate::model::Kind;
 use crate::value::Value;

@@ -5,6 +5,7 @@ use super::{Dialect, Query};
 use crate::change::{Change, Operation};
 use crate::model::{Column, ColumnId, Entity};
 use crate::query::{Aggregate, Position, Search, Sort, Statistics};
+use crate::value::Value;
 
 /// Creates a table and its indexes, if they are not there.
 pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str) -> Vec<String> {
@@ -117,6 +118,25 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
         }
     }
     query.text
+}
+
+/// Removes rows that have one of these values in a column, so many at the most.
+pub(crate) fn remove<'d>(
+    dialect: &'d dyn Dialect,
+    entity: &Entity,
+    column: ColumnId,
+    values: &[Value],
+    limit: u32,
+) -> Query<'d> {
+    let (id, Column { name, kind, .. }) = (entity.columns[0].name, &entity.columns[column as usize]);
+    let mut query = Query::new(dialect);
+    query.push("DELETE FROM ").name(entity.name).push(" WHERE ").name(id).push(" IN (SELECT ").name(id);
+    query.push(" FROM ").name(entity.name).push(" WHERE ").name(name).push(" IN (");
+    for (at, value) in values.iter().enumerate() {
+        query.push(if at == 0 { "" } else { "," }).value(value.clone(), *kind);
+    }
+    query.push(") LIMIT ").integer(i64::from(limit)).push(")");
+    query
 }
 
 /// The page of a search; rows come in reverse for [`Position::Before`]. The query has the columns of the entity, those

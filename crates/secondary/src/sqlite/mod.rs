@@ -1,5 +1,6 @@
 //! SQLite, embedded: one file, write-ahead log, one writer, a few readers.
 
+mod cleaner;
 pub(crate) mod dialect;
 mod loader;
 mod reader;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Error, ErrorCode};
 
+pub use cleaner::SqliteCleaner;
 pub use loader::SqliteLoader;
 pub use reader::SqliteReader;
 pub use writer::SqliteWriter;
@@ -43,6 +45,8 @@ impl SqliteOptions {
     fn connect(&self) -> Result<Connection, StoreError> {
         let connection = Connection::open(&self.path).map_err(failed)?;
         let settings = [
+            // First: it counts only for a file that is still empty.
+            ("auto_vacuum", "INCREMENTAL".to_owned()),
             ("journal_mode", "WAL".to_owned()),
             ("synchronous", "FULL".to_owned()),
             ("cache_size", format!("-{}", self.cache_bytes / 1024)),

@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod model;
+mod retention;
 mod suite;
 
 use std::path::Path;
 
-use secondary::{Reader, SqliteOptions, SqliteReader, SqliteWriter, Writer};
+use secondary::{Cleaner, Reader, SqliteCleaner, SqliteOptions, SqliteReader, SqliteWriter, Writer};
 use suite::Store;
 
 struct Sqlite(SqliteOptions);
@@ -26,6 +27,10 @@ impl Store for Sqlite {
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(SqliteReader::new(self.0.clone()))
     }
+
+    fn cleaner(&self) -> Box<dyn Cleaner> {
+        Box::new(SqliteCleaner::new(self.0.clone()))
+    }
 }
 
 #[test]
@@ -42,4 +47,23 @@ fn a_query_that_takes_too_long_is_stopped() {
     store.0.query_timeout = std::time::Duration::ZERO;
     let error = suite::block_on(store.reader().search(suite::everything())).unwrap_err();
     assert!(matches!(error, secondary::StoreError::TooSlow(_)), "{error}");
+}
+
+#[test]
+fn room_of_rows_that_are_gone_is_given_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sqlite::in_directory(directory.path());
+    let mut rows = model::rows(8_000, 7);
+    for row in &mut rows {
+        row[model::END] = 5_i64.into();
+    }
+    suite::fill(&mut *store.writer(), &rows);
+    let path = directory.path().join("secondary.sqlite");
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let full = size();
+    let swept = retention::sweep(&store, retention::keep_nothing());
+    assert_eq!(swept, secondary::Swept { things: 8_000, rows: 8_000 });
+    // What is in the write-ahead log reaches the file at the end.
+    assert_eq!(store.writer().open().unwrap(), 1);
+    assert!(size() < full / 4 * 3, "{} of {full} bytes", size());
 }

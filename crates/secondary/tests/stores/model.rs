@@ -4,6 +4,9 @@ use protocol::{Operand, Test};
 use secondary::model::{Kind, process_instance as instance};
 use secondary::{Filter, Row, Search, Value};
 
+/// When a process instance ended.
+pub const END: usize = instance::END as usize;
+
 /// A small generator of numbers; the same seed gives the same ones.
 pub struct Dice(u64);
 

@@ -6,16 +6,18 @@ use secondary::model::{
     variable,
 };
 use secondary::{
-    Aggregate, Batch, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search, Sort,
-    Statistics, Value, Writer, decode_cursor, encode_cursor,
+    Aggregate, Batch, Cleaner, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search,
+    Sort, Statistics, Value, Writer, decode_cursor, encode_cursor,
 };
 
 use super::model::{self, Dice};
+use super::retention;
 
 /// A store under test, empty at first.
 pub trait Store {
     fn writer(&self) -> Box<dyn Writer>;
     fn reader(&self) -> Box<dyn Reader>;
+    fn cleaner(&self) -> Box<dyn Cleaner>;
 }
 
 pub fn run(store: &dyn Store) {
@@ -24,6 +26,7 @@ pub fn run(store: &dyn Store) {
     related(store);
     latest(store);
     statistics(store);
+    retention::run(store);
 }
 
 pub fn block_on<F: Future>(future: F) -> F::Output {

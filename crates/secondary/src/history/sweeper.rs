@@ -1,0 +1,181 @@
+//! One sweep after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use protocol::{Operand, Test};
+
+use super::Retention;
+use crate::model::history::{KINDS, Kind};
+use crate::model::{ColumnId, Entity};
+use crate::query::{EntityRef, Filter, Position, Row, Search, Sort};
+use crate::store::{Cleaner, Reader, StoreError};
+use crate::value::Value;
+
+/// Things that are looked at together.
+const PAGE: u32 = 100;
+/// Rows that are removed at once; writers may have to wait for that long.
+const SLICE: u32 = 500;
+/// After a slice, it rests for this many times as long as that took.
+const REST_FACTOR: u32 = 3;
+
+/// Removes what has expired.
+pub struct Sweeper {
+    reader: Arc<dyn Reader>,
+    cleaner: Arc<Mutex<Opened>>,
+    retention: Retention,
+}
+
+/// A cleaner, and whether it can be used.
+struct Opened {
+    cleaner: Box<dyn Cleaner>,
+    is_open: bool,
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Things that are gone, such as process instances.
+    pub things: u64,
+    /// Rows that are gone.
+    pub rows: u64,
+}
+
+impl Sweeper {
+    /// A sweeper of one store.
+    pub fn new(reader: Arc<dyn Reader>, cleaner: Box<dyn Cleaner>, retention: Retention) -> Self {
+        Self { reader, cleaner: Arc::new(Mutex::new(Opened { cleaner, is_open: false })), retention }
+    }
+
+    /// Removes everything that has expired at a moment, Unix milliseconds, and gives its room back. May be dropped at
+    /// any point: the next sweep goes on.
+    pub async fn sweep(&self, now_ms: i64) -> Result<Swept, StoreError> {
+        let mut swept = Swept::default();
+        for kind in KINDS {
+            for filter in self.retention.expired(kind, now_ms) {
+                self.sweep_filter(kind, filter, &mut swept).await?;
+            }
+        }
+        while self.work(|cleaner| cleaner.reclaim()).await? {}
+        Ok(swept)
+    }
+
+    async fn sweep_filter(
+        &self,
+        kind: &'static Kind,
+        filter: Filter,
+        swept: &mut Swept,
+    ) -> Result<(), StoreError> {
+        let sort = vec![Sort { column: kind.end, descending: false }];
+        let mut position = Position::Offset(0);
+        loop {
+            let search = search(kind, filter.clone(), sort.clone(), position);
+            let rows = self.reader.search(search).await?.rows;
+            let Some(last) = rows.last() else { return Ok(()) };
+            position = Position::After(vec![last[kind.end as usize].clone(), last[0].clone()]);
+            let ids = identities(&rows);
+            if let Some(root) = kind.root {
+                self.forget_descendants(kind, root, &ids, swept).await?;
+            }
+            self.forget(kind, &ids, swept).await?;
+            if rows.len() < PAGE as usize {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Removes what stands below these in their trees.
+    async fn forget_descendants(
+        &self,
+        kind: &'static Kind,
+        root: ColumnId,
+        roots: &[Value],
+        swept: &mut Swept,
+    ) -> Result<(), StoreError> {
+        let Some(owner) = kind.owner else { return Ok(()) };
+        let operands = roots.iter().filter_map(|root| match root {
+            Value::Integer(key) => Some(Operand::Integer(*key)),
+            Value::Text(text) => Some(Operand::Text(text.clone())),
+            Value::Null => None,
+        });
+        let mut operands: Vec<_> = operands.collect();
+        operands.sort_unstable();
+        let filter = Filter::All(vec![
+            Filter::Column(root, Test::In(operands)),
+            Filter::Column(owner, Test::Exists(true)),
+        ]);
+        let mut position = Position::Offset(0);
+        loop {
+            let search = search(kind, filter.clone(), Vec::new(), position);
+            let rows = self.reader.search(search).await?.rows;
+            let Some(last) = rows.last() else { return Ok(()) };
+            position = Position::After(vec![last[0].clone()]);
+            self.forget(kind, &identities(&rows), swept).await?;
+        }
+    }
+
+    /// Removes things and what belongs to them, themselves last.
+    async fn forget(&self, kind: &'static Kind, ids: &[Value], swept: &mut Swept) -> Result<(), StoreError> {
+        for (entity, column) in kind.parts {
+            swept.rows += self.remove(kind, entity, *column, ids).await?;
+        }
+        let gone = self.remove(kind, kind.entity, 0, ids).await?;
+        swept.rows += gone;
+        swept.things += gone;
+        Ok(())
+    }
+
+    async fn remove(
+        &self,
+        kind: &'static Kind,
+        entity: &'static Entity,
+        column: ColumnId,
+        values: &[Value],
+    ) -> Result<u64, StoreError> {
+        let values: Arc<[Value]> = values.into();
+        let removed = metrics::counter!("baton_secondary_storage_removed_rows_total", "kind" => kind.name);
+        let mut count = 0;
+        loop {
+            let values = Arc::clone(&values);
+            let slice = self.work(move |cleaner| cleaner.remove(entity, column, &values, SLICE)).await?;
+            removed.increment(slice);
+            count += slice;
+            if slice < u64::from(SLICE) {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// Has the cleaner do something, on a thread that may block, and rests.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Cleaner) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let shared = Arc::clone(&self.cleaner);
+        let worked = tokio::task::spawn_blocking(move || {
+            let mut opened = shared.lock();
+            let began = Instant::now();
+            let opened = &mut *opened;
+            if !std::mem::replace(&mut opened.is_open, false) {
+                opened.cleaner.open()?;
+            }
+            let done = work(&mut *opened.cleaner)?;
+            opened.is_open = true;
+            Ok::<(T, Duration), StoreError>((done, began.elapsed()))
+        });
+        let (done, took) = worked.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
+        tokio::time::sleep(took * REST_FACTOR).await;
+        Ok(done)
+    }
+}
+
+fn search(kind: &'static Kind, filter: Filter, sort: Vec<Sort>, position: Position) -> Search {
+    let columns = 1 | 1 << kind.end;
+    let entity = EntityRef(kind.entity);
+    Search { entity, filter, sort, position, limit: PAGE, count_up_to: 0, columns, cut: None }
+}
+
+fn identities(rows: &[Row]) -> Vec<Value> {
+    rows.iter().map(|row| row[0].clone()).collect()
+}

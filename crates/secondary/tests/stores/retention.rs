@@ -1,0 +1,186 @@
+//! What ended long ago is forgotten, with all that belongs to it, and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::Name;
+use secondary::model::{
+    Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
+    decision_instance as decision, element_instance as element, process_instance as instance,
+    usage_metric as usage, variable,
+};
+use secondary::{Batch, Filter, Retention, RowId, Rule, Sweeper, Swept, Value, Writer};
+
+use super::suite::{Store, block_on, search};
+
+const DAY: Duration = Duration::from_hours(24);
+/// Long after the end of what other tests write.
+const NOW_MS: i64 = 1_700_000_000_000;
+
+pub fn sweep(store: &dyn Store, retention: Retention) -> Swept {
+    let sweeper = Sweeper::new(Arc::from(store.reader()), store.cleaner(), retention);
+    block_on(sweeper.sweep(NOW_MS)).unwrap()
+}
+
+pub fn keep_nothing() -> Retention {
+    Retention { ages: vec![("process_instances", Some(Duration::ZERO))], rules: vec![] }
+}
+
+fn days_ago(days: i64) -> i64 {
+    NOW_MS - days * 86_400_000
+}
+
+fn write(store: &dyn Store, batch: &Batch) {
+    let mut writer: Box<dyn Writer> = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(batch, position + 1).unwrap();
+}
+
+/// What is left of an entity.
+fn left(store: &dyn Store, entity: &'static Entity) -> Vec<Value> {
+    let found = block_on(store.reader().search(search(entity, Filter::everything()))).unwrap();
+    found.rows.into_iter().map(|row| row[0].clone()).collect()
+}
+
+fn keys(keys: &[i64]) -> Vec<Value> {
+    keys.iter().copied().map(Value::Integer).collect()
+}
+
+/// An instance with elements and a variable; element keys are ten times its key and following.
+struct Instance {
+    key: u64,
+    root: u64,
+    process: &'static str,
+    tenant: &'static str,
+    ended: Option<i64>,
+    elements: u64,
+}
+
+fn add(batch: &mut Batch, one: &Instance) {
+    let row = batch.insert(&instance::ENTITY, RowId::Key(one.key));
+    row.set(instance::PROCESS_ID, one.process)
+        .set(instance::TENANT, one.tenant)
+        .set(instance::START, days_ago(100))
+        .set(instance::ROOT_INSTANCE_KEY, one.root);
+    if let Some(ended) = one.ended {
+        row.set(instance::END, ended);
+    }
+    if one.root != one.key {
+        row.set(instance::PARENT_INSTANCE_KEY, one.root);
+    }
+    for number in 0..one.elements {
+        batch
+            .insert(&element::ENTITY, RowId::Key(one.key * 10_000 + number))
+            .set(element::INSTANCE_KEY, one.key)
+            .set(element::START, days_ago(100));
+    }
+    batch
+        .insert(&variable::ENTITY, RowId::Key(one.key * 10_000 + 9_999))
+        .set(variable::INSTANCE_KEY, one.key);
+}
+
+pub fn run(store: &dyn Store) {
+    assert_eq!(sweep(store, Retention::default()), Swept::default(), "nothing is forgotten unless told");
+    // What other tests left has ended, if at all, in 1970.
+    let cleared =
+        Retention { ages: vec![("process_instances", Some(DAY)), ("decisions", Some(DAY))], rules: vec![] };
+    sweep(store, cleared);
+    instances(store);
+    moments(store);
+}
+
+fn instances(store: &dyn Store) {
+    let before =
+        [left(store, &instance::ENTITY), left(store, &element::ENTITY), left(store, &variable::ENTITY)];
+    let mut batch = Batch::default();
+    let one = |key, root, process, tenant, ended| Instance { key, root, process, tenant, ended, elements: 3 };
+    for one in [
+        // Runs; what it called ended long ago.
+        one(500_001, 500_001, "a", "t", None),
+        one(500_002, 500_001, "a", "t", Some(days_ago(90))),
+        // Ended long ago, with more rows than go at once.
+        Instance { elements: 1_300, ..one(500_003, 500_003, "a", "t", Some(days_ago(40))) },
+        one(500_004, 500_003, "b", "t", Some(days_ago(41))),
+        // Ended lately.
+        one(500_005, 500_005, "a", "t", Some(days_ago(20))),
+        // Rules.
+        one(500_006, 500_006, "brief", "t", Some(days_ago(20))),
+        one(500_007, 500_007, "brief", "t", Some(days_ago(5))),
+        one(500_008, 500_008, "brief", "archive", Some(days_ago(90))),
+        one(500_009, 500_009, "a", "archive", Some(days_ago(90))),
+    ] {
+        add(&mut batch, &one);
+    }
+    write(store, &batch);
+    let rule = |definition: Option<&str>, tenant: Option<&str>, keep| Rule {
+        kind: Name::from("process_instances"),
+        definition: definition.map(Name::from),
+        tenant: tenant.map(Name::from),
+        keep,
+    };
+    let retention = Retention {
+        ages: vec![("process_instances", Some(DAY * 30))],
+        rules: vec![
+            rule(None, Some("archive"), None),
+            rule(Some("brief"), None, Some(DAY * 10)),
+            // Decisions come to an end of their own.
+            Rule { kind: Name::from("decisions"), definition: None, tenant: None, keep: Some(DAY) },
+        ],
+    };
+    let swept = sweep(store, retention.clone());
+    assert_eq!(swept, Swept { things: 3, rows: 1_301 + 4 + 4 + 3 });
+    let with = |before: &[Value], added: &[i64]| {
+        let mut all = before.to_vec();
+        all.extend(keys(added));
+        all
+    };
+    let kept = [500_001, 500_002, 500_005, 500_007, 500_008, 500_009];
+    assert_eq!(left(store, &instance::ENTITY), with(&before[0], &kept));
+    let elements =
+        kept.iter().flat_map(|key| (0..3).map(move |number| key * 10_000 + number)).collect::<Vec<_>>();
+    assert_eq!(left(store, &element::ENTITY), with(&before[1], &elements));
+    let variables = kept.map(|key| key * 10_000 + 9_999);
+    assert_eq!(left(store, &variable::ENTITY), with(&before[2], &variables));
+    assert_eq!(sweep(store, retention), Swept::default());
+}
+
+/// What stands alone, and batch operations with their items.
+fn moments(store: &dyn Store) {
+    let text = |name: &str| RowId::Text(Name::from(name));
+    let mut batch = Batch::default();
+    for (id, owner) in [("1-1", None), ("2-1", Some(500_001_u64))] {
+        batch
+            .insert(&decision::ENTITY, text(id))
+            .set(decision::DATE, days_ago(40))
+            .set(decision::INSTANCE_KEY, owner);
+    }
+    for (key, ended) in [(1_u64, Some(days_ago(9))), (2, None)] {
+        let row = batch.insert(&operation::ENTITY, RowId::Key(key));
+        row.set(operation::STATE, "any");
+        if let Some(ended) = ended {
+            row.set(operation::END, ended);
+        }
+        batch.insert(&item::ENTITY, text(&format!("{key}_1"))).set(item::BATCH_KEY, key);
+    }
+    for days in [1, 50] {
+        batch.insert(&audit::ENTITY, text(&format!("a{days}"))).set(audit::TIMESTAMP, days_ago(days));
+        batch.insert(&usage::ENTITY, text(&format!("u{days}"))).set(usage::TIME, days_ago(days));
+    }
+    write(store, &batch);
+    let retention = Retention {
+        ages: vec![
+            ("decisions", Some(DAY * 30)),
+            ("batch_operations", Some(DAY * 7)),
+            ("audit_log", Some(DAY * 30)),
+            ("usage_metrics", None),
+        ],
+        rules: vec![],
+    };
+    assert_eq!(sweep(store, retention), Swept { things: 3, rows: 4 });
+    let texts = |texts: &[&str]| texts.iter().map(|text| Value::from(*text)).collect::<Vec<_>>();
+    assert_eq!(left(store, &decision::ENTITY), texts(&["2-1"]));
+    assert_eq!(left(store, &operation::ENTITY), keys(&[2]));
+    assert_eq!(left(store, &item::ENTITY), texts(&["2_1"]));
+    assert_eq!(left(store, &audit::ENTITY), texts(&["a1"]));
+    assert_eq!(left(store, &usage::ENTITY), texts(&["u1", "u50"]));
+}
