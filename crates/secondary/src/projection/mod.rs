@@ -18,6 +18,7 @@ use protocol::{Record, RecordValue};
 pub use names::{Loader, Names};
 
 use crate::change::Batch;
+use crate::store::StoreError;
 
 /// Turns records into changes.
 pub struct Projection {
@@ -28,6 +29,12 @@ impl Projection {
     /// A projection that asks a loader for models which were deployed before it began.
     pub fn new(loader: Box<dyn Loader>) -> Self {
         Self { names: Names::new(loader) }
+    }
+
+    /// Why something was missing that the store should have told since this was asked last. What was made of records
+    /// since then must not be written.
+    pub fn take_failure(&mut self) -> Option<StoreError> {
+        self.names.take_failure()
     }
 
     /// Adds what a record changes. Records come in their order, and perhaps again.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use protocol::{Key, Name};
 
+use crate::store::StoreError;
+
 /// Definitions whose names are remembered.
 const DEFINITIONS_MAX: usize = 1000;
 const BPMN: &str = "http://www.omg.org/spec/BPMN/20100524/MODEL";
@@ -15,7 +17,7 @@ const LIMITS: xml::Limits = xml::Limits { max_depth: 1000, max_elements: 10_000_
 /// Finds models that were deployed before.
 pub trait Loader: Send {
     /// The ID and file of a process definition, if it is known.
-    fn load(&mut self, process_definition_key: Key) -> Option<(Name, Name)>;
+    fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError>;
 }
 
 /// What a model says about a process beside its flow.
@@ -42,11 +44,13 @@ impl ProcessNames {
 pub struct Names {
     known: HashMap<Key, Arc<ProcessNames>>,
     loader: Box<dyn Loader>,
+    /// Why a model could not be looked for. What was made of records since then lacks names.
+    failure: Option<StoreError>,
 }
 
 impl Names {
     pub(super) fn new(loader: Box<dyn Loader>) -> Self {
-        Self { known: HashMap::new(), loader }
+        Self { known: HashMap::new(), loader, failure: None }
     }
 
     /// The names of a definition; none if its model is nowhere to be found.
@@ -54,9 +58,20 @@ impl Names {
         if let Some(names) = self.known.get(&process_definition_key) {
             return Arc::clone(names);
         }
-        let loaded = self.loader.load(process_definition_key);
-        let names = loaded.map_or_else(ProcessNames::default, |(id, file)| read(&id, &file));
+        let names = match self.loader.load(process_definition_key) {
+            Ok(Some((id, file))) => read(&id, &file),
+            Ok(None) => ProcessNames::default(),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                return Arc::default();
+            }
+        };
         self.remember(process_definition_key, names)
+    }
+
+    /// Why a model could not be looked for since this was asked last.
+    pub(super) fn take_failure(&mut self) -> Option<StoreError> {
+        self.failure.take()
     }
 
     /// Reads the names of a new definition.

@@ -3,8 +3,9 @@
 use protocol::{Key, Name};
 use rusqlite::OptionalExtension as _;
 
-use super::SqliteOptions;
+use super::{SqliteOptions, failed};
 use crate::projection::Loader;
+use crate::store::StoreError;
 
 /// Finds models in the store.
 pub struct SqliteLoader(SqliteOptions);
@@ -17,14 +18,14 @@ impl SqliteLoader {
 }
 
 impl Loader for SqliteLoader {
-    fn load(&mut self, process_definition_key: Key) -> Option<(Name, Name)> {
-        let connection = self.0.connect().ok()?;
+    fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError> {
+        let connection = self.0.connect()?;
         let row = connection.query_row(
             "SELECT \"processDefinitionId\", xml FROM process_definition WHERE \"processDefinitionKey\"=?1",
             [process_definition_key.cast_signed()],
             |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
         );
-        let (id, xml) = row.optional().ok()??;
-        Some((Name::from(id), Name::from(xml)))
+        let row = row.optional().map_err(failed)?;
+        Ok(row.map(|(id, xml)| (Name::from(id), Name::from(xml))))
     }
 }

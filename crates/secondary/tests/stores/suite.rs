@@ -1,5 +1,7 @@
 //! What every store must do.
 
+use std::sync::LazyLock;
+
 use protocol::{Name, Operand, Test};
 use secondary::model::{
     Entity, element_instance as element, process_definition as definition, process_instance as instance,
@@ -9,6 +11,8 @@ use secondary::{
     Aggregate, Batch, Cleaner, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search,
     Sort, Statistics, Value, Writer, decode_cursor, encode_cursor,
 };
+
+use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
 use super::retention;
@@ -29,8 +33,10 @@ pub fn run(store: &dyn Store) {
     retention::run(store);
 }
 
+/// One runtime for all: connections of a reader belong to the runtime that made them.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+    RUNTIME.block_on(future)
 }
 
 pub fn search(entity: &'static Entity, filter: Filter) -> Search {
