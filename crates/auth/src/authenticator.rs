@@ -69,12 +69,12 @@ impl Authenticator {
 
     /// Who sends the request. An `Authorization` header goes before a session.
     pub async fn authenticate(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Refusal> {
-        self.principal(presented).await.map_err(|reason| self.refusal(reason))
+        self.principal(presented).await.map_err(|reason| self.refuse(reason))
     }
 
     /// Begins a session. One that the browser has already ends, so that nobody can foist a known one on it.
     pub async fn sign_in(&self, presented: &Presented<'_>, with: SignIn<'_>) -> Result<SignedIn, Refusal> {
-        self.begin_session(presented, with).await.map_err(|reason| self.refusal(reason))
+        self.begin_session(presented, with).await.map_err(|reason| self.refuse(reason))
     }
 
     /// Ends the session, if there is one. Gives values of `Set-Cookie`, each for a header of its own.
@@ -85,7 +85,7 @@ impl Authenticator {
         let Some(sessions) = &self.sessions else { return Ok(vec![]) };
         if let Some(id) = presented.cookie(sessions.cookie_name()) {
             if sessions.find(id).is_some() {
-                check_origin(presented, sessions, id).map_err(|reason| self.refusal(reason))?;
+                check_origin(presented, sessions, id).map_err(|reason| self.refuse(reason))?;
             }
             sessions.end(id);
         }
@@ -157,7 +157,8 @@ impl Authenticator {
         Ok(SignedIn { principal, cookies: sessions.cookies(&id), csrf_token: sessions.csrf_token(&id) })
     }
 
-    fn refusal(&self, reason: Reason) -> Refusal {
+    /// What to answer to a request that is not let in for a reason.
+    pub fn refuse(&self, reason: Reason) -> Refusal {
         refused(reason);
         match self.method {
             Method::None => Refusal::plain(reason),

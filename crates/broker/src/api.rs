@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::Stream;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, Command, CreateInstance, Document, Name, PartitionId, Query, QueryReply, Rejection,
+    ActivatedJob, Caller, Command, CreateInstance, Document, Name, PartitionId, Query, QueryReply, Rejection,
     Response,
 };
 
@@ -21,10 +21,11 @@ pub trait Broker: Send + Sync + 'static {
     /// answer, not the command.
     fn submit(&self, command: Command) -> BoxFuture<'_, Result<Answer, SubmitError>>;
 
-    /// Creates an instance and answers at its end, with the variables named (empty: all).
+    /// Creates an instance for somebody and answers at its end, with the variables named (empty: all).
     /// [`SubmitError::Timeout`] after `timeout`; the instance goes on.
     fn create_with_result(
         &self,
+        caller: Option<Caller>,
         command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,

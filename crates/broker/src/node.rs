@@ -10,8 +10,8 @@ use export::{Assigned, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, AwaitResult, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query, QueryReply,
-    Rejection, Response,
+    ActivatedJob, AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query,
+    QueryReply, Rejection, Response,
 };
 use replication::{Group, GroupOptions, LogError, LogStore};
 use state::{StateError, Store};
@@ -237,6 +237,7 @@ impl Node {
 
     async fn run_with_result(
         &self,
+        caller: Option<Caller>,
         mut command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,
@@ -249,7 +250,7 @@ impl Node {
         command.await_result = Some(AwaitResult { request_id, fetch_variables });
         let arrived = Instant::now();
         let wait = async {
-            let accepted = self.run(Command::CreateInstance(command), Class::New).await?;
+            let accepted = self.run(Command::CreateInstance(command).asked_by(caller), Class::New).await?;
             let response = self.late(answer).await?;
             Ok(Answer {
                 response,
@@ -446,7 +447,7 @@ impl Drop for Forget<'_> {
 }
 
 fn class(command: &Command) -> Class {
-    match command {
+    match command.asked() {
         Command::Deploy(_)
         | Command::CreateInstance(_)
         | Command::PublishMessage(_)
@@ -466,10 +467,10 @@ impl Broker for Node {
             let class = class(&command);
             self.check(class)?;
             self.check_bytes(payload_bytes(&command))?;
-            if let Command::CreateInstance(create) = &mut command {
+            if let Command::CreateInstance(create) = command.asked_mut() {
                 create.unique_business_id = self.options.unique_business_ids;
             }
-            if matches!(command, Command::Clock(_)) && !self.options.controlled_clock {
+            if matches!(command.asked(), Command::Clock(_)) && !self.options.controlled_clock {
                 return Err(Rejection::invalid_argument(
                     "Expected to control the clock, but it is not controllable: set 'clock.controlled' to true",
                 )
@@ -491,11 +492,12 @@ impl Broker for Node {
 
     fn create_with_result(
         &self,
+        caller: Option<Caller>,
         command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,
     ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        self.run_with_result(command, fetch_variables, timeout).boxed()
+        self.run_with_result(caller, command, fetch_variables, timeout).boxed()
     }
 
     fn activate_jobs(

@@ -238,7 +238,7 @@ fn is_awaited(batch: &Batch) -> bool {
 
 /// Bytes of the variables and resources of a command.
 pub(crate) fn payload_bytes(command: &Command) -> usize {
-    match command {
+    match command.asked() {
         Command::Deploy(deploy) => deploy.resources.iter().map(|resource| resource.content.len()).sum(),
         Command::CreateInstance(create) => create.variables.json_len(),
         Command::ActivateAdHoc(activate) => elements_bytes(&activate.elements),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex};
-use protocol::{Key, Name, compose_key};
+use protocol::{Caller, Key, Name, compose_key};
 use state::StateError;
 
 use crate::counters::Counters;
@@ -26,6 +26,8 @@ pub(crate) struct Work<'a> {
     pub options: &'a Options,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
+    /// Who asks for the command, if that is known.
+    pub caller: Option<Arc<Caller>>,
     /// The tenant that the command names, if it names one.
     pub tenant_id: Option<Name>,
     /// Echoed in records.
@@ -86,6 +88,7 @@ impl<'a> Work<'a> {
             options,
             effects,
             steps: VecDeque::new(),
+            caller: None,
             tenant_id: None,
             operation_reference: None,
             batch_operation_reference: None,

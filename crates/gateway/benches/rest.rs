@@ -22,8 +22,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use protocol::{
-    ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
-    Query, QueryReply, Response,
+    ActivatedJob, Caller, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType,
+    Name, Query, QueryReply, Response,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -56,6 +56,7 @@ impl Broker for InstantBroker {
 
     fn create_with_result(
         &self,
+        _: Option<Caller>,
         _: CreateInstance,
         _: Vec<Name>,
         _: Duration,

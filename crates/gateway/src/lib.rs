@@ -2,9 +2,11 @@
 //! through a trait.
 
 mod accept;
+mod access;
 pub mod grpc;
 pub mod management;
 pub mod rest;
 mod tenancy;
 
+pub use access::Access;
 pub use tenancy::Tenancy;

@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::{
-    ActivateElement, BatchOperationChange, CreateBatchOperation, Document, GlobalListenerCommand,
+    ActivateElement, BatchOperationChange, Caller, CreateBatchOperation, Document, GlobalListenerCommand,
     IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
 };
 
@@ -143,12 +143,56 @@ pub enum Command {
     /// Changes who there is and what they may do.
     #[n(240)]
     Identity(#[n(0)] IdentityCommand),
+    /// Somebody asks for a command. Without it, the command is asked for by nobody in particular or by the leader, and
+    /// nothing is checked.
+    #[n(241)]
+    Asked {
+        /// Who.
+        #[n(0)]
+        by: Box<Caller>,
+        /// For what; none of this kind again.
+        #[n(1)]
+        command: Box<Command>,
+    },
 }
 
 impl Command {
-    /// What the client calls the operation that it belongs to: a number that the records of the command repeat.
-    pub const fn operation_reference(&self) -> Option<u64> {
+    /// The command as somebody asks for it.
+    #[must_use]
+    pub fn asked_by(self, caller: Option<Caller>) -> Self {
+        match caller {
+            Some(caller) => Self::Asked { by: Box::new(caller), command: Box::new(self) },
+            None => self,
+        }
+    }
+
+    /// What is asked for, whoever asks.
+    pub fn asked(&self) -> &Self {
         match self {
+            Self::Asked { command, .. } => command,
+            command => command,
+        }
+    }
+
+    /// What is asked for, whoever asks.
+    pub fn asked_mut(&mut self) -> &mut Self {
+        match self {
+            Self::Asked { command, .. } => command,
+            command => command,
+        }
+    }
+
+    /// Who asks, if that is known.
+    pub fn caller(&self) -> Option<&Caller> {
+        match self {
+            Self::Asked { by, .. } => Some(by),
+            _ => None,
+        }
+    }
+
+    /// What the client calls the operation that it belongs to: a number that the records of the command repeat.
+    pub fn operation_reference(&self) -> Option<u64> {
+        match self.asked() {
             Self::CreateInstance(create) => create.operation_reference,
             Self::CancelInstance { operation_reference, .. }
             | Self::ResolveIncident { operation_reference, .. } => *operation_reference,
@@ -164,7 +208,7 @@ impl Command {
 
     /// Where the number of the waiting request goes, if the response may come later than the command is applied.
     pub fn request_id_mut(&mut self) -> Option<&mut Option<u64>> {
-        match self {
+        match self.asked_mut() {
             Self::UserTask(command) => Some(&mut command.request_id),
             Self::SetVariables(command) => Some(&mut command.request_id),
             _ => None,
@@ -232,7 +276,7 @@ pub enum DecisionRef {
 impl Command {
     /// The tenant that a client named, where it names one.
     pub fn tenant_id(&self) -> Option<&Name> {
-        match self {
+        match self.asked() {
             Self::Deploy(deploy) => Some(&deploy.tenant_id),
             Self::CreateInstance(create) => Some(&create.tenant_id),
             Self::PublishMessage(publish) => Some(&publish.tenant_id),

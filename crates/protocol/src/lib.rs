@@ -36,9 +36,9 @@ pub use command::{
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
 pub use identity::{
-    Access, Authorization, AuthorizationScope, Circle, CircleKind, EntityType, Grants, IdentityCommand,
-    MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType, User, UserChange,
-    UserTaskProperty,
+    Access, Authorization, AuthorizationScope, Caller, Circle, CircleKind, EntityType, Grants,
+    IdentityCommand, MappingRule, Membership, PasswordHash, PermissionType, Principal, ResourceType, User,
+    UserChange, UserTaskProperty,
 };
 pub use intent::{Intent, ValueType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};

@@ -59,6 +59,7 @@ pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
         keep_alive_timeout: grpc.keep_alive_timeout,
         shutdown_grace: STOP_GRACE,
         tenancy: tenancy(config),
+        ..gateway::grpc::Options::default()
     }
 }
 

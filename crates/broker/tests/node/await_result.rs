@@ -13,7 +13,9 @@ type Waiting = JoinHandle<Result<Answer, SubmitError>>;
 fn request(server: &Server, fetch: &[&str], timeout: Duration) -> Waiting {
     let node = server.share();
     let fetch = fetch.iter().map(|name| Name::from(*name)).collect();
-    tokio::spawn(async move { node.create_with_result(instance("{\"a\":1,\"b\":2}"), fetch, timeout).await })
+    tokio::spawn(
+        async move { node.create_with_result(None, instance("{\"a\":1,\"b\":2}"), fetch, timeout).await },
+    )
 }
 
 const LONG: Duration = Duration::from_secs(60);

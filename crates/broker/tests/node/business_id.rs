@@ -25,7 +25,7 @@ async fn a_second_instance_with_the_same_business_id_is_refused_if_configured() 
     let first = created(&server).await.unwrap();
     let is_taken = |error: &SubmitError| matches!(error, SubmitError::Rejected(rejection) if rejection.kind == RejectionType::AlreadyExists);
     assert!(is_taken(&created(&server).await.unwrap_err()));
-    let awaited = server.create_with_result(create(), vec![], Duration::from_secs(5)).await;
+    let awaited = server.create_with_result(None, create(), vec![], Duration::from_secs(5)).await;
     assert!(is_taken(&awaited.unwrap_err()));
     let cancel = Command::CancelInstance { process_instance_key: first, operation_reference: None };
     server.submit(cancel).await.unwrap();

@@ -22,7 +22,7 @@ async fn a_timer_is_never_early_and_not_late() {
     let mut best = Duration::MAX;
     for _ in 0..5 {
         let began = Instant::now();
-        within(server.create_with_result(instance("{}"), vec![], LONG)).await.unwrap();
+        within(server.create_with_result(None, instance("{}"), vec![], LONG)).await.unwrap();
         assert!(began.elapsed() >= Duration::from_millis(199));
         best = best.min(began.elapsed());
     }
@@ -54,7 +54,8 @@ async fn a_pinned_clock_stands_still_without_turning_the_log() {
     let pinned = now_ms() - 5000;
     server.submit(Command::Clock(Clock::Pin { timestamp_ms: pinned })).await.unwrap();
     let node = server.share();
-    let waiting = tokio::spawn(async move { node.create_with_result(instance("{}"), vec![], LONG).await });
+    let waiting =
+        tokio::spawn(async move { node.create_with_result(None, instance("{}"), vec![], LONG).await });
     let before = server.quiet().await;
     tokio::time::sleep(WATCH).await;
     assert_eq!(server.index(), before);
@@ -72,14 +73,15 @@ async fn a_clock_that_is_reset_goes_on_as_the_wall_does() {
     server.deploy(&timer("PT0.1S")).await;
     server.submit(Command::Clock(Clock::Pin { timestamp_ms: now_ms() })).await.unwrap();
     let node = server.share();
-    let waiting = tokio::spawn(async move { node.create_with_result(instance("{}"), vec![], LONG).await });
+    let waiting =
+        tokio::spawn(async move { node.create_with_result(None, instance("{}"), vec![], LONG).await });
     tokio::time::sleep(WATCH).await;
     assert!(!waiting.is_finished());
     server.submit(Command::Clock(Clock::Reset)).await.unwrap();
     within(waiting).await.unwrap().unwrap();
     // A pinned clock survives a restart, a reset one too.
     let server = server.restart().await;
-    within(server.create_with_result(instance("{}"), vec![], LONG)).await.unwrap();
+    within(server.create_with_result(None, instance("{}"), vec![], LONG)).await.unwrap();
 }
 
 #[tokio::test]
@@ -87,7 +89,8 @@ async fn a_clock_that_is_moved_runs_on_from_there() {
     let server = Server::with(|options| options.controlled_clock = true).await;
     server.deploy(&timer("PT1H")).await;
     let node = server.share();
-    let waiting = tokio::spawn(async move { node.create_with_result(instance("{}"), vec![], LONG).await });
+    let waiting =
+        tokio::spawn(async move { node.create_with_result(None, instance("{}"), vec![], LONG).await });
     server.quiet().await;
     let hour = Clock::Add { offset_ms: 3_600_000 };
     server.submit(Command::Clock(hour.clone())).await.unwrap();
@@ -130,7 +133,7 @@ async fn timers_and_timeouts_happen_under_a_load_that_never_pauses() {
         })
         .collect();
     for _ in 0..3 {
-        let answer = server.create_with_result(instance("{}"), vec![], Duration::from_secs(3));
+        let answer = server.create_with_result(None, instance("{}"), vec![], Duration::from_secs(3));
         within(answer).await.unwrap();
     }
     for task in load {

@@ -15,7 +15,9 @@ async fn a_disk_without_room_refuses_with_the_figures() {
     for error in [
         within(server.submit(create("{}"))).await.unwrap_err(),
         within(server.submit(complete(1))).await.unwrap_err(),
-        within(server.create_with_result(instance("{}"), vec![], Duration::from_secs(5))).await.unwrap_err(),
+        within(server.create_with_result(None, instance("{}"), vec![], Duration::from_secs(5)))
+            .await
+            .unwrap_err(),
     ] {
         let SubmitError::ResourceExhausted(text) = error else { panic!("{error}") };
         assert!(text.contains("bytes left, below the limit of"), "{text}");

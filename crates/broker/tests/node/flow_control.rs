@@ -93,7 +93,7 @@ async fn a_request_for_a_result_holds_no_place_while_it_waits() {
     let server = limited(Overflow::Reject).await;
     let node = server.share();
     let waiting = tokio::spawn(async move {
-        node.create_with_result(instance("{}"), vec![], Duration::from_secs(60)).await
+        node.create_with_result(None, instance("{}"), vec![], Duration::from_secs(60)).await
     });
     let wait = Some(Duration::from_secs(10));
     let job = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().remove(0);

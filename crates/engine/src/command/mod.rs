@@ -24,6 +24,8 @@ mod throw_error;
 mod update_job;
 mod user_task;
 
+use std::sync::Arc;
+
 pub(crate) use deploy::process_record;
 pub use identity::Forgotten;
 use protocol::{Command, Response};
@@ -34,9 +36,10 @@ use crate::work::Work;
 impl Work<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
+        self.caller = command.caller().map(|caller| Arc::new(caller.clone()));
         self.tenant_id = command.tenant_id().cloned();
         self.operation_reference = command.operation_reference();
-        let response = match command {
+        let response = match command.asked() {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,
             Command::CreateInstance(create) => return self.create_instance(create),
@@ -60,7 +63,7 @@ impl Work<'_> {
             Command::Identity(command) => self.change_identity(command)?,
             Command::Clock(clock) => self.set_clock(clock),
             // The engine runs these in many transactions; they never come here.
-            Command::Tick | Command::Continue => Response::Done,
+            Command::Tick | Command::Continue | Command::Asked { .. } => Response::Done,
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }

@@ -19,8 +19,9 @@ use tonic::{Code, Status};
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::HealthService;
 
-use super::Options;
 use super::service::Service;
+use super::{Options, status};
+use crate::Access;
 
 /// What one call may send before the server reads it: a typical request, so that it takes no round trip.
 const CALL_WINDOW_BYTES: u32 = 256 * 1024;
@@ -36,6 +37,7 @@ const PENDING_RESETS_MAX: usize = 1024;
 /// What is served on the port.
 #[derive(Clone)]
 pub(super) struct Services {
+    pub(super) access: Access,
     pub(super) gateway: GatewayServer<Service>,
     pub(super) health: HealthServer<HealthService>,
 }
@@ -48,7 +50,16 @@ impl hyper::service::Service<Request<Incoming>> for Services {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let path = request.uri().path();
         if path.starts_with("/gateway_protocol.Gateway/") {
-            self.gateway.clone().call(request).map(|response| response.map(reword_too_large)).boxed()
+            let (access, mut gateway) = (self.access.clone(), self.gateway.clone());
+            async move {
+                let (mut head, body) = request.into_parts();
+                match access.authenticate(&head.method, &head.headers).await {
+                    Ok(principal) => head.extensions.insert(principal),
+                    Err(refusal) => return Ok(status::of_refusal(&refusal).into_http()),
+                };
+                gateway.call(Request::from_parts(head, body)).await.map(reword_too_large)
+            }
+            .boxed()
         } else if path.starts_with("/grpc.health.v1.Health/") {
             self.health.clone().call(request)
         } else {

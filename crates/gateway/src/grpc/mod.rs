@@ -36,10 +36,10 @@ use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 
-use crate::Tenancy;
+use crate::{Access, Tenancy};
 
 /// What can be set about the gRPC gateway.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// How long a poll for jobs is held that leaves it to the server.
     pub poll_timeout: Duration,
@@ -59,6 +59,8 @@ pub struct Options {
     pub shutdown_grace: Duration,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
+    /// Who may come in.
+    pub access: Access,
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             keep_alive_timeout: Duration::from_secs(20),
             shutdown_grace: Duration::from_secs(5),
             tenancy: Tenancy::default(),
+            access: Access::default(),
         }
     }
 }
@@ -91,6 +94,7 @@ pub async fn serve(
     }
     let message_bytes_max = broker.max_message_bytes();
     let services = connection::Services {
+        access: options.access.clone(),
         gateway: GatewayServer::new(service::Service::new(broker, &options, shutdown.clone()))
             .accept_compressed(CompressionEncoding::Gzip)
             .max_decoding_message_size(message_bytes_max),

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use auth::Principal;
 use broker::api::{Answer, Broker, SubmitError};
 use grpc as pb;
-use protocol::{Command, Response as Reply};
+use protocol::{Caller, Command, Response as Reply};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status};
 
-use crate::Tenancy;
+use crate::{Access, Tenancy};
 
 use super::activation::{JobBatches, PushedJobs};
 use super::metrics::{Method, Metrics};
@@ -27,6 +28,7 @@ pub(super) struct Service {
     result_timeout: Duration,
     listener_timeout: Duration,
     tenancy: Tenancy,
+    access: Access,
     shutdown: CancellationToken,
     metrics: Metrics,
 }
@@ -39,21 +41,25 @@ impl Service {
             result_timeout: options.result_timeout,
             listener_timeout: options.listener_timeout,
             tenancy: options.tenancy,
+            access: options.access.clone(),
             shutdown,
             metrics: Metrics::new(),
         }
     }
 
-    async fn submit<T>(
+    /// Reads a command from a request, submits it for whoever sent that, and writes the answer.
+    async fn submit<R, T>(
         &self,
         method: &Arc<Method>,
         name: &str,
-        command: Result<Command, Status>,
+        request: Request<R>,
+        read: impl FnOnce(R) -> Result<Command, Status>,
         write: impl FnOnce(Reply) -> Result<T, Status>,
     ) -> Result<Response<T>, Status> {
         let mut call = method.start();
-        let result = match command {
-            Ok(command) => match self.answer(command).await {
+        let caller = self.caller(&request);
+        let result = match read(request.into_inner()) {
+            Ok(command) => match self.answer(command.asked_by(caller)).await {
                 Ok(answer) => write(answer.response).map(Response::new),
                 Err(error) => Err(status::of_submit(name, error)),
             },
@@ -61,6 +67,11 @@ impl Service {
         };
         call.ends(code_of(&result));
         result
+    }
+
+    /// Who sent a request, as commands have it.
+    fn caller<R>(&self, request: &Request<R>) -> Option<Caller> {
+        self.access.caller(request.extensions().get::<Arc<Principal>>()?)
     }
 
     /// Submits a command. Listeners of a user task may hold the answer back, but not for ever.
@@ -170,27 +181,33 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::CancelProcessInstanceRequest>,
     ) -> Result<Response<pb::CancelProcessInstanceResponse>, Status> {
-        let command = process_instance::cancel(request.get_ref());
-        self.submit(&self.metrics.cancel_process_instance, "CANCEL", command, done).await
+        self.submit(
+            &self.metrics.cancel_process_instance,
+            "CANCEL",
+            request,
+            |request| process_instance::cancel(&request),
+            done,
+        )
+        .await
     }
 
     async fn complete_job(
         &self,
         request: Request<pb::CompleteJobRequest>,
     ) -> Result<Response<pb::CompleteJobResponse>, Status> {
-        let command = job::complete(request.into_inner());
-        self.submit(&self.metrics.complete_job, "COMPLETE", command, done).await
+        self.submit(&self.metrics.complete_job, "COMPLETE", request, job::complete, done).await
     }
 
     async fn create_process_instance(
         &self,
         request: Request<pb::CreateProcessInstanceRequest>,
     ) -> Result<Response<pb::CreateProcessInstanceResponse>, Status> {
-        let request = request.into_inner();
-        let checked = self.check_tenant("CREATE", &request.tenant_id);
-        let command = checked.and_then(|()| process_instance::create(request)).map(Command::CreateInstance);
         let method = &self.metrics.create_process_instance;
-        self.submit(method, "CREATE", command, process_instance::created).await
+        let read = |request: pb::CreateProcessInstanceRequest| {
+            self.check_tenant("CREATE", &request.tenant_id)?;
+            process_instance::create(request).map(Command::CreateInstance)
+        };
+        self.submit(method, "CREATE", request, read, process_instance::created).await
     }
 
     async fn create_process_instance_with_result(
@@ -198,6 +215,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::CreateProcessInstanceWithResultRequest>,
     ) -> Result<Response<pb::CreateProcessInstanceWithResultResponse>, Status> {
         let mut call = self.metrics.create_with_result.start();
+        let caller = self.caller(&request);
         let request = request.into_inner();
         let timeout = match u64::try_from(request.request_timeout) {
             Ok(ms) if ms > 0 => Duration::from_millis(ms).min(POLL_TIMEOUT_MAX),
@@ -209,7 +227,7 @@ impl pb::gateway_server::Gateway for Service {
         let result = match request {
             Ok((command, fetch_variables)) => tokio::select! {
                 biased;
-                answer = self.broker.create_with_result(command, fetch_variables, timeout) => answer
+                answer = self.broker.create_with_result(caller, command, fetch_variables, timeout) => answer
                     .map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error))
                     .and_then(|answer| process_instance::completed(answer.response)),
                 () = self.shutdown.cancelled() => Err(status::stopping()),
@@ -224,60 +242,72 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::DeployProcessRequest>,
     ) -> Result<Response<pb::DeployProcessResponse>, Status> {
-        let command = deployment::deploy_process(request.into_inner());
-        self.submit(&self.metrics.deploy_process, "CREATE", command, deployment::processes_deployed).await
+        self.submit(
+            &self.metrics.deploy_process,
+            "CREATE",
+            request,
+            deployment::deploy_process,
+            deployment::processes_deployed,
+        )
+        .await
     }
 
     async fn deploy_resource(
         &self,
         request: Request<pb::DeployResourceRequest>,
     ) -> Result<Response<pb::DeployResourceResponse>, Status> {
-        let request = request.into_inner();
-        let checked = self.check_tenant("CREATE", &request.tenant_id);
-        let command = checked.and_then(|()| deployment::deploy_resource(request));
-        self.submit(&self.metrics.deploy_resource, "CREATE", command, deployment::resources_deployed).await
+        let read = |request: pb::DeployResourceRequest| {
+            self.check_tenant("CREATE", &request.tenant_id)?;
+            deployment::deploy_resource(request)
+        };
+        self.submit(&self.metrics.deploy_resource, "CREATE", request, read, deployment::resources_deployed)
+            .await
     }
 
     async fn fail_job(
         &self,
         request: Request<pb::FailJobRequest>,
     ) -> Result<Response<pb::FailJobResponse>, Status> {
-        let command = job::fail(request.into_inner());
-        self.submit(&self.metrics.fail_job, "FAIL", command, done).await
+        self.submit(&self.metrics.fail_job, "FAIL", request, job::fail, done).await
     }
 
     async fn throw_error(
         &self,
         request: Request<pb::ThrowErrorRequest>,
     ) -> Result<Response<pb::ThrowErrorResponse>, Status> {
-        let command = job::throw_error(request.into_inner());
-        self.submit(&self.metrics.throw_error, "THROW_ERROR", command, done).await
+        self.submit(&self.metrics.throw_error, "THROW_ERROR", request, job::throw_error, done).await
     }
 
     async fn publish_message(
         &self,
         request: Request<pb::PublishMessageRequest>,
     ) -> Result<Response<pb::PublishMessageResponse>, Status> {
-        let request = request.into_inner();
-        let checked = self.check_tenant("PUBLISH", &request.tenant_id);
-        let command = checked.and_then(|()| message::publish(request));
-        self.submit(&self.metrics.publish_message, "PUBLISH", command, message::published).await
+        let read = |request: pb::PublishMessageRequest| {
+            self.check_tenant("PUBLISH", &request.tenant_id)?;
+            message::publish(request)
+        };
+        self.submit(&self.metrics.publish_message, "PUBLISH", request, read, message::published).await
     }
 
     async fn resolve_incident(
         &self,
         request: Request<pb::ResolveIncidentRequest>,
     ) -> Result<Response<pb::ResolveIncidentResponse>, Status> {
-        let command = variables::resolve_incident(request.get_ref());
-        self.submit(&self.metrics.resolve_incident, "RESOLVE", command, done).await
+        self.submit(
+            &self.metrics.resolve_incident,
+            "RESOLVE",
+            request,
+            |request| variables::resolve_incident(&request),
+            done,
+        )
+        .await
     }
 
     async fn set_variables(
         &self,
         request: Request<pb::SetVariablesRequest>,
     ) -> Result<Response<pb::SetVariablesResponse>, Status> {
-        let command = variables::set(request.into_inner());
-        self.submit(&self.metrics.set_variables, "UPDATE", command, variables::were_set).await
+        self.submit(&self.metrics.set_variables, "UPDATE", request, variables::set, variables::were_set).await
     }
 
     async fn topology(
@@ -293,71 +323,84 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::UpdateJobRetriesRequest>,
     ) -> Result<Response<pb::UpdateJobRetriesResponse>, Status> {
-        let command = job::update_retries(request.get_ref());
         let method = &self.metrics.update_job_retries;
-        self.submit(method, "UPDATE_RETRIES", command, done).await
+        self.submit(method, "UPDATE_RETRIES", request, |request| job::update_retries(&request), done).await
     }
 
     async fn update_job_timeout(
         &self,
         request: Request<pb::UpdateJobTimeoutRequest>,
     ) -> Result<Response<pb::UpdateJobTimeoutResponse>, Status> {
-        let command = job::update_timeout(request.get_ref());
         let method = &self.metrics.update_job_timeout;
-        self.submit(method, "UPDATE_TIMEOUT", command, done).await
+        self.submit(method, "UPDATE_TIMEOUT", request, |request| job::update_timeout(&request), done).await
     }
 
     async fn delete_resource(
         &self,
         request: Request<pb::DeleteResourceRequest>,
     ) -> Result<Response<pb::DeleteResourceResponse>, Status> {
-        let command = deployment::delete(request.get_ref());
-        self.submit(&self.metrics.delete_resource, "DELETE", command, done).await
+        self.submit(
+            &self.metrics.delete_resource,
+            "DELETE",
+            request,
+            |request| deployment::delete(&request),
+            done,
+        )
+        .await
     }
 
     async fn evaluate_decision(
         &self,
         request: Request<pb::EvaluateDecisionRequest>,
     ) -> Result<Response<pb::EvaluateDecisionResponse>, Status> {
-        let request = request.into_inner();
-        let checked = self.check_tenant("EVALUATE", &request.tenant_id);
-        let command = checked.and_then(|()| decision::evaluate(request));
-        self.submit(&self.metrics.evaluate_decision, "EVALUATE", command, decision::evaluated).await
+        let read = |request: pb::EvaluateDecisionRequest| {
+            self.check_tenant("EVALUATE", &request.tenant_id)?;
+            decision::evaluate(request)
+        };
+        self.submit(&self.metrics.evaluate_decision, "EVALUATE", request, read, decision::evaluated).await
     }
 
     async fn modify_process_instance(
         &self,
         request: Request<pb::ModifyProcessInstanceRequest>,
     ) -> Result<Response<pb::ModifyProcessInstanceResponse>, Status> {
-        let command = process_instance::modify(request.into_inner());
-        self.submit(&self.metrics.modify_process_instance, "MODIFY", command, done).await
+        self.submit(&self.metrics.modify_process_instance, "MODIFY", request, process_instance::modify, done)
+            .await
     }
 
     async fn migrate_process_instance(
         &self,
         request: Request<pb::MigrateProcessInstanceRequest>,
     ) -> Result<Response<pb::MigrateProcessInstanceResponse>, Status> {
-        let command = process_instance::migrate(request.into_inner());
-        self.submit(&self.metrics.migrate_process_instance, "MIGRATE", command, done).await
+        self.submit(
+            &self.metrics.migrate_process_instance,
+            "MIGRATE",
+            request,
+            process_instance::migrate,
+            done,
+        )
+        .await
     }
 
     async fn broadcast_signal(
         &self,
         request: Request<pb::BroadcastSignalRequest>,
     ) -> Result<Response<pb::BroadcastSignalResponse>, Status> {
-        let request = request.into_inner();
-        let checked = self.check_tenant("BROADCAST", &request.tenant_id);
-        let command = checked.and_then(|()| event::broadcast(request));
-        self.submit(&self.metrics.broadcast_signal, "BROADCAST", command, event::broadcasted).await
+        let read = |request: pb::BroadcastSignalRequest| {
+            self.check_tenant("BROADCAST", &request.tenant_id)?;
+            event::broadcast(request)
+        };
+        self.submit(&self.metrics.broadcast_signal, "BROADCAST", request, read, event::broadcasted).await
     }
 
     async fn evaluate_conditional(
         &self,
         request: Request<pb::EvaluateConditionalRequest>,
     ) -> Result<Response<pb::EvaluateConditionalResponse>, Status> {
-        let request = request.into_inner();
-        let checked = self.check_tenant("EVALUATE", &request.tenant_id);
-        let command = checked.and_then(|()| event::evaluate(request));
-        self.submit(&self.metrics.evaluate_conditional, "EVALUATE", command, event::evaluated).await
+        let read = |request: pb::EvaluateConditionalRequest| {
+            self.check_tenant("EVALUATE", &request.tenant_id)?;
+            event::evaluate(request)
+        };
+        self.submit(&self.metrics.evaluate_conditional, "EVALUATE", request, read, event::evaluated).await
     }
 }

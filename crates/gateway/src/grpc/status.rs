@@ -1,5 +1,6 @@
 //! Which gRPC status a refused request gets.
 
+use auth::Refusal;
 use broker::api::SubmitError;
 use protocol::{Rejection, RejectionType};
 use tonic::{Code, Status};
@@ -29,6 +30,16 @@ pub(super) fn of_rejection(command: &str, rejection: &Rejection) -> Status {
     let message =
         format!("Command '{command}' rejected with code '{}': {}", rejection.kind, rejection.reason);
     Status::new(code, message)
+}
+
+/// The status of somebody who is not let in.
+pub(super) fn of_refusal(refusal: &Refusal) -> Status {
+    let text = refusal.to_string();
+    match refusal.reason.status() {
+        401 => Status::unauthenticated(text),
+        403 => Status::permission_denied(text),
+        _ => Status::unavailable(text),
+    }
 }
 
 /// A request whose field is wrong.

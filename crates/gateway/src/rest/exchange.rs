@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use auth::Principal;
 use broker::api::Broker;
 use bytes::{Bytes, BytesMut};
+use http::header::{ALLOW, HeaderName, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -30,6 +32,9 @@ use super::validate::{Invalid, check_parameter, validate};
 /// The memory reserved for a body before its first byte arrives, in bytes.
 const MAX_RESERVED_BODY: usize = 256 * 1024;
 
+/// What is answered to everybody.
+const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
+
 /// The gateway without its socket.
 pub struct Gateway {
     pub(super) broker: Arc<dyn Broker>,
@@ -39,15 +44,15 @@ pub struct Gateway {
     metrics: RequestMetrics,
 }
 
-/// Why there is no reply, with the value of `Allow` for a wrong method.
+/// Why there is no reply, with a header that says what would do: `Allow` or `WWW-Authenticate`.
 struct Refusal {
     failure: Failure,
-    allow: Option<HeaderValue>,
+    header: Option<(HeaderName, HeaderValue)>,
 }
 
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
-        Self { failure, allow: None }
+        Self { failure, header: None }
     }
 }
 
@@ -67,8 +72,15 @@ impl Gateway {
         let path = head.uri.path();
         let (operation, result) = match route(head.method.as_str(), path) {
             Route::Operation(operation, parameters) => {
-                let result = self.exchange(operation, &parameters, &head, body, started).await;
-                (Some(operation), result.map_err(Refusal::from))
+                let result = match self.authenticate(operation, &head).await {
+                    Ok(principal) => {
+                        let exchange =
+                            self.exchange(operation, &parameters, &principal, &head, body, started);
+                        exchange.await.map_err(Refusal::from)
+                    }
+                    Err(refusal) => Err(refusal),
+                };
+                (Some(operation), result)
             }
             Route::WrongMethod(methods) => (None, Err(wrong_method(methods))),
             Route::Unknown => (None, Err(Failure::not_found("no operation of the API has this path").into())),
@@ -76,16 +88,30 @@ impl Gateway {
         let took = started.elapsed();
         let response = match result {
             Ok(reply) => reply.into_http(self.options.server_timing.then_some(took)),
-            Err(refusal) => failure_to_http(&refusal.failure, path, refusal.allow),
+            Err(refusal) => failure_to_http(&refusal.failure, path, refusal.header),
         };
         self.metrics.record(operation, response.status(), took);
         response
+    }
+
+    /// Who sends a request. Some operations are for those that cannot say yet.
+    async fn authenticate(&self, operation: Operation, head: &Parts) -> Result<Arc<Principal>, Refusal> {
+        let access = &self.options.access;
+        if PUBLIC.contains(&operation) {
+            return Ok(access.anonymous());
+        }
+        access.authenticate(&head.method, &head.headers).await.map_err(|refusal| {
+            let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
+            let header = challenge.map(|value| (WWW_AUTHENTICATE, value));
+            Refusal { failure: Failure::refused(&refusal), header }
+        })
     }
 
     async fn exchange<B>(
         &self,
         operation: Operation,
         raw: &RawParameters<'_>,
+        principal: &Arc<Principal>,
         head: &Parts,
         body: B,
         started: Instant,
@@ -103,13 +129,13 @@ impl Gateway {
         // A body that nobody asked for is not read; hyper discards it.
         let Some(expected) = &spec.body else {
             let body = Bytes::new();
-            let mut call = Call::new(self, operation, &parameters, &body);
+            let mut call = Call::new(self, principal, operation, &parameters, &body);
             call.query = query;
             return self.run(&call, &head.headers).await;
         };
         let limit = self.broker.max_message_bytes();
         let body = read_body(body, limit, started + self.options.body_timeout).await?;
-        let mut call = Call::new(self, operation, &parameters, &body);
+        let mut call = Call::new(self, principal, operation, &parameters, &body);
         call.query = query;
         if !body.is_empty() {
             check_content_type(&head.headers, expected.media)?;
@@ -157,7 +183,7 @@ fn wrong_method(methods: [bool; 5]) -> Refusal {
     let allow = allow(methods);
     let detail = format!("this path takes {}", allow.to_str().unwrap_or_default());
     let failure = Failure::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail);
-    Refusal { failure, allow: Some(allow) }
+    Refusal { failure, header: Some((ALLOW, allow)) }
 }
 
 /// Decodes and checks the placeholders.

@@ -38,7 +38,7 @@ pub use server::serve;
 use auth::{Cost, HashLimits, Hasher};
 use documents::Documents;
 
-use crate::Tenancy;
+use crate::{Access, Tenancy};
 
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
@@ -79,6 +79,8 @@ pub struct Options {
     pub documents: Documents,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
+    /// Who may come in.
+    pub access: Access,
     /// Where searches look; without it, they are refused.
     pub storage: Option<Storage>,
     /// Makes hashes of passwords.
@@ -97,6 +99,7 @@ impl Default for Options {
             server_timing: false,
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES),
             tenancy: Tenancy::default(),
+            access: Access::default(),
             storage: None,
             hasher: Hasher::new(Cost::default(), HashLimits::default())
                 .expect("the default cost is in range"),

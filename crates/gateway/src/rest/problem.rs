@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use auth::Refusal;
 use broker::api::SubmitError;
 use http::StatusCode;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -77,6 +78,16 @@ impl Failure {
     /// 501.
     pub(crate) fn not_served(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", detail)
+    }
+
+    /// Whoever sends a request is not let in.
+    pub(crate) fn refused(refusal: &Refusal) -> Self {
+        let (status, title) = match refusal.reason.status() {
+            401 => (StatusCode::UNAUTHORIZED, "Unauthorized"),
+            403 => (StatusCode::FORBIDDEN, RejectionType::Forbidden.as_str()),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
+        };
+        Self::new(status, title, refusal.to_string())
     }
 
     /// What needs secondary storage cannot be done without.

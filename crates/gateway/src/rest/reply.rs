@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use broker::api::Timing;
 use bytes::Bytes;
-use http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderName};
+use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
@@ -82,14 +82,14 @@ impl Reply {
 pub(crate) fn failure_to_http(
     failure: &Failure,
     path: &str,
-    allow: Option<HeaderValue>,
+    header: Option<(HeaderName, HeaderValue)>,
 ) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(failure.to_json(path))));
     *response.status_mut() = failure.status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, PROBLEM);
-    if let Some(allow) = allow {
-        headers.insert(ALLOW, allow);
+    if let Some((name, value)) = header {
+        headers.insert(name, value);
     }
     if matches!(failure.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         // The rest of the body is not worth reading.

@@ -10,8 +10,8 @@ use broker::api::{
 };
 use futures::future::{BoxFuture, FutureExt, pending, ready};
 use protocol::{
-    ActivatedJob, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType, Name,
-    Query, QueryReply, Response,
+    ActivatedJob, Caller, Command, CreateInstance, Document, InstanceCreated, JobKind, JobListenerEventType,
+    Name, Query, QueryReply, Response,
 };
 use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
@@ -85,12 +85,13 @@ impl Broker for FakeBroker {
 
     fn create_with_result(
         &self,
+        caller: Option<Caller>,
         command: CreateInstance,
         _: Vec<Name>,
         timeout: Duration,
     ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
         self.result_timeouts.lock().unwrap().push(timeout);
-        self.submit(Command::CreateInstance(command))
+        self.submit(Command::CreateInstance(command).asked_by(caller))
     }
 
     fn activate_jobs(

@@ -108,22 +108,35 @@ impl Authorization {
 }
 
 /// Who asks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Principal {
     /// User or client.
+    #[n(0)]
     pub entity_type: EntityType,
     /// Name of the user or ID of the client.
+    #[n(1)]
     pub id: Name,
     /// Groups that its token names, beside those that it is a member of.
+    #[n(2)]
     pub groups: Vec<Name>,
     /// Claims of its token by name and value, one entry for each value of a list.
+    #[n(3)]
     pub claims: Vec<(Name, Name)>,
 }
 
 impl Principal {
     /// A user of whom nothing else is known.
     pub fn user(username: impl Into<Name>) -> Self {
-        Self { entity_type: EntityType::User, id: username.into(), groups: Vec::new(), claims: Vec::new() }
+        Self::named(EntityType::User, username)
+    }
+
+    /// A client of which nothing else is known.
+    pub fn client(id: impl Into<Name>) -> Self {
+        Self::named(EntityType::Client, id)
+    }
+
+    fn named(entity_type: EntityType, id: impl Into<Name>) -> Self {
+        Self { entity_type, id: id.into(), groups: Vec::new(), claims: Vec::new() }
     }
 }
 

@@ -1,9 +1,11 @@
 //! Who there is (users, groups, roles, tenants, mapping rules) and what they may do (authorizations).
 
+mod caller;
 mod command;
 mod grants;
 mod permission;
 
+pub use caller::Caller;
 pub use command::{
     Circle, CircleKind, EntityType, IdentityCommand, MappingRule, Membership, PasswordHash, User, UserChange,
 };

@@ -4,12 +4,16 @@
 mod global_task_listener;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use auth::Principal;
 use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
-use protocol::{CircleKind, Command, Document, EntityType, FileView, Key, Query, QueryReply, SourceOf};
+use protocol::{
+    Caller, CircleKind, Command, Document, EntityType, FileView, Key, Query, QueryReply, SourceOf,
+};
 
 use super::contract::Operation;
 use super::exchange::{Gateway, decode};
@@ -28,6 +32,8 @@ mod statistics;
 /// A validated request.
 pub(crate) struct Call<'a> {
     gateway: &'a Gateway,
+    /// Who asks.
+    pub(super) principal: &'a Arc<Principal>,
     pub(super) operation: Operation,
     /// Values of the placeholders, in the order of the path.
     parameters: &'a [Cow<'a, str>],
@@ -47,6 +53,7 @@ impl<'a> Call<'a> {
     /// A call without the properties of its body yet.
     pub(super) fn new(
         gateway: &'a Gateway,
+        principal: &'a Arc<Principal>,
         operation: Operation,
         parameters: &'a [Cow<'a, str>],
         body: &'a Bytes,
@@ -55,6 +62,7 @@ impl<'a> Call<'a> {
             operation.spec().body.as_ref().map_or_else(Fields::none, |body| Fields::new(body.schema));
         Self {
             gateway,
+            principal,
             operation,
             parameters,
             fields,
@@ -114,8 +122,14 @@ impl<'a> Call<'a> {
         self.fields.document(name, self.body)
     }
 
+    /// Who asks, as commands have it.
+    fn caller(&self) -> Option<Caller> {
+        self.gateway.options.access.caller(self.principal)
+    }
+
     /// Submits a command; `intent` is its name in refusals.
     async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
+        let command = command.asked_by(self.caller());
         let answer =
             self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;
         self.reached(&answer);

@@ -12,11 +12,11 @@ use broker::api::{
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, BatchOperationCreated, BatchOperationType, ClusterVariableView, Command, CreateInstance,
-    DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements,
-    DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord, EvaluatedOutputRecord,
-    GlobalListenerCommand, IdentityQuery, IdentityReply, InstanceCreated, JobKind, JobListenerEventType,
-    Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection, Response,
+    ActivatedJob, BatchOperationCreated, BatchOperationType, Caller, ClusterVariableView, Command,
+    CreateInstance, DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess,
+    DeployedRequirements, DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord,
+    EvaluatedOutputRecord, GlobalListenerCommand, IdentityQuery, IdentityReply, InstanceCreated, JobKind,
+    JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -49,7 +49,7 @@ impl FakeBroker {
     }
 
     fn answer(&self, command: Command) -> Result<Answer, SubmitError> {
-        let usual = usual(&command);
+        let usual = usual(command.asked());
         self.commands.lock().unwrap().push(command);
         let response = self.scripted.lock().unwrap().pop_front().unwrap_or(Ok(usual))?;
         let timing = Timing { queued: Duration::from_micros(1), ..Timing::default() };
@@ -239,6 +239,7 @@ impl Broker for FakeBroker {
 
     fn create_with_result(
         &self,
+        caller: Option<Caller>,
         command: CreateInstance,
         fetch_variables: Vec<Name>,
         timeout: Duration,
@@ -247,7 +248,7 @@ impl Broker for FakeBroker {
         let instance = instance(&command);
         let variables = command.variables.clone();
         let answer = self
-            .answer(Command::CreateInstance(command))
+            .answer(Command::CreateInstance(command).asked_by(caller))
             .map(|answer| Answer { response: Response::InstanceCompleted { instance, variables }, ..answer });
         std::future::ready(answer).boxed()
     }

@@ -1,5 +1,6 @@
 //! Tests of the REST gateway against a broker that answers from a script.
 
+mod access;
 mod batch_operations;
 mod contract;
 mod documents;

@@ -1,0 +1,27 @@
+//! Who asks for a command.
+
+use minicbor::{Decode, Encode};
+
+use crate::Principal;
+
+/// Who asks for a command, and what of that is checked when it is applied. What is checked stands with the command, since
+/// all replicas must do alike, whatever their configuration is by then.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct Caller {
+    /// Who. Groups and claims are there only as far as they are needed for the checks.
+    #[n(0)]
+    pub principal: Principal,
+    /// Whether it needs permissions for what it asks.
+    #[n(1)]
+    pub checks_authorizations: bool,
+    /// Whether it must be assigned to the tenants of what it is about.
+    #[n(2)]
+    pub checks_tenants: bool,
+}
+
+impl Caller {
+    /// Somebody who may do everything, and only says who it is.
+    pub const fn unchecked(principal: Principal) -> Self {
+        Self { principal, checks_authorizations: false, checks_tenants: false }
+    }
+}
