@@ -251,12 +251,7 @@ impl Node {
         let arrived = Instant::now();
         let wait = async {
             let accepted = self.run(Command::CreateInstance(command).asked_by(caller), Class::New).await?;
-            let response = self.late(answer).await?;
-            Ok(Answer {
-                response,
-                timing: accepted.timing,
-                position: self.shared.recorded.load(Ordering::Acquire),
-            })
+            self.late(accepted, answer).await
         };
         tokio::time::timeout(timeout, wait).await.unwrap_or_else(|_| {
             Err(SubmitError::Timeout(format!(
@@ -267,17 +262,19 @@ impl Node {
     }
 
     /// An answer that comes later than its command is applied.
-    async fn late(&self, answer: oneshot::Receiver<Outcome>) -> Result<Response, SubmitError> {
+    async fn late(
+        &self,
+        accepted: Answer,
+        answer: oneshot::Receiver<Outcome>,
+    ) -> Result<Answer, SubmitError> {
         let answer = tokio::select! {
             biased;
             answer = answer => answer,
             () = self.shutdown.cancelled() => return Err(stopping()),
         };
-        match answer {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(rejection)) => Err(SubmitError::Rejected(rejection)),
-            Err(_) => Err(stopping()),
-        }
+        let response = answer.map_err(|_| stopping())?.map_err(SubmitError::Rejected)?;
+        let position = self.shared.recorded.load(Ordering::Acquire);
+        Ok(Answer { response, timing: accepted.timing, position })
     }
 
     /// Whether the broker can serve.
@@ -484,8 +481,7 @@ impl Broker for Node {
             if accepted.response != Response::Pending {
                 return Ok(accepted);
             }
-            let response = self.late(answer).await?;
-            Ok(Answer { response, timing: accepted.timing, position: self.shared.recorded.load(Ordering::Acquire) })
+            self.late(accepted, answer).await
         }
         .boxed()
     }

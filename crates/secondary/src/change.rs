@@ -137,11 +137,6 @@ impl Batch {
         change.increments.clear();
     }
 
-    /// The change of a row that is among these changes already.
-    pub fn pending(&self, entity: &'static Entity, id: &RowId) -> Option<&Change> {
-        self.places.get(&(entity.id, id.clone())).map(|&at| &self.changes[at])
-    }
-
     fn touch(&mut self, entity: &'static Entity, id: RowId, operation: Operation) -> &mut Change {
         let at = match self.places.entry((entity.id, id)) {
             Entry::Occupied(place) => {

@@ -2,7 +2,6 @@
 
 import time
 
-import httpx
 import pytest
 from camunda_orchestration_sdk import CamundaClient
 from camunda_orchestration_sdk.errors import BadRequestError, ConflictError, NotFoundError
@@ -13,33 +12,14 @@ from camunda_orchestration_sdk.models import (
     ExpressionEvaluationRequest,
     JobActivationRequest,
     JobCompletionRequest,
-    ProcessCreationById,
     ProcessInstanceCancellationBatchOperationRequest,
     ProcessInstanceModificationInstruction,
     UserTaskAssignmentRequest,
 )
 
-from server import Model, model, rest_address
+from rest import create, deployed
 
 BATCH_TIMEOUT_S = 20
-
-
-@pytest.fixture
-def client():
-    configuration = {"CAMUNDA_REST_ADDRESS": rest_address(), "CAMUNDA_AUTH_STRATEGY": "NONE"}
-    with CamundaClient(configuration=configuration, timeout=httpx.Timeout(30)) as client:
-        yield client
-
-
-def deployed(client: CamundaClient, name: str, *more: str) -> Model:
-    result = model(name)
-    client.deploy_resources_from_files([result.path, *(result.beside(file) for file in more)])
-    return result
-
-
-def create(client: CamundaClient, m: Model, variables: dict | None = None, **more):
-    body = {"processDefinitionId": m.id, "variables": variables or {}, **more}
-    return client.create_process_instance(data=ProcessCreationById.from_dict(body))
 
 
 def job(client: CamundaClient, job_type: str):

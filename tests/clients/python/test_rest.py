@@ -4,9 +4,8 @@ import asyncio
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-import httpx
 import pytest
-from camunda_orchestration_sdk import CamundaAsyncClient, CamundaClient, WorkerConfig
+from camunda_orchestration_sdk import CamundaAsyncClient, WorkerConfig
 from camunda_orchestration_sdk.errors import (
     ApiError,
     BadRequestError,
@@ -35,46 +34,16 @@ from camunda_orchestration_sdk.models import (
 )
 from camunda_orchestration_sdk.runtime.job_worker import JobError, JobFailure
 
-from server import (
-    KEYS_TO_TRY_MAX,
-    RESULT_TIMEOUT_MS,
-    TENANT,
-    UNKNOWN_KEY,
-    Model,
-    model,
-    rest_address,
-)
+from rest import TIMEOUT, configuration, create, deployed
+from server import KEYS_TO_TRY_MAX, RESULT_TIMEOUT_MS, TENANT, UNKNOWN_KEY, Model, model
 
 NO_WAIT = -1
-TIMEOUT = httpx.Timeout(30)
-CONFIGURATION = {"CAMUNDA_REST_ADDRESS": None, "CAMUNDA_AUTH_STRATEGY": "NONE"}
-
-
-def configuration() -> dict:
-    return {**CONFIGURATION, "CAMUNDA_REST_ADDRESS": rest_address()}
-
-
-@pytest.fixture
-def client():
-    with CamundaClient(configuration=configuration(), timeout=TIMEOUT) as client:
-        yield client
 
 
 @pytest.fixture
 def background():
     with ThreadPoolExecutor() as pool:
         yield pool
-
-
-def deployed(client: CamundaClient, name: str) -> Model:
-    result = model(name)
-    client.deploy_resources_from_files([result.path])
-    return result
-
-
-def create(client: CamundaClient, m: Model, variables: dict | None = None, **more):
-    body = {"processDefinitionId": m.id, "variables": variables or {}, **more}
-    return client.create_process_instance(data=ProcessCreationById.from_dict(body))
 
 
 def awaiting(client, pool, m, variables=None) -> "Future[dict]":

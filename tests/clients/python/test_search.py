@@ -4,19 +4,12 @@ import time
 
 import httpx
 import pytest
-from camunda_orchestration_sdk import CamundaClient
-from camunda_orchestration_sdk.models import ProcessCreationById, ProcessInstanceSearchQuery
+from camunda_orchestration_sdk.models import ProcessInstanceSearchQuery
 
-from server import Model, model, rest_address
+from rest import create, deployed
+from server import rest_address
 
 SEEN_WITHIN_S = 10
-
-
-@pytest.fixture
-def client():
-    configuration = {"CAMUNDA_REST_ADDRESS": rest_address(), "CAMUNDA_AUTH_STRATEGY": "NONE"}
-    with CamundaClient(configuration=configuration, timeout=httpx.Timeout(30)) as client:
-        yield client
 
 
 @pytest.fixture
@@ -25,17 +18,6 @@ def http():
     base = address if address.endswith("/v2") else f"{address}/v2"
     with httpx.Client(base_url=base, timeout=30) as http:
         yield http
-
-
-def deployed(client: CamundaClient, name: str) -> Model:
-    result = model(name)
-    client.deploy_resources_from_files([result.path])
-    return result
-
-
-def create(client: CamundaClient, m: Model, variables: dict | None = None, **more):
-    body = {"processDefinitionId": m.id, "variables": variables or {}, **more}
-    return client.create_process_instance(data=ProcessCreationById.from_dict(body))
 
 
 def search(http: httpx.Client, what: str, **body) -> dict:

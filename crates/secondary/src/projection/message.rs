@@ -1,6 +1,6 @@
 //! Message subscriptions, and the messages that reached them.
 
-use protocol::{Intent, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name, Record};
+use protocol::{Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name, Record};
 
 use crate::change::{Batch, RowId};
 use crate::model::{correlated_message_subscription as correlated, message_subscription as subscription};
@@ -23,7 +23,20 @@ pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, b
             "CREATED"
         }
         Intent::Correlated => {
-            reached(record, value, batch);
+            let reached = Reached {
+                message_key: value.message_key,
+                message_name: &value.message_name,
+                correlation_key: &value.correlation_key,
+                element_id: (&value.element_id).into(),
+                element_key: value.element_instance_key.into(),
+                process_id: &value.bpmn_process_id,
+                definition_key: value.process_definition_key,
+                instance_key: value.process_instance_key.into(),
+                // The record does not name it.
+                root_instance_key: Value::Null,
+                tenant_id: &value.tenant_id,
+            };
+            reached.insert(record, batch);
             "CORRELATED"
         }
         Intent::Deleted => "DELETED",
@@ -37,28 +50,42 @@ pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, b
         }
         _ => return,
     };
-    batch
-        .update(&subscription::ENTITY, id)
-        .set(subscription::STATE, state)
-        .set(subscription::UPDATED, record.timestamp_ms);
+    update(record, state, batch);
 }
 
-fn reached(record: &Record, value: &MessageSubscriptionRecord, batch: &mut Batch) {
-    let id = format!("{}_{}", value.message_key.unwrap_or_default(), record.key);
-    batch
-        .insert(&correlated::ENTITY, RowId::Text(Name::from(id)))
-        .set(correlated::CORRELATION_KEY, Value::non_empty(&value.correlation_key))
-        .set(correlated::TIME, record.timestamp_ms)
-        .set(correlated::ELEMENT_ID, &value.element_id)
-        .set(correlated::ELEMENT_KEY, value.element_instance_key)
-        .set(correlated::MESSAGE_KEY, value.message_key)
-        .set(correlated::MESSAGE_NAME, &value.message_name)
-        .set(correlated::PARTITION, u32::from(record.partition_id))
-        .set(correlated::PROCESS_ID, &value.bpmn_process_id)
-        .set(correlated::DEFINITION_KEY, value.process_definition_key)
-        .set(correlated::INSTANCE_KEY, value.process_instance_key)
-        .set(correlated::SUBSCRIPTION_KEY, record.key)
-        .set(correlated::TENANT, &value.tenant_id);
+/// What a message reached: an element that waits, or a start event.
+struct Reached<'a> {
+    message_key: Option<Key>,
+    message_name: &'a Name,
+    correlation_key: &'a Name,
+    element_id: Value,
+    element_key: Value,
+    process_id: &'a Name,
+    definition_key: Key,
+    instance_key: Value,
+    root_instance_key: Value,
+    tenant_id: &'a Name,
+}
+
+impl Reached<'_> {
+    fn insert(self, record: &Record, batch: &mut Batch) {
+        let id = format!("{}_{}", self.message_key.unwrap_or_default(), record.key);
+        batch
+            .insert(&correlated::ENTITY, RowId::Text(Name::from(id)))
+            .set(correlated::CORRELATION_KEY, Value::non_empty(self.correlation_key))
+            .set(correlated::TIME, record.timestamp_ms)
+            .set(correlated::ELEMENT_ID, self.element_id)
+            .set(correlated::ELEMENT_KEY, self.element_key)
+            .set(correlated::MESSAGE_KEY, self.message_key)
+            .set(correlated::MESSAGE_NAME, self.message_name)
+            .set(correlated::PARTITION, u32::from(record.partition_id))
+            .set(correlated::PROCESS_ID, self.process_id)
+            .set(correlated::DEFINITION_KEY, self.definition_key)
+            .set(correlated::INSTANCE_KEY, self.instance_key)
+            .set(correlated::ROOT_INSTANCE_KEY, self.root_instance_key)
+            .set(correlated::SUBSCRIPTION_KEY, record.key)
+            .set(correlated::TENANT, self.tenant_id);
+    }
 }
 
 /// Start events wait without an instance.
@@ -76,28 +103,29 @@ pub(super) fn start(record: &Record, value: &MessageStartSubscriptionRecord, bat
             "CREATED"
         }
         Intent::Correlated => {
-            let id = format!("{}_{}", value.message_key.unwrap_or_default(), record.key);
-            batch
-                .insert(&correlated::ENTITY, RowId::Text(Name::from(id)))
-                .set(correlated::CORRELATION_KEY, Value::non_empty(&value.correlation_key))
-                .set(correlated::TIME, record.timestamp_ms)
-                .set(correlated::ELEMENT_ID, &value.start_event_id)
-                .set(correlated::MESSAGE_KEY, value.message_key)
-                .set(correlated::MESSAGE_NAME, &value.message_name)
-                .set(correlated::PARTITION, u32::from(record.partition_id))
-                .set(correlated::PROCESS_ID, &value.bpmn_process_id)
-                .set(correlated::DEFINITION_KEY, value.process_definition_key)
-                .set(correlated::INSTANCE_KEY, value.process_instance_key)
-                .set(correlated::ROOT_INSTANCE_KEY, value.process_instance_key)
-                .set(correlated::SUBSCRIPTION_KEY, record.key)
-                .set(correlated::TENANT, &value.tenant_id);
-            return;
+            let reached = Reached {
+                message_key: value.message_key,
+                message_name: &value.message_name,
+                correlation_key: &value.correlation_key,
+                element_id: (&value.start_event_id).into(),
+                element_key: Value::Null,
+                process_id: &value.bpmn_process_id,
+                definition_key: value.process_definition_key,
+                instance_key: value.process_instance_key.into(),
+                root_instance_key: value.process_instance_key.into(),
+                tenant_id: &value.tenant_id,
+            };
+            return reached.insert(record, batch);
         }
         Intent::Deleted => "DELETED",
         _ => return,
     };
+    update(record, state, batch);
+}
+
+fn update(record: &Record, state: &'static str, batch: &mut Batch) {
     batch
-        .update(&subscription::ENTITY, id)
+        .update(&subscription::ENTITY, RowId::Key(record.key))
         .set(subscription::STATE, state)
         .set(subscription::UPDATED, record.timestamp_ms);
 }

@@ -30,7 +30,6 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
         Intent::Created
         | Intent::Assigned
         | Intent::Updated
-        | Intent::Corrected
         | Intent::AssignmentDenied
         | Intent::UpdateDenied
         | Intent::CompletionDenied => Some("CREATED"),
@@ -47,19 +46,16 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
             row.set(task::PROCESS_NAME, &names.name).set(task::NAME, names.elements.get(&value.element_id));
             None
         }
+        // Corrections among them: they come while a listener has a say, and nothing is so yet.
         _ => return,
     };
-    let row = batch.update(&task::ENTITY, id);
-    if let Some(state) = state {
-        // Corrections come while a listener has a say; the state is what it was.
-        if record.intent != Intent::Corrected {
-            row.set(task::STATE, state);
-        }
-    }
     if record.intent == Intent::Assigned {
         usage::assigned(record, &value.tenant_id, &value.assignee, batch);
     }
-    let row = batch.update(&task::ENTITY, RowId::Key(record.key));
+    let row = batch.update(&task::ENTITY, id);
+    if let Some(state) = state {
+        row.set(task::STATE, state);
+    }
     if matches!(record.intent, Intent::Completed | Intent::Canceled) {
         row.set(task::COMPLETED, record.timestamp_ms);
     }

@@ -43,6 +43,8 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
     let mut query = Query::new(dialect);
     let id = &entity.columns[0];
     let column = |id: ColumnId| &entity.columns[id as usize];
+    let values = change.values.iter().map(|(id, _)| (*id, false));
+    let columns = values.chain(change.increments.iter().map(|(id, _)| (*id, true)));
     let mut number = 0;
     let mut next = |query: &mut Query<'_>, column: &Column| {
         number += 1;
@@ -55,35 +57,25 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
         }
         Operation::Update => {
             query.push("UPDATE ").name(entity.name).push(" SET ");
-            let mut is_first = true;
-            for (column_id, _) in &change.values {
-                if !std::mem::take(&mut is_first) {
-                    query.push(", ");
+            for (at, (id, grows)) in columns.enumerate() {
+                let name = column(id).name;
+                query.push(if at == 0 { "" } else { ", " }).name(name).push("=");
+                if grows {
+                    query.push("COALESCE(").name(name).push(",0)+");
                 }
-                query.name(column(*column_id).name).push("=");
-                next(&mut query, column(*column_id));
-            }
-            for (column_id, _) in &change.increments {
-                if !std::mem::take(&mut is_first) {
-                    query.push(", ");
-                }
-                let name = column(*column_id).name;
-                query.name(name).push("=COALESCE(").name(name).push(",0)+");
-                next(&mut query, column(*column_id));
+                next(&mut query, column(id));
             }
             query.push(" WHERE ").name(id.name).push("=");
             next(&mut query, id);
         }
         Operation::Insert => {
             query.push("INSERT INTO ").name(entity.name).push(" (").name(id.name);
-            let values = change.values.iter().map(|(id, _)| *id);
-            let increments = change.increments.iter().map(|(id, _)| *id);
-            for id in values.clone().chain(increments.clone()) {
+            for (id, _) in columns.clone() {
                 query.push(", ").name(column(id).name);
             }
             query.push(") VALUES (");
             next(&mut query, id);
-            for id in values.clone().chain(increments.clone()) {
+            for (id, _) in columns.clone() {
                 query.push(", ");
                 next(&mut query, column(id));
             }
@@ -93,27 +85,13 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
                 return query.text;
             }
             query.push("UPDATE SET ");
-            let mut is_first = true;
-            for id in values {
-                if !std::mem::take(&mut is_first) {
-                    query.push(", ");
-                }
+            for (at, (id, grows)) in columns.enumerate() {
                 let name = column(id).name;
-                query.name(name).push("=excluded.").name(name);
-            }
-            for id in increments {
-                if !std::mem::take(&mut is_first) {
-                    query.push(", ");
+                query.push(if at == 0 { "" } else { ", " }).name(name).push("=");
+                if grows {
+                    query.push("COALESCE(").name(entity.name).push(".").name(name).push(",0)+");
                 }
-                let name = column(id).name;
-                query
-                    .name(name)
-                    .push("=COALESCE(")
-                    .name(entity.name)
-                    .push(".")
-                    .name(name)
-                    .push(",0)+excluded.");
-                query.name(name);
+                query.push("excluded.").name(name);
             }
         }
     }
