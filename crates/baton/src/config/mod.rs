@@ -7,6 +7,7 @@
 
 mod file;
 mod listeners;
+mod retention;
 mod schema;
 mod sections;
 mod source;

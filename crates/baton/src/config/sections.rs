@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::listeners::Listeners;
+use super::retention::RetentionRules;
 use super::schema::sections;
 use super::value::{Algorithm, Levels, ListenAddress, LogFormat, Overflow, Size, StorageKind, Text};
 
@@ -13,6 +14,10 @@ const fn ms(count: u64) -> Duration {
 
 const fn s(count: u64) -> Duration {
     Duration::from_secs(count)
+}
+
+const fn days(count: u64) -> Duration {
+    s(count * 86_400)
 }
 
 /// The longest time that makes sense anywhere.
@@ -197,6 +202,28 @@ sections! {
         readers: usize = 2, [1, 1000];
         /// Memory for pages, for each of them and the writer.
         page_cache_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 40)];
+    }
+
+    /// How long secondary storage keeps what has ended.
+    "secondary_storage.retention" secondary_storage_retention: Retention {
+        /// Whether anything is removed at all.
+        enabled: bool = false;
+        /// How often it looks for what is too old.
+        interval: Duration = s(60), [s(1), DAY];
+        /// Process instances with all that belongs to them, called instances included, since the end of the outermost one.
+        process_instances: Duration = days(30), [s(1), days(36_500)];
+        /// Decisions that were evaluated on their own.
+        decisions: Duration = days(30), [s(1), days(36_500)];
+        /// Batch operations and their items.
+        batch_operations: Duration = days(30), [s(1), days(36_500)];
+        /// Entries of the audit log.
+        audit_log: Duration = days(30), [s(1), days(36_500)];
+        /// What was used, and who was assigned to tasks.
+        usage_metrics: Duration = days(730), [s(1), days(36_500)];
+        /// Counts of jobs.
+        job_metrics: Duration = days(30), [s(1), days(36_500)];
+        /// Exceptions, separated by ';'. Each is one of the kinds above and 'keep=' an age or 'forever', and if wanted 'definition=' (the ID of a process or decision) and 'tenant='. The first that fits decides.
+        rules: RetentionRules = RetentionRules::default();
     }
 
     /// What is refused for its size.

@@ -63,7 +63,8 @@ impl Setting for PathBuf {
 }
 
 /// Units of time with their length in nanoseconds, the longest first.
-const TIMES: [(&str, u64); 6] = [
+const TIMES: [(&str, u64); 7] = [
+    ("d", 86_400_000_000_000),
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
     ("s", 1_000_000_000),
@@ -73,7 +74,7 @@ const TIMES: [(&str, u64); 6] = [
 ];
 
 impl Setting for Duration {
-    const EXPECTED: &'static str = "a duration such as 200ms, 5s, 1.5m or 1h";
+    const EXPECTED: &'static str = "a duration such as 200ms, 5s, 1.5m, 1h or 30d";
 
     fn parse(text: &str) -> Option<Self> {
         let (number, unit) = with_unit(text)?;

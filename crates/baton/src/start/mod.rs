@@ -4,6 +4,7 @@
 //! broker runs. At the end the gateways stop first, then the broker, then the management port. [`node`] is the only place that knows
 //! which broker it is.
 
+mod history;
 mod node;
 mod options;
 mod ready;
@@ -90,7 +91,11 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
     let management =
         tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
-    let (exporter, storage) = storage::open(config).unzip();
+    let (exporter, storage, cleaner) = storage::open(config)
+        .map_or((None, None, None), |one| (Some(one.exporter), Some(one.storage), Some(one.cleaner)));
+    let forgetting = storage.as_ref().zip(cleaner).and_then(|(storage, cleaner)| {
+        history::keep(config, storage, cleaner, management_stop.clone()).map(tokio::spawn)
+    });
     let node = tokio::select! {
         node = node::Node::start(config, grpc_port, exporter) => node?,
         () = stop.cancelled() => {
@@ -129,6 +134,9 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     management_stop.cancel();
     // These only end; how is of no interest any more.
     let _ = tokio::join!(management, upkeep, sweep);
+    if let Some(forgetting) = forgetting {
+        let _ = forgetting.await;
+    }
     tracing::info!("stopped");
     Ok(())
 }

@@ -1,24 +1,35 @@
-//! Secondary storage, as it is configured: the exporter that feeds it, and what the gateway reads.
+//! Secondary storage, as it is configured: the exporter that feeds it, what the gateway reads, what removes from it.
 
 use std::sync::Arc;
 
 use export::Factory;
 use gateway::rest::Storage;
 use secondary::{
-    Progress, Projection, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter,
+    Cleaner, Progress, Projection, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
+    StoreExporter,
 };
 
 use crate::config::{Config, StorageKind};
 
-/// Both ends of secondary storage; `None` if there shall be none.
-pub(super) fn open(config: &Config) -> Option<(Factory, Storage)> {
+/// Secondary storage from all sides.
+pub(super) struct Opened {
+    /// What fills it.
+    pub exporter: Factory,
+    /// What the gateway reads.
+    pub storage: Storage,
+    /// What removes from it.
+    pub cleaner: Box<dyn Cleaner>,
+}
+
+/// Secondary storage; `None` if there shall be none.
+pub(super) fn open(config: &Config) -> Option<Opened> {
     match config.secondary_storage.kind {
         StorageKind::None => None,
         StorageKind::Sqlite => Some(sqlite(config)),
     }
 }
 
-fn sqlite(config: &Config) -> (Factory, Storage) {
+fn sqlite(config: &Config) -> Opened {
     let section = &config.secondary_storage_sqlite;
     let options = SqliteOptions {
         path: config.data.directory.join(&section.path),
@@ -32,10 +43,11 @@ fn sqlite(config: &Config) -> (Factory, Storage) {
         progress: Arc::clone(&progress),
         wait_max: config.secondary_storage.await_timeout,
     };
-    let factory = Factory(Arc::new(move |partition| {
+    let cleaner = Box::new(SqliteCleaner::new(options.clone()));
+    let exporter = Factory(Arc::new(move |partition| {
         let writer = SqliteWriter::new(options.clone(), partition);
         let projection = Projection::new(Box::new(SqliteLoader::new(options.clone())));
         Box::new(StoreExporter::new(partition, Box::new(writer), projection, Arc::clone(&progress)))
     }));
-    (factory, storage)
+    Opened { exporter, storage, cleaner }
 }
