@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::connect::Target;
+use crate::command::kind::Kind;
+use crate::connect::{RestTarget, Target};
 
 /// A process orchestration engine that speaks the Camunda 8 API.
 #[derive(Debug, Parser)]
@@ -30,6 +31,16 @@ pub(crate) enum Command {
     Deploy(Deploy),
     /// Start an instance of a process.
     Run(Run),
+    /// Find process instances, incidents, jobs and other things in secondary storage.
+    Search(Box<Search>),
+    /// Show one thing and what belongs to it.
+    Show(Show),
+    /// Cancel process instances.
+    Cancel(Cancel),
+    /// Resolve incidents, so that what they stopped is tried again.
+    Resolve(Resolve),
+    /// Give jobs retries, and resolve their incidents.
+    Retry(Retry),
     /// List process instances that the engine failed on and set aside; release or cancel them.
     Banned(Banned),
     /// Put load on a server and measure it.
@@ -74,6 +85,12 @@ fn key_value(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.trim().to_owned())),
         _ => Err("expected KEY=VALUE".to_owned()),
     }
+}
+
+/// Digits; evaluated decisions have two numbers.
+fn key(text: &str) -> Result<String, String> {
+    let is_key = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '-');
+    if is_key { Ok(text.to_owned()) } else { Err("expected a key: digits".to_owned()) }
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +163,97 @@ pub(crate) struct Run {
     pub(crate) timeout: Duration,
     #[command(flatten)]
     pub(crate) target: Target,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What to look for.
+    pub(crate) kind: Kind,
+    /// Only those of this process, by BPMN process ID.
+    #[arg(long, value_name = "ID")]
+    pub(crate) process: Option<String>,
+    /// Only those of this process instance.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) instance: Option<i64>,
+    /// Only those in this state, such as ACTIVE.
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Option<String>,
+    /// Jobs of this type, element instances of this kind.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) job_type: Option<String>,
+    /// Any other filter of the API, as a JSON object; the options above are added to it.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) filter: Option<String>,
+    /// Order by a property, such as startDate, or startDate:desc. May be repeated.
+    #[arg(long = "sort", value_name = "PROPERTY[:desc]")]
+    pub(crate) sort: Vec<String>,
+    /// How many are shown.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) limit: u32,
+    /// Those behind the page that ended with this cursor.
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: RestTarget,
+    /// Print the answer of the API.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// What to show: instance, incident, job and so on.
+    pub(crate) kind: Kind,
+    /// Its key.
+    #[arg(value_parser = key)]
+    pub(crate) key: String,
+    #[command(flatten)]
+    pub(crate) target: RestTarget,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    /// Keys of process instances.
+    #[arg(required = true, value_name = "KEY")]
+    pub(crate) keys: Vec<i64>,
+    #[command(flatten)]
+    pub(crate) target: RestTarget,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// Keys of incidents.
+    #[arg(required_unless_present = "instance", value_name = "KEY")]
+    pub(crate) keys: Vec<i64>,
+    /// All incidents of this process instance that are active.
+    #[arg(long, value_name = "KEY", conflicts_with = "keys")]
+    pub(crate) instance: Option<i64>,
+    #[command(flatten)]
+    pub(crate) target: RestTarget,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Retry {
+    /// Keys of jobs.
+    #[arg(required = true, value_name = "KEY")]
+    pub(crate) keys: Vec<i64>,
+    /// How many retries they get.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..))]
+    pub(crate) retries: i32,
+    #[command(flatten)]
+    pub(crate) target: RestTarget,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

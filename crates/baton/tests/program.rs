@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -217,6 +218,85 @@ fn a_process_is_deployed_and_run_from_the_command_line() {
     }
     let (code, _, log) = server.stop(Signal::TERM);
     assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+}
+
+const TASK_BPMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+  xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+  <process id="errand" isExecutable="true">
+    <startEvent id="begin"/>
+    <sequenceFlow id="to-task" sourceRef="begin" targetRef="task"/>
+    <serviceTask id="task">
+      <extensionElements><zeebe:taskDefinition type="errand"/></extensionElements>
+    </serviceTask>
+  </process>
+</definitions>"#;
+
+#[test]
+fn what_happened_is_found_and_mended_from_the_command_line() {
+    let server = Server::start(&[]);
+    let rest = server.address("rest");
+    let to = ["--rest-address", rest.as_str()];
+    let json = |arguments: &[&str]| {
+        let output = run(&[arguments, &to, &["--json"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let found = |arguments: &[&str]| {
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            let answer = json(&[&["search"], arguments].concat());
+            match answer["items"].get(0) {
+                Some(item) => return item.clone(),
+                None => assert!(Instant::now() < end, "{arguments:?}: {answer}"),
+            }
+        }
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("errand.bpmn");
+    std::fs::write(&file, TASK_BPMN).unwrap();
+    json(&["deploy", file.to_str().unwrap()]);
+    let instance = json(&["run", "errand", "--variables", "{\"who\": \"ann\"}"]);
+    let instance = instance["processInstanceKey"].as_str().unwrap();
+
+    let job = found(&["jobs", "--process", "errand", "--instance", instance, "--state", "CREATED"]);
+    let key = job["jobKey"].as_str().unwrap();
+    post(&rest, "/v2/jobs/activation", r#"{"type":"errand","timeout":60000,"maxJobsToActivate":1}"#);
+    post(&rest, &format!("/v2/jobs/{key}/failure"), r#"{"retries":0,"errorMessage":"no shoes"}"#);
+    let incident = found(&["incidents", "--state", "ACTIVE", "--instance", instance]);
+    assert_eq!(incident["errorMessage"], "no shoes");
+    let shown = run(&[&["show", "instance", instance], &to[..]].concat());
+    let shown = text(&shown.stdout);
+    for part in ["processDefinitionId", "errand", "SERVICE_TASK", "who", "no shoes"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let listed = run(&[&["search", "instances", "--state", "ACTIVE"], &to[..]].concat());
+    assert!(text(&listed.stdout).starts_with("processInstanceKey"), "{}", text(&listed.stdout));
+
+    assert_eq!(json(&["retry", key, "--retries", "2"]), serde_json::json!([{ "key": key, "retried": true }]));
+    let incident = incident["incidentKey"].as_str().unwrap();
+    found(&["incidents", "--filter", &format!("{{\"incidentKey\":\"{incident}\"}}"), "--state", "RESOLVED"]);
+    assert_eq!(json(&["show", "job", key])["retries"], 2);
+    failed(&run(&[&["resolve", incident], &to[..]].concat()), 1, &["cannot resolve incident", "NOT_FOUND"]);
+    json(&["cancel", instance]);
+    let ended = found(&["instances", "--instance", instance, "--state", "TERMINATED"]);
+    assert_eq!(ended["processInstanceKey"], instance);
+    failed(&run(&[&["show", "job", "7"], &to[..]].concat()), 1, &["there is no job with key 7"]);
+    let (code, _, log) = server.stop(Signal::TERM);
+    assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+}
+
+fn post(address: &str, path: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address.trim_start_matches("http://")).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "POST {path} HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.split(' ').nth(1).is_some_and(|status| status.starts_with('2')), "{answer}");
+    answer
 }
 
 #[test]

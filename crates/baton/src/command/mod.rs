@@ -1,10 +1,15 @@
 //! The commands besides `start`.
 
+pub(crate) mod act;
 pub(crate) mod banned;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod deploy;
+pub(crate) mod kind;
 pub(crate) mod run;
+pub(crate) mod search;
+pub(crate) mod show;
 pub(crate) mod status;
+mod table;

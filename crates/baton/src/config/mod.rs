@@ -23,9 +23,16 @@ use source::{Entries, Entry, Origin, Problem, did_you_mean};
 pub use text::default_file;
 pub use value::{Algorithm, LogFormat, Overflow, StorageKind};
 
-/// Variables of the same prefix that are not settings of the server: addresses that clients use, and the file itself.
-const OTHER_VARIABLES: [&str; 4] =
-    ["BATON_CONFIG", "BATON_REST_ADDRESS", "BATON_GRPC_ADDRESS", "BATON_MANAGEMENT_ADDRESS"];
+/// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file itself.
+const OTHER_VARIABLES: [&str; 7] = [
+    "BATON_CONFIG",
+    "BATON_REST_ADDRESS",
+    "BATON_GRPC_ADDRESS",
+    "BATON_MANAGEMENT_ADDRESS",
+    "BATON_USERNAME",
+    "BATON_PASSWORD",
+    "BATON_TOKEN",
+];
 const PREFIX: &str = "BATON_";
 
 /// A setting from the command line: the flag as the user wrote it, the key it sets, the value.
@@ -162,7 +169,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place_all_at_once() {
         let file = "state:\n  flush_intervall: 1s\n  flush_bytes: lots\nrest:\n  max_connections: 0\n";
-        let variables = [("BATON_STAT_FLUSH_BYTES", "4MiB"), ("BATON_REST_ADDRESS", "http://localhost:8080")];
+        let variables = [
+            ("BATON_STAT_FLUSH_BYTES", "4MiB"),
+            ("BATON_REST_ADDRESS", "http://localhost:8080"),
+            ("BATON_TOKEN", "t"),
+        ];
         let flags = [("--rest", "rest.listen", "8080")];
         let error = with(file, &variables, &flags).unwrap_err().to_string();
         for mention in [

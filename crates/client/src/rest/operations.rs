@@ -234,6 +234,18 @@ impl RestClient {
         read::<WireExpression<'_>>("evaluate expression", &body).map(EvaluatedExpression::from)
     }
 
+    /// `POST /{collection}/search`: the answer as JSON text. `request` is the body: filter, sort and page.
+    pub async fn search(&self, collection: &str, request: &str) -> Result<String, Error> {
+        let path = self.path("search", &["/", collection, "/search"])?;
+        text("search", &self.send(self.json(path, Bytes::copy_from_slice(request.as_bytes()))).await?)
+    }
+
+    /// `GET /{collection}/{key}`: the answer as JSON text.
+    pub async fn find(&self, collection: &str, key: &str) -> Result<String, Error> {
+        let path = self.path("find", &["/", collection, "/", key])?;
+        text("find", &self.send(self.get(path)).await?)
+    }
+
     pub(super) fn get(&self, path: PathAndQuery) -> Outgoing {
         let mut request = self.json(path, Bytes::new());
         request.method = Method::GET;
@@ -269,6 +281,11 @@ fn create(command: &CreateInstance<'_>) -> Object {
         .objects("startInstructions", "elementId", command.start_before)
         .strings("tags", command.tags)
         .optional_string("tenantId", command.tenant_id)
+}
+
+fn text(operation: &'static str, body: &[u8]) -> Result<String, Error> {
+    let text = std::str::from_utf8(body);
+    text.map(str::to_owned).map_err(|error| Error::Decode { operation, reason: error.to_string() })
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(operation: &'static str, body: &'a [u8]) -> Result<T, Error> {

@@ -1,0 +1,103 @@
+//! `baton cancel`, `baton resolve`, `baton retry`: the same for each key; one that fails does not stop the others.
+
+use std::process::ExitCode;
+
+use ::client::{RestClient, UpdateJob};
+use serde_json::{Value, json};
+
+use super::kind::Kind;
+use crate::cli::{Cancel, Resolve, Retry};
+use crate::failure::Failure;
+
+/// Incidents of an instance that are resolved at once.
+const INCIDENTS_MAX: u32 = 1000;
+
+pub(crate) async fn cancel(arguments: &Cancel) -> Result<ExitCode, Failure> {
+    let client = arguments.target.connect()?;
+    let mut done = Done::new("canceled", arguments.json);
+    for &key in &arguments.keys {
+        let outcome = client.cancel_instance(key).await;
+        done.add(
+            key,
+            outcome.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error)),
+        );
+    }
+    Ok(done.finish())
+}
+
+pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
+    let client = arguments.target.connect()?;
+    let keys = match arguments.instance {
+        Some(instance) => active_incidents(&client, "processInstanceKey", instance).await?,
+        None => arguments.keys.clone(),
+    };
+    let mut done = Done::new("resolved", arguments.json);
+    for key in keys {
+        done.add(key, resolve_one(&client, key).await);
+    }
+    Ok(done.finish())
+}
+
+pub(crate) async fn retry(arguments: &Retry) -> Result<ExitCode, Failure> {
+    let client = arguments.target.connect()?;
+    let mut done = Done::new("retried", arguments.json);
+    for &key in &arguments.keys {
+        done.add(key, retry_one(&client, key, arguments.retries).await);
+    }
+    Ok(done.finish())
+}
+
+async fn resolve_one(client: &RestClient, key: i64) -> Result<(), Failure> {
+    let outcome = client.resolve_incident(key).await;
+    outcome.map_err(|error| Failure::request(format!("resolve incident {key}"), &error))
+}
+
+async fn retry_one(client: &RestClient, job_key: i64, retries: i32) -> Result<(), Failure> {
+    let update = UpdateJob { job_key, retries: Some(retries), timeout: None };
+    let outcome = client.update_job(&update).await;
+    outcome.map_err(|error| Failure::request(format!("give job {job_key} retries"), &error))?;
+    for incident in active_incidents(client, "jobKey", job_key).await? {
+        resolve_one(client, incident).await?;
+    }
+    Ok(())
+}
+
+async fn active_incidents(client: &RestClient, property: &str, key: i64) -> Result<Vec<i64>, Failure> {
+    let request = json!({
+        "filter": { property: key.to_string(), "state": "ACTIVE" }, "page": { "limit": INCIDENTS_MAX },
+    });
+    let answer = Kind::Incidents.search(client, &request).await?;
+    let items = answer["items"].as_array().into_iter().flatten();
+    Ok(items.filter_map(|item| item["incidentKey"].as_str()?.parse().ok()).collect())
+}
+
+/// What became of each key.
+struct Done {
+    word: &'static str,
+    json: bool,
+    items: Vec<Value>,
+    failed: Option<ExitCode>,
+}
+
+impl Done {
+    const fn new(word: &'static str, json: bool) -> Self {
+        Self { word, json, items: Vec::new(), failed: None }
+    }
+
+    fn add(&mut self, key: i64, outcome: Result<(), Failure>) {
+        let item = json!({ "key": key.to_string(), self.word: outcome.is_ok() });
+        match outcome {
+            Ok(()) if self.json => {}
+            Ok(()) => println!("{} {key}", self.word),
+            Err(failure) => self.failed = Some(failure.report()),
+        }
+        self.items.push(item);
+    }
+
+    fn finish(self) -> ExitCode {
+        if self.json {
+            println!("{:#}", Value::from(self.items));
+        }
+        self.failed.unwrap_or(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,79 @@
+//! `baton show`.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use ::client::RestClient;
+use serde_json::{Value, json};
+
+use super::kind::Kind;
+use super::table;
+use crate::cli::Show;
+use crate::failure::Failure;
+
+/// What is shown of what belongs to an instance.
+const PARTS_MAX: u32 = 100;
+/// What belongs to a process instance, in the order in which it is shown.
+const PARTS: [(Kind, &str); 3] =
+    [(Kind::Elements, "startDate"), (Kind::Variables, "name"), (Kind::Incidents, "creationTime")];
+
+pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
+    let client = arguments.target.connect()?;
+    let mut item = arguments.kind.find(&client, &arguments.key).await?;
+    let parts = match arguments.kind {
+        Kind::Instances => parts(&client, &arguments.key).await?,
+        _ => Vec::new(),
+    };
+    if arguments.json {
+        for (kind, items) in parts {
+            item[kind.names().collection] = Value::from(items);
+        }
+        println!("{item:#}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    print!("{}", properties(&item));
+    for (kind, items) in parts.into_iter().filter(|(_, items)| !items.is_empty()) {
+        let names = kind.names();
+        let columns: Vec<_> =
+            names.columns.iter().copied().filter(|column| *column != "processInstanceKey").collect();
+        print!("\n{}\n{}", names.collection, table::render(&columns, &items));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn parts(client: &RestClient, key: &str) -> Result<Vec<(Kind, Vec<Value>)>, Failure> {
+    let mut parts = Vec::with_capacity(PARTS.len());
+    for (kind, sort) in PARTS {
+        let request = json!({
+            "filter": { "processInstanceKey": key }, "sort": [{ "field": sort }], "page": { "limit": PARTS_MAX },
+        });
+        let mut answer = kind.search(client, &request).await?;
+        if let Value::Array(items) = answer["items"].take() {
+            parts.push((kind, items));
+        }
+    }
+    Ok(parts)
+}
+
+/// A line for each property that says something.
+fn properties(item: &Value) -> String {
+    let object = item.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let object: Vec<_> = object.collect();
+    let width = object.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (name, value) in object {
+        let _ = writeln!(text, "{name:width$}  {}", table::cell(value));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        let item = json!({ "key": "1", "endDate": null, "hasIncident": false });
+        assert_eq!(properties(&item), "hasIncident  false\nkey          1\n");
+    }
+}
