@@ -3,8 +3,10 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use engine::Engine;
 use export::{Hub, Phase};
 use protocol::{Command, Name};
+use state::StateError;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::SubmitError;
@@ -24,6 +26,17 @@ pub(crate) fn check(exports: &Hub, class: Class) -> Result<(), SubmitError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// IDs of exporters that are told at the most when they are not configured any more.
+const FORMER_MAX: usize = 100;
+
+/// Exporters that have acknowledged something once, but are not configured any more.
+pub(crate) fn former(engine: &Engine, exports: Option<&Hub>) -> Result<Vec<String>, StateError> {
+    let configured = exports.map(|exports| exports.status().exporters).unwrap_or_default();
+    let known = engine.tables().exporters.keys(.., FORMER_MAX)?;
+    let is_former = |id: &String| configured.iter().all(|exporter| exporter.id != *id);
+    Ok(known.into_iter().map(|id| id.to_string()).filter(is_former).collect())
 }
 
 /// Replicates positions of exporters until shutdown. Does not keep the node alive.

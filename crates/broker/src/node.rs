@@ -112,6 +112,7 @@ pub struct Node {
     tasks: Mutex<Vec<JoinHandle<()>>>,
     evaluations: Evaluations,
     reads: Reads,
+    former_exporters: Vec<String>,
 }
 
 impl Node {
@@ -137,6 +138,7 @@ impl Node {
         };
         let engine = Engine::open(&store, engine_options)?;
         let exports = exports(&options, &engine)?;
+        let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let shared = Arc::new(Shared {
             demand: Arc::new(DemandRegistry::new(options.jobs.max_demand_per_batch)),
             late: LateAnswers::new(),
@@ -185,6 +187,7 @@ impl Node {
             tasks: Mutex::default(),
             evaluations: Evaluations::new(),
             reads,
+            former_exporters,
         });
         let mut tasks = vec![
             tokio::spawn(proposer.run()),
@@ -340,6 +343,16 @@ impl Node {
     /// How exporting is; `None` if there are no exporters.
     pub fn exporting(&self) -> Option<export::Status> {
         self.shared.exports.as_ref().map(|exports| exports.status())
+    }
+
+    /// The exporters at work; `None` if there are none.
+    pub fn exports(&self) -> Option<&Arc<Hub>> {
+        self.shared.exports.as_ref()
+    }
+
+    /// Exporters that have exported once, but are not configured any more.
+    pub fn former_exporters(&self) -> &[String] {
+        &self.former_exporters
     }
 
     /// Pauses or resumes exporting; kept over restarts. Without exporters nothing happens.

@@ -20,12 +20,17 @@ pub trait Exporter: Send {
     /// Takes records, in the order of their positions. After a failure, records come again.
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError>;
 
+    /// Takes a record that was refused before, out of order, and makes it durable. Everything that was taken in order
+    /// is flushed.
+    fn replay(&mut self, record: &Record) -> Result<(), ExportError>;
+
     /// Makes what it took durable, and returns the position up to which everything is: these records never
     /// come again. May be less than the last position taken.
     fn flush(&mut self) -> Result<u64, ExportError>;
 }
 
-/// Why an exporter could not do its work now. It is tried again, forever.
+/// Why an exporter could not do its work now. It is tried again, forever; only a record that is refused again and again
+/// is parked in the end.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A file or directory.
@@ -36,7 +41,7 @@ pub enum ExportError {
         /// Why.
         source: std::io::Error,
     },
-    /// A record cannot be written in the exporter's format.
+    /// One record cannot be exported, while the other system works: it does not fit the format, or is refused.
     #[error("record at position {position}: {reason}")]
     Record {
         /// Position of the record.
@@ -44,7 +49,11 @@ pub enum ExportError {
         /// Why.
         reason: String,
     },
-    /// The other system refused, or cannot be reached.
+    /// It took too much at once to tell which record is refused: it wants all that is not flushed again, at once, and will
+    /// look closer.
+    #[error("among several records, one is refused: {0}")]
+    Closer(String),
+    /// The other system cannot be reached, or does not work.
     #[error("{0}")]
     Target(String),
     /// Records that were spilled cannot be read back.

@@ -12,10 +12,13 @@ use crate::directory;
 use crate::exporter::Exporter;
 use crate::metric_definitions::{ExporterMetrics, publish};
 use crate::options::StreamOptions;
+use crate::parking::Parked;
 use crate::phase::{Phase, PhaseFile};
+use crate::reader::Replayed;
 use crate::runner::Runner;
-use crate::spill::{SpillError, SpillReader};
+use crate::spill::SpillError;
 use crate::stream::{Overload, Status, Stop, Stream};
+use crate::switch::SwitchFile;
 
 /// Pause after the spill could not be written.
 const RETRY_SPILL: Duration = Duration::from_secs(1);
@@ -28,9 +31,9 @@ pub enum HubError {
     /// What was spilled cannot be opened.
     #[error(transparent)]
     Spill(#[from] SpillError),
-    /// The file that keeps a pause.
+    /// The file that keeps a pause, or which exporters are switched off.
     #[error("'{path}': {source}")]
-    Phase {
+    Kept {
         /// Which.
         path: PathBuf,
         /// Why.
@@ -59,7 +62,30 @@ pub struct Assigned {
 pub struct Hub {
     stream: Arc<Stream>,
     partition: PartitionId,
-    phase_file: Mutex<PhaseFile>,
+    /// Locked for a change, so that a file and the stream agree on the last one.
+    files: Mutex<Files>,
+}
+
+struct Files {
+    phase: PhaseFile,
+    switch: SwitchFile,
+}
+
+/// Why an exporter was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// No exporter has this ID.
+    #[error("there is no exporter with the ID '{0}'")]
+    Unknown(String),
+    /// It is switched off.
+    #[error("the exporter '{0}' is disabled")]
+    Disabled(String),
+    /// It did not come to it in time.
+    #[error("the exporter '{0}' is busy or failing; look later what is still parked")]
+    Busy(String),
+    /// The change cannot be kept.
+    #[error(transparent)]
+    File(#[from] std::io::Error),
 }
 
 impl Hub {
@@ -81,22 +107,21 @@ impl Hub {
         let phase_file = PhaseFile::new(directory);
         let phase = phase_file
             .read()
-            .map_err(|source| HubError::Phase { path: phase_file.path().to_owned(), source })?;
+            .map_err(|source| HubError::Kept { path: phase_file.path().to_owned(), source })?;
+        let switch_file = SwitchFile::new(directory);
+        let disabled = switch_file
+            .read()
+            .map_err(|source| HubError::Kept { path: switch_file.path().to_owned(), source })?;
         let lock = lock(directory)?;
-        let stream = Arc::new(Stream::open(options, directory, positions, phase, lock)?);
-        let hub = Self { stream, partition, phase_file: Mutex::new(phase_file) };
+        let stream = Arc::new(Stream::open(options, directory, positions, &disabled, phase, lock)?);
+        let files = Mutex::new(Files { phase: phase_file, switch: switch_file });
+        let hub = Self { stream, partition, files };
         let overflow = Arc::clone(&hub.stream);
         hub.spawn(format!("spill-{partition}"), move || relieve(&overflow))?;
         for (reader, Assigned { exporter, .. }) in exporters.into_iter().enumerate() {
             let id = exporter.id().to_owned();
-            let runner = Runner {
-                metrics: ExporterMetrics::new(partition, &id),
-                stream: Arc::clone(&hub.stream),
-                spill: SpillReader::default(),
-                exporter,
-                id,
-                reader,
-            };
+            let metrics = ExporterMetrics::new(partition, &id);
+            let runner = Runner::new(exporter, id, Arc::clone(&hub.stream), reader, metrics);
             hub.spawn(format!("export-{}", runner.id), move || runner.run())?;
         }
         Ok(hub)
@@ -142,11 +167,51 @@ impl Hub {
 
     /// Pauses or resumes; kept over restarts. Writes a small file.
     pub fn set_phase(&self, phase: Phase) -> std::io::Result<()> {
-        // Locked, so that the file and the stream agree on the last one.
-        let file = self.phase_file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write(phase)?;
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.phase.write(phase)?;
         self.stream.set_phase(phase);
         Ok(())
+    }
+
+    fn reader(&self, id: &str) -> Result<usize, ChangeError> {
+        self.stream.reader(id).ok_or_else(|| ChangeError::Unknown(id.to_owned()))
+    }
+
+    /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is switched on
+    /// begins with what comes from now on, or where another exporter is. Writes a small file.
+    pub fn set_enabled(&self, id: &str, enabled: bool, like: Option<&str>) -> Result<(), ChangeError> {
+        let reader = self.reader(id)?;
+        let like = like.map(|other| self.reader(other)).transpose()?;
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut disabled = files.switch.read()?;
+        if enabled == disabled.contains(id) {
+            if enabled {
+                disabled.remove(id)
+            } else {
+                disabled.insert(id.to_owned())
+            };
+            files.switch.write(&disabled)?;
+        }
+        self.stream.switch(reader, enabled, like);
+        Ok(())
+    }
+
+    /// The records of an exporter that its target refused, in the order in which they were parked.
+    pub fn parked(&self, id: &str) -> Result<Vec<Parked>, ChangeError> {
+        self.reader(id)?;
+        Ok(self.stream.parking.list(id))
+    }
+
+    /// Has an exporter try its parked records again, in their order; those that its target takes are not parked any more.
+    /// Waits for it as long as given.
+    pub fn replay(&self, id: &str, timeout: Duration) -> Result<Replayed, ChangeError> {
+        let reader = self.reader(id)?;
+        if self.stream.status().exporters.get(reader).is_some_and(|status| !status.enabled) {
+            return Err(ChangeError::Disabled(id.to_owned()));
+        }
+        let (answer, replayed) = std::sync::mpsc::sync_channel(1);
+        self.stream.ask_for_replay(reader, answer);
+        replayed.recv_timeout(timeout).map_err(|_| ChangeError::Busy(id.to_owned()))
     }
 
     /// Stops exporters, once they have flushed what they took. False if one did not end in time. Records that are

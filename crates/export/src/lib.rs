@@ -9,6 +9,9 @@
 //! all exporters or in the spill; records after P are made again when the log is replayed, with the same positions, and
 //! the hub skips those it has.
 //!
+//! A record that an exporter's target refuses for good is set aside (`parking`), so that what follows is exported. An exporter
+//! that is switched off (`switch`) holds nothing back.
+//!
 //! This crate knows nothing of the engine, the log, or who leads; it is told how far each exporter was
 //! acknowledged, and tells how far it is now.
 
@@ -16,23 +19,28 @@ mod batch;
 mod directory;
 mod exporter;
 mod hub;
+mod inner;
 mod metric_definitions;
 mod ndjson;
 mod options;
+mod parking;
 mod phase;
 mod reader;
+mod refusal;
 mod runner;
 mod spill;
 mod stream;
+mod switch;
 #[cfg(test)]
 mod testing;
 mod weight;
 
 pub use exporter::{ExportError, Exporter};
-pub use hub::{Assigned, Hub, HubError};
+pub use hub::{Assigned, ChangeError, Hub, HubError};
 pub use ndjson::NdjsonExporter;
 pub use options::{Factory, NdjsonOptions, Options, StreamOptions};
+pub use parking::Parked;
 pub use phase::Phase;
-pub use reader::ExporterStatus;
+pub use reader::{ExporterStatus, Replayed};
 pub use spill::SpillError;
 pub use stream::{Overload, Status};

@@ -14,6 +14,8 @@ pub(crate) struct ExporterMetrics {
     partition: SharedString,
     exporter: SharedString,
     latency: Histogram,
+    /// Calls that failed, counted.
+    pub failures: Counter,
     /// By the number of the value type; made when first needed.
     events: Vec<Option<Counter>>,
 }
@@ -25,6 +27,7 @@ impl ExporterMetrics {
         let labels = [("partition", partition.clone()), ("exporter", exporter.clone())];
         Self {
             latency: histogram!("zeebe_exporting_latency_seconds", &labels),
+            failures: counter!("baton_exporter_failures_total", &labels),
             partition,
             exporter,
             events: vec![],
@@ -77,6 +80,8 @@ pub(crate) fn publish(partition: PartitionId, status: &Status) {
             .set(exporter.acknowledged_position as f64);
         gauge!("baton_exporter_backlog_records", &labels).set(exporter.backlog_records as f64);
         gauge!("baton_exporter_backlog_seconds", &labels).set(exporter.backlog.as_secs_f64());
+        gauge!("baton_exporter_parked_records", &labels).set(exporter.parked as f64);
+        gauge!("baton_exporter_enabled", &labels).set(f64::from(u8::from(exporter.enabled)));
         gauge!("baton_exporter_failing", &labels).set(f64::from(u8::from(exporter.failure.is_some())));
     }
 }

@@ -79,6 +79,8 @@ pub struct StreamOptions {
     pub retry_min: Duration,
     /// Longest pause of an exporter that failed.
     pub retry_max: Duration,
+    /// A record that the exporter's target refused so many times is parked. 0: never.
+    pub park_after: u32,
     /// Before a flush of the state spills records, exporters that keep up get this time to acknowledge them: then
     /// nothing is written.
     pub flush_grace: Duration,
@@ -96,6 +98,7 @@ impl Default for StreamOptions {
             gather_interval: Duration::from_millis(20),
             retry_min: Duration::from_millis(100),
             retry_max: Duration::from_secs(10),
+            park_after: 5,
             flush_grace: Duration::from_millis(100),
         }
     }

@@ -1,6 +1,7 @@
 //! How far one exporter is.
 
 use std::collections::VecDeque;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use crate::batch::Chunk;
@@ -23,6 +24,21 @@ pub struct ExporterStatus {
     pub backlog: Duration,
     /// Why it does not get on, while it fails.
     pub failure: Option<String>,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// Records that its target refused and that were set aside.
+    pub parked: u64,
+}
+
+/// What came of replaying parked records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replayed {
+    /// Records that the target has now.
+    pub replayed: u64,
+    /// Records that stay parked.
+    pub refused: u64,
+    /// Why the first of them does.
+    pub reason: Option<String>,
 }
 
 /// The end of a chunk that was exported.
@@ -49,11 +65,17 @@ pub(crate) struct Reader {
     pub idle: bool,
     /// Why it does not get on.
     pub failure: Option<String>,
+    /// Whether it takes records at all.
+    pub enabled: bool,
+    /// Whether it was switched on and has to begin anew.
+    pub restart: bool,
+    /// Who waits for its parked records to be replayed.
+    pub replay: Option<SyncSender<Replayed>>,
     marks: VecDeque<Mark>,
 }
 
 impl Reader {
-    pub fn new(id: String, acknowledged: u64, acknowledged_ordinal: u64) -> Self {
+    pub fn new(id: String, acknowledged: u64, acknowledged_ordinal: u64, enabled: bool) -> Self {
         Self {
             id,
             position: acknowledged,
@@ -62,6 +84,9 @@ impl Reader {
             acknowledged_ordinal,
             idle: false,
             failure: None,
+            enabled,
+            restart: false,
+            replay: None,
             marks: VecDeque::new(),
         }
     }
@@ -71,6 +96,16 @@ impl Reader {
         self.position = position;
         self.flushed = position;
         self.marks.retain(|mark| mark.last <= position);
+    }
+
+    /// It is switched on and begins after a position, whatever it did before.
+    pub fn switched_on(&mut self, position: u64, ordinal: u64) {
+        self.enabled = true;
+        self.restart = true;
+        self.acknowledged = self.acknowledged.max(position);
+        self.acknowledged_ordinal = ordinal;
+        self.marks.clear();
+        self.reopened(self.acknowledged);
     }
 
     /// It took a chunk.

@@ -7,30 +7,66 @@ use std::time::{Duration, Instant};
 
 use crate::exporter::{ExportError, Exporter};
 use crate::metric_definitions::ExporterMetrics;
+use crate::refusal::Refusals;
 use crate::spill::SpillReader;
 use crate::stream::{Signal, Stop, Stream};
 
+/// How often in a row an exporter may ask for records again at once.
+const CLOSER_MAX: u32 = 100;
+
 pub(crate) struct Runner {
-    pub exporter: Box<dyn Exporter>,
+    exporter: Box<dyn Exporter>,
     pub id: String,
-    pub stream: Arc<Stream>,
+    stream: Arc<Stream>,
     /// Number of the exporter in the stream.
-    pub reader: usize,
-    pub metrics: ExporterMetrics,
-    pub spill: SpillReader,
+    reader: usize,
+    metrics: ExporterMetrics,
+    spill: SpillReader,
+    refusals: Refusals,
+    /// How often in a row it asked for records again at once.
+    closer: u32,
+}
+
+/// Why a session came to its end without an error.
+enum End {
+    Stopped,
+    Switched,
 }
 
 impl Runner {
+    pub fn new(
+        exporter: Box<dyn Exporter>,
+        id: String,
+        stream: Arc<Stream>,
+        reader: usize,
+        metrics: ExporterMetrics,
+    ) -> Self {
+        let refusals = Refusals::new(stream.options.park_after, stream.parking.positions(&id));
+        Self { exporter, id, stream, reader, metrics, spill: SpillReader::default(), refusals, closer: 0 }
+    }
+
     /// Runs until the stream stops. Whatever the exporter does, it is tried again.
     pub fn run(mut self) {
         let mut pause = self.stream.options.retry_min;
-        loop {
+        while self.stream.await_enabled(self.reader) {
             let outcome = catch_unwind(AssertUnwindSafe(|| self.session(&mut pause)));
             let error = match outcome {
-                Ok(Ok(())) => return,
-                Ok(Err(error)) => error.to_string(),
+                Ok(Ok(End::Stopped)) => return,
+                Ok(Ok(End::Switched)) => {
+                    self.works(&mut pause);
+                    continue;
+                }
+                Ok(Err(ExportError::Closer(_))) if self.closer < CLOSER_MAX => {
+                    self.closer += 1;
+                    continue;
+                }
+                Ok(Err(error)) => {
+                    self.refusals.failed(&error);
+                    error.to_string()
+                }
                 Err(panic) => format!("panic: {}", message(&*panic)),
             };
+            self.metrics.failures.increment(1);
             if !self.stream.set_failure(self.reader, Some(error.clone())) {
                 tracing::error!(
                     exporter = self.id,
@@ -46,10 +82,11 @@ impl Runner {
     }
 
     /// From opening the exporter to its first failure, or the end.
-    fn session(&mut self, pause: &mut Duration) -> Result<(), ExportError> {
+    fn session(&mut self, pause: &mut Duration) -> Result<End, ExportError> {
         self.spill.reset();
         let begin = self.stream.begin(self.reader);
         let position = self.exporter.open(begin)?.max(begin);
+        self.refusals.begins(position);
         if self.stream.reopened(self.reader, position) {
             self.works(pause);
         }
@@ -60,15 +97,31 @@ impl Runner {
             match self.stream.signal(self.reader, gather_until, flush_at) {
                 Signal::Stop(Stop::Flush) if flush_at.is_some() => {
                     self.flush()?;
-                    return Ok(());
+                    return Ok(End::Stopped);
                 }
-                Signal::Stop(_) => return Ok(()),
+                Signal::Stop(_) => return Ok(End::Stopped),
+                Signal::Switched => {
+                    if flush_at.is_some() {
+                        self.flush()?;
+                    }
+                    return Ok(End::Switched);
+                }
+                Signal::Replay => {
+                    self.flush()?;
+                    self.works(pause);
+                    self.replay()?;
+                }
                 Signal::Take => {
                     let Some(chunk) = self.stream.next(self.reader, &mut self.spill)? else {
                         gather_until = Instant::now() + self.stream.options.gather_interval;
                         continue;
                     };
-                    self.exporter.export(chunk.records())?;
+                    self.refusals.export(
+                        chunk.records(),
+                        &mut *self.exporter,
+                        &self.id,
+                        &self.stream.parking,
+                    )?;
                     self.metrics.exported(&chunk);
                     unflushed_bytes += chunk.weight;
                     let now = Instant::now();
@@ -93,11 +146,28 @@ impl Runner {
     /// Returns whether everything that was taken is durable.
     fn flush(&mut self) -> Result<bool, ExportError> {
         let position = self.exporter.flush()?;
+        let position = self.refusals.flushed(position);
         Ok(self.stream.flushed(self.reader, position))
     }
 
-    fn works(&self, pause: &mut Duration) {
+    /// Tries the parked records again, for whoever asked.
+    fn replay(&mut self) -> Result<(), ExportError> {
+        let Some(answer) = self.stream.take_replay(self.reader) else { return Ok(()) };
+        let replayed = self.refusals.replay(&mut *self.exporter, &self.id, &self.stream.parking)?;
+        tracing::info!(
+            exporter = self.id,
+            replayed = replayed.replayed,
+            refused = replayed.refused,
+            "parked records were replayed"
+        );
+        // Who asked may have gone.
+        let _ = answer.try_send(replayed);
+        Ok(())
+    }
+
+    fn works(&mut self, pause: &mut Duration) {
         *pause = self.stream.options.retry_min;
+        self.closer = 0;
         if self.stream.set_failure(self.reader, None) {
             tracing::info!(exporter = self.id, "exporting works again");
         }

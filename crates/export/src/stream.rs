@@ -4,23 +4,24 @@
 //! The lock on what is in memory is never held while a file is touched; the lock on the writer of the spill is always
 //! taken first.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::Record;
 
 use crate::batch::{Batch, Chunk, now_ms};
+use crate::inner::Inner;
 use crate::options::StreamOptions;
+use crate::parking::Parking;
 use crate::phase::Phase;
-use crate::reader::{ExporterStatus, Reader};
+use crate::reader::{ExporterStatus, Reader, Replayed};
 use crate::spill::{self, Segment, SpillError, SpillReader, SpillWriter};
 
-/// Bytes in memory that are spilled with one sync.
-const SPILL_ROUND_BYTES: usize = 8 * 1024 * 1024;
 /// New work is refused when memory holds this many times what it should.
 const MEMORY_FACTOR: usize = 2;
 
@@ -62,6 +63,10 @@ pub(crate) enum Stop {
 pub(crate) enum Signal {
     Take,
     Flush,
+    /// The parked records are to be replayed.
+    Replay,
+    /// It was switched off, or off and on again.
+    Switched,
     Stop(Stop),
 }
 
@@ -70,6 +75,7 @@ pub(crate) struct Stream {
     pub options: StreamOptions,
     inner: Mutex<Inner>,
     writer: Mutex<SpillWriter>,
+    pub parking: Parking,
     /// The right to the directory, as long as any thread is at work.
     lock: Mutex<Option<File>>,
     /// 0 nothing is refused, 1 new work, 2 everything. Readable without the lock.
@@ -82,114 +88,13 @@ pub(crate) struct Stream {
     overflow: Condvar,
 }
 
-#[derive(Debug)]
-struct Inner {
-    memory: VecDeque<Arc<Batch>>,
-    memory_bytes: usize,
-    /// All records after this position that are needed are in memory.
-    memory_floor: u64,
-    /// Position of the last record that came.
-    last: u64,
-    next_ordinal: u64,
-    /// Up to this position, the spill holds what is not acknowledged by all.
-    spilled: u64,
-    segments: VecDeque<Segment>,
-    spill_bytes: u64,
-    readers: Vec<Reader>,
-    phase: Phase,
-    /// Up to this position, acknowledgements are waited for.
-    wanted: u64,
-    stop: Option<Stop>,
-    /// Threads that have not ended.
-    threads: usize,
-}
-
-impl Inner {
-    fn acknowledged(&self) -> u64 {
-        self.readers.iter().map(|reader| reader.acknowledged).min().unwrap_or(u64::MAX)
-    }
-
-    /// Takes out of memory what everybody has acknowledged.
-    fn trim(&mut self) -> Vec<Arc<Batch>> {
-        let acknowledged = self.acknowledged();
-        let count = self.memory.partition_point(|batch| batch.last() <= acknowledged);
-        self.memory_bytes -= self.memory.range(..count).map(|batch| batch.weight).sum::<usize>();
-        self.memory.drain(..count).collect()
-    }
-
-    /// Takes out of memory what the spill holds, until what is left has this size.
-    fn drop_spilled(&mut self, bytes: usize) -> Vec<Arc<Batch>> {
-        let mut dropped = Vec::new();
-        while self.memory_bytes > bytes && self.memory.front().is_some_and(|b| b.last() <= self.spilled) {
-            if let Some(batch) = self.memory.pop_front() {
-                self.memory_bytes -= batch.weight;
-                self.memory_floor = batch.last();
-                dropped.push(batch);
-            }
-        }
-        dropped
-    }
-
-    /// Batches up to a position that are neither acknowledged nor spilled, and the position after which they begin.
-    fn unspilled(&self, upto: u64) -> (Vec<Arc<Batch>>, u64) {
-        let from = self.spilled.max(self.acknowledged());
-        let mut bytes = 0;
-        let start = self.memory.partition_point(|batch| batch.last() <= from);
-        let wanted = self.memory.range(start..).take_while(|batch| {
-            let wanted = bytes < SPILL_ROUND_BYTES && batch.records[0].position <= upto;
-            bytes += batch.weight;
-            wanted
-        });
-        (wanted.cloned().collect(), from)
-    }
-
-    fn batch_after(&self, position: u64) -> Option<&Arc<Batch>> {
-        self.memory.get(self.memory.partition_point(|batch| batch.last() <= position))
-    }
-
-    fn segment_after(&self, position: u64) -> Option<&Segment> {
-        self.segments.get(self.segments.partition_point(|segment| segment.last <= position))
-    }
-
-    /// Whether a flush of an exporter that has taken all that is wanted is waited for.
-    fn waits_for_flush(&self, reader: usize) -> bool {
-        let reader = &self.readers[reader];
-        reader.flushed < self.wanted && reader.position >= self.wanted
-    }
-
-    fn oldest_ms(&self, reader: &Reader) -> Option<u64> {
-        let waiting = || {
-            let segment = (reader.position < self.memory_floor)
-                .then(|| self.segment_after(reader.position).map(|segment| segment.oldest_ms));
-            segment.flatten().or_else(|| self.batch_after(reader.position).map(|batch| batch.appended_ms))
-        };
-        reader.oldest_taken_ms().or_else(waiting)
-    }
-
-    fn status_of(&self, reader: &Reader, now_ms: u64) -> ExporterStatus {
-        let done = reader.acknowledged >= self.last;
-        let age_ms = self.oldest_ms(reader).map_or(0, |oldest_ms| now_ms.saturating_sub(oldest_ms));
-        ExporterStatus {
-            id: reader.id.clone(),
-            exported_position: reader.position,
-            acknowledged_position: reader.acknowledged,
-            backlog_records: if done {
-                0
-            } else {
-                self.next_ordinal.saturating_sub(reader.acknowledged_ordinal)
-            },
-            backlog: if done { Duration::ZERO } else { Duration::from_millis(age_ms) },
-            failure: reader.failure.clone(),
-        }
-    }
-}
-
 impl Stream {
-    /// Opens the spill. `readers` are exporters with their acknowledged positions.
+    /// Opens the spill. `readers` are exporters with their acknowledged positions; those that are `disabled` take nothing.
     pub fn open(
         options: StreamOptions,
         directory: &Path,
         readers: Vec<(String, u64)>,
+        disabled: &BTreeSet<String>,
         phase: Phase,
         lock: File,
     ) -> Result<Self, SpillError> {
@@ -213,10 +118,12 @@ impl Stream {
         };
         for (id, acknowledged) in readers {
             let ordinal = inner.segment_after(acknowledged).map_or(next_ordinal, |segment| segment.ordinal);
-            inner.readers.push(Reader::new(id, acknowledged, ordinal));
+            let enabled = !disabled.contains(&id);
+            inner.readers.push(Reader::new(id, acknowledged, ordinal, enabled));
         }
         let stream = Self {
             writer: Mutex::new(SpillWriter::new(directory, options.spill_segment_bytes)),
+            parking: Parking::open(directory)?,
             options,
             inner: Mutex::new(inner),
             lock: Mutex::new(Some(lock)),
@@ -283,7 +190,13 @@ impl Stream {
             }
             let now = Instant::now();
             let paused = inner.phase == Phase::Paused;
-            let Reader { position, .. } = inner.readers[reader];
+            let Reader { position, enabled, restart, .. } = inner.readers[reader];
+            if !enabled || restart {
+                return Signal::Switched;
+            }
+            if inner.readers[reader].replay.is_some() {
+                return Signal::Replay;
+            }
             let available = !paused && position < inner.last;
             let urgent = position < inner.wanted || inner.memory_bytes > self.options.memory_bytes / 2;
             if flush_at.is_some_and(|at| paused || at <= now || inner.waits_for_flush(reader)) {
@@ -450,7 +363,8 @@ impl Stream {
         self.work.notify_all();
         loop {
             let waits = |reader: &Reader| {
-                reader.acknowledged < upto
+                reader.enabled
+                    && reader.acknowledged < upto
                     && (reader.failure.is_some() || reader.position < inner.memory_floor)
             };
             let hopeless = inner.phase != Phase::Exporting || inner.readers.iter().any(waits);
@@ -518,7 +432,8 @@ impl Stream {
             return None;
         }
         let inner = self.lock();
-        let slowest = inner.readers.iter().min_by_key(|reader| reader.acknowledged)?;
+        let enabled = inner.readers.iter().filter(|reader| reader.enabled);
+        let slowest = enabled.min_by_key(|reader| reader.acknowledged)?;
         let status = inner.status_of(slowest, now_ms());
         let reason = format!(
             "exporter '{}' is {} records behind: {} bytes of them are on disk (limit {}) and {} in memory (limit {})",
@@ -536,9 +451,13 @@ impl Stream {
     pub fn status(&self) -> Status {
         let now_ms = now_ms();
         let inner = self.lock();
+        let status = |reader| {
+            let status = inner.status_of(reader, now_ms);
+            ExporterStatus { parked: self.parking.count(&status.id), ..status }
+        };
         Status {
             phase: inner.phase,
-            exporters: inner.readers.iter().map(|reader| inner.status_of(reader, now_ms)).collect(),
+            exporters: inner.readers.iter().map(status).collect(),
             acknowledged_position: inner.acknowledged(),
             memory_bytes: inner.memory_bytes,
             spill_bytes: inner.spill_bytes,
@@ -558,6 +477,60 @@ impl Stream {
                 self.flushed(reader, flushed);
             }
         }
+    }
+
+    /// Switches an exporter on or off. Off, nothing is kept for it. On, it begins with what comes from now on, or where
+    /// another one is.
+    pub fn switch(&self, reader: usize, enabled: bool, like: Option<usize>) {
+        let dropped = {
+            let mut inner = self.lock();
+            if inner.readers[reader].enabled == enabled {
+                return;
+            }
+            if enabled {
+                let from = like.map(|other| &inner.readers[other]).filter(|other| other.enabled);
+                let (position, ordinal) = from.map_or((inner.last, inner.next_ordinal), |other| {
+                    (other.acknowledged, other.acknowledged_ordinal)
+                });
+                inner.readers[reader].switched_on(position, ordinal);
+            } else {
+                inner.readers[reader].enabled = false;
+                inner.readers[reader].failure = None;
+            }
+            let dropped = inner.trim();
+            self.assess(&inner);
+            dropped
+        };
+        self.work.notify_all();
+        self.progress.notify_all();
+        drop(dropped);
+        self.remove_acknowledged(&mut self.writer());
+    }
+
+    /// Blocks while an exporter is switched off. Returns whether it is to begin.
+    pub fn await_enabled(&self, reader: usize) -> bool {
+        let mut inner = self.lock();
+        while inner.stop.is_none() && !inner.readers[reader].enabled {
+            inner = self.work.wait(inner).unwrap_or_else(PoisonError::into_inner);
+        }
+        inner.readers[reader].restart = false;
+        inner.stop.is_none()
+    }
+
+    /// Asks an exporter to replay its parked records; who asked before is not told any more.
+    pub fn ask_for_replay(&self, reader: usize, answer: SyncSender<Replayed>) {
+        self.lock().readers[reader].replay = Some(answer);
+        self.work.notify_all();
+    }
+
+    /// Who asked.
+    pub fn take_replay(&self, reader: usize) -> Option<SyncSender<Replayed>> {
+        self.lock().readers[reader].replay.take()
+    }
+
+    /// Number of an exporter.
+    pub fn reader(&self, id: &str) -> Option<usize> {
+        self.lock().readers.iter().position(|reader| reader.id == id)
     }
 
     /// Asks all threads to end.

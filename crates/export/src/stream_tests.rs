@@ -19,7 +19,15 @@ fn options() -> StreamOptions {
 
 fn open(directory: &Path, options: StreamOptions, acknowledged: [u64; 2]) -> Stream {
     let readers = vec![("a".to_owned(), acknowledged[A]), ("b".to_owned(), acknowledged[B])];
-    Stream::open(options, directory, readers, Phase::Exporting, tempfile::tempfile().unwrap()).unwrap()
+    Stream::open(
+        options,
+        directory,
+        readers,
+        &BTreeSet::new(),
+        Phase::Exporting,
+        tempfile::tempfile().unwrap(),
+    )
+    .unwrap()
 }
 
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {

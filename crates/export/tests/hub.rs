@@ -112,6 +112,12 @@ impl Exporter for Probe {
         self.target.act()
     }
 
+    fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
+        self.target.act()?;
+        let _ = self.durable.send(record.position);
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<u64, ExportError> {
         self.target.act()?;
         for position in self.taken.drain(..) {

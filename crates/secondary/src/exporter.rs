@@ -13,6 +13,9 @@ use crate::store::{StoreError, Writer};
 /// Name under which the position is kept.
 const ID: &str = "secondary-storage";
 
+/// Above this, the number of records that are written at once is not limited.
+const STEP_MAX: usize = 64 * 1024;
+
 /// Gathers the changes of records and writes them with each flush.
 pub struct StoreExporter {
     partition: PartitionId,
@@ -24,6 +27,10 @@ pub struct StoreExporter {
     taken: u64,
     /// Position up to which the store has everything; later repetitions are skipped.
     stored: u64,
+    /// Records whose changes are in the batch.
+    gathered: usize,
+    /// Records that are written at once at the most. Small while it looks for the one that the store refuses.
+    step: usize,
 }
 
 impl StoreExporter {
@@ -34,7 +41,45 @@ impl StoreExporter {
         projection: Projection,
         progress: Arc<Progress>,
     ) -> Self {
-        Self { partition, writer, projection, progress, batch: Batch::default(), taken: 0, stored: 0 }
+        Self {
+            partition,
+            writer,
+            projection,
+            progress,
+            batch: Batch::default(),
+            taken: 0,
+            stored: 0,
+            gathered: 0,
+            step: STEP_MAX,
+        }
+    }
+
+    /// Writes what has gathered. What is refused of several records is looked for in ever smaller steps, which grow again
+    /// with success: no more than three times the logarithm of their number.
+    fn write(&mut self) -> Result<(), ExportError> {
+        if self.taken <= self.stored {
+            return Ok(());
+        }
+        match self.writer.write(&self.batch, self.taken) {
+            Ok(()) => {}
+            Err(error @ StoreError::Refused { .. }) if self.gathered <= 1 => {
+                self.step = 1;
+                return Err(ExportError::Record { position: self.taken, reason: error.to_string() });
+            }
+            Err(error @ StoreError::Refused { .. }) => {
+                self.step = self.gathered / 2;
+                return Err(ExportError::Closer(error.to_string()));
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        metrics::counter!("baton_secondary_storage_rows_total").increment(self.batch.len() as u64);
+        metrics::counter!("baton_secondary_storage_coalesced_total").increment(self.batch.merged());
+        self.batch.clear();
+        self.gathered = 0;
+        self.step = (self.step * 2).min(STEP_MAX);
+        self.stored = self.taken;
+        self.progress.reached(self.partition, self.stored);
+        Ok(())
     }
 }
 
@@ -45,6 +90,7 @@ impl Exporter for StoreExporter {
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
         self.batch.clear();
+        self.gathered = 0;
         self.stored = self.writer.open().map_err(failed)?.max(acknowledged);
         self.taken = self.stored;
         self.progress.reached(self.partition, self.stored);
@@ -55,21 +101,31 @@ impl Exporter for StoreExporter {
         for record in records {
             if record.position > self.stored {
                 self.projection.apply(record, &mut self.batch);
+                self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
                 self.taken = record.position;
+                self.gathered += 1;
+                if self.gathered >= self.step && self.step < STEP_MAX {
+                    self.write()?;
+                }
             }
         }
-        self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))
+        Ok(())
+    }
+
+    fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
+        let mut batch = Batch::default();
+        self.projection.apply(record, &mut batch);
+        self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
+        self.writer.write(&batch, self.stored).map_err(|error| match error {
+            StoreError::Refused { .. } => {
+                ExportError::Record { position: record.position, reason: error.to_string() }
+            }
+            other => failed(other),
+        })
     }
 
     fn flush(&mut self) -> Result<u64, ExportError> {
-        if self.taken > self.stored {
-            self.writer.write(&self.batch, self.taken).map_err(failed)?;
-            metrics::counter!("baton_secondary_storage_rows_total").increment(self.batch.len() as u64);
-            metrics::counter!("baton_secondary_storage_coalesced_total").increment(self.batch.merged());
-            self.batch.clear();
-            self.stored = self.taken;
-            self.progress.reached(self.partition, self.stored);
-        }
+        self.write()?;
         Ok(self.stored)
     }
 }
@@ -83,9 +139,10 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use parking_lot::Mutex;
-    use protocol::{Intent, Key, Name, ProcessInstanceRecord};
+    use protocol::{Intent, Json, Key, Name, ProcessInstanceRecord, VariableRecord};
 
     use super::*;
+    use crate::change::{Operation, RowId};
     use crate::model::process_instance as instance;
     use crate::projection::Loader;
     use crate::value::Value;
@@ -162,5 +219,113 @@ mod tests {
         exporter.export(&[started()]).expect("the name is known");
         exporter.flush().expect("writes");
         assert_eq!(*rows.lock(), [Value::from("Order")]);
+    }
+
+    /// What a store has, and what it does not take.
+    #[derive(Default)]
+    struct Table {
+        refused: Vec<Key>,
+        rows: Vec<Key>,
+        position: u64,
+        writes: u32,
+    }
+
+    struct Picky(Arc<Mutex<Table>>);
+
+    impl Writer for Picky {
+        fn open(&mut self) -> Result<u64, StoreError> {
+            Ok(self.0.lock().position)
+        }
+
+        fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError> {
+            let mut table = self.0.lock();
+            table.writes += 1;
+            let keys = batch.changes().iter().map(|change| match change.id {
+                RowId::Key(key) => key,
+                RowId::Text(_) => panic!("{change:?}"),
+            });
+            let keys: Vec<_> = keys.collect();
+            if let Some(key) = keys.iter().find(|key| table.refused.contains(key)) {
+                let row = key.to_string();
+                return Err(StoreError::Refused { entity: "variable", row, reason: "no".to_owned() });
+            }
+            assert!(batch.changes().iter().all(|change| change.operation == Operation::Insert));
+            table.rows.extend(keys);
+            table.position = position;
+            Ok(())
+        }
+    }
+
+    fn record(position: u64) -> Record {
+        Record {
+            position,
+            source_position: position,
+            key: position,
+            timestamp_ms: 0,
+            partition_id: 1,
+            intent: Intent::Created,
+            operation_reference: None,
+            batch_operation_reference: None,
+            value: VariableRecord {
+                name: Name::from("a"),
+                value: Json::from_valid("1".as_bytes().to_vec()),
+                scope_key: 2,
+                process_instance_key: 2,
+                process_definition_key: 3,
+                bpmn_process_id: Name::from("p"),
+                tenant_id: Name::default_tenant(),
+                root_process_instance_key: 2,
+            }
+            .into(),
+        }
+    }
+
+    /// Does what the thread of an exporter does, without the record at a position. Returns the error.
+    fn attempt(
+        exporter: &mut StoreExporter,
+        records: &[Record],
+        without: &[u64],
+    ) -> Result<u64, ExportError> {
+        let from = exporter.open(0)?;
+        let given = |record: &&Record| record.position > from && !without.contains(&record.position);
+        let rest: Vec<_> = records.iter().filter(given).cloned().collect();
+        exporter.export(&rest)?;
+        exporter.flush()
+    }
+
+    #[test]
+    fn the_records_that_are_refused_are_found_in_few_steps() {
+        let refused = vec![700, 701, 3000];
+        let table = Arc::new(Mutex::new(Table { refused: refused.clone(), ..Table::default() }));
+        let projection = Projection::new(Box::new(Models(Arc::default())));
+        let progress = Arc::new(Progress::default());
+        let writer = Box::new(Picky(Arc::clone(&table)));
+        let mut exporter = StoreExporter::new(1, writer, projection, progress);
+        let records: Vec<_> = (1..=4096).map(record).collect();
+        let mut found = Vec::new();
+        let mut closer = 0;
+        loop {
+            match attempt(&mut exporter, &records, &found) {
+                Ok(position) => break assert_eq!(position, 4096),
+                Err(ExportError::Closer(_)) => closer += 1,
+                Err(ExportError::Record { position, .. }) => {
+                    assert!(closer <= 3 * 12, "{closer} times closer for one record");
+                    closer = 0;
+                    found.push(position);
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!(found, refused);
+        let wanted: Vec<_> = (1..=4096).filter(|key| !refused.contains(key)).collect();
+        assert_eq!(table.lock().rows, wanted);
+        assert!(table.lock().writes < 120, "{} writes", table.lock().writes);
+
+        // One that is taken later is put in, and the position stays.
+        table.lock().refused = vec![3000];
+        exporter.replay(&record(701)).unwrap();
+        assert!(matches!(exporter.replay(&record(3000)), Err(ExportError::Record { position: 3000, .. })));
+        assert_eq!(table.lock().rows.last(), Some(&701));
+        assert_eq!(table.lock().position, 4096);
     }
 }

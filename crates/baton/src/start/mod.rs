@@ -4,6 +4,7 @@
 //! broker runs. At the end the gateways stop first, then the broker, then the management port. [`node`] is the only place that knows
 //! which broker it is.
 
+mod exporters;
 mod history;
 mod node;
 mod options;

@@ -8,14 +8,15 @@ use broker::api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
-    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
+    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, ParkedRecord,
+    PartitionStatus, Replayed,
 };
 use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
 };
 use serde_json::{Value, json};
 
-use super::options;
+use super::{exporters, options};
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -108,8 +109,27 @@ impl Operations for Node {
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
-        let exporters = self.0.exporting().map(|status| status.exporters).unwrap_or_default();
-        exporters.into_iter().map(|one| ExporterStatus { exporter_id: one.id, status: "ENABLED" }).collect()
+        exporters::list(&self.0)
+    }
+
+    fn switch_exporter(
+        &self,
+        id: String,
+        enabled: bool,
+        initialize_from: Option<String>,
+    ) -> BoxFuture<'_, Result<(), OperationError>> {
+        exporters::switch(&self.0, id, enabled, initialize_from).boxed()
+    }
+
+    fn parked_records(
+        &self,
+        exporter_id: String,
+    ) -> BoxFuture<'_, Result<Vec<ParkedRecord>, OperationError>> {
+        exporters::parked(&self.0, exporter_id).boxed()
+    }
+
+    fn replay_parked(&self, exporter_id: String) -> BoxFuture<'_, Result<Replayed, OperationError>> {
+        exporters::replay(&self.0, exporter_id).boxed()
     }
 
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {

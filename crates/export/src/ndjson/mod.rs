@@ -63,6 +63,26 @@ impl NdjsonExporter {
         }
     }
 
+    /// Adds the line of a record to the buffer.
+    fn append(&mut self, record: &Record) -> Result<(), ExportError> {
+        let from = self.buffer.len();
+        serde_json::to_writer(&mut self.buffer, record).map_err(|error| {
+            self.buffer.truncate(from);
+            ExportError::Record { position: record.position, reason: error.to_string() }
+        })?;
+        // Variables keep the bytes they came with; a line break can only stand between two tokens there.
+        let line = &mut self.buffer[from..];
+        if memchr::memchr2(b'\n', b'\r', line).is_some() {
+            line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+        }
+        self.buffer.push(b'\n');
+        let bytes = (self.buffer.len() - from) as u64;
+        let active = self.active()?;
+        active.first.get_or_insert(record.position);
+        active.bytes += bytes;
+        Ok(())
+    }
+
     fn write(&mut self) -> Result<(), ExportError> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -122,30 +142,22 @@ impl Exporter for NdjsonExporter {
 
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
         for record in &records[records.partition_point(|record| record.position <= self.last)..] {
-            let from = self.buffer.len();
-            serde_json::to_writer(&mut self.buffer, record).map_err(|error| {
-                self.buffer.truncate(from);
-                ExportError::Record { position: record.position, reason: error.to_string() }
-            })?;
-            // Variables keep the bytes they came with; a line break can only stand between two tokens there.
-            let line = &mut self.buffer[from..];
-            if memchr::memchr2(b'\n', b'\r', line).is_some() {
-                line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
-            }
-            self.buffer.push(b'\n');
-            let bytes = (self.buffer.len() - from) as u64;
-            let active = self.active()?;
-            active.first.get_or_insert(record.position);
-            active.bytes += bytes;
-            let full = active.bytes >= self.max_file_bytes;
+            self.append(record)?;
             self.last = record.position;
-            if full {
+            if self.active()?.bytes >= self.max_file_bytes {
                 self.rotate()?;
             } else if self.buffer.len() >= BUFFER_BYTES {
                 self.write()?;
             }
         }
         Ok(())
+    }
+
+    fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
+        self.append(record)?;
+        self.write()?;
+        let path = self.files.active_path();
+        self.active()?.file.sync_data().map_err(ExportError::file(&path))
     }
 
     fn flush(&mut self) -> Result<u64, ExportError> {

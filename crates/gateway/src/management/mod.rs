@@ -1,13 +1,14 @@
 //! The management port: probes, metrics, log levels, a CPU profile, and what operators change while a broker runs.
 //!
 //! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it runs. The paths are
-//! those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`], [`loggers`], [`profile`] and [`operate`] each hold the
+//! those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`], [`loggers`], [`profile`], [`exporters`] and [`operate`] each hold the
 //! requests of their name.
 //!
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 
 mod banned;
 mod clock;
+mod exporters;
 mod health;
 mod loggers;
 mod metrics;
@@ -35,8 +36,8 @@ use tokio_util::sync::CancellationToken;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
 pub use operations::{
-    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, PartitionStatus,
-    Slot,
+    BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, ParkedRecord,
+    PartitionStatus, Replayed, Slot,
 };
 use problem::{Problem, json_answer};
 
@@ -104,7 +105,11 @@ fn router(management: Management) -> Router {
         .route("/actuator/profile", get(profile::profile))
         .route("/actuator/flowControl", get(operate::flow_control).post(operate::set_flow_control))
         .route("/actuator/partitions", get(operate::partitions))
-        .route("/actuator/exporters", get(operate::exporters))
+        .route("/actuator/exporters", get(exporters::list))
+        .route("/actuator/exporters/{id}/enable", post(exporters::enable))
+        .route("/actuator/exporters/{id}/disable", post(exporters::disable))
+        .route("/actuator/exporters/{id}/parked", get(exporters::parked))
+        .route("/actuator/exporters/{id}/parked/replay", post(exporters::replay))
         .route("/actuator/exporting/pause", post(operate::pause))
         .route("/actuator/exporting/resume", post(operate::resume))
         .route("/actuator/bannedInstances", get(banned::list))

@@ -26,7 +26,7 @@ impl From<OperationError> for Problem {
     }
 }
 
-fn serialized(value: impl serde::Serialize) -> Result<Response, Problem> {
+pub(super) fn serialized(value: impl serde::Serialize) -> Result<Response, Problem> {
     let value = serde_json::to_value(value)
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     Ok(json_answer(StatusCode::OK, &value))
@@ -51,11 +51,6 @@ pub(super) async fn set_flow_control(State(slot): State<Slot>, body: Bytes) -> R
 /// `GET /actuator/partitions`.
 pub(super) async fn partitions(State(slot): State<Slot>) -> Result<Response, Problem> {
     serialized(running(&slot)?.partitions())
-}
-
-/// `GET /actuator/exporters`.
-pub(super) async fn exporters(State(slot): State<Slot>) -> Result<Response, Problem> {
-    serialized(running(&slot)?.exporters())
 }
 
 /// `POST /actuator/exporting/pause[?soft=true]`.

@@ -21,8 +21,24 @@ pub trait Operations: Send + Sync + 'static {
     /// How far each partition is.
     fn partitions(&self) -> BTreeMap<PartitionId, PartitionStatus>;
 
-    /// The exporters that are configured.
+    /// The exporters that are configured, and those that once were.
     fn exporters(&self) -> Vec<ExporterStatus>;
+
+    /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is switched on begins with
+    /// what comes from now on, or where another exporter is.
+    fn switch_exporter(
+        &self,
+        id: String,
+        enabled: bool,
+        initialize_from: Option<String>,
+    ) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// The records of an exporter that its target refused, which were set aside.
+    fn parked_records(&self, exporter_id: String)
+    -> BoxFuture<'_, Result<Vec<ParkedRecord>, OperationError>>;
+
+    /// Has an exporter try them again. Those that are taken are not parked any more.
+    fn replay_parked(&self, exporter_id: String) -> BoxFuture<'_, Result<Replayed, OperationError>>;
 
     /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
@@ -102,6 +118,35 @@ pub struct ExporterStatus {
     pub exporter_id: String,
     /// `ENABLED`, `DISABLED` or `CONFIG_NOT_FOUND`.
     pub status: &'static str,
+    /// Records that its target refused and that were set aside.
+    pub parked_records: u64,
+    /// Why it does not get on, while it fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// A record that the target of an exporter refused.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParkedRecord {
+    /// Why.
+    pub reason: String,
+    /// When it was set aside, Unix milliseconds.
+    pub parked_at_ms: u64,
+    /// The record, as it is exported.
+    pub record: Value,
+}
+
+/// What came of trying parked records again.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replayed {
+    /// Records that the target has now.
+    pub replayed: u64,
+    /// Records that stay parked.
+    pub refused: u64,
+    /// Why the first of them does.
+    pub reason: Option<String>,
 }
 
 /// A process instance that the engine failed on.

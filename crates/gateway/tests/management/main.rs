@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
     BannedInstance, Component, ComponentState, ExporterStatus, Loggers, Management, Metrics, OperationError,
-    Operations, PartitionStatus, Slot,
+    Operations, ParkedRecord, PartitionStatus, Replayed, Slot,
 };
 use protocol::Clock;
 use serde_json::{Value, json};
@@ -70,7 +70,38 @@ impl Operations for FakeBroker {
     }
 
     fn exporters(&self) -> Vec<ExporterStatus> {
-        vec![ExporterStatus { exporter_id: "ndjson".to_owned(), status: "ENABLED" }]
+        vec![ExporterStatus {
+            exporter_id: "ndjson".to_owned(),
+            status: "ENABLED",
+            parked_records: 1,
+            failure: None,
+        }]
+    }
+
+    fn switch_exporter(
+        &self,
+        id: String,
+        enabled: bool,
+        initialize_from: Option<String>,
+    ) -> BoxFuture<'_, Result<(), OperationError>> {
+        let result = match (&*id, enabled, initialize_from.as_deref()) {
+            ("ndjson", true, None | Some("other")) | ("ndjson", false, None) => Ok(()),
+            _ => Err(OperationError::NotFound(format!("no {id}"))),
+        };
+        ready(result).boxed()
+    }
+
+    fn parked_records(&self, _: String) -> BoxFuture<'_, Result<Vec<ParkedRecord>, OperationError>> {
+        let one = ParkedRecord { reason: "no".to_owned(), parked_at_ms: 5, record: json!({ "position": 7 }) };
+        ready(Ok(vec![one])).boxed()
+    }
+
+    fn replay_parked(&self, exporter_id: String) -> BoxFuture<'_, Result<Replayed, OperationError>> {
+        let result = match &*exporter_id {
+            "ndjson" => Ok(Replayed { replayed: 1, refused: 0, reason: None }),
+            _ => Err(OperationError::Failed("busy".to_owned())),
+        };
+        ready(result).boxed()
     }
 
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
@@ -272,7 +303,7 @@ async fn operators_read_and_change_the_broker() {
     let (_, partitions) = server.json("GET", "/actuator/partitions", "").await;
     assert_eq!(partitions["1"]["processedPosition"], 7);
     let (_, exporters) = server.json("GET", "/actuator/exporters", "").await;
-    assert_eq!(exporters, json!([{ "exporterId": "ndjson", "status": "ENABLED" }]));
+    assert_eq!(exporters, json!([{ "exporterId": "ndjson", "status": "ENABLED", "parkedRecords": 1 }]));
     let paused = server.json("POST", "/actuator/exporting/pause?soft=true", "").await;
     assert_eq!((paused.0, &paused.1["status"]), (200, &json!(204)));
     server.json("POST", "/actuator/exporting/pause", "").await;
@@ -283,6 +314,28 @@ async fn operators_read_and_change_the_broker() {
         (200, &json!(500), &json!("no disk"))
     );
     assert_eq!(server.json("POST", "/actuator/exporting/pause?soft=maybe", "").await.0, 400);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn exporters_are_switched_and_replay_what_was_parked() {
+    let (server, _) = Server::running().await;
+    let path = "/actuator/exporters/ndjson";
+    let switched = |status: &str| (202, json!({ "exporterId": "ndjson", "status": status }));
+    for body in ["", "{}", r#"{"initializeFrom":"other"}"#, r#"{"initializeFrom":null}"#] {
+        assert_eq!(server.json("POST", &format!("{path}/enable"), body).await, switched("ENABLED"), "{body}");
+    }
+    assert_eq!(server.json("POST", &format!("{path}/disable"), "").await, switched("DISABLED"));
+    for wrong in ["3", "{", r#"{"initializeFrom":3}"#, r#"{"from":"other"}"#] {
+        assert_eq!(server.json("POST", &format!("{path}/enable"), wrong).await.0, 400, "{wrong}");
+    }
+    assert_eq!(server.json("POST", "/actuator/exporters/nobody/enable", "").await.0, 404);
+    let (_, parked) = server.json("GET", &format!("{path}/parked"), "").await;
+    let one = json!({ "reason": "no", "parkedAtMs": 5, "record": { "position": 7 } });
+    assert_eq!(parked, json!({ "items": [one] }));
+    let replayed = server.json("POST", &format!("{path}/parked/replay"), "").await;
+    assert_eq!(replayed, (200, json!({ "replayed": 1, "refused": 0, "reason": null })));
+    assert_eq!(server.json("POST", "/actuator/exporters/nobody/parked/replay", "").await.0, 500);
     server.stop().await;
 }
 

@@ -1,0 +1,74 @@
+//! The exporters of the broker, as the management port asks for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::Node;
+use export::{ChangeError, Hub};
+use gateway::management::{ExporterStatus, OperationError, ParkedRecord, Replayed};
+
+/// How long a request waits for parked records to be tried again.
+const REPLAY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Those that are configured, and those that once were.
+pub(super) fn list(node: &Node) -> Vec<ExporterStatus> {
+    let configured = node.exporting().map(|status| status.exporters).unwrap_or_default();
+    let configured = configured.into_iter().map(|one| ExporterStatus {
+        exporter_id: one.id,
+        status: if one.enabled { "ENABLED" } else { "DISABLED" },
+        parked_records: one.parked,
+        failure: one.failure,
+    });
+    let former = node.former_exporters().iter().map(|id| ExporterStatus {
+        exporter_id: id.clone(),
+        status: "CONFIG_NOT_FOUND",
+        parked_records: 0,
+        failure: None,
+    });
+    configured.chain(former).collect()
+}
+
+pub(super) async fn switch(
+    node: &Node,
+    id: String,
+    enabled: bool,
+    like: Option<String>,
+) -> Result<(), OperationError> {
+    with(node, id, move |exports, id| exports.set_enabled(id, enabled, like.as_deref())).await
+}
+
+pub(super) async fn parked(node: &Node, id: String) -> Result<Vec<ParkedRecord>, OperationError> {
+    let parked = with(node, id, Hub::parked).await?;
+    let shown = parked.into_iter().map(|one| {
+        let record = serde_json::to_value(&one.record);
+        record.map(|record| ParkedRecord { reason: one.reason, parked_at_ms: one.parked_ms, record })
+    });
+    shown.collect::<Result<_, _>>().map_err(|error| OperationError::Failed(error.to_string()))
+}
+
+pub(super) async fn replay(node: &Node, id: String) -> Result<Replayed, OperationError> {
+    let done = with(node, id, |exports, id| exports.replay(id, REPLAY_TIMEOUT)).await?;
+    Ok(Replayed { replayed: done.replayed, refused: done.refused, reason: done.reason })
+}
+
+/// Does something that may block.
+async fn with<T: Send + 'static>(
+    node: &Node,
+    id: String,
+    work: impl FnOnce(&Hub, &str) -> Result<T, ChangeError> + Send + 'static,
+) -> Result<T, OperationError> {
+    let Some(exports) = node.exports().map(Arc::clone) else {
+        return Err(failed(&ChangeError::Unknown(id)));
+    };
+    let done = tokio::task::spawn_blocking(move || work(&exports, &id)).await;
+    done.map_err(|error| OperationError::Failed(error.to_string()))?.map_err(|error| failed(&error))
+}
+
+fn failed(error: &ChangeError) -> OperationError {
+    let text = error.to_string();
+    match error {
+        ChangeError::Unknown(_) => OperationError::NotFound(text),
+        ChangeError::Disabled(_) => OperationError::Invalid(text),
+        ChangeError::Busy(_) | ChangeError::File(_) => OperationError::Failed(text),
+    }
+}

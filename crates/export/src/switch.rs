@@ -1,0 +1,42 @@
+//! Which exporters are switched off; kept over restarts.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::directory;
+
+/// The file that keeps their IDs, one on a line. Absent means none.
+#[derive(Debug)]
+pub(crate) struct SwitchFile(PathBuf);
+
+impl SwitchFile {
+    pub fn new(directory: &Path) -> Self {
+        Self(directory.join("disabled"))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Reads it.
+    pub fn read(&self) -> std::io::Result<BTreeSet<String>> {
+        match std::fs::read_to_string(&self.0) {
+            Ok(text) => Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeSet::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes it durably.
+    pub fn write(&self, disabled: &BTreeSet<String>) -> std::io::Result<()> {
+        let scratch = self.0.with_extension("new");
+        let mut file = std::fs::File::create(&scratch)?;
+        for id in disabled {
+            writeln!(file, "{id}")?;
+        }
+        file.sync_all()?;
+        std::fs::rename(&scratch, &self.0)?;
+        self.0.parent().map_or(Ok(()), directory::sync)
+    }
+}
