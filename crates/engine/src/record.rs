@@ -56,7 +56,9 @@ impl Work<'_> {
         if !self.options.records {
             return;
         }
-        let value = value(self).into();
+        let value: RecordValue = value(self).into();
+        let asked = self.asked.as_ref().filter(|asked| asked.subjects.contains(&value.value_type()));
+        let actor = asked.map(|asked| asked.actor.clone());
         self.effects.records.push(Record {
             position: self.meta.position,
             source_position: self.command_position,
@@ -67,6 +69,7 @@ impl Work<'_> {
             operation_reference: self.operation_reference,
             batch_operation_reference: self.batch_operation_reference,
             value,
+            actor,
         });
     }
 

@@ -198,6 +198,8 @@ impl Engine {
     ) -> Result<Attempt<(T, usize)>, ApplyError> {
         let attempt = self.attempt(effects, |work| {
             let done = run(work)?;
+            // What follows is the engine's doing.
+            work.asked = None;
             Ok((done, work.run_steps(budget)?))
         })?;
         match attempt {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex};
-use protocol::{Caller, Key, Name, compose_key};
+use protocol::{Actor, Caller, Key, Name, ValueType, compose_key};
 use state::StateError;
 
 use crate::counters::Counters;
@@ -34,6 +34,8 @@ pub(crate) struct Work<'a> {
     pub operation_reference: Option<u64>,
     /// The batch operation at work, for records.
     pub batch_operation_reference: Option<Key>,
+    /// Who asked for what is done now, and what the records are about that tell it.
+    pub asked: Option<Asked>,
     /// Work that was as much as so many more steps.
     pub extra_steps: usize,
     /// Position of the command.
@@ -48,6 +50,14 @@ pub(crate) struct Work<'a> {
     pub steps_stand_alone: bool,
     /// The instance last asked for.
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
+}
+
+/// Somebody who asks for something.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub actor: Actor,
+    /// What the records are about that tell of it.
+    pub subjects: &'static [ValueType],
 }
 
 /// A process instance with its model.
@@ -92,6 +102,7 @@ impl<'a> Work<'a> {
             tenant_id: None,
             operation_reference: None,
             batch_operation_reference: None,
+            asked: None,
             extra_steps: 0,
             command_position,
             current_instance: 0,
@@ -141,13 +152,24 @@ impl<'a> Work<'a> {
         Step::Of { operation_reference, batch_operation_reference, step: Box::new(step) }
     }
 
-    /// Does what an earlier command asked for: if that named an operation, the records tell it.
-    pub fn for_operation<T>(&mut self, reference: Option<u64>, run: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.operation_reference;
-        self.operation_reference = reference.or(before);
+    /// Does what an earlier command asked for: if that named an operation, the records tell it, and who asked.
+    pub fn for_operation<T>(
+        &mut self,
+        reference: Option<u64>,
+        asked: Option<Asked>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = (self.operation_reference, self.asked.clone());
+        self.operation_reference = reference.or(before.0);
+        self.asked = asked;
         let done = run(self);
-        self.operation_reference = before;
+        (self.operation_reference, self.asked) = before;
         done
+    }
+
+    /// Who asked for what is done now, for what follows later.
+    pub fn actor(&self) -> Option<Actor> {
+        self.asked.as_ref().map(|asked| asked.actor.clone())
     }
 
     /// Names the process instance that a panic from now on is blamed on.

@@ -19,6 +19,7 @@ pub(crate) fn record_with_payload(position: u64, bytes: usize) -> Record {
         intent: Intent::Created,
         operation_reference: None,
         batch_operation_reference: None,
+        actor: None,
         value: VariableRecord {
             name: Name::from("a"),
             value: Json::from_valid(Bytes::from(vec![b'1'; bytes])),

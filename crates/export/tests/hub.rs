@@ -25,6 +25,7 @@ fn record(position: u64) -> Record {
         intent: Intent::Created,
         operation_reference: None,
         batch_operation_reference: None,
+        actor: None,
         value: VariableRecord {
             name: Name::from("a"),
             value: Json::from_valid(Bytes::from_static(b"1")),

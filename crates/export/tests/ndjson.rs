@@ -20,6 +20,7 @@ fn record(position: u64, variables: &str) -> Record {
         intent: Intent::Published,
         operation_reference: Some(5),
         batch_operation_reference: None,
+        actor: None,
         value: MessageRecord {
             name: text("m\nn"),
             correlation_key: text("k"),

@@ -1,6 +1,6 @@
 //! What can be asked about batch operations.
 
-use crate::{BatchItemState, BatchOperationState, BatchOperationType, Key, Name, PartitionId};
+use crate::{Actor, BatchItemState, BatchOperationState, BatchOperationType, Key, Name, PartitionId};
 
 /// A batch operation that runs, or is kept after its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct BatchOperationView {
     pub completed: u64,
     /// Those that could not be done.
     pub failed: u64,
+    /// Who asked for it.
+    pub actor: Option<Actor>,
     /// Why it failed as a whole.
     pub error: Option<(PartitionId, Name)>,
 }

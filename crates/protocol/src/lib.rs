@@ -3,6 +3,7 @@
 //! A [`Batch`] of [`Command`]s is one entry of the replicated log, so its encoding is what must stay readable over
 //! releases: fields are tagged by number, new ones are optional. Nothing here decides anything; that is `engine`.
 
+mod actor;
 mod batch;
 mod batch_operation;
 mod batch_query;
@@ -21,6 +22,7 @@ mod rejection;
 mod response;
 mod user_task;
 
+pub use actor::{Actor, ActorType};
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
 pub use batch_operation::{
     BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated, BatchOperationState,

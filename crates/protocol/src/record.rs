@@ -3,7 +3,9 @@
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use crate::{ActivateElement, Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType};
+use crate::{
+    ActivateElement, Actor, Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType,
+};
 
 /// One event of a partition.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -35,6 +37,9 @@ pub struct Record {
     /// The batch operation that caused it.
     #[n(8)]
     pub batch_operation_reference: Option<Key>,
+    /// Who asked for exactly this.
+    #[n(9)]
+    pub actor: Option<Actor>,
 }
 
 impl Serialize for Record {
@@ -370,7 +375,7 @@ records! {
     }
     /// Items that a batch operation has found.
     BatchOperationChunkRecord {
-        0 batch_operation_key: Key, 1 items: Vec<BatchOperationItem>,
+        0 batch_operation_key: Key, 1 items: Vec<BatchOperationItem>, 2 #[cbor(default)] batch_operation_type: Name,
     }
     /// One item of a batch operation.
     BatchOperationItem {
@@ -419,6 +424,7 @@ mod tests {
             intent: Intent::Created,
             operation_reference: None,
             batch_operation_reference: None,
+            actor: None,
             value: VariableRecord {
                 name: Name::from("a"),
                 value: Json::from_valid("{\"b\":1}"),

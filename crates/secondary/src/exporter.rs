@@ -203,6 +203,7 @@ mod tests {
             operation_reference: None,
             value: value.into(),
             batch_operation_reference: None,
+            actor: None,
         }
     }
 

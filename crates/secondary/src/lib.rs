@@ -22,7 +22,7 @@ pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use exporter::StoreExporter;
 pub use history::{Keep, Retention, Rule, Sweeper, Swept};
 pub use progress::Progress;
-pub use projection::{Loader, Names, Projection};
+pub use projection::{AuditCategory, AuditSettings, Loader, Names, Projection};
 pub use query::{
     Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics,
 };

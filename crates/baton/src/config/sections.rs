@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::listeners::Listeners;
 use super::retention::RetentionRules;
 use super::schema::sections;
-use super::value::{Algorithm, Levels, ListenAddress, LogFormat, Overflow, Size, StorageKind, Text};
+use super::value::{
+    Algorithm, Categories, Levels, ListenAddress, LogFormat, Overflow, Size, StorageKind, Text,
+};
 
 const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
@@ -226,6 +228,16 @@ sections! {
         job_metrics: Duration = days(30), [s(1), days(36_500)];
         /// Exceptions, separated by ';'. Each is one of the kinds above and 'keep=' an age or 'forever', and if wanted 'definition=' (the ID of a process or decision) and 'tenant='. The first that fits decides.
         rules: RetentionRules = RetentionRules::default();
+    }
+
+    /// The audit log: who did what, kept in secondary storage.
+    "audit_log" audit_log: AuditLog {
+        /// Whether there is one.
+        enabled: bool = true;
+        /// What is kept of what users do, and of what is done without a name: admin, deployed_resources, user_tasks.
+        user_categories: Categories = Categories::all();
+        /// What is kept of what clients do, of the same.
+        client_categories: Categories = Categories::none();
     }
 
     /// What is refused for its size.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gateway::management::Loggers;
+use secondary::AuditCategory;
 
 /// A value that has a text form.
 pub(crate) trait Setting: Sized {
@@ -215,6 +216,50 @@ impl Setting for Text {
     }
 }
 
+/// Kinds of operation that the audit log keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Categories(pub Vec<AuditCategory>);
+
+impl Categories {
+    /// Every kind.
+    pub fn all() -> Self {
+        Self(AuditCategory::ALL.to_vec())
+    }
+
+    /// No kind.
+    pub const fn none() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl Setting for Categories {
+    const EXPECTED: &'static str = "some of admin, deployed_resources and user_tasks, or none";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text.trim().eq_ignore_ascii_case("none") {
+            return Some(Self::none());
+        }
+        let mut categories = Vec::new();
+        for word in text.split(',') {
+            let word = word.trim();
+            let named =
+                AuditCategory::ALL.into_iter().find(|known| known.as_str().eq_ignore_ascii_case(word))?;
+            if !categories.contains(&named) {
+                categories.push(named);
+            }
+        }
+        Some(Self(categories))
+    }
+
+    fn show(&self) -> String {
+        if self.0.is_empty() {
+            return "none".to_owned();
+        }
+        let names: Vec<_> = self.0.iter().map(|category| category.as_str().to_ascii_lowercase()).collect();
+        names.join(",")
+    }
+}
+
 macro_rules! words {
     ($($(#[$meta:meta])* $type:ident: $expected:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal,)* })*) => {
         $($(#[$meta])*
@@ -294,6 +339,16 @@ mod tests {
         }
         for wrong in ["", "5", "s", "-1s", "1 day", "1e9s", "NaNs", "99999999999999999999h"] {
             assert_eq!(Duration::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn categories() {
+        assert_eq!(Categories::parse("none"), Some(Categories::none()));
+        assert_eq!(Categories::parse("ADMIN, user_tasks,admin").unwrap().show(), "admin,user_tasks");
+        assert_eq!(Categories::parse(&Categories::all().show()), Some(Categories::all()));
+        for wrong in ["", "admin,", "jobs"] {
+            assert_eq!(Categories::parse(wrong), None, "{wrong}");
         }
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use export::Factory;
 use gateway::rest::Storage;
 use secondary::{
-    Cleaner, Progress, Projection, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
-    StoreExporter,
+    AuditSettings, Cleaner, Progress, Projection, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
+    SqliteWriter, StoreExporter,
 };
 
 use crate::config::{Config, StorageKind};
@@ -44,10 +44,24 @@ fn sqlite(config: &Config) -> Opened {
         wait_max: config.secondary_storage.await_timeout,
     };
     let cleaner = Box::new(SqliteCleaner::new(options.clone()));
+    let audit = audit(config);
     let exporter = Factory(Arc::new(move |partition| {
         let writer = SqliteWriter::new(options.clone(), partition);
-        let projection = Projection::new(Box::new(SqliteLoader::new(options.clone())));
+        let loader = SqliteLoader::new(options.clone());
+        let projection = Projection::new(Box::new(loader)).with_audit(audit.clone());
         Box::new(StoreExporter::new(partition, Box::new(writer), projection, Arc::clone(&progress)))
     }));
     Opened { exporter, storage, cleaner }
+}
+
+/// What the audit log keeps.
+fn audit(config: &Config) -> AuditSettings {
+    let section = &config.audit_log;
+    if !section.enabled {
+        return AuditSettings::none();
+    }
+    AuditSettings {
+        of_users: section.user_categories.0.clone(),
+        of_clients: section.client_categories.0.clone(),
+    }
 }

@@ -146,6 +146,17 @@ impl Work<'_> {
         operation.is_scanned = true;
         let items = self.tables.batch_items.scan((key, from + 1)..(key + 1, 0), CANCELED_PER_STEP)?;
         let is_last = items.len() < CANCELED_PER_STEP;
+        let item_keys: Vec<Key> = items.iter().map(|((_, item_key), _)| *item_key).collect();
+        if !item_keys.is_empty() {
+            let kind = operation.kind;
+            self.emit(key, Intent::Executed, |_| BatchOperationExecutionRecord {
+                batch_operation_key: key,
+                batch_operation_type: Name::from(kind.as_str()),
+                item_keys,
+                state: Name::from(BatchItemState::Canceled.as_str()),
+                error_message: Name::default(),
+            });
+        }
         for ((_, item_key), item) in items {
             operation.cursor = item_key;
             let state = BatchItemState::Canceled;

@@ -25,7 +25,7 @@ use row::{BatchOperation, BatchPlan};
 
 use crate::failure::Failure;
 use crate::step::Step;
-use crate::work::Work;
+use crate::work::{Asked, Work};
 
 /// Batch operations that have not ended, at most.
 const MAX_RUNNING: usize = 1000;
@@ -103,6 +103,7 @@ impl Work<'_> {
             action: create.action.clone(),
             filter: create.filter.clone(),
             operation_reference: create.operation_reference,
+            actor: self.actor(),
         };
         self.tables.batch_plans.insert(key, plan);
         self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: 0 });
@@ -197,7 +198,9 @@ impl Work<'_> {
     /// The records of a batch operation tell the operation that its creation named.
     fn note_operation(&mut self, key: Key) -> Result<(), Failure> {
         let plan = self.tables.batch_plans.get(&key)?;
-        self.operation_reference = plan.and_then(|plan| plan.operation_reference);
+        self.operation_reference = plan.as_ref().and_then(|plan| plan.operation_reference);
+        self.asked = plan
+            .and_then(|plan| Some(Asked { actor: plan.actor.clone()?, subjects: plan.action.subjects() }));
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use minicbor::{Decode, Encode};
 use protocol::{
-    BatchAction, BatchItemState, BatchOperationState, BatchOperationType, InstanceFilter, Key, Name,
+    Actor, BatchAction, BatchItemState, BatchOperationState, BatchOperationType, InstanceFilter, Key, Name,
 };
 use state::minicbor_value;
 
@@ -52,6 +52,9 @@ pub struct BatchPlan {
     pub filter: InstanceFilter,
     #[n(2)]
     pub operation_reference: Option<u64>,
+    /// Who asked for it.
+    #[n(3)]
+    pub actor: Option<Actor>,
 }
 minicbor_value!(BatchPlan, weight = |plan| plan.weight());
 

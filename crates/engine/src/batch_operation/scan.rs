@@ -52,9 +52,11 @@ impl Work<'_> {
         self.blame(0);
         operation.total += items.len() as u64;
         if !items.is_empty() {
+            let kind = operation.kind;
             self.emit(key, Intent::Created, |_| BatchOperationChunkRecord {
                 batch_operation_key: key,
                 items,
+                batch_operation_type: Name::from(kind.as_str()),
             });
         }
         if is_last {

@@ -28,10 +28,10 @@ use std::sync::Arc;
 
 pub(crate) use deploy::process_record;
 pub use identity::Forgotten;
-use protocol::{Command, Response};
+use protocol::{Actor, Command, Response};
 
 use crate::failure::Failure;
-use crate::work::Work;
+use crate::work::{Asked, Work};
 
 impl Work<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
@@ -39,6 +39,8 @@ impl Work<'_> {
         self.caller = command.caller().map(|caller| Arc::new(caller.clone()));
         self.tenant_id = command.tenant_id().cloned();
         self.operation_reference = command.operation_reference();
+        let actor = Actor::of(command.caller());
+        self.asked = Some(Asked { actor, subjects: command.subjects() });
         let response = match command.asked() {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use protocol::{BatchItemView, BatchOperationView, Key, QueryReply};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
-use crate::batch_operation::row::BatchOperation;
+use crate::batch_operation::row::{BatchOperation, BatchPlan};
 
-fn view_of(key: Key, operation: &BatchOperation) -> BatchOperationView {
+fn view_of(key: Key, operation: &BatchOperation, plan: Option<&BatchPlan>) -> BatchOperationView {
     BatchOperationView {
         key,
         kind: operation.kind,
@@ -17,6 +17,7 @@ fn view_of(key: Key, operation: &BatchOperation) -> BatchOperationView {
         total: operation.total,
         completed: operation.completed,
         failed: operation.failed,
+        actor: plan.and_then(|plan| plan.actor.clone()),
         error: operation.error.clone().map(|error| (protocol::partition_of(key), error)),
     }
 }
@@ -25,16 +26,22 @@ fn view_of(key: Key, operation: &BatchOperation) -> BatchOperationView {
 pub(super) fn read(view: &View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let operation =
         view.tables.batch_operations.get(&key)?.ok_or_else(|| not_found("Batch operation", key))?;
-    Ok(QueryReply::BatchOperation(view_of(key, &operation)))
+    let plan = view.tables.batch_plans.get(&key)?;
+    Ok(QueryReply::BatchOperation(view_of(key, &operation, plan.as_deref())))
 }
 
 /// All there are: their number is limited.
 pub(super) fn read_all(view: &View<'_>) -> Result<QueryReply, ReadError> {
-    let mut all = Vec::new();
+    let mut found = Vec::new();
     view.tables.batch_operations.visit(.., |key, operation| {
-        all.push(view_of(*key, operation));
+        found.push((*key, operation.clone()));
         ControlFlow::Continue(())
     })?;
+    let mut all = Vec::with_capacity(found.len());
+    for (key, operation) in found {
+        let plan = view.tables.batch_plans.get(&key)?;
+        all.push(view_of(key, &operation, plan.as_deref()));
+    }
     Ok(QueryReply::BatchOperations(all))
 }
 

@@ -163,9 +163,9 @@ impl Work<'_> {
         let Some(mut transition) = task.transition.take() else { return Ok(()) };
         if let Some(JobResult::UserTask { denied, denied_reason, corrections }) = complete.result.as_deref() {
             if *denied {
-                let reference = transition.operation_reference;
+                let (reference, asked) = (transition.operation_reference, transition.asked());
                 task.transition = Some(transition);
-                self.for_operation(reference, |work| work.deny(&at, key, task, denied_reason));
+                self.for_operation(reference, asked, |work| work.deny(&at, key, task, denied_reason));
                 return Ok(());
             }
             let changed = change(&mut transition.attributes, corrections).unwrap_or_default();

@@ -9,13 +9,15 @@ mod listener;
 pub mod row;
 
 use bpmn::graph::ElementKind;
-use protocol::{Document, Intent, JobListenerEventType, Key, Name, Rejection, Response, UserTaskRecord};
+use protocol::{
+    Document, Intent, JobListenerEventType, Key, Name, Rejection, Response, UserTaskRecord, ValueType,
+};
 
 use crate::failure::Failure;
 use crate::record::VariableOwner;
 use crate::step::Step;
 use crate::user_task::row::{TaskAttributes, Transition, UserTask, UserTaskState};
-use crate::work::{At, Work};
+use crate::work::{Asked, At, Work};
 
 pub(crate) use attributes::change;
 
@@ -35,7 +37,18 @@ impl Transition {
             before: Vec::new(),
             after: Vec::new(),
             operation_reference: None,
+            actor: None,
         }
+    }
+
+    /// Who asked for it, and what the records are about that tell it.
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        let actor = self.actor.clone()?;
+        let subjects: &[ValueType] = match self.document_key {
+            Some(_) => &[ValueType::Variable],
+            None => &[ValueType::UserTask],
+        };
+        Some(Asked { actor, subjects })
     }
 }
 
@@ -106,8 +119,10 @@ impl Work<'_> {
     /// Ends an operation that nobody denied.
     pub fn end_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
         let task = self.tables.user_tasks.get(&key)?;
-        let reference = task.and_then(|task| task.transition.as_ref()?.operation_reference);
-        self.for_operation(reference, |work| work.take_transition(at, key))
+        let transition = task.as_ref().and_then(|task| task.transition.as_ref());
+        let reference = transition.and_then(|transition| transition.operation_reference);
+        let asked = transition.and_then(|transition| transition.asked());
+        self.for_operation(reference, asked, |work| work.take_transition(at, key))
     }
 
     fn take_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {

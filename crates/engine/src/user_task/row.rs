@@ -2,7 +2,7 @@
 #![expect(missing_docs, reason = "fields are named by what they hold")]
 
 use minicbor::{Decode, Encode};
-use protocol::{Document, JobListenerEventType, Key, Name};
+use protocol::{Actor, Document, JobListenerEventType, Key, Name};
 use state::minicbor_value;
 
 /// A user task that lives.
@@ -124,6 +124,9 @@ pub struct Transition {
     /// Echoed in the records of its end.
     #[n(11)]
     pub operation_reference: Option<u64>,
+    /// Who asked for it.
+    #[n(12)]
+    pub actor: Option<Actor>,
 }
 
 /// The job of a listener of all tasks.

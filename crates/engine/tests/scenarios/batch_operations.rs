@@ -500,6 +500,7 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
             > only stop B1
               B1 canceled
             > step 6
+              B1 item canceled
             > items B1
               B1 CANCELED: 2 of 5 done, 0 failed
               - #1 COMPLETED

@@ -2,7 +2,8 @@
 
 use protocol::{
     BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
-    BatchOperationLifecycleRecord, Intent, Key, Name, Record, write_json_string,
+    BatchOperationInitializationRecord, BatchOperationLifecycleRecord, Intent, Key, Name, Record,
+    write_json_string,
 };
 
 use crate::change::{Batch, RowId};
@@ -16,9 +17,21 @@ pub(super) fn creation(record: &Record, value: &BatchOperationCreationRecord, ba
             .set(operation::STATE, "CREATED")
             .set(operation::TYPE, &value.batch_operation_type)
             .set(operation::ERRORS, "[]")
+            .set(operation::ACTOR_TYPE, record.actor.as_ref().map(|actor| actor.actor_type.as_str()))
+            .set(operation::ACTOR_ID, record.actor.as_ref().and_then(|actor| actor.id.as_ref()))
             .add(operation::TOTAL, 0)
             .add(operation::FAILED, 0)
             .add(operation::COMPLETED, 0);
+    }
+}
+
+/// All items are known.
+pub(super) fn initialization(record: &Record, value: &BatchOperationInitializationRecord, batch: &mut Batch) {
+    if record.intent == Intent::Initialized {
+        batch
+            .update(&operation::ENTITY, RowId::Key(value.batch_operation_key))
+            .set(operation::STATE, "ACTIVE")
+            .set(operation::START, record.timestamp_ms);
     }
 }
 
@@ -29,6 +42,7 @@ pub(super) fn chunk(_: &Record, value: &BatchOperationChunkRecord, batch: &mut B
         batch
             .insert(&item::ENTITY, item_id(value.batch_operation_key, one.item_key))
             .set(item::BATCH_KEY, value.batch_operation_key)
+            .set(item::TYPE, Value::non_empty(&value.batch_operation_type))
             .set(item::ITEM_KEY, one.item_key)
             .set(item::INSTANCE_KEY, one.process_instance_key)
             .set(item::ROOT_INSTANCE_KEY, one.root_process_instance_key)
@@ -37,13 +51,19 @@ pub(super) fn chunk(_: &Record, value: &BatchOperationChunkRecord, batch: &mut B
 }
 
 pub(super) fn execution(record: &Record, value: &BatchOperationExecutionRecord, batch: &mut Batch) {
-    let counter = match &*value.state {
-        "COMPLETED" => operation::COMPLETED,
-        "FAILED" => operation::FAILED,
-        _ => return,
-    };
     let id = RowId::Key(value.batch_operation_key);
-    batch.update(&operation::ENTITY, id).add(counter, value.item_keys.len() as i64);
+    let row = batch.update(&operation::ENTITY, id);
+    let count = value.item_keys.len() as i64;
+    match &*value.state {
+        // What is gone already needs nothing more.
+        "COMPLETED" | "SKIPPED" => {
+            row.add(operation::COMPLETED, count);
+        }
+        "FAILED" => {
+            row.add(operation::FAILED, count);
+        }
+        _ => {}
+    }
     for key in &value.item_keys {
         batch
             .update(&item::ENTITY, item_id(value.batch_operation_key, *key))
@@ -55,7 +75,7 @@ pub(super) fn execution(record: &Record, value: &BatchOperationExecutionRecord, 
 
 pub(super) fn lifecycle(record: &Record, value: &BatchOperationLifecycleRecord, batch: &mut Batch) {
     let (state, is_end) = match record.intent {
-        Intent::Initialized | Intent::Resumed => ("ACTIVE", false),
+        Intent::Resumed => ("ACTIVE", false),
         Intent::Suspended => ("SUSPENDED", false),
         Intent::Completed => ("COMPLETED", true),
         Intent::Canceled => ("CANCELED", true),
@@ -64,9 +84,6 @@ pub(super) fn lifecycle(record: &Record, value: &BatchOperationLifecycleRecord, 
     };
     let row = batch.update(&operation::ENTITY, RowId::Key(value.batch_operation_key));
     row.set(operation::STATE, state);
-    if record.intent == Intent::Initialized {
-        row.set(operation::START, record.timestamp_ms);
-    }
     if is_end {
         row.set(operation::END, record.timestamp_ms);
     }

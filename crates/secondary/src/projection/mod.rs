@@ -1,6 +1,7 @@
 //! From records to rows: one file for each kind of record that leaves a trace. A projection looks at one record at a
 //! time and remembers only names that models give; the rest is in the rows.
 
+mod audit_log;
 mod batch_operation;
 mod decision;
 mod definition;
@@ -15,6 +16,7 @@ mod variable;
 
 use protocol::{Record, RecordValue};
 
+pub use audit_log::{AuditCategory, AuditSettings};
 pub use names::{Loader, Names};
 
 use crate::change::Batch;
@@ -23,12 +25,19 @@ use crate::store::StoreError;
 /// Turns records into changes.
 pub struct Projection {
     names: Names,
+    audit: AuditSettings,
 }
 
 impl Projection {
     /// A projection that asks a loader for models which were deployed before it began.
     pub fn new(loader: Box<dyn Loader>) -> Self {
-        Self { names: Names::new(loader) }
+        Self { names: Names::new(loader), audit: AuditSettings::default() }
+    }
+
+    /// The same with another choice of what the audit log keeps.
+    #[must_use]
+    pub fn with_audit(self, audit: AuditSettings) -> Self {
+        Self { audit, ..self }
     }
 
     /// Why something was missing that the store should have told since this was asked last. What was made of records
@@ -39,6 +48,7 @@ impl Projection {
 
     /// Adds what a record changes. Records come in their order, and perhaps again.
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
+        audit_log::apply(record, &self.audit, batch);
         match &record.value {
             RecordValue::ProcessInstance(value) => element::apply(record, value, &mut self.names, batch),
             RecordValue::Variable(value) => variable::apply(record, value, batch),
@@ -53,6 +63,9 @@ impl Projection {
             RecordValue::Form(value) => definition::form(record, value, batch),
             RecordValue::DecisionEvaluation(value) => decision::apply(record, value, batch),
             RecordValue::BatchOperationCreation(value) => batch_operation::creation(record, value, batch),
+            RecordValue::BatchOperationInitialization(value) => {
+                batch_operation::initialization(record, value, batch);
+            }
             RecordValue::BatchOperationChunk(value) => batch_operation::chunk(record, value, batch),
             RecordValue::BatchOperationExecution(value) => batch_operation::execution(record, value, batch),
             RecordValue::BatchOperationLifecycleManagement(value) => {

@@ -2,14 +2,14 @@
 
 use protocol::{
     BatchAction, BatchOperationChange, BatchOperationView, Command, CreateBatchOperation, InstanceFilter,
-    Key, Response,
+    Key, Name, Response,
 };
 
 use super::{Call, unexpected};
 use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_integer, write_key, write_text, write_time};
+use crate::rest::writer::{member, write_integer, write_key, write_optional_text, write_text, write_time};
 
 /// Creates one with the filter of the body.
 pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply, Failure> {
@@ -55,7 +55,12 @@ pub(super) fn key(call: &Call<'_>) -> Result<Key, Failure> {
         .map_err(|_| Failure::not_found(format!("there is no batch operation with key '{text}'")))
 }
 
-/// A batch operation. Nobody knows yet who created it.
+/// What created it.
+pub(super) fn actor_type(operation: &BatchOperationView) -> Option<&'static str> {
+    operation.actor.as_ref().map(|actor| actor.actor_type.as_str())
+}
+
+/// A batch operation.
 pub(super) fn write(operation: &BatchOperationView, out: &mut Vec<u8>) {
     out.push(b'{');
     member("batchOperationKey", out);
@@ -68,11 +73,10 @@ pub(super) fn write(operation: &BatchOperationView, out: &mut Vec<u8>) {
     write_optional_time(operation.started_ms, out);
     member("endDate", out);
     write_optional_time(operation.ended_ms, out);
-    // Nobody is asked who they are.
     member("actorType", out);
-    write_text("ANONYMOUS", out);
+    write_optional_text(actor_type(operation).map(Name::from).as_ref(), out);
     member("actorId", out);
-    out.extend_from_slice(b"null");
+    write_optional_text(operation.actor.as_ref().and_then(|actor| actor.id.as_ref()), out);
     for (name, count) in [
         ("operationsTotalCount", operation.total),
         ("operationsFailedCount", operation.failed),

@@ -1,10 +1,12 @@
-//! `POST /v2/batch-operation-items/search`: up to ten thousand items are looked at.
+//! `POST /v2/batch-operation-items/search`: from secondary storage; without it, up to ten thousand items of the engine are
+//! looked at.
 
 use protocol::{BatchItemView, Query, QueryReply};
 
 use super::batch_operation::write_optional_time;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
+use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
 use crate::rest::writer::{member, write_key, write_optional_text, write_text};
@@ -13,6 +15,9 @@ use crate::rest::writer::{member, write_key, write_optional_text, write_text};
 const ITEMS_MAX: usize = 10_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
+    if let (Ok(_), Some(spec)) = (call.storage(), query::of(call.operation)) {
+        return query::search(call, spec).await;
+    }
     let search = Search::read(&call.fields)?;
     // What is no key is the key of nothing.
     let batch_operation_key = search.wanted("batchOperationKey").map(|key| key.parse().unwrap_or(0));

@@ -3,7 +3,7 @@
 use protocol::{Operand, Test};
 use secondary::Filter;
 use secondary::model::{
-    ColumnId, Entity, batch_operation, batch_operation_item, correlated_message_subscription,
+    ColumnId, Entity, audit_log, batch_operation, batch_operation_item, correlated_message_subscription,
     decision_definition, decision_instance, decision_requirements, element_instance, incident, job,
     message_subscription, process_definition, process_instance, sequence_flow, user_task, variable,
 };
@@ -69,6 +69,11 @@ pub(crate) static SPECS: &[Spec] = &[
         ..plain(Operation::SearchBatchOperations, &batch_operation::ENTITY)
     },
     plain(Operation::SearchBatchOperationItems, &batch_operation_item::ENTITY),
+    plain(Operation::SearchAuditLogs, &audit_log::ENTITY),
+    Spec {
+        scope: Some(|call| scoped(call, audit_log::USER_TASK_KEY)),
+        ..plain(Operation::SearchUserTaskAuditLogs, &audit_log::ENTITY)
+    },
     Spec {
         scope: Some(|call| scoped(call, sequence_flow::INSTANCE_KEY)),
         ..plain(Operation::GetProcessInstanceSequenceFlows, &sequence_flow::ENTITY)
@@ -104,6 +109,7 @@ static GETS: &[Get] = &[
     by_key(Operation::GetDecisionRequirements, &decision_requirements::ENTITY),
     by_key(Operation::GetDecisionInstance, &decision_instance::ENTITY),
     by_key(Operation::GetBatchOperation, &batch_operation::ENTITY),
+    by_key(Operation::GetAuditLog, &audit_log::ENTITY),
     Get {
         content: Some((process_definition::XML, "text/xml")),
         ..by_key(Operation::GetProcessDefinitionXML, &process_definition::ENTITY)

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use broker::api::SubmitError;
 use protocol::{
-    BatchItemState, BatchItemView, BatchOperationState, BatchOperationType, BatchOperationView,
-    CallHierarchyEntry, ClusterVariableView, Command, DecisionRequirementsView, DecisionView,
-    ElementInstanceView, FileView, IncidentView, Json, Name, ProcessDefinitionView, ProcessInstanceView,
-    Query, QueryReply, Rejection, VariableView,
+    Actor, ActorType, BatchItemState, BatchItemView, BatchOperationState, BatchOperationType,
+    BatchOperationView, CallHierarchyEntry, ClusterVariableView, Command, DecisionRequirementsView,
+    DecisionView, ElementInstanceView, FileView, IncidentView, Json, Name, ProcessDefinitionView,
+    ProcessInstanceView, Query, QueryReply, Rejection, VariableView,
 };
 
 use super::super::contract::Operation;
@@ -25,6 +25,7 @@ fn batch_operation(key: u64) -> BatchOperationView {
         total: 3,
         completed: 1,
         failed: 1,
+        actor: Some(Actor { actor_type: ActorType::User, id: Some("ann".into()) }),
         error: (key == 1).then(|| (1, "no".into())),
     }
 }

@@ -1,0 +1,403 @@
+//! Who did what. The engine names who asked in the records that tell of exactly what was asked for, and in no others.
+
+use protocol::{
+    ActorType, BatchOperationType, GroupRecord, Intent, Key, Name, PartitionId, Record, RecordValue,
+    RoleRecord, TenantRecord, compose_key,
+};
+
+use crate::change::{Batch, RowId};
+use crate::model::{ColumnId, audit_log as log};
+use crate::value::Value;
+
+/// Kinds of operation, as the API names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditCategory {
+    /// Who there is and what they may do.
+    Admin,
+    /// Definitions and what they run.
+    DeployedResources,
+    /// Work of people.
+    UserTasks,
+}
+
+impl AuditCategory {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Admin, Self::DeployedResources, Self::UserTasks];
+
+    /// Its name in the API.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Admin => "ADMIN",
+            Self::DeployedResources => "DEPLOYED_RESOURCES",
+            Self::UserTasks => "USER_TASKS",
+        }
+    }
+}
+
+/// What the audit log keeps.
+#[derive(Debug, Clone)]
+pub struct AuditSettings {
+    /// Of users, and of whoever is not asked for a name.
+    pub of_users: Vec<AuditCategory>,
+    /// Of clients.
+    pub of_clients: Vec<AuditCategory>,
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        Self { of_users: AuditCategory::ALL.to_vec(), of_clients: Vec::new() }
+    }
+}
+
+impl AuditSettings {
+    /// Nothing is kept.
+    pub const fn none() -> Self {
+        Self { of_users: Vec::new(), of_clients: Vec::new() }
+    }
+
+    fn keeps(&self, actor: ActorType, category: AuditCategory) -> bool {
+        match actor {
+            ActorType::Client => self.of_clients.contains(&category),
+            ActorType::User | ActorType::Anonymous | ActorType::Unknown => self.of_users.contains(&category),
+        }
+    }
+}
+
+/// What was done.
+struct Entry {
+    category: AuditCategory,
+    entity_type: &'static str,
+    operation: &'static str,
+    entity_key: Name,
+    is_refused: bool,
+    values: Vec<(ColumnId, Value)>,
+}
+
+impl Entry {
+    fn new(entity_type: &'static str, operation: &'static str, key: impl ToString) -> Self {
+        let entity_key = Name::from(key.to_string());
+        let category = match entity_type {
+            "USER_TASK" => AuditCategory::UserTasks,
+            "USER" | "GROUP" | "ROLE" | "TENANT" | "MAPPING_RULE" | "AUTHORIZATION" => AuditCategory::Admin,
+            _ => AuditCategory::DeployedResources,
+        };
+        Self { category, entity_type, operation, entity_key, is_refused: false, values: Vec::new() }
+    }
+
+    fn with(mut self, column: ColumnId, value: impl Into<Value>) -> Self {
+        self.values.push((column, value.into()));
+        self
+    }
+
+    /// Of a process instance.
+    fn of_instance(
+        self,
+        instance: Key,
+        root: Key,
+        definition: Key,
+        process_id: &Name,
+        tenant: &Name,
+    ) -> Self {
+        self.with(log::INSTANCE_KEY, instance)
+            .with(log::ROOT_INSTANCE_KEY, root)
+            .with(log::DEFINITION_KEY, (definition > 0).then_some(definition))
+            .with(log::PROCESS_ID, Value::non_empty(process_id))
+            .with(log::TENANT, Value::non_empty(tenant))
+    }
+}
+
+/// Adds the entry of a record, if it is one to keep.
+pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch) {
+    let Some(actor) = &record.actor else { return };
+    let Some(entry) = entry(record).filter(|entry| settings.keeps(actor.actor_type, entry.category)) else {
+        return;
+    };
+    let id = Name::from(audit_log_key(record.partition_id, record.position).to_string());
+    let row = batch.insert(&log::ENTITY, RowId::Text(id));
+    row.set(log::ENTITY_KEY, &entry.entity_key)
+        .set(log::ENTITY_TYPE, entry.entity_type)
+        .set(log::OPERATION_TYPE, entry.operation)
+        .set(log::CATEGORY, entry.category.as_str())
+        .set(log::RESULT, if entry.is_refused { "FAIL" } else { "SUCCESS" })
+        .set(log::TIMESTAMP, record.timestamp_ms)
+        .set(log::ACTOR_TYPE, actor.actor_type.as_str())
+        .set(log::ACTOR_ID, actor.id.as_ref());
+    if let Some(key) = record.batch_operation_reference {
+        row.set(log::BATCH_KEY, key).set(log::BATCH_TYPE, batch_type(entry.operation));
+    }
+    for (column, value) in entry.values {
+        row.set(column, value);
+    }
+}
+
+/// One record is one entry at most, so its position tells them apart.
+fn audit_log_key(partition_id: PartitionId, position: u64) -> Key {
+    compose_key(partition_id, position)
+}
+
+/// What a batch operation is called that does this to its items.
+fn batch_type(operation: &str) -> Option<&'static str> {
+    let kind = match operation {
+        "CANCEL" => BatchOperationType::CancelProcessInstance,
+        "RESOLVE" => BatchOperationType::ResolveIncident,
+        "MIGRATE" => BatchOperationType::MigrateProcessInstance,
+        "MODIFY" => BatchOperationType::ModifyProcessInstance,
+        _ => return None,
+    };
+    Some(kind.as_str())
+}
+
+fn entry(record: &Record) -> Option<Entry> {
+    let entry = match &record.value {
+        RecordValue::ProcessInstanceCreation(_)
+        | RecordValue::ProcessInstance(_)
+        | RecordValue::ProcessInstanceModification(_)
+        | RecordValue::ProcessInstanceMigration(_) => return of_instance(record),
+        RecordValue::Process(_)
+        | RecordValue::Decision(_)
+        | RecordValue::DecisionRequirements(_)
+        | RecordValue::Form(_)
+        | RecordValue::Resource(_) => return of_resource(record),
+        RecordValue::User(_)
+        | RecordValue::Group(_)
+        | RecordValue::Role(_)
+        | RecordValue::Tenant(_)
+        | RecordValue::MappingRule(_)
+        | RecordValue::Authorization(_) => return of_identity(record),
+        RecordValue::UserTask(_) => return of_user_task(record),
+        RecordValue::Incident(value) if record.intent == Intent::Resolved => {
+            Entry::new("INCIDENT", "RESOLVE", record.key)
+                .of_instance(
+                    value.process_instance_key,
+                    value.root_process_instance_key,
+                    value.process_definition_key,
+                    &value.bpmn_process_id,
+                    &value.tenant_id,
+                )
+                .with(log::ELEMENT_KEY, value.element_instance_key)
+                .with(log::JOB_KEY, value.job_key)
+        }
+        RecordValue::Job(value) => Entry::new("JOB", "UPDATE", record.key)
+            .of_instance(
+                value.process_instance_key,
+                value.root_process_instance_key,
+                value.process_definition_key,
+                &value.bpmn_process_id,
+                &value.tenant_id,
+            )
+            .with(log::ELEMENT_KEY, value.element_instance_key)
+            .with(log::JOB_KEY, record.key),
+        RecordValue::Variable(value) => {
+            let operation = if record.intent == Intent::Created { "CREATE" } else { "UPDATE" };
+            Entry::new("VARIABLE", operation, record.key)
+                .of_instance(
+                    value.process_instance_key,
+                    value.root_process_instance_key,
+                    value.process_definition_key,
+                    &value.bpmn_process_id,
+                    &value.tenant_id,
+                )
+                .with(log::ELEMENT_KEY, value.scope_key)
+                .with(log::DESCRIPTION, &value.name)
+        }
+        RecordValue::DecisionEvaluation(value) => Entry {
+            is_refused: record.intent == Intent::Failed,
+            ..Entry::new("DECISION", "EVALUATE", value.decision_key)
+                .with(log::EVALUATION_KEY, record.key)
+                .with(log::DECISION_ID, &value.decision_id)
+                .with(log::DECISION_KEY, value.decision_key)
+                .with(log::REQUIREMENTS_ID, &value.decision_requirements_id)
+                .with(log::REQUIREMENTS_KEY, value.decision_requirements_key)
+                .with(log::TENANT, &value.tenant_id)
+        },
+        RecordValue::BatchOperationCreation(value) if record.intent == Intent::Created => {
+            Entry::new("BATCH", "CREATE", value.batch_operation_key)
+                .with(log::BATCH_KEY, value.batch_operation_key)
+                .with(log::BATCH_TYPE, &value.batch_operation_type)
+        }
+        RecordValue::BatchOperationLifecycleManagement(value) => {
+            let operation = match record.intent {
+                Intent::Canceled => "CANCEL",
+                Intent::Suspended => "SUSPEND",
+                Intent::Resumed => "RESUME",
+                _ => return None,
+            };
+            Entry::new("BATCH", operation, value.batch_operation_key)
+                .with(log::BATCH_KEY, value.batch_operation_key)
+                .with(log::BATCH_TYPE, &value.batch_operation_type)
+        }
+        _ => return None,
+    };
+    Some(entry)
+}
+
+fn of_instance(record: &Record) -> Option<Entry> {
+    let entry = match &record.value {
+        RecordValue::ProcessInstanceCreation(value) => {
+            let key = value.process_instance_key;
+            let (definition, id) = (value.process_definition_key, &value.bpmn_process_id);
+            Entry::new("PROCESS_INSTANCE", "CREATE", key).of_instance(
+                key,
+                key,
+                definition,
+                id,
+                &value.tenant_id,
+            )
+        }
+        RecordValue::ProcessInstance(value)
+            if record.intent == Intent::ElementTerminating && &*value.bpmn_element_type == "PROCESS" =>
+        {
+            Entry::new("PROCESS_INSTANCE", "CANCEL", record.key).of_instance(
+                record.key,
+                value.root_process_instance_key,
+                value.process_definition_key,
+                &value.bpmn_process_id,
+                &value.tenant_id,
+            )
+        }
+        RecordValue::ProcessInstanceModification(value) => {
+            let (key, root) = (value.process_instance_key, value.root_process_instance_key);
+            Entry::new("PROCESS_INSTANCE", "MODIFY", key).of_instance(
+                key,
+                root,
+                0,
+                &Name::default(),
+                &value.tenant_id,
+            )
+        }
+        RecordValue::ProcessInstanceMigration(value) => {
+            let (key, root) = (value.process_instance_key, value.root_process_instance_key);
+            let target = value.target_process_definition_key;
+            Entry::new("PROCESS_INSTANCE", "MIGRATE", key).of_instance(
+                key,
+                root,
+                target,
+                &value.bpmn_process_id,
+                &value.tenant_id,
+            )
+        }
+        _ => return None,
+    };
+    Some(entry)
+}
+
+/// Deletion begins at once; a process may take its time to be gone.
+fn of_resource(record: &Record) -> Option<Entry> {
+    let is_process = matches!(record.value, RecordValue::Process(_));
+    let operation = match record.intent {
+        Intent::Created => "CREATE",
+        Intent::Deleting if is_process => "DELETE",
+        Intent::Deleted if !is_process => "DELETE",
+        _ => return None,
+    };
+    let entry = |key: Key, deployment: Key, tenant: &Name, name: &Name| {
+        Entry::new("RESOURCE", operation, key)
+            .with(log::DEPLOYMENT_KEY, (deployment > 0).then_some(deployment))
+            .with(log::TENANT, tenant)
+            .with(log::DESCRIPTION, Value::non_empty(name))
+    };
+    let entry = match &record.value {
+        RecordValue::Process(value) => {
+            let key = value.process_definition_key;
+            entry(key, value.deployment_key, &value.tenant_id, &value.resource_name)
+                .with(log::RESOURCE_KEY, key)
+                .with(log::DEFINITION_KEY, key)
+                .with(log::PROCESS_ID, &value.bpmn_process_id)
+        }
+        RecordValue::Decision(value) => {
+            entry(value.decision_key, value.deployment_key, &value.tenant_id, &value.decision_name)
+                .with(log::DECISION_KEY, value.decision_key)
+                .with(log::DECISION_ID, &value.decision_id)
+                .with(log::REQUIREMENTS_KEY, value.decision_requirements_key)
+                .with(log::REQUIREMENTS_ID, &value.decision_requirements_id)
+        }
+        RecordValue::DecisionRequirements(value) => {
+            let key = value.decision_requirements_key;
+            entry(key, value.deployment_key, &value.tenant_id, &value.resource_name)
+                .with(log::RESOURCE_KEY, key)
+                .with(log::REQUIREMENTS_KEY, key)
+                .with(log::REQUIREMENTS_ID, &value.decision_requirements_id)
+        }
+        RecordValue::Form(value) => {
+            entry(value.form_key, value.deployment_key, &value.tenant_id, &value.resource_name)
+                .with(log::RESOURCE_KEY, value.form_key)
+                .with(log::FORM_KEY, value.form_key)
+        }
+        RecordValue::Resource(value) => {
+            entry(value.resource_key, value.deployment_key, &value.tenant_id, &value.resource_name)
+                .with(log::RESOURCE_KEY, value.resource_key)
+        }
+        _ => return None,
+    };
+    Some(entry)
+}
+
+fn of_user_task(record: &Record) -> Option<Entry> {
+    let RecordValue::UserTask(value) = &record.value else { return None };
+    let (operation, is_refused) = match record.intent {
+        Intent::Assigned if value.assignee.is_empty() => ("UNASSIGN", false),
+        Intent::AssignmentDenied if value.assignee.is_empty() => ("UNASSIGN", true),
+        Intent::Assigned => ("ASSIGN", false),
+        Intent::AssignmentDenied => ("ASSIGN", true),
+        Intent::Updated => ("UPDATE", false),
+        Intent::UpdateDenied => ("UPDATE", true),
+        Intent::Completed => ("COMPLETE", false),
+        Intent::CompletionDenied => ("COMPLETE", true),
+        _ => return None,
+    };
+    let entry = Entry::new("USER_TASK", operation, record.key)
+        .of_instance(
+            value.process_instance_key,
+            value.root_process_instance_key,
+            value.process_definition_key,
+            &value.bpmn_process_id,
+            &value.tenant_id,
+        )
+        .with(log::ELEMENT_KEY, value.element_instance_key)
+        .with(log::USER_TASK_KEY, record.key)
+        .with(log::FORM_KEY, value.form_key);
+    let entry = match operation {
+        "ASSIGN" => entry.with(log::RELATED_KEY, &value.assignee).with(log::RELATED_TYPE, "USER"),
+        _ => entry,
+    };
+    Some(Entry { is_refused, ..entry })
+}
+
+fn of_identity(record: &Record) -> Option<Entry> {
+    let operation = match record.intent {
+        Intent::Created => "CREATE",
+        Intent::Updated => "UPDATE",
+        Intent::Deleted => "DELETE",
+        Intent::EntityAdded => "ASSIGN",
+        Intent::EntityRemoved => "UNASSIGN",
+        _ => return None,
+    };
+    let entry = |kind: &'static str, id: &Name, name: &Name| {
+        Entry::new(kind, operation, id).with(log::DESCRIPTION, Value::non_empty(name))
+    };
+    let with_member = |entry: Entry, id: &Name, kind: &Name| match operation {
+        "ASSIGN" | "UNASSIGN" => entry.with(log::RELATED_KEY, id).with(log::RELATED_TYPE, kind),
+        _ => entry,
+    };
+    let entry = match &record.value {
+        RecordValue::User(value) => entry("USER", &value.username, &value.name),
+        RecordValue::MappingRule(value) => entry("MAPPING_RULE", &value.mapping_rule_id, &value.name),
+        RecordValue::Authorization(value) => Entry::new("AUTHORIZATION", operation, value.authorization_key)
+            .with(log::RELATED_KEY, Value::non_empty(&value.owner_id))
+            .with(log::RELATED_TYPE, Value::non_empty(&value.owner_type)),
+        RecordValue::Group(value) => {
+            let GroupRecord { group_id, name, entity_id, entity_type, .. } = &**value;
+            with_member(entry("GROUP", group_id, name), entity_id, entity_type)
+        }
+        RecordValue::Role(value) => {
+            let RoleRecord { role_id, name, entity_id, entity_type, .. } = &**value;
+            with_member(entry("ROLE", role_id, name), entity_id, entity_type)
+        }
+        RecordValue::Tenant(value) => {
+            let TenantRecord { tenant_id, name, entity_id, entity_type, .. } = &**value;
+            with_member(entry("TENANT", tenant_id, name), entity_id, entity_type).with(log::TENANT, tenant_id)
+        }
+        _ => return None,
+    };
+    Some(entry)
+}

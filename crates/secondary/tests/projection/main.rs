@@ -1,0 +1,73 @@
+//! What records become: rows of the audit log and of batch operations.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+mod audit_log;
+mod batch_operations;
+
+use std::collections::BTreeMap;
+
+use protocol::{Actor, Intent, Key, Name, Record, RecordValue};
+use secondary::model::Entity;
+use secondary::{AuditSettings, Batch, Loader, Projection, StoreError, Value};
+
+/// Knows no model.
+struct Nothing;
+
+impl Loader for Nothing {
+    fn load(&mut self, _: Key) -> Result<Option<(Name, Name)>, StoreError> {
+        Ok(None)
+    }
+}
+
+/// A record of something that nobody asked for.
+pub fn record(position: u64, key: Key, intent: Intent, value: impl Into<RecordValue>) -> Record {
+    Record {
+        position,
+        source_position: 1,
+        key,
+        timestamp_ms: 1000 + position.cast_signed(),
+        partition_id: 1,
+        intent,
+        operation_reference: None,
+        value: value.into(),
+        batch_operation_reference: None,
+        actor: None,
+    }
+}
+
+/// The same, asked for.
+pub fn asked(by: &Actor, record: Record) -> Record {
+    Record { actor: Some(by.clone()), ..record }
+}
+
+/// Rows of an entity after some records: what is set, and by how much the rest has grown.
+pub fn rows(
+    entity: &'static Entity,
+    settings: &AuditSettings,
+    records: &[Record],
+) -> Vec<BTreeMap<&'static str, String>> {
+    let mut projection = Projection::new(Box::new(Nothing)).with_audit(settings.clone());
+    let mut batch = Batch::default();
+    for record in records {
+        projection.apply(record, &mut batch);
+    }
+    let text = |value: &Value| match value {
+        Value::Null => "null".to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Text(text) => text.to_string(),
+    };
+    let changes = batch.changes().iter().filter(|change| change.entity == entity.id);
+    changes
+        .map(|change| {
+            let mut row = BTreeMap::from([(entity.columns[0].name, text(&change.id.value()))]);
+            for (column, value) in change.values.iter().filter(|(_, value)| *value != Value::Null) {
+                row.insert(entity.columns[*column as usize].name, text(value));
+            }
+            for (column, amount) in &change.increments {
+                row.insert(entity.columns[*column as usize].name, format!("+{amount}"));
+            }
+            row
+        })
+        .collect()
+}
