@@ -138,7 +138,7 @@ entities! {
 
     /// Who did what.
     AuditLog audit_log {
-        KEY auditLogKey: Text always, ENTITY_KEY entityKey: Text, ENTITY_TYPE entityType: Text, OPERATION_TYPE operationType: Text,
+        KEY auditLogKey: Key always, ENTITY_KEY entityKey: Text, ENTITY_TYPE entityType: Text, OPERATION_TYPE operationType: Text,
         BATCH_KEY batchOperationKey: Key, BATCH_TYPE batchOperationType: Text, TIMESTAMP timestamp: Time always, ACTOR_ID actorId: Text,
         ACTOR_TYPE actorType: Text, AGENT_ELEMENT_ID agentElementId: Text, TENANT tenantId: Text, RESULT result: Text,
         CATEGORY category: Text, PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,

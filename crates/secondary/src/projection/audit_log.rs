@@ -1,8 +1,8 @@
 //! Who did what. The engine names who asked in the records that tell of exactly what was asked for, and in no others.
 
 use protocol::{
-    ActorType, BatchOperationType, GroupRecord, Intent, Key, Name, PartitionId, Record, RecordValue,
-    RoleRecord, TenantRecord, compose_key,
+    ActorType, BatchOperationType, GroupRecord, Intent, Key, Name, Record, RecordValue, RoleRecord,
+    TenantRecord, compose_key,
 };
 
 use crate::change::{Batch, RowId};
@@ -112,8 +112,9 @@ pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch
     let Some(entry) = entry(record).filter(|entry| settings.keeps(actor.actor_type, entry.category)) else {
         return;
     };
-    let id = Name::from(audit_log_key(record.partition_id, record.position).to_string());
-    let row = batch.insert(&log::ENTITY, RowId::Text(id));
+    // One record is one entry at most, so its position tells them apart.
+    let id = RowId::Key(compose_key(record.partition_id, record.position));
+    let row = batch.insert(&log::ENTITY, id);
     row.set(log::ENTITY_KEY, &entry.entity_key)
         .set(log::ENTITY_TYPE, entry.entity_type)
         .set(log::OPERATION_TYPE, entry.operation)
@@ -128,11 +129,6 @@ pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch
     for (column, value) in entry.values {
         row.set(column, value);
     }
-}
-
-/// One record is one entry at most, so its position tells them apart.
-fn audit_log_key(partition_id: PartitionId, position: u64) -> Key {
-    compose_key(partition_id, position)
 }
 
 /// What a batch operation is called that does this to its items.

@@ -99,7 +99,7 @@ fn batch_operations_are_looked_at() {
         one,
         serde_json::json!({
             "batchOperationKey": "1", "state": "FAILED", "batchOperationType": "CANCEL_PROCESS_INSTANCE",
-            "startDate": "1970-01-01T00:00:00.000Z", "endDate": null, "actorType": "ANONYMOUS", "actorId": null,
+            "startDate": "1970-01-01T00:00:00.000Z", "endDate": null, "actorType": "USER", "actorId": "ann",
             "operationsTotalCount": 3, "operationsFailedCount": 1, "operationsCompletedCount": 1,
             "errors": [{"partitionId": 1, "type": "QUERY_FAILED", "message": "no"}],
         })
@@ -116,7 +116,8 @@ fn batch_operations_are_looked_at() {
     assert_eq!(search(""), "1 12");
     assert_eq!(search(r#"{"sort":[{"field":"batchOperationKey","order":"DESC"}]}"#), "12 1");
     assert_eq!(search(r#"{"filter":{"state":{"$in":["ACTIVE","COMPLETED"]}}}"#), "12");
-    assert_eq!(search(r#"{"filter":{"actorType":"USER"}}"#), "");
+    assert_eq!(search(r#"{"filter":{"actorType":"USER","actorId":{"$like":"a*"}}}"#), "1 12");
+    assert_eq!(search(r#"{"filter":{"actorType":"CLIENT"}}"#), "");
     let items = |body: &str| {
         keys(body, Operation::SearchBatchOperationItems, "/v2/batch-operation-items/search", "itemKey")
     };

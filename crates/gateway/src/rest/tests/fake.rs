@@ -30,6 +30,10 @@ pub(super) struct FakeBroker {
     pub(super) awaited: Mutex<Vec<(Vec<Name>, Duration)>>,
     /// Taken in turn before the usual answers.
     pub(super) scripted: Mutex<VecDeque<Result<Response, SubmitError>>>,
+    /// How everything is refused, if it is.
+    pub(super) refusal: Option<fn() -> SubmitError>,
+    /// Questions about what lives.
+    pub(super) reads: AtomicUsize,
     /// Whether activations find nothing and wait for ever.
     pub(super) no_jobs: bool,
     /// Whether anybody has the role of administrators.
@@ -51,9 +55,14 @@ impl FakeBroker {
     fn answer(&self, command: Command) -> Result<Answer, SubmitError> {
         let usual = usual(command.asked());
         self.commands.lock().unwrap().push(command);
+        self.refuse()?;
         let response = self.scripted.lock().unwrap().pop_front().unwrap_or(Ok(usual))?;
         let timing = Timing { queued: Duration::from_micros(1), ..Timing::default() };
         Ok(Answer { response, timing, position: 42 })
+    }
+
+    fn refuse(&self) -> Result<(), SubmitError> {
+        self.refusal.map_or(Ok(()), |refusal| Err(refusal()))
     }
 
     /// Waits until so many activations wait.
@@ -259,6 +268,9 @@ impl Broker for FakeBroker {
         wait: Option<Duration>,
     ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
         self.activations.lock().unwrap().push((request, wait));
+        if let Err(refused) = self.refuse() {
+            return std::future::ready(Err(refused)).boxed();
+        }
         if !self.no_jobs {
             return std::future::ready(Ok(vec![job()])).boxed();
         }
@@ -276,6 +288,10 @@ impl Broker for FakeBroker {
     }
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        if let Err(refused) = self.refuse() {
+            return std::future::ready(Err(refused)).boxed();
+        }
         if query == Query::Identity(IdentityQuery::HasAdministrator) {
             let reply = IdentityReply::HasAdministrator(self.has_administrator);
             return std::future::ready(Ok(QueryReply::Identity(reply))).boxed();

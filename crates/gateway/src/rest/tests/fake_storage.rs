@@ -1,5 +1,6 @@
 //! Secondary storage that has one row of everything, and remembers what it was asked.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,6 +17,10 @@ pub(super) struct FakeStorage {
     /// Columns that are empty.
     pub(super) empty: Vec<&'static str>,
     pub(super) progress: Arc<Progress>,
+    /// Whether there are no rows.
+    pub(super) has_nothing: bool,
+    /// How often numbers were asked for.
+    pub(super) statistics: AtomicUsize,
 }
 
 impl FakeStorage {
@@ -48,10 +53,12 @@ impl Reader for FakeStorage {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
         self.searches.lock().unwrap().push(search);
-        ready(Ok(Found { rows: vec![row], total: 1, has_more: false })).boxed()
+        let rows = if self.has_nothing { vec![] } else { vec![row] };
+        ready(Ok(Found { total: rows.len() as u64, rows, has_more: false })).boxed()
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        self.statistics.fetch_add(1, Ordering::SeqCst);
         let groups = statistics.group_by.iter().map(|column| &statistics.entity.0.columns[*column as usize]);
         let mut row: Row = groups.map(|column| self.value(column)).collect();
         row.extend(statistics.aggregates.iter().map(|aggregate| match aggregate {

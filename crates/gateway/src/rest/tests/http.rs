@@ -142,7 +142,7 @@ fn problems_over_the_wire() {
                 "415 Unsupported Media Type",
                 "",
             ),
-            ("GET /v2/audit-logs/7 HTTP/1.1\r\nhost: x\r\n\r\n", "501 Not Implemented", ""),
+            ("GET /v2/audit-logs/7 HTTP/1.1\r\nhost: x\r\n\r\n", "403 Forbidden", ""),
             (
                 "GET /v2/jobs/search HTTP/1.1\r\nhost: x\r\n\r\n",
                 "405 Method Not Allowed",

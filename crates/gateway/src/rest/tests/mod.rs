@@ -3,7 +3,9 @@
 mod access;
 mod batch_operations;
 mod contract;
+mod documented;
 mod documents;
+mod errors;
 mod fake;
 mod fake_storage;
 mod http;

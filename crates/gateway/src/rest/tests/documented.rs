@@ -1,0 +1,100 @@
+//! `docs/rest-operations.md` says of each operation what answers it, and which test shows it. `UPDATE_EXPECT=1` writes it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::contract::{NOT_SERVED, small_body, valid_path};
+use super::fake::FakeBroker;
+use super::fake_storage::FakeStorage;
+use super::{block_on, request, stored_gateway, text};
+use crate::rest::contract::{Media, Operation, ROUTES};
+use crate::rest::query;
+
+const HEAD: &str = "\
+# REST operations
+
+Each of the 183 operations of release 8.9, and who answers it. A test writes this page (`UPDATE_EXPECT=1 cargo test -p gateway documented`)
+from the contract, from what an operation asks for while it is answered, and from [the compatibility table](compatibility.md), which says more.
+
+- **command**: it goes through the log and is answered by the engine;
+- **engine state**: the engine answers for what lives, at once;
+- **secondary storage**: what happened, a moment later; without secondary storage it is refused with 403;
+- **gateway**: it knows by itself, or asks a store of documents.
+
+| operation | request | answered by | shown by |
+|---|---|---|---|
+";
+
+/// What an operation asks while it is answered.
+fn answered_by(operation: Operation) -> &'static str {
+    if NOT_SERVED.contains(&operation) {
+        return "not served";
+    }
+    let spec = operation.spec();
+    if spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart) {
+        return if operation == Operation::CreateDeployment { "command" } else { "gateway" };
+    }
+    let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
+    let gateway = stored_gateway(&broker, &storage);
+    let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
+    block_on(async { text(gateway.answer(request(spec.method, &valid_path(spec), body)).await).await });
+    let is_command = !broker.commands.lock().unwrap().is_empty();
+    let is_activation = !broker.activations.lock().unwrap().is_empty();
+    let has_read = broker.reads.load(Ordering::SeqCst) > 0;
+    let is_stored =
+        !storage.searches.lock().unwrap().is_empty() || storage.statistics.load(Ordering::SeqCst) > 0;
+    match (is_command || is_activation, has_read, is_stored) {
+        (true, ..) => "command",
+        (_, true, _) if query::get_of(operation).is_some() => {
+            "engine state; what has ended: secondary storage"
+        }
+        (_, true, true) => "engine state and secondary storage",
+        (_, true, false) => "engine state",
+        (_, _, true) => "secondary storage",
+        _ if query::get_of(operation).is_some() => "secondary storage",
+        _ => "gateway",
+    }
+}
+
+/// The tests that a table of the page names for an operation.
+fn evidence(page: &str) -> BTreeMap<String, String> {
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<_>>());
+    let mut found = BTreeMap::new();
+    for cells in cells.filter(|cells| cells.len() == 3 && cells[1] != "no") {
+        for name in cells[0].split('`').skip(1).step_by(2) {
+            found.entry(name.to_owned()).or_insert_with(|| cells[2].to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_operations_is_true() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = std::fs::read_to_string(docs.join("compatibility.md")).unwrap();
+    let evidence = evidence(&page);
+    let mut operations: Vec<Operation> = ROUTES.iter().flat_map(|node| node.operations).flatten().collect();
+    operations.sort_by_key(|operation| operation.spec().id);
+    assert_eq!(operations.len(), 183);
+    let mut table = HEAD.to_owned();
+    for operation in operations {
+        let spec = operation.spec();
+        let answered_by = answered_by(operation);
+        let shown_by = match evidence.get(spec.id) {
+            Some(shown_by) => shown_by,
+            None if answered_by == "not served" => "",
+            None => panic!("docs/compatibility.md says nothing of `{}`", spec.id),
+        };
+        table +=
+            &format!("| `{}` | `{} {}` | {answered_by} | {shown_by} |\n", spec.id, spec.method, spec.path);
+    }
+    let path = docs.join("rest-operations.md");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, &table).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == table, "docs/rest-operations.md is stale; UPDATE_EXPECT=1 writes it");
+}

@@ -1,0 +1,124 @@
+//! The errors that the contract has for an operation are there.
+
+use std::sync::Arc;
+
+use broker::api::SubmitError;
+use protocol::{Rejection, RejectionType};
+
+use super::contract::{example, path_of, problem, small_body, valid_path};
+use super::fake::FakeBroker;
+use super::fake_storage::FakeStorage;
+use super::{block_on, request, stored_gateway, text};
+use crate::rest::contract::{Format, Kind, Media, Operation, OperationSpec};
+use crate::rest::operation::served;
+
+fn declares(spec: &OperationSpec, status: u16) -> bool {
+    spec.responses.iter().any(|(declared, _)| *declared == status)
+}
+
+/// The answer to a valid request when everything is refused like this and nothing is stored.
+fn refused(operation: Operation, refusal: fn() -> SubmitError) -> (u16, String) {
+    let spec = operation.spec();
+    let broker = Arc::new(FakeBroker { refusal: Some(refusal), ..FakeBroker::default() });
+    let storage = Arc::new(FakeStorage { has_nothing: true, ..FakeStorage::default() });
+    let gateway = stored_gateway(&broker, &storage);
+    let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
+    block_on(async { text(gateway.answer(request(spec.method, &valid_path(spec), body)).await).await })
+}
+
+/// Served operations with a JSON body or none that declare a status.
+fn declaring(status: u16) -> Vec<Operation> {
+    let is_multipart =
+        |spec: &OperationSpec| spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart);
+    served()
+        .into_iter()
+        .filter(|operation| declares(operation.spec(), status) && !is_multipart(operation.spec()))
+        .collect()
+}
+
+fn check(operations: &[Operation], status: u16, refusal: fn() -> SubmitError) {
+    for operation in operations {
+        let (found, answer) = refused(*operation, refusal);
+        assert_eq!(found, status, "{}: {answer}", operation.spec().id);
+        problem(found, &answer);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let mut operations = declaring(404);
+    // A list under something that does not exist is empty.
+    operations.retain(|operation| !operation.spec().id.starts_with("search"));
+    assert!(operations.len() > 85, "only {}", operations.len());
+    check(&operations, 404, || Rejection::not_found("there is no such thing").into());
+}
+
+#[test]
+fn what_does_not_fit_the_state_is_a_conflict() {
+    let operations = declaring(409);
+    assert!(operations.len() > 20, "only {}", operations.len());
+    check(&operations, 409, || Rejection::invalid_state("not now").into());
+    check(&operations, 409, || Rejection::new(RejectionType::AlreadyExists, "it is there").into());
+}
+
+#[test]
+fn nobody_who_lacks_a_permission_gets_anything() {
+    let forbidden = || SubmitError::from(Rejection::new(RejectionType::Forbidden, "you may not"));
+    let mut operations = declaring(403);
+    // Those that only read from a store ask nobody else.
+    operations.retain(|operation| refused(*operation, forbidden).0 != 200);
+    assert!(operations.len() > 60, "only {}", operations.len());
+    for operation in operations {
+        let (status, answer) = refused(operation, forbidden);
+        // What nobody has is not found, whoever asks.
+        assert!([403, 404].contains(&status), "{}: {status} {answer}", operation.spec().id);
+    }
+}
+
+#[test]
+fn a_partition_that_takes_no_more_says_so() {
+    let mut operations = declaring(503);
+    // It tells of the server as a whole.
+    operations.retain(|operation| *operation != Operation::GetStatus);
+    assert!(operations.len() > 65, "only {}", operations.len());
+    check(&operations, 503, || SubmitError::ResourceExhausted("too much at once".into()));
+    check(&operations, 503, || SubmitError::Unavailable("no leader".into()));
+}
+
+#[test]
+fn who_waits_too_long_is_told() {
+    let operations = declaring(504);
+    assert_eq!(operations.len(), 7);
+    check(&operations, 504, || SubmitError::Timeout("no answer in time".into()));
+}
+
+#[test]
+fn bad_parameters_of_the_query_are_refused_by_name() {
+    let gateway = stored_gateway(&Arc::default(), &Arc::default());
+    let mut tried = 0;
+    for operation in served() {
+        let spec = operation.spec();
+        for parameter in spec.query_parameters {
+            let bad = match &parameter.schema.kind {
+                Kind::Boolean => "maybe",
+                Kind::Text(text) if text.format == Format::DateTime => "yesterday",
+                Kind::Text(text) if text.pattern.is_some() => "%20%C3%A4!",
+                _ => continue,
+            };
+            let mut path = path_of(spec).split('?').next().unwrap().to_owned();
+            let others = spec.query_parameters.iter().filter(|other| other.required);
+            let others = others
+                .filter(|other| other.name != parameter.name)
+                .map(|other| format!("&{}={}", other.name, example(other.schema, 0).as_str().unwrap()));
+            path += &format!("?{}={bad}{}", parameter.name, others.collect::<String>());
+            let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
+            let (status, answer) =
+                block_on(async { text(gateway.answer(request(spec.method, &path, body)).await).await });
+            assert_eq!(status, 400, "{} {path}: {answer}", spec.id);
+            let detail = problem(status, &answer);
+            assert!(detail.starts_with(&format!("{}: ", parameter.name)), "{} {path}: {detail}", spec.id);
+            tried += 1;
+        }
+    }
+    assert!(tried >= 9, "only {tried}");
+}
