@@ -93,6 +93,7 @@ fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
         intent: Intent::Broadcasted,
         operation_reference: None,
         batch_operation_reference: None,
+        actor: None,
         value: SignalRecord {
             signal_name: Name::from("s"),
             variables: Document::default(),
