@@ -267,6 +267,7 @@ mod tests {
             intent: Intent::Created,
             operation_reference: None,
             batch_operation_reference: None,
+            actor: None,
             value: VariableRecord {
                 name: Name::from("a"),
                 value: Json::from_valid("1".as_bytes().to_vec()),
