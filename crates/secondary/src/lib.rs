@@ -9,6 +9,7 @@ mod cursor;
 mod exporter;
 mod history;
 pub mod model;
+mod opensearch;
 mod progress;
 mod projection;
 mod query;
@@ -17,6 +18,7 @@ mod sqlite;
 mod store;
 mod value;
 
+pub use self::opensearch::{OpensearchLoader, OpensearchOptions, OpensearchReader, OpensearchWriter};
 pub use change::{Batch, Change, Operation, RowId};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use exporter::StoreExporter;

@@ -11,6 +11,9 @@ use std::path::Path;
 use secondary::{Cleaner, Reader, SqliteCleaner, SqliteOptions, SqliteReader, SqliteWriter, Writer};
 use suite::Store;
 
+/// Random searches.
+const ROUNDS: u32 = 300;
+
 struct Sqlite(SqliteOptions);
 
 impl Sqlite {
@@ -36,7 +39,7 @@ impl Store for Sqlite {
 #[test]
 fn sqlite() {
     let directory = tempfile::tempdir().unwrap();
-    suite::run(&Sqlite::in_directory(directory.path()));
+    suite::run(&Sqlite::in_directory(directory.path()), ROUNDS);
 }
 
 #[test]

@@ -24,9 +24,10 @@ pub trait Store {
     fn cleaner(&self) -> Box<dyn Cleaner>;
 }
 
-pub fn run(store: &dyn Store) {
+/// Everything, with so many random searches.
+pub fn run(store: &dyn Store, rounds: u32) {
     changes(store);
-    searches(store);
+    searches(store, rounds);
     related(store);
     latest(store);
     statistics(store);
@@ -185,12 +186,12 @@ fn random_sort(dice: &mut Dice) -> Vec<Sort> {
 }
 
 /// Random searches over random rows, as a whole and page by page, both ways.
-fn searches(store: &dyn Store) {
+fn searches(store: &dyn Store, rounds: u32) {
     let rows = model::rows(120, 42);
     fill(&mut *store.writer(), &rows);
     let reader = store.reader();
     let mut dice = Dice::new(1);
-    for round in 0..300 {
+    for round in 0..rounds {
         let filter = random_filter(&mut dice, 2);
         let mut search = Search { sort: random_sort(&mut dice), ..search(&instance::ENTITY, filter) };
         let wanted = model::found(&rows, &search);

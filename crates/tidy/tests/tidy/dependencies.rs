@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     ("auth", &[]),
     (
         "baton",
@@ -39,6 +39,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "engine",
             "export",
             "gateway",
+            "opensearch",
             "protocol",
             "replication",
             "secondary",
@@ -56,9 +57,10 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ("feel", &[]),
     ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary"]),
     ("grpc", &[]),
+    ("opensearch", &["auth"]),
     ("protocol", &[]),
     ("replication", &[]),
-    ("secondary", &["export", "protocol", "xml"]),
+    ("secondary", &["export", "opensearch", "protocol", "xml"]),
     ("state", &[]),
     ("tidy", &[]),
     ("xml", &[]),

@@ -1,0 +1,79 @@
+//! OpenSearch and Elasticsearch, over HTTP: an index for each entity, a document for each row.
+//!
+//! There are no transactions, so writing is made repeatable instead (`apply.painless`, `writer`), and no joins, so that
+//! what other rows say is asked first (`condition`).
+
+mod condition;
+mod loader;
+mod reader;
+mod row;
+mod schema;
+mod search;
+mod statistics;
+mod writer;
+
+use std::time::Duration;
+
+use ::opensearch::{Answer, ClientError, Limits};
+use serde_json::Value as Json;
+
+pub use loader::OpensearchLoader;
+pub use reader::OpensearchReader;
+pub use writer::OpensearchWriter;
+
+use crate::model::Entity;
+use crate::store::StoreError;
+
+/// Options of the store.
+#[derive(Debug, Clone)]
+pub struct OpensearchOptions {
+    /// The nodes.
+    pub client: ::opensearch::Options,
+    /// What the names of all indices, aliases, templates and scripts begin with.
+    pub index_prefix: String,
+    /// Shards of each index that is made.
+    pub number_of_shards: u32,
+    /// Further copies of each shard.
+    pub number_of_replicas: u32,
+    /// How long a query may take.
+    pub query_timeout: Duration,
+    /// How much is written at once.
+    pub bulk: Limits,
+}
+
+impl OpensearchOptions {
+    /// The defaults, for one node.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            client: ::opensearch::Options::new(url),
+            index_prefix: "baton".to_owned(),
+            number_of_shards: 1,
+            number_of_replicas: 1,
+            query_timeout: Duration::from_secs(10),
+            bulk: Limits::default(),
+        }
+    }
+
+    /// The name by which rows of an entity are read and written.
+    fn alias(&self, entity: &Entity) -> String {
+        format!("{}-{}", self.index_prefix, entity.name)
+    }
+
+    /// The name by which positions are read and written.
+    fn progress(&self) -> String {
+        format!("{}-progress", self.index_prefix)
+    }
+}
+
+/// What a missing answer means to those who ask.
+fn unanswered(error: ClientError) -> StoreError {
+    StoreError::Unavailable(error.to_string())
+}
+
+/// The body of a good answer.
+fn expect(answer: &Answer) -> Result<Json, StoreError> {
+    if !answer.status.is_success() {
+        return Err(StoreError::Unavailable(answer.reason()));
+    }
+    answer.json().map_err(unanswered)
+}

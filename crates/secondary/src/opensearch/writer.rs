@@ -1,0 +1,255 @@
+//! Writing: documents in bulk, then a refresh, then the position they go up to.
+//!
+//! What is not acknowledged comes again, in batches that need not have the same borders, so each change is made such
+//! that repeating does not matter: see `apply.painless`. A session of the writer has a number, its epoch, which grows with
+//! each opening: what an earlier one sent, and arrives after its time, changes nothing any more, and its position is
+//! refused. A row that was deleted remembers nothing, so there that does not hold.
+
+use std::collections::BTreeSet;
+
+use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
+use protocol::PartitionId;
+use serde_json::{Map, Value as Json, json};
+
+use super::row::{document_id, holds_too_long, to_json};
+use super::{OpensearchOptions, expect, schema, unanswered};
+use crate::change::{Batch, Change, Operation};
+use crate::model::{Entity, EntityId, Kind};
+use crate::store::{StoreError, Writer};
+
+/// How often a change is tried when another partition changes the same row.
+const CONFLICTS_MAX: u32 = 10;
+
+/// Writes the rows of one partition.
+pub struct OpensearchWriter {
+    options: OpensearchOptions,
+    partition: PartitionId,
+    client: Option<Blocking>,
+    session: Option<Session>,
+}
+
+/// From opening to the first failure.
+#[derive(Debug)]
+struct Session {
+    epoch: u64,
+    /// The position that is stored.
+    position: u64,
+    /// The version of the document that says so.
+    version: Version,
+}
+
+#[derive(Debug)]
+struct Version {
+    seq_no: u64,
+    primary_term: u64,
+}
+
+impl OpensearchWriter {
+    /// A writer that is not open yet.
+    pub fn new(options: OpensearchOptions, partition: PartitionId) -> Self {
+        Self { options, partition, client: None, session: None }
+    }
+
+    fn progress_path(&self) -> String {
+        format!("/{}/_doc/{}", self.options.progress(), self.partition)
+    }
+
+    /// Stores a position, if nobody else has stored one since.
+    fn store(
+        &self,
+        client: &Blocking,
+        position: u64,
+        epoch: u64,
+        version: Option<&Version>,
+    ) -> Result<Version, StoreError> {
+        let condition = match version {
+            Some(Version { seq_no, primary_term }) => {
+                format!("if_seq_no={seq_no}&if_primary_term={primary_term}")
+            }
+            None => "op_type=create".to_owned(),
+        };
+        let path = format!("{}?{condition}", self.progress_path());
+        let body = json!({ "position": position, "epoch": epoch });
+        let answer = client.json(Method::PUT, &path, Some(&body)).map_err(unanswered)?;
+        if answer.status == StatusCode::CONFLICT {
+            let reason = format!("somebody else writes for partition {}", self.partition);
+            return Err(StoreError::Unavailable(reason));
+        }
+        version_of(&expect(&answer)?)
+    }
+
+    fn write_session(
+        &self,
+        client: &Blocking,
+        session: &Session,
+        batch: &Batch,
+        position: u64,
+    ) -> Result<Version, StoreError> {
+        let mut bulk = Bulk::new(self.options.bulk);
+        let mut sent = Vec::new();
+        let mut touched = BTreeSet::new();
+        for change in batch.changes() {
+            let is_empty = change.values.is_empty() && change.increments.is_empty();
+            if is_empty && change.operation == Operation::Update {
+                continue;
+            }
+            self.push(&mut bulk, session, change, position)?;
+            sent.push(change);
+            touched.insert(change.entity);
+            if bulk.is_full() {
+                check(client, &mut bulk, &mut sent)?;
+            }
+        }
+        check(client, &mut bulk, &mut sent)?;
+        self.refresh(client, &touched)?;
+        self.store(client, position, session.epoch, Some(&session.version))
+    }
+
+    fn push(
+        &self,
+        bulk: &mut Bulk,
+        session: &Session,
+        change: &Change,
+        position: u64,
+    ) -> Result<(), StoreError> {
+        let entity = Entity::of(change.entity);
+        let place = json!({
+            "_index": self.options.alias(entity),
+            "_id": document_id(&change.id),
+            // An index that somebody has deleted is not made again without its schema.
+            "require_alias": true,
+        });
+        if change.operation == Operation::Delete {
+            bulk.push(&json!({ "delete": place }), None);
+            return Ok(());
+        }
+        let mut values = Map::new();
+        let mut too_long = Vec::new();
+        for (column, value) in &change.values {
+            let column = &entity.columns[*column as usize];
+            let value = to_json(value, column.kind)
+                .ok_or_else(|| refused(change, format!("'{}' is no list of texts", column.name)))?;
+            if holds_too_long(&value) && column.kind != Kind::Json {
+                too_long.push(column.name);
+            }
+            values.insert(column.name.to_owned(), value);
+        }
+        let is_insert = change.operation == Operation::Insert;
+        if is_insert {
+            let id = &entity.columns[0];
+            values.insert(id.name.to_owned(), to_json(&change.id.value(), id.kind).unwrap_or_default());
+        }
+        let names = |column: u8| entity.columns[column as usize].name.to_owned();
+        let increments: Map<_, _> =
+            change.increments.iter().map(|(column, by)| (names(*column), Json::from(*by))).collect();
+        let mut source = json!({ "script": { "id": schema::script(&self.options), "params": {
+            "partition": self.partition.to_string(),
+            "epoch": session.epoch,
+            "from": session.position,
+            "to": position,
+            "values": values,
+            "tooLong": too_long,
+            "increments": increments,
+        } } });
+        if is_insert {
+            source["scripted_upsert"] = true.into();
+            source["upsert"] = json!({});
+        }
+        let mut action = json!({ "update": place });
+        action["update"]["retry_on_conflict"] = CONFLICTS_MAX.into();
+        bulk.push(&action, Some(source.to_string().as_bytes()));
+        Ok(())
+    }
+
+    /// Makes visible what was written.
+    fn refresh(&self, client: &Blocking, touched: &BTreeSet<EntityId>) -> Result<(), StoreError> {
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let aliases: Vec<_> = touched.iter().map(|id| self.options.alias(Entity::of(*id))).collect();
+        let path = format!("/{}/_refresh", aliases.join(","));
+        let body = expect(&client.json(Method::POST, &path, None).map_err(unanswered)?)?;
+        // A copy that is not there is brought up to date before it is asked; one that is there must have done it.
+        match body["_shards"]["failed"].as_u64() {
+            Some(0) => Ok(()),
+            _ => Err(StoreError::Unavailable(format!(
+                "not all shards could be refreshed: {}",
+                body["_shards"]
+            ))),
+        }
+    }
+}
+
+impl Writer for OpensearchWriter {
+    fn open(&mut self) -> Result<u64, StoreError> {
+        self.session = None;
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => Blocking::new(&self.options.client).map_err(unanswered)?,
+        };
+        let client = self.client.insert(client);
+        schema::prepare(client, &self.options)?;
+        let path = format!("/{}/_doc/{}", self.options.progress(), self.partition);
+        let known = schema::found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
+        let number = |name: &str| {
+            known.as_ref().map_or(Some(0), |known| known["_source"][name].as_u64()).ok_or_else(|| {
+                StoreError::Schema(format!("the position of partition {} has no '{name}'", self.partition))
+            })
+        };
+        let (position, epoch) = (number("position")?, number("epoch")? + 1);
+        let version = known.as_ref().map(version_of).transpose()?;
+        let client = self.client.as_ref().expect("it was put there above");
+        let version = self.store(client, position, epoch, version.as_ref())?;
+        self.session = Some(Session { epoch, position, version });
+        Ok(position)
+    }
+
+    fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError> {
+        let (Some(client), Some(session)) = (&self.client, &self.session) else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let outcome = self.write_session(client, session, batch, position);
+        match (outcome, &mut self.session) {
+            (Ok(version), Some(session)) => {
+                (session.position, session.version) = (position, version);
+                Ok(())
+            }
+            // Without that row, it can be tried again.
+            (Err(error @ StoreError::Refused { .. }), _) => Err(error),
+            (outcome, _) => {
+                self.session = None;
+                outcome.map(|_| ())
+            }
+        }
+    }
+}
+
+/// Sends what waits, and looks at what became of each row.
+fn check(client: &Blocking, bulk: &mut Bulk, sent: &mut Vec<&Change>) -> Result<(), StoreError> {
+    if bulk.is_empty() {
+        return Ok(());
+    }
+    let outcomes = client.bulk(bulk, "").map_err(unanswered)?;
+    let mut refusal = None;
+    for (outcome, change) in outcomes.into_iter().zip(sent.drain(..)) {
+        match outcome {
+            // What is not there needs no update and no deletion.
+            Outcome::Done | Outcome::Missing => {}
+            Outcome::Busy(reason) => return Err(StoreError::Unavailable(reason)),
+            Outcome::Refused(reason) => _ = refusal.get_or_insert_with(|| refused(change, reason)),
+        }
+    }
+    refusal.map_or(Ok(()), Err)
+}
+
+fn refused(change: &Change, reason: String) -> StoreError {
+    StoreError::Refused { entity: Entity::of(change.entity).name, row: format!("{:?}", change.id), reason }
+}
+
+fn version_of(body: &Json) -> Result<Version, StoreError> {
+    let number = |name: &str| body[name].as_u64();
+    match (number("_seq_no"), number("_primary_term")) {
+        (Some(seq_no), Some(primary_term)) => Ok(Version { seq_no, primary_term }),
+        _ => Err(StoreError::Unavailable("the position was answered without a version".to_owned())),
+    }
+}

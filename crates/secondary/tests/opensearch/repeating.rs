@@ -1,0 +1,209 @@
+//! What comes twice, late, or while the node is away.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use opensearch::Method;
+use secondary::model::{batch_operation as operation, process_instance as instance};
+use secondary::{Batch, Filter, RowId, StoreError, Value, Writer as _};
+use serde_json::json;
+
+use crate::Opensearch;
+use crate::model::Dice;
+use crate::node::Node;
+use crate::suite::{Store as _, block_on, everything, search};
+
+/// How long a node may take to come back.
+const BACK_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a partition's record at a position does: rows are shared by all partitions.
+fn record(partition: u16, position: u64, batch: &mut Batch) {
+    let row = (position * 7 + u64::from(partition)) % 5;
+    let id = || RowId::Key(row);
+    batch.insert(&operation::ENTITY, id()).add(operation::TOTAL, 1);
+    if position % 3 == 0 {
+        batch.update(&operation::ENTITY, id()).add(operation::FAILED, position as i64);
+    }
+    batch
+        .insert(&instance::ENTITY, RowId::Key(u64::from(partition) * 10 + row))
+        .set(instance::START, position as i64);
+}
+
+fn counted(store: &Opensearch) -> BTreeMap<i64, (i64, i64)> {
+    let found = block_on(store.reader().search(search(&operation::ENTITY, Filter::everything()))).unwrap();
+    let number = |value: &Value| value.integer().unwrap_or(0);
+    let rows = found.rows.iter();
+    rows.map(|row| {
+        (number(&row[0]), (number(&row[operation::TOTAL as usize]), number(&row[operation::FAILED as usize])))
+    })
+    .collect()
+}
+
+/// Attempts that fail at any place and come again with other borders, by two partitions at the same rows.
+pub fn repeated_batches_count_once(node: &mut Node) {
+    let store = Opensearch::emptied(node);
+    let mut dice = Dice::new(11);
+    let mut stored = [0_u64; 2];
+    let mut writers = [store.of_partition(1), store.of_partition(2)];
+    for writer in &mut writers {
+        assert_eq!(writer.open().unwrap(), 0);
+    }
+    for _ in 0..60 {
+        let which = dice.below(2) as usize;
+        let partition = which as u16 + 1;
+        let from = stored[which];
+        let to = from + 1 + dice.below(6);
+        let fails = dice.below(5) < 3;
+        // One that fails may have come to any place.
+        let applied = if fails { from + dice.below(to - from + 1) } else { to };
+        let mut batch = Batch::default();
+        for position in from + 1..=applied {
+            record(partition, position, &mut batch);
+        }
+        writers[which].write(&batch, to).unwrap();
+        if fails {
+            let path = format!("/shared-progress/_doc/{partition}");
+            let known = store.ask(Method::GET, &path, None)["_source"]["epoch"].as_u64();
+            let body = json!({ "position": from, "epoch": known });
+            store.ask(Method::PUT, &path, Some(&body));
+            assert_eq!(writers[which].open().unwrap(), from);
+        } else {
+            stored[which] = to;
+        }
+    }
+    let mut wanted: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    for (which, stored) in stored.iter().enumerate() {
+        // All is done once more, up to what was reached: what was ahead is overtaken.
+        let (partition, to) = (which as u16 + 1, stored + 10);
+        let mut batch = Batch::default();
+        (stored + 1..=to).for_each(|position| record(partition, position, &mut batch));
+        writers[which].write(&batch, to).unwrap();
+        let mut all = Batch::default();
+        (1..=to).for_each(|position| record(partition, position, &mut all));
+        for change in all.changes().iter().filter(|change| change.entity == operation::ENTITY.id) {
+            let sums = wanted.entry(change.id.value().integer().unwrap()).or_default();
+            for (column, by) in &change.increments {
+                *(if *column == operation::TOTAL { &mut sums.0 } else { &mut sums.1 }) += by;
+            }
+        }
+    }
+    assert_eq!(counted(&store), wanted);
+}
+
+pub fn what_arrives_late_changes_nothing(node: &mut Node) {
+    let store = Opensearch::emptied(node);
+    let set = |state: &str, by: i64| {
+        let mut batch = Batch::default();
+        batch.insert(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, state).add(instance::VERSION, by);
+        batch
+    };
+    let mut late = store.writer();
+    late.open().unwrap();
+    let mut next = store.writer();
+    next.open().unwrap();
+    next.write(&set("COMPLETED", 5), 9).unwrap();
+    let error = late.write(&set("ACTIVE", 3), 4).unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
+    let row = block_on(store.reader().search(everything())).unwrap().rows.remove(0);
+    assert_eq!(row[instance::STATE as usize], "COMPLETED".into());
+    assert_eq!(row[instance::VERSION as usize], 5_i64.into());
+    assert_eq!(block_on(store.reader().position(1)).unwrap(), 9);
+    // It has noticed, and goes on from there once it is opened again.
+    assert!(late.write(&set("ACTIVE", 3), 10).is_err());
+    assert_eq!(late.open().unwrap(), 9);
+    late.write(&set("TERMINATED", 1), 10).unwrap();
+    assert!(next.write(&set("COMPLETED", 1), 11).is_err());
+    let row = block_on(store.reader().search(everything())).unwrap().rows.remove(0);
+    assert_eq!(
+        (&row[instance::STATE as usize], &row[instance::VERSION as usize]),
+        (&"TERMINATED".into(), &6_i64.into())
+    );
+}
+
+pub fn positions_are_those_of_what_can_be_found(node: &mut Node) {
+    let store = Opensearch::emptied(node);
+    let options = store.0.clone();
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let store = Opensearch(options);
+        let mut writer = store.writer();
+        writer.open().unwrap();
+        sender.send(()).unwrap();
+        for position in 1..=20 {
+            let mut batch = Batch::default();
+            batch.insert(&instance::ENTITY, RowId::Key(position)).set(instance::START, 1_i64);
+            writer.write(&batch, position).unwrap();
+        }
+    });
+    receiver.recv().unwrap();
+    let reader = store.reader();
+    loop {
+        let position = block_on(reader.position(1)).unwrap();
+        let found = block_on(reader.search(everything())).unwrap().total;
+        assert!(found >= position, "{found} rows at position {position}");
+        if position == 20 {
+            break;
+        }
+    }
+    thread.join().unwrap();
+}
+
+/// The node is killed in the midst of writing, twice, and comes back.
+pub fn nothing_is_lost_when_the_node_dies(node: &mut Node) {
+    const POSITIONS: u64 = 240;
+    let mut options = Opensearch::emptied(node).0;
+    options.client.request_timeout = Duration::from_secs(10);
+    options.bulk.count = 3;
+    let (sender, receiver) = mpsc::channel();
+    let store = Opensearch(options.clone());
+    let thread = std::thread::spawn(move || {
+        let store = Opensearch(options);
+        let mut writer = store.of_partition(1);
+        let mut position = None;
+        let mut failures = 0;
+        let mut failing_since = Instant::now();
+        while position != Some(POSITIONS) {
+            let outcome = match position {
+                None => writer.open(),
+                Some(from) => {
+                    let to = (from + 4).min(POSITIONS);
+                    let mut batch = Batch::default();
+                    (from + 1..=to).for_each(|position| record(1, position, &mut batch));
+                    writer.write(&batch, to).map(|()| to)
+                }
+            };
+            match outcome {
+                Ok(reached) => {
+                    position = Some(reached);
+                    failing_since = Instant::now();
+                    sender.send(reached).unwrap();
+                }
+                Err(error) => {
+                    assert!(matches!(error, StoreError::Unavailable(_)), "{error}");
+                    assert!(failing_since.elapsed() < BACK_TIMEOUT, "{error}");
+                    failures += 1;
+                    position = None;
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+            }
+        }
+        failures
+    });
+    for until in [POSITIONS / 3, POSITIONS / 3 * 2] {
+        while receiver.recv_timeout(BACK_TIMEOUT).unwrap() < until {}
+        node.kill();
+        node.resume();
+    }
+    let failures = thread.join().unwrap();
+    assert!(failures > 0, "the node was not missed");
+    let mut wanted = BTreeMap::new();
+    let mut batch = Batch::default();
+    (1..=POSITIONS).for_each(|position| record(1, position, &mut batch));
+    for change in batch.changes().iter().filter(|change| change.entity == operation::ENTITY.id) {
+        let sum = |column| change.increments.iter().find(|(at, _)| *at == column).map_or(0, |(_, by)| *by);
+        wanted.insert(change.id.value().integer().unwrap(), (sum(operation::TOTAL), sum(operation::FAILED)));
+    }
+    assert_eq!(counted(&store), wanted);
+    assert_eq!(block_on(store.reader().position(1)).unwrap(), POSITIONS);
+}
