@@ -12,7 +12,8 @@ use crate::options::Options;
 /// A client with a runtime of its own. Not for a thread that runs tasks.
 pub struct Blocking {
     client: Client,
-    runtime: Runtime,
+    /// There until it is dropped.
+    runtime: Option<Runtime>,
 }
 
 impl Blocking {
@@ -20,12 +21,16 @@ impl Blocking {
     pub fn new(options: &Options) -> Result<Self, ClientError> {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| ClientError::Connection(error.to_string()))?;
-        Ok(Self { client: Client::new(options)?, runtime })
+        Ok(Self { client: Client::new(options)?, runtime: Some(runtime) })
+    }
+
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.as_ref().expect("it is there until the end").block_on(future)
     }
 
     /// As [`Client::json`].
     pub fn json(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Answer, ClientError> {
-        self.runtime.block_on(self.client.json(method, path, body))
+        self.block_on(self.client.json(method, path, body))
     }
 
     /// As [`Client::send`].
@@ -36,11 +41,20 @@ impl Blocking {
         content_type: &'static str,
         body: Bytes,
     ) -> Result<Answer, ClientError> {
-        self.runtime.block_on(self.client.send(method, path, content_type, body))
+        self.block_on(self.client.send(method, path, content_type, body))
     }
 
     /// As [`Bulk::send`].
     pub fn bulk(&self, bulk: &mut Bulk, query: &str) -> Result<Vec<Outcome>, ClientError> {
-        self.runtime.block_on(bulk.send(&self.client, query))
+        self.block_on(bulk.send(&self.client, query))
+    }
+}
+
+impl Drop for Blocking {
+    /// Does not wait, since it may happen where that is not allowed.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Secondary storage: what happened, to be found by people.
 //!
 //! Records become rows (`projection`), rows are described once (`model`), and so are questions (`query`). A store
-//! writes the ones and answers the others: SQLite (`sqlite`) is embedded. [`StoreExporter`] is the exporter that
+//! writes the ones and answers the others: SQLite (`sqlite`) is embedded, OpenSearch and
+//! Elasticsearch (`opensearch`) are servers. [`StoreExporter`] is the exporter that
 //! feeds a store; `history` forgets what ended long ago. Rows never go back into the engine, and the engine never waits for them.
 
 mod change;
@@ -18,7 +19,9 @@ mod sqlite;
 mod store;
 mod value;
 
-pub use self::opensearch::{OpensearchLoader, OpensearchOptions, OpensearchReader, OpensearchWriter};
+pub use self::opensearch::{
+    OpensearchCleaner, OpensearchLoader, OpensearchOptions, OpensearchReader, OpensearchWriter,
+};
 pub use change::{Batch, Change, Operation, RowId};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use exporter::StoreExporter;

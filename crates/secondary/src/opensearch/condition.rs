@@ -47,7 +47,7 @@ fn exists(column: &Column) -> Json {
 }
 
 /// A column has one of these values.
-fn one_of(column: &Column, mut values: Vec<Json>) -> Json {
+pub(super) fn one_of(column: &Column, mut values: Vec<Json>) -> Json {
     match values.len() {
         0 => nothing(),
         1 => json!({ "term": { column.name: { "value": values.pop() } } }),

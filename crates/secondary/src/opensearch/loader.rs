@@ -3,11 +3,13 @@
 use ::opensearch::{Blocking, Method};
 use protocol::{Key, Name};
 
-use super::OpensearchOptions;
 use super::row::{document_id, escaped};
+use super::schema::found;
+use super::{OpensearchOptions, unanswered};
 use crate::change::RowId;
 use crate::model::process_definition as definition;
 use crate::projection::Loader;
+use crate::store::StoreError;
 
 /// Finds models in the store.
 pub struct OpensearchLoader(OpensearchOptions);
@@ -20,16 +22,16 @@ impl OpensearchLoader {
 }
 
 impl Loader for OpensearchLoader {
-    fn load(&mut self, process_definition_key: Key) -> Option<(Name, Name)> {
-        let client = Blocking::new(&self.0.client).ok()?;
+    fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError> {
+        let client = Blocking::new(&self.0.client).map_err(unanswered)?;
         let id = escaped(&document_id(&RowId::Key(process_definition_key)));
         let path = format!("/{}/_doc/{id}", self.0.alias(&definition::ENTITY));
-        let answer = client.json(Method::GET, &path, None).ok()?;
-        let body = answer.json().ok()?;
+        let body = found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
+        let Some(body) = body else { return Ok(None) };
         let text = |column: u8| {
             let name = definition::ENTITY.columns[column as usize].name;
             body["_source"][name].as_str().map(Name::from)
         };
-        Some((text(definition::PROCESS_ID)?, text(definition::XML)?))
+        Ok(text(definition::PROCESS_ID).zip(text(definition::XML)))
     }
 }

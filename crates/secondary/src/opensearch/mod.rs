@@ -3,6 +3,7 @@
 //! There are no transactions, so writing is made repeatable instead (`apply.painless`, `writer`), and no joins, so that
 //! what other rows say is asked first (`condition`).
 
+mod cleaner;
 mod condition;
 mod loader;
 mod reader;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use ::opensearch::{Answer, ClientError, Limits};
 use serde_json::Value as Json;
 
+pub use cleaner::OpensearchCleaner;
 pub use loader::OpensearchLoader;
 pub use reader::OpensearchReader;
 pub use writer::OpensearchWriter;

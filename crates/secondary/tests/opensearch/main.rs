@@ -5,10 +5,14 @@
 
 mod limits;
 #[path = "../stores/model.rs"]
+#[expect(dead_code, reason = "another store has tests that this one has not")]
 mod model;
 #[path = "../../../../tests/stores/opensearch/node.rs"]
 mod node;
 mod repeating;
+#[path = "../stores/retention.rs"]
+#[expect(dead_code, reason = "another store has tests that this one has not")]
+mod retention;
 mod schema;
 #[path = "../stores/suite.rs"]
 mod suite;
@@ -18,12 +22,14 @@ use std::process::ExitCode;
 
 use node::Node;
 use opensearch::{Blocking, Method};
-use secondary::{OpensearchOptions, OpensearchReader, OpensearchWriter, Reader, Writer};
+use secondary::{
+    Cleaner, OpensearchCleaner, OpensearchOptions, OpensearchReader, OpensearchWriter, Reader, Writer,
+};
 use serde_json::Value;
 use suite::Store;
 
 /// Random searches: each of them is some twenty requests.
-const ROUNDS: u32 = 60;
+const ROUNDS: u32 = 25;
 
 type Case = (&'static str, fn(&mut Node));
 
@@ -111,6 +117,10 @@ impl Store for Opensearch {
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(OpensearchReader::new(self.0.clone()).unwrap())
     }
+
+    fn cleaner(&self) -> Box<dyn Cleaner> {
+        Box::new(OpensearchCleaner::new(self.0.clone()))
+    }
 }
 
 /// `BATON_STORE_ROUNDS` says how many random searches there are.
@@ -120,4 +130,6 @@ fn what_is_written_is_found(node: &mut Node) {
     let store = Opensearch(options);
     suite::run(&store, rounds.unwrap_or(ROUNDS));
     schema::indices_are_as_asked(&store);
+    // The node has less to bring back when it is started again.
+    store.ask(Method::DELETE, "/suite-*", None);
 }

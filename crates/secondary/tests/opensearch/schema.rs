@@ -77,7 +77,7 @@ pub fn what_is_of_a_later_release_is_refused(node: &mut Node) {
 pub fn models_are_found_again(node: &mut Node) {
     let store = Opensearch::emptied(node);
     let mut loader = OpensearchLoader::new(store.0.clone());
-    assert_eq!(loader.load(7), None);
+    assert_eq!(loader.load(7).unwrap(), None);
     let mut batch = Batch::default();
     batch
         .insert(&definition::ENTITY, RowId::Key(7))
@@ -86,6 +86,8 @@ pub fn models_are_found_again(node: &mut Node) {
     let mut writer = store.writer();
     writer.open().unwrap();
     writer.write(&batch, 1).unwrap();
-    assert_eq!(loader.load(7), Some(("p".into(), "<x/>".repeat(10_000).as_str().into())));
-    assert_eq!(loader.load(8), None);
+    assert_eq!(loader.load(7).unwrap(), Some(("p".into(), "<x/>".repeat(10_000).as_str().into())));
+    assert_eq!(loader.load(8).unwrap(), None);
+    let nowhere = OpensearchOptions::new("http://127.0.0.1:1");
+    assert!(matches!(OpensearchLoader::new(nowhere).load(7), Err(StoreError::Unavailable(_))));
 }
