@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn many_values_become_several_clauses() {
-        let values = (0..TERMS_MAX as i64 + 1).map(Json::from).collect();
+        let values = (0..=TERMS_MAX as i64).map(Json::from).collect();
         let query = one_of(&instance::ENTITY.columns[0], values);
         let clauses = query["bool"]["should"].as_array().unwrap();
         let lengths: Vec<_> = clauses

@@ -112,7 +112,7 @@ impl<'a> Asker<'a> {
             return Err(if is_slow { too_slow() } else { StoreError::Unavailable(answer.reason()) });
         }
         let body = answer.json().map_err(unanswered)?;
-        if body["timed_out"] == true { Err(too_slow()) } else { Ok(body) }
+        if body.pointer("/timed_out") == Some(&Json::Bool(true)) { Err(too_slow()) } else { Ok(body) }
     }
 
     /// Groups of what a query finds, page by page, in ascending order, nothing last. Columns are named by their number;

@@ -22,7 +22,7 @@ fn record(partition: u16, position: u64, batch: &mut Batch) {
     let row = (position * 7 + u64::from(partition)) % 5;
     let id = || RowId::Key(row);
     batch.insert(&operation::ENTITY, id()).add(operation::TOTAL, 1);
-    if position % 3 == 0 {
+    if position.is_multiple_of(3) {
         batch.update(&operation::ENTITY, id()).add(operation::FAILED, position as i64);
     }
     batch
