@@ -46,6 +46,10 @@ pub trait Broker: Send + Sync + 'static {
     /// Answers from the state as of the last batch applied. Who has the answer to a command finds what it did.
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>>;
 
+    /// Since when what anybody is granted is as it is, and who the users are, to compare with [`protocol::Grants::valid_from`].
+    /// Asked with every request: no more than a look.
+    fn grants_version(&self) -> u64;
+
     /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time. It sees
     /// the cluster variables of the tenant.
     fn evaluate_expression(
@@ -120,6 +124,8 @@ pub struct JobRequest {
     pub fetch_variables: Vec<Name>,
     /// Tenants whose jobs may be handed out; never empty.
     pub tenant_ids: Vec<Name>,
+    /// Who asks, if that is known.
+    pub caller: Option<Caller>,
 }
 
 /// Jobs pushed to a worker.

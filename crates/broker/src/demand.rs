@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::Delivery;
-use protocol::{ActivatedJob, Demand, Key, Name};
+use protocol::{ActivatedJob, Caller, Demand, Key, Name};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::api::{JobRequest, SubmitError};
@@ -54,6 +54,8 @@ struct Group {
     job_type: Name,
     /// In order, none twice.
     tenants: Vec<Name>,
+    /// Whose queue it is: what one may not see, another may.
+    caller: Option<Caller>,
     /// In the order of their next turn.
     subscribers: VecDeque<u64>,
     /// How many of them are polls that do not wait.
@@ -154,7 +156,7 @@ impl DemandRegistry {
         let state = self.lock();
         let tenants = tenants(request);
         state
-            .find_group(&request.job_type, &tenants)
+            .find_group(request, &tenants)
             .and_then(|number| state.groups.get(&number))
             .is_some_and(|group| !group.queued.load(Ordering::Acquire))
     }
@@ -352,15 +354,18 @@ fn take(
 }
 
 impl State {
-    fn find_group(&self, job_type: &Name, tenants: &[Name]) -> Option<u64> {
-        let same = |number: &&u64| self.groups.get(number).is_some_and(|group| *group.tenants == *tenants);
-        self.by_type.get(job_type)?.iter().find(same).copied()
+    fn find_group(&self, request: &JobRequest, tenants: &[Name]) -> Option<u64> {
+        let same = |number: &&u64| {
+            let group = self.groups.get(number);
+            group.is_some_and(|group| *group.tenants == *tenants && group.caller == request.caller)
+        };
+        self.by_type.get(&request.job_type)?.iter().find(same).copied()
     }
 
     /// The group of a request, new if need be.
     fn group(&mut self, request: &JobRequest) -> u64 {
         let tenants = tenants(request);
-        if let Some(number) = self.find_group(&request.job_type, &tenants) {
+        if let Some(number) = self.find_group(request, &tenants) {
             return number;
         }
         let number = self.next_group;
@@ -368,6 +373,7 @@ impl State {
         let group = Group {
             job_type: request.job_type.clone(),
             tenants,
+            caller: request.caller.clone(),
             subscribers: VecDeque::new(),
             impatient: 0,
             queued: Arc::new(AtomicBool::new(true)),
@@ -497,6 +503,7 @@ impl Subscriber {
             timeout_ms: self.request.timeout_ms,
             max_jobs,
             fetch_variables: self.request.fetch_variables.clone(),
+            caller: self.request.caller.clone().map(Box::new),
         }
     }
 }

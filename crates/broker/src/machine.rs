@@ -55,6 +55,8 @@ pub(crate) struct Shared {
     pub unflushed: AtomicBool,
     /// Position of the last record.
     pub position: AtomicU64,
+    /// See [`Engine::grants_version`].
+    pub grants_version: AtomicU64,
     /// Position of the last record; 0 if there was none yet.
     pub recorded: AtomicU64,
     /// What the engine has counted.
@@ -254,6 +256,7 @@ impl StateMachine for Machine {
         }
         // Before the answers: who has one finds what it speaks of.
         self.shared.position.store(engine.position(), Ordering::Release);
+        self.shared.grants_version.store(engine.grants_version(), Ordering::Release);
         let clock = EngineClock {
             now_ms: engine.now_ms(),
             is_pinned: engine.clock_is_pinned(),

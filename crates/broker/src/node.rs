@@ -148,6 +148,7 @@ impl Node {
             flush_now: AtomicBool::new(false),
             unflushed: AtomicBool::new(false),
             position: AtomicU64::new(engine.position()),
+            grants_version: AtomicU64::new(engine.grants_version()),
             recorded: AtomicU64::new(0),
             counters: Mutex::new(Counters::default()),
             rows: Mutex::default(),
@@ -523,6 +524,10 @@ impl Broker for Node {
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
         self.reads.read(query).boxed()
+    }
+
+    fn grants_version(&self) -> u64 {
+        self.shared.grants_version.load(Ordering::Acquire)
     }
 
     fn evaluate_expression(

@@ -64,6 +64,7 @@ impl Run {
             timeout_ms: 300_000,
             max_jobs: BATCH as u32,
             fetch_variables: vec![],
+            caller: None,
         }]
     }
 

@@ -88,6 +88,7 @@ fn demand(job_type: &str, max_jobs: u32) -> Demand {
         timeout_ms: 300_000,
         max_jobs,
         fetch_variables: vec![Name::from("item")],
+        caller: None,
     }
 }
 

@@ -61,6 +61,10 @@ pub(crate) fn is_queued(tables: &Tables, job_type: &Name) -> Result<bool, StateE
     Ok(tables.job_queue.keys(from.., 1)?.first().is_some_and(|(found, _, _)| *found == job_type.0))
 }
 
+/// Queued jobs that whoever asks may not work on and that are passed over for one demand. Those behind so many others
+/// are found once these are gone.
+const NOT_ALLOWED_MAX: usize = 10_000;
+
 impl Work<'_> {
     /// Type and retries of a job, evaluated.
     pub fn evaluate_job(&self, at: &At, job_type: &Text, retries: &Text) -> Result<(Name, i32), Failure> {
@@ -225,6 +229,7 @@ impl Work<'_> {
     pub fn serve(&mut self, wanted: &Demand) -> Result<(), StateError> {
         let mut jobs = Vec::new();
         let mut bytes = 0;
+        let mut not_allowed = 0;
         'tenants: for tenant in &wanted.tenant_ids {
             let key = |last| (wanted.job_type.0.clone(), tenant.0.clone(), last);
             let mut from = 0;
@@ -242,6 +247,12 @@ impl Work<'_> {
                             jobs.push(*job);
                         }
                         Activation::Skipped => {}
+                        Activation::NotAllowed => {
+                            not_allowed += 1;
+                            if not_allowed == NOT_ALLOWED_MAX {
+                                break 'tenants;
+                            }
+                        }
                         Activation::Full => break 'tenants,
                     }
                 }
@@ -266,6 +277,11 @@ impl Work<'_> {
         let Some((instance, process)) = self.instance(job.process_instance_key)? else {
             return Ok(Activation::Skipped);
         };
+        if let Some(caller) = &wanted.caller
+            && !self.may_work_on(caller, &instance)?
+        {
+            return Ok(Activation::NotAllowed);
+        }
         let mut variables = self.visible_variables(job.element_instance_key, &wanted.fetch_variables)?;
         let mut user_task = None;
         if job.kind == JobKind::TaskListener
@@ -338,6 +354,8 @@ impl Work<'_> {
 }
 
 enum Activation {
+    /// Whoever asks may not work on it.
+    NotAllowed,
     Done(Box<ActivatedJob>),
     Skipped,
     Full,

@@ -7,6 +7,7 @@
 //! The engine never sees a clock, a socket, a file of its own or randomness: the same batches give the same state, the
 //! same keys and the same records on every machine.
 
+mod access;
 mod activation;
 mod ad_hoc;
 mod awaited;
@@ -64,6 +65,7 @@ pub use options::{FaultPoint, Options};
 pub use query::{Read, ReadError, Scan, View};
 pub use tables::{LASTING, Tables};
 
+use access::rights::Rights;
 use definition::Definitions;
 use entity::Meta;
 
@@ -76,6 +78,7 @@ pub struct Engine {
     meta: Meta,
     definitions: Definitions,
     counters: Counters,
+    rights: Rights,
     options: Options,
 }
 
@@ -85,7 +88,8 @@ impl Engine {
         let tables = Tables::open(store)?;
         let meta = tables.meta.get(&META)?.map(|meta| *meta).unwrap_or_default();
         let definitions = Definitions::new(&options);
-        Ok(Self { tables, meta, definitions, counters: Counters::default(), options })
+        let (counters, rights) = (Counters::default(), Rights::default());
+        Ok(Self { tables, meta, definitions, counters, rights, options })
     }
 
     /// Applies one committed batch. An error means that state can be neither read nor written: the replica must stop.

@@ -225,6 +225,7 @@ impl Engine {
             &mut self.meta,
             &mut self.definitions,
             &mut self.counters,
+            &mut self.rights,
             &self.options,
             effects,
         );
@@ -289,6 +290,7 @@ impl Engine {
             &mut self.meta,
             &mut self.definitions,
             &mut self.counters,
+            &mut self.rights,
             &self.options,
             effects,
         );

@@ -8,6 +8,7 @@ use bpmn::graph::{Element, ElementIndex};
 use protocol::{Actor, Caller, Key, Name, ValueType, compose_key};
 use state::StateError;
 
+use crate::access::rights::Rights;
 use crate::counters::Counters;
 use crate::definition::Definitions;
 use crate::effects::Effects;
@@ -23,6 +24,7 @@ pub(crate) struct Work<'a> {
     pub meta: &'a mut Meta,
     pub definitions: &'a mut Definitions,
     pub counters: &'a mut Counters,
+    pub rights: &'a mut Rights,
     pub options: &'a Options,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
@@ -86,6 +88,7 @@ impl<'a> Work<'a> {
         meta: &'a mut Meta,
         definitions: &'a mut Definitions,
         counters: &'a mut Counters,
+        rights: &'a mut Rights,
         options: &'a Options,
         effects: &'a mut Effects,
     ) -> Self {
@@ -95,6 +98,7 @@ impl<'a> Work<'a> {
             meta,
             definitions,
             counters,
+            rights,
             options,
             effects,
             steps: VecDeque::new(),

@@ -1,32 +1,105 @@
 //! Who is asking: every request to a port passes here.
+//!
+//! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the engine says
+//! by a number that anybody's grants have changed; so no request waits for anything but the command or query it is for.
 
+use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use auth::{Authenticator, Clock, Identity, Method, Presented, Principal, Refusal};
+use auth::{
+    Authenticator, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn, Unavailable,
+    Users,
+};
+use broker::api::{Broker, SubmitError};
+use futures::future::{BoxFuture, FutureExt as _};
 use http::HeaderMap;
-use protocol::Caller;
+use protocol::{
+    Caller, EntityType, Grants, IdentityQuery, IdentityReply, Name, Query, QueryReply, Rejection,
+    RejectionType,
+};
+use quick_cache::sync::Cache;
+use serde_json::{Map, Value};
+
+/// Principals whose grants are remembered.
+const KNOWN_MAX: usize = 10_000;
+/// Authorizations of one principal that are looked at. Whoever has more is told of those only.
+const AUTHORIZATIONS_MAX: usize = 20_000;
+/// Claims of one token that mapping rules may meet, one for each value of a list.
+const CLAIMS_MAX: usize = 1000;
+/// How deep claims are looked for in claims.
+const CLAIM_DEPTH_MAX: usize = 8;
+
+/// What is checked beside who is asking.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccessOptions {
+    /// Whether whoever asks for something needs a permission for it.
+    pub authorizations: bool,
+    /// Whether whoever asks must be assigned to the tenant.
+    pub tenants: bool,
+    /// Kinds of members and owners that are kept elsewhere, by the issuer of tokens.
+    pub foreign: Vec<EntityType>,
+}
 
 /// Who may come in. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Access(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     authenticator: Authenticator,
+    options: AccessOptions,
     anonymous: Arc<Principal>,
+    known: Cache<Key, Arc<Known>>,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A principal as it came. Its claims count for equality, but are not worth a hash.
+#[derive(Clone)]
+struct Key(Arc<Principal>);
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.identity.hash(state);
+        self.0.groups.hash(state);
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for Key {}
+
+/// What is known of a principal.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) grants: Grants,
 }
 
 impl Default for Access {
     /// Everybody, as nobody in particular.
     fn default() -> Self {
-        Self::new(Authenticator::new(Method::None, None, Clock::system()))
+        Self::new(Authenticator::new(Method::None, None, Clock::system()), AccessOptions::default())
     }
 }
 
 impl Access {
     /// Lets in whom `authenticator` knows.
-    pub fn new(authenticator: Authenticator) -> Self {
-        Self(Arc::new(Inner { authenticator, anonymous: Arc::new(Principal::anonymous()) }))
+    pub fn new(authenticator: Authenticator, options: AccessOptions) -> Self {
+        let anonymous = Arc::new(Principal::anonymous());
+        Self(Arc::new(Inner { authenticator, options, anonymous, known: Cache::new(KNOWN_MAX) }))
+    }
+
+    /// What is checked.
+    pub(crate) fn options(&self) -> &AccessOptions {
+        &self.0.options
     }
 
     /// Who sends a request with this head.
@@ -35,10 +108,37 @@ impl Access {
         method: &http::Method,
         headers: &HeaderMap,
     ) -> Result<Arc<Principal>, Refusal> {
-        let authenticator = &self.0.authenticator;
-        let presented =
-            Presented::from_headers(method, headers).map_err(|reason| authenticator.refuse(reason))?;
-        authenticator.authenticate(&presented).await
+        let presented = self.presented(method, headers)?;
+        self.0.authenticator.authenticate(&presented).await
+    }
+
+    /// Begins a session.
+    pub(crate) async fn sign_in(
+        &self,
+        method: &http::Method,
+        headers: &HeaderMap,
+        with: SignIn<'_>,
+    ) -> Result<SignedIn, Refusal> {
+        let presented = self.presented(method, headers)?;
+        self.0.authenticator.sign_in(&presented, with).await
+    }
+
+    /// Ends the session, if there is one. Gives what the browser is told to forget.
+    pub(crate) fn sign_out(
+        &self,
+        method: &http::Method,
+        headers: &HeaderMap,
+    ) -> Result<Vec<String>, Refusal> {
+        self.0.authenticator.sign_out(&self.presented(method, headers)?)
+    }
+
+    /// Whether there are sessions that can end.
+    pub(crate) fn has_sessions(&self) -> bool {
+        self.0.authenticator.sessions().is_some()
+    }
+
+    fn presented<'a>(&self, method: &http::Method, headers: &'a HeaderMap) -> Result<Presented<'a>, Refusal> {
+        Presented::from_headers(method, headers).map_err(|reason| self.0.authenticator.refuse(reason))
     }
 
     /// Whoever needs not say who it is.
@@ -46,13 +146,172 @@ impl Access {
         Arc::clone(&self.0.anonymous)
     }
 
-    /// Somebody as commands have it. Nobody in particular is left out.
-    #[allow(clippy::unused_self)]
-    pub(crate) fn caller(&self, principal: &Principal) -> Option<Caller> {
-        Some(Caller::unchecked(match &principal.identity {
-            Identity::Anonymous => return None,
-            Identity::User(name) => protocol::Principal::user(name.as_str()),
-            Identity::Client(id) => protocol::Principal::client(id.as_str()),
+    /// Somebody as commands have it. Nobody in particular is left out: authentication is off.
+    pub(crate) async fn caller(
+        &self,
+        broker: &Arc<dyn Broker>,
+        principal: &Arc<Principal>,
+    ) -> Result<Option<Caller>, SubmitError> {
+        let Some(mut named) = named(principal) else { return Ok(None) };
+        let AccessOptions { authorizations, tenants, foreign } = &self.0.options;
+        if *authorizations || *tenants {
+            let known = self.known(broker, principal).await?;
+            named.groups = principal.groups.iter().map(|group| Name::from(group.as_str())).collect();
+            // The engine looks at the rules anew, but claims that meet none need not stand in the log.
+            named.claims.clone_from(&known.grants.claims);
+        }
+        Ok(Some(Caller {
+            principal: named,
+            checks_authorizations: *authorizations,
+            checks_tenants: *tenants,
+            foreign: foreign.clone(),
         }))
+    }
+
+    /// The tenants whose jobs somebody may have: those that it names, or, if it names none, those that it is assigned to.
+    pub(crate) async fn tenants_of_jobs(
+        &self,
+        broker: &Arc<dyn Broker>,
+        principal: &Arc<Principal>,
+        named: Option<Vec<Name>>,
+    ) -> Result<Vec<Name>, SubmitError> {
+        if !self.0.options.tenants {
+            return Ok(named.unwrap_or_else(|| vec![Name::default_tenant()]));
+        }
+        let known = self.known(broker, principal).await?;
+        let assigned = &known.grants.tenants;
+        let Some(named) = named else { return Ok(assigned.clone()) };
+        if named.iter().all(|tenant_id| assigned.contains(tenant_id)) {
+            return Ok(named);
+        }
+        let reason = format!(
+            "Expected to activate jobs for tenants [{}], but user is not authorized. Authorized tenants are [{}]",
+            listed(&named),
+            listed(assigned)
+        );
+        Err(Rejection::new(RejectionType::Forbidden, reason).into())
+    }
+
+    /// What somebody belongs to and may do.
+    pub(crate) async fn known(
+        &self,
+        broker: &Arc<dyn Broker>,
+        principal: &Arc<Principal>,
+    ) -> Result<Arc<Known>, SubmitError> {
+        let Some(mut named) = named(principal) else { return Ok(Arc::default()) };
+        let key = Key(Arc::clone(principal));
+        if let Some(known) = self.0.known.get(&key)
+            && known.grants.valid_from == broker.grants_version()
+        {
+            return Ok(known);
+        }
+        named.groups = principal.groups.iter().map(|group| Name::from(group.as_str())).collect();
+        collect_claims(&principal.claims, "", CLAIM_DEPTH_MAX, &mut named.claims);
+        let query = IdentityQuery::Grants { principal: named, limit: AUTHORIZATIONS_MAX };
+        let grants = match broker.read(Query::Identity(query)).await? {
+            QueryReply::Identity(IdentityReply::Grants(grants)) => *grants,
+            _ => return Err(SubmitError::Internal("the broker gave an answer of another kind".to_owned())),
+        };
+        if grants.has_more {
+            tracing::warn!(
+                identity = ?principal.identity,
+                limit = AUTHORIZATIONS_MAX,
+                "somebody has more authorizations than are looked at"
+            );
+        }
+        let known = Arc::new(Known { grants });
+        self.0.known.insert(key, Arc::clone(&known));
+        Ok(known)
+    }
+}
+
+fn listed(names: &[Name]) -> String {
+    names.iter().map(|name| &**name).collect::<Vec<_>>().join(", ")
+}
+
+/// The name of somebody in particular.
+fn named(principal: &Principal) -> Option<protocol::Principal> {
+    match &principal.identity {
+        Identity::Anonymous => None,
+        Identity::User(name) => Some(protocol::Principal::user(name.as_str())),
+        Identity::Client(id) => Some(protocol::Principal::client(id.as_str())),
+    }
+}
+
+/// Claims by name and value: members of lists each for itself, members of objects by their path with dots.
+fn collect_claims(claims: &Map<String, Value>, prefix: &str, depth: usize, found: &mut Vec<(Name, Name)>) {
+    for (name, value) in claims {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let values = match value {
+            Value::Array(values) => values.as_slice(),
+            Value::Object(members) if depth > 0 => {
+                collect_claims(members, &path, depth - 1, found);
+                continue;
+            }
+            value => std::slice::from_ref(value),
+        };
+        for value in values {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Bool(_) | Value::Number(_) => value.to_string(),
+                _ => continue,
+            };
+            if found.len() == CLAIMS_MAX {
+                return;
+            }
+            found.push((Name::from(path.as_str()), Name::from(text.as_str())));
+        }
+    }
+}
+
+/// The users that the engine keeps.
+pub struct EngineUsers(pub Arc<dyn Broker>);
+
+impl Users for EngineUsers {
+    fn generation(&self) -> u64 {
+        self.0.grants_version()
+    }
+
+    fn password_hash<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Option<Arc<str>>, Unavailable>> {
+        async move {
+            let query = IdentityQuery::PasswordHash { username: user.into() };
+            match self.0.read(Query::Identity(query)).await {
+                Ok(QueryReply::Identity(IdentityReply::PasswordHash(hash))) => Ok(Some(hash.0.0)),
+                Err(SubmitError::Rejected(_)) => Ok(None),
+                Ok(_) => Err(Unavailable("the broker gave an answer of another kind".to_owned())),
+                Err(error) => Err(Unavailable(error.to_string())),
+            }
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_are_named_by_their_path_each_value_for_itself() {
+        let claims = serde_json::json!({
+            "sub": "ann", "admin": true, "level": 3, "none": null,
+            "realm": { "roles": ["a", "b", {"no": 1}], "deep": { "er": "x" } },
+        });
+        let mut found = vec![];
+        collect_claims(claims.as_object().unwrap(), "", CLAIM_DEPTH_MAX, &mut found);
+        let mut found: Vec<_> = found.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        found.sort();
+        assert_eq!(
+            found,
+            ["admin=true", "level=3", "realm.deep.er=x", "realm.roles=a", "realm.roles=b", "sub=ann"]
+        );
+    }
+
+    #[test]
+    fn a_token_full_of_claims_is_cut() {
+        let many: Vec<_> = (0..2 * CLAIMS_MAX).collect();
+        let claims = serde_json::json!({ "many": many, "more": "x" });
+        let mut found = vec![];
+        collect_claims(claims.as_object().unwrap(), "", CLAIM_DEPTH_MAX, &mut found);
+        assert_eq!(found.len(), CLAIMS_MAX);
     }
 }

@@ -8,5 +8,5 @@ pub mod management;
 pub mod rest;
 mod tenancy;
 
-pub use access::Access;
+pub use access::{Access, AccessOptions, EngineUsers};
 pub use tenancy::Tenancy;

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{Command, Name};
+use crate::{Caller, Command, Name};
 
 /// Version of the behaviour that new batches ask for. Replicas apply a batch as its version says, so that a rolling
 /// upgrade never diverges.
@@ -49,6 +49,9 @@ pub struct Demand {
     /// Names of the variables to hand out; empty means all.
     #[n(6)]
     pub fetch_variables: Vec<Name>,
+    /// Who asks, if that is known. Jobs that it may not work on are passed over.
+    #[n(7)]
+    pub caller: Option<Box<Caller>>,
 }
 
 /// Why bytes are not a batch.
@@ -94,6 +97,7 @@ mod tests {
                 timeout_ms: 1000,
                 max_jobs: 3,
                 fetch_variables: vec![],
+                caller: None,
             }],
         };
         assert_eq!(Batch::decode(&batch.encode()).unwrap(), batch);

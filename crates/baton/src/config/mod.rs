@@ -6,10 +6,12 @@
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
 mod file;
+mod identity;
 mod listeners;
 mod retention;
 mod schema;
 mod sections;
+mod security;
 mod source;
 mod text;
 mod value;
@@ -17,11 +19,12 @@ mod value;
 use std::ffi::OsString;
 use std::path::Path;
 
+pub(crate) use identity::Identities;
 pub use sections::Config;
 pub use source::ConfigError;
 use source::{Entries, Entry, Origin, Problem, did_you_mean};
 pub use text::default_file;
-pub use value::{Algorithm, LogFormat, Overflow, StorageKind};
+pub use value::{Algorithm, AuthenticationMethod, LogFormat, Overflow, StorageKind};
 
 /// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file itself.
 const OTHER_VARIABLES: [&str; 7] = [
@@ -193,6 +196,48 @@ mod tests {
         let error =
             with("flow_control: {min_limit: 2000, max_limit: 3000}", &[], &[]).unwrap_err().to_string();
         assert_eq!(error, "'flow_control.min_limit' is greater than 'flow_control.initial_limit'");
+    }
+
+    #[test]
+    fn settings_of_security_that_do_not_go_together_are_told() {
+        for (file, mention) in [
+            (
+                "security: {authorizations: true}",
+                "'security.authorizations' needs 'security.authentication.method' other than none",
+            ),
+            (
+                "management: {authentication: true}",
+                "'management.authentication' needs 'security.authentication.method' other than none",
+            ),
+            (
+                "security: {authentication: {method: oidc}}",
+                "'security.authentication.method' oidc needs 'security.authentication.oidc.issuer'",
+            ),
+            (
+                "security: {authentication: {method: oidc, oidc: {issuer: 'https://i', groups_claim: '$[*'}}}",
+                "'security.authentication.oidc.groups_claim': '$[*' is no path to a claim",
+            ),
+            (
+                "rest: {tls: {certificate_chain: c.pem}}",
+                "'rest.tls.certificate_chain' needs 'rest.tls.private_key'",
+            ),
+            ("grpc: {tls: {private_key: k.pem}}", "'grpc.tls' needs 'grpc.tls.certificate_chain'"),
+            (
+                "management: {tls: {certificate_chain: c, private_key: k, client_certificates: required}}",
+                "'management.tls.client_certificates' needs 'management.tls.client_authorities'",
+            ),
+            ("security: {authentication: {method: ldap}}", "expected none, basic or oidc"),
+        ] {
+            let error = with(file, &[], &[]).unwrap_err().to_string();
+            assert!(error.contains(mention), "{error}\ndoes not mention\n{mention}");
+        }
+        let oidc =
+            "security: {authentication: {method: oidc, oidc: {issuer: 'https://i', audiences: 'a, b'}}}";
+        let settings = with(oidc, &[], &[]).unwrap().open_id_connect().unwrap();
+        assert_eq!(
+            (&*settings.issuer, settings.audiences),
+            ("https://i", vec!["a".to_owned(), "b".to_owned()])
+        );
     }
 
     #[test]

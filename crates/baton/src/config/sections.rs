@@ -7,7 +7,8 @@ use super::listeners::Listeners;
 use super::retention::RetentionRules;
 use super::schema::sections;
 use super::value::{
-    Algorithm, Categories, Levels, ListenAddress, LogFormat, Overflow, Size, StorageKind, Text,
+    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, Levels, ListenAddress, LogFormat,
+    Names, Overflow, Size, StorageKind, Text,
 };
 
 const fn ms(count: u64) -> Duration {
@@ -56,6 +57,18 @@ sections! {
         server_timing: bool = false;
     }
 
+    /// TLS of the REST API. The files are read again when they change.
+    "rest.tls" rest_tls: RestTls {
+        /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
+        certificate_chain: Option<PathBuf> = None;
+        /// PEM file with the private key.
+        private_key: Option<PathBuf> = None;
+        /// Whether clients show certificates: none, optional or required.
+        client_certificates: ClientCertificateMode = ClientCertificateMode::None;
+        /// PEM file with the authorities that sign the certificates of clients.
+        client_authorities: Option<PathBuf> = None;
+    }
+
     /// The gRPC API.
     "grpc" grpc: Grpc {
         /// Where it listens.
@@ -76,10 +89,92 @@ sections! {
         keep_alive_timeout: Duration = s(20), [ms(100), DAY];
     }
 
+    /// TLS of the gRPC API. The files are read again when they change.
+    "grpc.tls" grpc_tls: GrpcTls {
+        /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
+        certificate_chain: Option<PathBuf> = None;
+        /// PEM file with the private key.
+        private_key: Option<PathBuf> = None;
+        /// Whether clients show certificates: none, optional or required.
+        client_certificates: ClientCertificateMode = ClientCertificateMode::None;
+        /// PEM file with the authorities that sign the certificates of clients.
+        client_authorities: Option<PathBuf> = None;
+    }
+
     /// Probes, metrics and operations. Not for the outside.
     "management" management: ManagementPort {
         /// Where it listens.
         listen: ListenAddress = ListenAddress::any(9600);
+        /// Whether everything but probes and metrics needs credentials as in the section security, and with authorizations the permission SYSTEM READ or UPDATE.
+        authentication: bool = false;
+    }
+
+    /// TLS of the management port. The files are read again when they change.
+    "management.tls" management_tls: ManagementTls {
+        /// PEM file with the certificate chain, the server's own first. Without it connections are not encrypted.
+        certificate_chain: Option<PathBuf> = None;
+        /// PEM file with the private key.
+        private_key: Option<PathBuf> = None;
+        /// Whether clients show certificates: none, optional or required.
+        client_certificates: ClientCertificateMode = ClientCertificateMode::None;
+        /// PEM file with the authorities that sign the certificates of clients.
+        client_authorities: Option<PathBuf> = None;
+    }
+
+    /// Who may come in, and do what.
+    "security" security: Security {
+        /// Whether whoever asks for something needs a permission for it. Needs security.authentication.method.
+        authorizations: bool = false;
+        /// A YAML file with users, groups, roles, tenants, mapping rules and authorizations that are there from the start. What is there already stays as people have changed it.
+        initialization: Option<PathBuf> = None;
+    }
+
+    /// How requests are authenticated.
+    "security.authentication" security_authentication: Authentication {
+        /// Not at all (none), by names and passwords of users that Baton keeps (basic), or by tokens of an OpenID Connect issuer (oidc).
+        method: AuthenticationMethod = AuthenticationMethod::None;
+    }
+
+    /// Which tokens are accepted and what they say.
+    "security.authentication.oidc" security_oidc: OpenIdConnect {
+        /// The URL of the issuer, as tokens name it. Its discovery document tells where its keys are.
+        issuer: Option<Text> = None;
+        /// Where its keys are, if the discovery document shall not be asked.
+        keys_url: Option<Text> = None;
+        /// PEM file with the authorities that the issuer's certificate is checked with, instead of those that the machine trusts.
+        authorities: Option<PathBuf> = None;
+        /// A token must be meant for one of these. None are looked at if there are none.
+        audiences: Names = Names::default();
+        /// A token must have been given to one of these clients (azp). None are looked at if there are none.
+        authorized_parties: Names = Names::default();
+        /// The claim with the user name: a name, a path with dots, or a JSONPath of names.
+        username_claim: Text = Text("sub".to_owned());
+        /// The claim with the client ID. A token that has it is a client's.
+        client_id_claim: Option<Text> = None;
+        /// Whether a token with both is a user's.
+        prefer_username_claim: bool = false;
+        /// The claim with the groups. If it is set, groups are kept by the issuer and need not be known here.
+        groups_claim: Option<Text> = None;
+        /// How far the clocks of issuer and server may be apart.
+        clock_skew: Duration = s(60), [s(0), s(600)];
+        /// Keys older than this are fetched again.
+        keys_max_age: Duration = s(300), [s(10), DAY];
+    }
+
+    /// Sessions of browsers, which begin with POST /login and end with POST /logout.
+    "security.sessions" security_sessions: SessionsSection {
+        /// Whether there are any. Never with authentication method none.
+        enabled: bool = true;
+        /// A session that is not used for this long ends.
+        idle_timeout: Duration = s(1800), [s(1), DAY];
+        /// No session lasts longer than this.
+        max_age: Duration = s(43_200), [s(1), s(30 * 86_400)];
+        /// More than this many push out the one that was not used for longest.
+        max_count: usize = 10_000, [1, 10_000_000];
+        /// Whether browsers may send the cookies over TLS only.
+        secure_cookies: bool = true;
+        /// Whether what changes something needs the token of the cookie X-CSRF-TOKEN in a header of the same name.
+        csrf: bool = true;
     }
 
     /// How requests become entries of the log.
@@ -294,7 +389,7 @@ sections! {
 
     /// Keeping the data of tenants apart.
     "multi_tenancy" multi_tenancy: MultiTenancy {
-        /// Whether requests name tenants other than <default>. There is no check of who may use which tenant.
+        /// Whether requests name tenants other than <default>. With an authentication method, whoever asks must be assigned to the tenant.
         enabled: bool = false;
     }
 
@@ -333,6 +428,7 @@ impl Config {
         at_most(flow.initial_limit <= flow.max_limit, "flow_control.initial_limit", "flow_control.max_limit");
         at_most(vegas.alpha <= vegas.beta, "flow_control.vegas.alpha", "flow_control.vegas.beta");
         at_most(self.log.segment_bytes <= self.log.retained_bytes, "log.segment_bytes", "log.retained_bytes");
+        wrong.extend(self.contradictions_of_security());
         wrong
     }
 }

@@ -260,6 +260,50 @@ impl Setting for Categories {
     }
 }
 
+impl Setting for Option<Text> {
+    const EXPECTED: &'static str = "some text, or nothing";
+
+    fn parse(text: &str) -> Option<Self> {
+        Some(Text::parse(text))
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(Setting::show).unwrap_or_default()
+    }
+}
+
+impl Setting for Option<PathBuf> {
+    const EXPECTED: &'static str = "a path, or nothing";
+
+    fn parse(text: &str) -> Option<Self> {
+        Some(PathBuf::parse(text))
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(Setting::show).unwrap_or_default()
+    }
+}
+
+/// Names with commas between.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names(pub Vec<String>);
+
+impl Setting for Names {
+    const EXPECTED: &'static str = "names with commas between, or nothing";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text.trim().is_empty() {
+            return Some(Self::default());
+        }
+        let names: Vec<_> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        names.iter().all(|name| !name.is_empty()).then_some(Self(names))
+    }
+
+    fn show(&self) -> String {
+        self.0.join(",")
+    }
+}
+
 macro_rules! words {
     ($($(#[$meta:meta])* $type:ident: $expected:literal { $($(#[$vmeta:meta])* $variant:ident = $word:literal,)* })*) => {
         $($(#[$meta])*
@@ -295,6 +339,24 @@ words! {
         Vegas = "vegas",
         /// By how latency changes.
         Gradient = "gradient",
+    }
+    /// How requests are authenticated.
+    AuthenticationMethod: "none, basic or oidc" {
+        /// Not at all.
+        None = "none",
+        /// By the names and passwords of users that Baton keeps.
+        Basic = "basic",
+        /// By tokens of an OpenID Connect issuer.
+        Oidc = "oidc",
+    }
+    /// Whether clients show certificates.
+    ClientCertificateMode: "none, optional or required" {
+        /// They are not asked.
+        None = "none",
+        /// What they show must be right.
+        Optional = "optional",
+        /// Without one there is no connection.
+        Required = "required",
     }
     /// Kinds of secondary storage.
     StorageKind: "sqlite or none" {

@@ -4,8 +4,10 @@
 //! broker runs. At the end the gateways stop first, then the broker, then the management port. [`node`] is the only place that knows
 //! which broker it is.
 
+mod access;
 mod exporters;
 mod history;
+mod identity;
 mod node;
 mod options;
 mod ready;
@@ -17,6 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use auth::{Cost, HashLimits, Hasher};
 use broker::api::Broker;
 use gateway::management::{Management, Metrics, Slot};
 use tokio::net::TcpListener;
@@ -24,7 +27,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Start;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
 pub(crate) use ready::ReadyLine;
@@ -73,6 +76,12 @@ fn load(arguments: &Start) -> Result<Config, Failure> {
 
 async fn serve(config: &Config, management: Management, slot: Slot, began: Instant) -> Result<(), Failure> {
     let stop = signals::listen()?;
+    let identities = config
+        .security
+        .initialization
+        .as_deref()
+        .map_or_else(|| Ok(Identities::default()), |path| Identities::read(path).map_err(Failure::usage))?;
+    let hasher = Hasher::new(Cost::default(), HashLimits::default()).map_err(Failure::new)?;
     let documents = options::documents(config)
         .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
     let rest = bind("rest", config.rest.listen.as_str()).await?;
@@ -106,13 +115,16 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     };
     slot.set(node.operations());
 
+    let broker = node.broker();
+    identity::set_up(&broker, &identities, &hasher, &access::foreign(config)).await?;
+    let access = access::access(config, &broker, &hasher)?;
     let gateways_stop = CancellationToken::new();
     let gateways = start_gateways(
-        config,
         rest,
         grpc,
-        options::rest(config, documents, storage),
-        node.broker(),
+        options::rest(config, documents, storage, access.clone(), hasher),
+        options::grpc(config, access),
+        broker,
         &gateways_stop,
     );
     let milliseconds = began.elapsed().as_millis();
@@ -143,10 +155,10 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
 }
 
 fn start_gateways(
-    config: &Config,
     rest: TcpListener,
     grpc: TcpListener,
     rest_options: gateway::rest::Options,
+    grpc_options: gateway::grpc::Options,
     broker: Arc<dyn Broker>,
     stop: &CancellationToken,
 ) -> [JoinHandle<Result<(), Failure>>; 2] {
@@ -154,7 +166,7 @@ fn start_gateways(
     let rest = tokio::spawn(async {
         serving.await.map_err(|error| Failure::new(format!("the REST gateway failed: {error}")))
     });
-    let serving = gateway::grpc::serve(grpc, broker, options::grpc(config), stop.clone());
+    let serving = gateway::grpc::serve(grpc, broker, grpc_options, stop.clone());
     let grpc = tokio::spawn(async {
         serving.await;
         Ok(())

@@ -14,6 +14,8 @@ pub(super) fn rest(
     config: &Config,
     documents: Documents,
     storage: Option<gateway::rest::Storage>,
+    access: gateway::Access,
+    hasher: auth::Hasher,
 ) -> gateway::rest::Options {
     let rest = &config.rest;
     gateway::rest::Options {
@@ -27,7 +29,8 @@ pub(super) fn rest(
         documents,
         tenancy: tenancy(config),
         storage,
-        ..gateway::rest::Options::default()
+        access,
+        hasher,
     }
 }
 
@@ -47,7 +50,7 @@ fn tenancy(config: &Config) -> gateway::Tenancy {
 }
 
 /// Of the gRPC gateway.
-pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
+pub(super) fn grpc(config: &Config, access: gateway::Access) -> gateway::grpc::Options {
     let grpc = &config.grpc;
     gateway::grpc::Options {
         poll_timeout: grpc.long_poll_timeout,
@@ -59,7 +62,7 @@ pub(super) fn grpc(config: &Config) -> gateway::grpc::Options {
         keep_alive_timeout: grpc.keep_alive_timeout,
         shutdown_grace: STOP_GRACE,
         tenancy: tenancy(config),
-        ..gateway::grpc::Options::default()
+        access,
     }
 }
 

@@ -65,6 +65,7 @@ fn machine(engine: Engine, options: StateOptions) -> Machine {
         unflushed: AtomicBool::new(false),
         position: AtomicU64::new(0),
         recorded: AtomicU64::new(0),
+        grants_version: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),
         rows: Mutex::default(),
         flush_failure: Mutex::new(None),
@@ -158,6 +159,7 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
         timeout_ms: 60_000,
         max_jobs: 10,
         fetch_variables: vec![],
+        caller: None,
     };
     let mut log = Log(0);
     log.apply(&mut machine, vec![deploy(), create(1)], vec![demand]);

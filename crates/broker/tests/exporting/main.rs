@@ -73,6 +73,7 @@ async fn work(node: &Node, max_jobs: u32) -> Vec<Key> {
         max_jobs,
         fetch_variables: vec![],
         tenant_ids: vec![Name::default_tenant()],
+        caller: None,
     };
     let mut done = Vec::new();
     for job in node.activate_jobs(request, None).await.unwrap() {

@@ -194,6 +194,7 @@ pub fn jobs(job_type: &str) -> JobRequest {
         max_jobs: 1000,
         fetch_variables: vec![],
         tenant_ids: vec![Name::default_tenant()],
+        caller: None,
     }
 }
 

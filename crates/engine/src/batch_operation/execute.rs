@@ -1,8 +1,10 @@
 //! Doing the items of a batch operation.
 
+use std::sync::Arc;
+
 use protocol::{
     BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Document, Intent, Key,
-    MigrateInstance, ModifyInstance, Name,
+    MigrateInstance, ModifyInstance, Name, PermissionType,
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
@@ -14,6 +16,15 @@ use crate::work::Work;
 const MAX_ATTEMPTS: u32 = 16;
 /// Items that one step cancels.
 const CANCELED_PER_STEP: usize = 256;
+
+/// What whoever asked needs for each item.
+const fn permission(action: &BatchAction) -> PermissionType {
+    match action {
+        BatchAction::Cancel => PermissionType::CancelProcessInstance,
+        BatchAction::Resolve | BatchAction::Migrate(_) => PermissionType::UpdateProcessInstance,
+        BatchAction::Modify(_) => PermissionType::ModifyProcessInstance,
+    }
+}
 
 impl Work<'_> {
     /// Does the next item. A refusal undoes all of it; then [`Work::fail_batch_item`] is called instead.
@@ -43,6 +54,8 @@ impl Work<'_> {
             self.go_on_with_batch(key, operation);
             return Ok(());
         }
+        self.caller = plan.caller.clone().map(Arc::new);
+        self.check_process_instance(instance_key, permission(&plan.action))?;
         match &plan.action {
             BatchAction::Cancel => self.cancel_instance(instance_key)?,
             BatchAction::Resolve => self.resolve_with_retries(item_key)?,

@@ -104,6 +104,7 @@ impl Work<'_> {
             filter: create.filter.clone(),
             operation_reference: create.operation_reference,
             actor: self.actor(),
+            caller: self.caller.as_deref().cloned(),
         };
         self.tables.batch_plans.insert(key, plan);
         self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: 0 });

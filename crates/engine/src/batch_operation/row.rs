@@ -3,7 +3,8 @@
 
 use minicbor::{Decode, Encode};
 use protocol::{
-    Actor, BatchAction, BatchItemState, BatchOperationState, BatchOperationType, InstanceFilter, Key, Name,
+    Actor, BatchAction, BatchItemState, BatchOperationState, BatchOperationType, Caller, InstanceFilter, Key,
+    Name,
 };
 use state::minicbor_value;
 
@@ -55,6 +56,9 @@ pub struct BatchPlan {
     /// Who asked for it.
     #[n(3)]
     pub actor: Option<Actor>,
+    /// Who asked for it, and is asked again with each item.
+    #[cbor(n(4), default)]
+    pub caller: Option<Caller>,
 }
 minicbor_value!(BatchPlan, weight = |plan| plan.weight());
 

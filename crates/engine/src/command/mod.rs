@@ -41,6 +41,7 @@ impl Work<'_> {
         self.operation_reference = command.operation_reference();
         let actor = Actor::of(command.caller());
         self.asked = Some(Asked { actor, subjects: command.subjects() });
+        self.check_access(command)?;
         let response = match command.asked() {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,

@@ -94,6 +94,8 @@ pub(crate) fn has_administrator(tables: &Tables) -> Result<bool, StateError> {
 /// What a principal belongs to.
 #[derive(Default)]
 pub(crate) struct Standing {
+    /// The claims that meet mapping rules.
+    pub claims: BTreeSet<(Name, Name)>,
     pub mapping_rules: BTreeSet<Name>,
     pub groups: BTreeSet<Name>,
     pub roles: BTreeSet<Name>,
@@ -105,7 +107,9 @@ impl Standing {
         let mut standing = Self { groups: principal.groups.iter().cloned().collect(), ..Self::default() };
         for (name, value) in &principal.claims {
             let rule = tables.mapping_rule_by_claim.get(&(Arc::clone(&name.0), Arc::clone(&value.0)))?;
-            standing.mapping_rules.extend(rule.map(|rule| rule.id.clone()));
+            let Some(rule) = rule else { continue };
+            standing.mapping_rules.insert(rule.id.clone());
+            standing.claims.insert((name.clone(), value.clone()));
         }
         // In this order, since each looks at those found so far.
         let groups = standing.circles(tables, principal, CircleKind::Group)?;
@@ -157,7 +161,16 @@ pub fn is_authorized(
     principal: &Principal,
     access: &Access<'_>,
 ) -> Result<bool, StateError> {
-    let standing = Standing::of(tables, principal)?;
+    is_allowed(tables, &Standing::of(tables, principal)?, principal, access)
+}
+
+/// The same, when it is known what the principal belongs to.
+pub(crate) fn is_allowed(
+    tables: &Tables,
+    standing: &Standing,
+    principal: &Principal,
+    access: &Access<'_>,
+) -> Result<bool, StateError> {
     let scopes: Vec<_> = std::iter::once(AuthorizationScope::Any)
         .chain(access.resource_id.map(|id| AuthorizationScope::Id(id.into())))
         .chain(access.properties.iter().copied().map(AuthorizationScope::Property))

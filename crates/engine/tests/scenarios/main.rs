@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![expect(clippy::needless_raw_string_hashes, reason = "transcripts are written by a program")]
 
+mod access;
 mod actors;
 mod ad_hoc;
 mod ad_hoc_outputs;

@@ -24,6 +24,7 @@ pub(super) fn activate(request: pb::ActivateJobsRequest) -> Result<JobRequest, S
         max_jobs: request.max_jobs_to_activate as u32,
         fetch_variables: field::names("fetchVariable", request.fetch_variable)?,
         tenant_ids: field::tenants("tenantIds", &request.tenant_ids)?,
+        caller: None,
     })
 }
 
@@ -36,6 +37,7 @@ pub(super) fn stream(request: pb::StreamActivatedJobsRequest) -> Result<JobReque
         max_jobs: 0,
         fetch_variables: field::names("fetchVariable", request.fetch_variable)?,
         tenant_ids: field::tenants("tenantIds", &request.tenant_ids)?,
+        caller: None,
     })
 }
 

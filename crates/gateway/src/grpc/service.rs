@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Principal;
-use broker::api::{Answer, Broker, SubmitError};
+use broker::api::{Answer, Broker, JobRequest, SubmitError};
 use grpc as pb;
 use protocol::{Caller, Command, Response as Reply};
 use tokio_util::sync::CancellationToken;
@@ -48,7 +48,7 @@ impl Service {
     }
 
     /// Reads a command from a request, submits it for whoever sent that, and writes the answer.
-    async fn submit<R, T>(
+    async fn submit<R: Send + Sync, T>(
         &self,
         method: &Arc<Method>,
         name: &str,
@@ -57,9 +57,9 @@ impl Service {
         write: impl FnOnce(Reply) -> Result<T, Status>,
     ) -> Result<Response<T>, Status> {
         let mut call = method.start();
-        let caller = self.caller(&request);
-        let result = match read(request.into_inner()) {
-            Ok(command) => match self.answer(command.asked_by(caller)).await {
+        let caller = self.caller(name, &request).await;
+        let result = match caller.and_then(|caller| Ok(read(request.into_inner())?.asked_by(caller))) {
+            Ok(command) => match self.answer(command).await {
                 Ok(answer) => write(answer.response).map(Response::new),
                 Err(error) => Err(status::of_submit(name, error)),
             },
@@ -70,8 +70,10 @@ impl Service {
     }
 
     /// Who sent a request, as commands have it.
-    fn caller<R>(&self, request: &Request<R>) -> Option<Caller> {
-        self.access.caller(request.extensions().get::<Arc<Principal>>()?)
+    async fn caller<R: Sync>(&self, name: &str, request: &Request<R>) -> Result<Option<Caller>, Status> {
+        let Some(principal) = request.extensions().get::<Arc<Principal>>() else { return Ok(None) };
+        let caller = self.access.caller(&self.broker, principal).await;
+        caller.map_err(|error| status::of_submit(name, error))
     }
 
     /// Submits a command. Listeners of a user task may hold the answer back, but not for ever.
@@ -98,6 +100,27 @@ impl Service {
     fn check_tenants(&self, tenant_ids: &[String]) -> Result<(), Status> {
         let named: Vec<&String> = tenant_ids.iter().filter(|tenant_id| !tenant_id.is_empty()).collect();
         self.tenancy.check_list("ACTIVATE", &named).map_err(Status::invalid_argument)
+    }
+
+    /// What whoever sent a request wants to work on.
+    async fn demand<R: Send + Sync>(
+        &self,
+        request: Request<R>,
+        tenant_ids: fn(&R) -> &[String],
+        read: fn(R) -> Result<JobRequest, Status>,
+    ) -> Result<JobRequest, Status> {
+        let caller = self.caller("ACTIVATE", &request).await?;
+        let principal = request.extensions().get::<Arc<Principal>>().cloned();
+        let request = request.into_inner();
+        self.check_tenants(tenant_ids(&request))?;
+        let mut jobs = read(request)?;
+        jobs.caller = caller;
+        if let Some(principal) = principal {
+            let named = Some(std::mem::take(&mut jobs.tenant_ids));
+            let tenant_ids = self.access.tenants_of_jobs(&self.broker, &principal, named).await;
+            jobs.tenant_ids = tenant_ids.map_err(|error| status::of_submit("ACTIVATE", error))?;
+        }
+        Ok(jobs)
     }
 
     /// How long a poll is held: 0 leaves it to the server, below 0 asks not to wait.
@@ -130,10 +153,8 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::ActivateJobsRequest>,
     ) -> Result<Response<JobBatches>, Status> {
         let mut call = self.metrics.activate_jobs.start();
-        let request = request.into_inner();
-        let wait = self.poll_wait(request.request_timeout);
-        let checked = self.check_tenants(&request.tenant_ids);
-        let jobs = match checked.and_then(|()| job::activate(request)) {
+        let wait = self.poll_wait(request.get_ref().request_timeout);
+        let jobs = match self.demand(request, |request| &request.tenant_ids, job::activate).await {
             Ok(request) => tokio::select! {
                 biased;
                 jobs = self.broker.activate_jobs(request, wait) => {
@@ -157,9 +178,8 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::StreamActivatedJobsRequest>,
     ) -> Result<Response<PushedJobs>, Status> {
         let mut call = self.metrics.stream_activated_jobs.start();
-        let request = request.into_inner();
-        let jobs = self.check_tenants(&request.tenant_ids).and_then(|()| {
-            let request = job::stream(request)?;
+        let demand = self.demand(request, |request| &request.tenant_ids, job::stream).await;
+        let jobs = demand.and_then(|request| {
             self.broker.stream_jobs(request).map_err(|error| status::of_submit("ACTIVATE", error))
         });
         match jobs {
@@ -215,7 +235,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::CreateProcessInstanceWithResultRequest>,
     ) -> Result<Response<pb::CreateProcessInstanceWithResultResponse>, Status> {
         let mut call = self.metrics.create_with_result.start();
-        let caller = self.caller(&request);
+        let caller = self.caller("CREATE_WITH_AWAITING_RESULT", &request).await;
         let request = request.into_inner();
         let timeout = match u64::try_from(request.request_timeout) {
             Ok(ms) if ms > 0 => Duration::from_millis(ms).min(POLL_TIMEOUT_MAX),
@@ -224,8 +244,8 @@ impl pb::gateway_server::Gateway for Service {
         let tenant_id = request.request.as_ref().map_or("", |request| &*request.tenant_id);
         let checked = self.check_tenant("CREATE_WITH_AWAITING_RESULT", tenant_id);
         let request = checked.and_then(|()| process_instance::create_with_result(request));
-        let result = match request {
-            Ok((command, fetch_variables)) => tokio::select! {
+        let result = match request.and_then(|request| Ok((request, caller?))) {
+            Ok(((command, fetch_variables), caller)) => tokio::select! {
                 biased;
                 answer = self.broker.create_with_result(caller, command, fetch_variables, timeout) => answer
                     .map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error))

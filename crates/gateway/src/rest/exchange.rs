@@ -27,6 +27,7 @@ use super::position::{self, AWAIT_POSITION};
 use super::problem::Failure;
 use super::reply::{Reply, allow, failure_to_http};
 use super::route::{RawParameters, Route, route};
+use super::session::{LOGIN_BYTES_MAX, SessionCall};
 use super::validate::{Invalid, check_parameter, validate};
 
 /// The memory reserved for a body before its first byte arrives, in bytes.
@@ -45,7 +46,7 @@ pub struct Gateway {
 }
 
 /// Why there is no reply, with a header that says what would do: `Allow` or `WWW-Authenticate`.
-struct Refusal {
+pub(super) struct Refusal {
     failure: Failure,
     header: Option<(HeaderName, HeaderValue)>,
 }
@@ -53,6 +54,14 @@ struct Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         Self { failure, header: None }
+    }
+}
+
+impl From<auth::Refusal> for Refusal {
+    fn from(refusal: auth::Refusal) -> Self {
+        let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
+        let header = challenge.map(|value| (WWW_AUTHENTICATE, value));
+        Self { failure: Failure::refused(&refusal), header }
     }
 }
 
@@ -70,6 +79,11 @@ impl Gateway {
         let started = Instant::now();
         let (head, body) = request.into_parts();
         let path = head.uri.path();
+        if let Some(call) = SessionCall::of(path).filter(|_| head.method == http::Method::POST) {
+            let response = self.answer_session(call, &head, body, started).await;
+            self.metrics.record(None, response.status(), started.elapsed());
+            return response;
+        }
         let (operation, result) = match route(head.method.as_str(), path) {
             Route::Operation(operation, parameters) => {
                 let result = match self.authenticate(operation, &head).await {
@@ -94,17 +108,30 @@ impl Gateway {
         response
     }
 
+    async fn answer_session<B>(
+        &self,
+        call: SessionCall,
+        head: &Parts,
+        body: B,
+        started: Instant,
+    ) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let result = match read_body(body, LOGIN_BYTES_MAX, started + self.options.body_timeout).await {
+            Ok(body) => self.change_session(call, head, &body).await,
+            Err(failure) => Err(failure.into()),
+        };
+        result.unwrap_or_else(|refusal| failure_to_http(&refusal.failure, head.uri.path(), refusal.header))
+    }
+
     /// Who sends a request. Some operations are for those that cannot say yet.
     async fn authenticate(&self, operation: Operation, head: &Parts) -> Result<Arc<Principal>, Refusal> {
         let access = &self.options.access;
         if PUBLIC.contains(&operation) {
             return Ok(access.anonymous());
         }
-        access.authenticate(&head.method, &head.headers).await.map_err(|refusal| {
-            let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
-            let header = challenge.map(|value| (WWW_AUTHENTICATE, value));
-            Refusal { failure: Failure::refused(&refusal), header }
-        })
+        Ok(access.authenticate(&head.method, &head.headers).await?)
     }
 
     async fn exchange<B>(

@@ -23,6 +23,7 @@ mod reply;
 mod route;
 mod search;
 mod server;
+mod session;
 #[cfg(test)]
 mod tests;
 mod validate;

@@ -126,6 +126,10 @@ impl Broker for FakeBroker {
         ready(Err(SubmitError::Unavailable(String::new()))).boxed()
     }
 
+    fn grants_version(&self) -> u64 {
+        0
+    }
+
     fn evaluate_expression(
         &self,
         _: String,

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::Principal;
+use crate::{EntityType, Principal};
 
 /// Who asks for a command, and what of that is checked when it is applied. What is checked stands with the command, since
 /// all replicas must do alike, whatever their configuration is by then.
@@ -17,11 +17,14 @@ pub struct Caller {
     /// Whether it must be assigned to the tenants of what it is about.
     #[n(2)]
     pub checks_tenants: bool,
+    /// Kinds of members and owners that are kept elsewhere and need not be known here.
+    #[n(3)]
+    pub foreign: Vec<EntityType>,
 }
 
 impl Caller {
     /// Somebody who may do everything, and only says who it is.
     pub const fn unchecked(principal: Principal) -> Self {
-        Self { principal, checks_authorizations: false, checks_tenants: false }
+        Self { principal, checks_authorizations: false, checks_tenants: false, foreign: Vec::new() }
     }
 }

@@ -108,7 +108,7 @@ impl Authorization {
 }
 
 /// Who asks.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Principal {
     /// User or client.
     #[n(0)]
@@ -146,6 +146,8 @@ pub struct Grants {
     /// Position in the log of the last change to anybody's grants before these were read. They hold as long as it is
     /// the same.
     pub valid_from: u64,
+    /// Those of its claims that meet a mapping rule.
+    pub claims: Vec<(Name, Name)>,
     /// Mapping rules that its claims meet.
     pub mapping_rules: Vec<Name>,
     /// Groups.

@@ -10,7 +10,7 @@ use protocol::{
 use super::member::describe;
 use crate::failure::Failure;
 use crate::identity::row::StoredAuthorization;
-use crate::identity::{authorizations_for, exists, place_of};
+use crate::identity::{authorizations_for, place_of};
 use crate::work::Work;
 
 impl Work<'_> {
@@ -113,7 +113,7 @@ impl Work<'_> {
     }
 
     fn check_is_there(&self, entity_type: EntityType, id: &Name, purpose: &str) -> Result<(), Failure> {
-        if exists(self.tables, entity_type, id)? {
+        if self.may_name(entity_type, id)? {
             return Ok(());
         }
         let what = describe(entity_type);

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use protocol::{EntityType, Intent, Membership, Rejection};
+use protocol::{EntityType, Intent, Membership, Name, Rejection};
+use state::StateError;
 
 use super::circle::noun;
 use crate::failure::Failure;
@@ -42,7 +43,7 @@ impl Work<'_> {
         if !kind.members().contains(entity_type) {
             return Err(Rejection::invalid_argument(refused("it cannot be a member")).into());
         }
-        if !exists(self.tables, *entity_type, entity_id)? {
+        if !self.may_name(*entity_type, entity_id)? {
             return Err(Rejection::not_found(refused("it does not exist")).into());
         }
         if self.tables.members.contains(&place)? {
@@ -59,6 +60,12 @@ impl Work<'_> {
         self.tables.members.put(place, ());
         self.tables.member_of.put(reverse, ());
         Ok(())
+    }
+
+    /// Whether somebody can be a member or an owner: it is known, or kept elsewhere.
+    pub(super) fn may_name(&self, entity_type: EntityType, id: &Name) -> Result<bool, StateError> {
+        let is_foreign = self.caller.as_ref().is_some_and(|caller| caller.foreign.contains(&entity_type));
+        Ok(is_foreign || exists(self.tables, entity_type, id)?)
     }
 
     pub(super) fn remove_member(&mut self, membership: &Membership) -> Result<(), Failure> {

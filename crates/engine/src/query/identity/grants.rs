@@ -24,9 +24,10 @@ impl Scan for Begin {
     fn slice(self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
         let standing = Standing::of(view.tables, &self.principal)?;
         let owners = standing.owners(&self.principal).map(|(kind, id)| (kind, id.clone())).collect();
-        let Standing { mapping_rules, groups, roles, tenants } = standing;
+        let Standing { claims, mapping_rules, groups, roles, tenants } = standing;
         let grants = Grants {
             valid_from: view.grants_version,
+            claims: claims.into_iter().collect(),
             mapping_rules: mapping_rules.into_iter().collect(),
             groups: groups.into_iter().collect(),
             roles: roles.into_iter().collect(),

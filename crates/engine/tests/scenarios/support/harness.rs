@@ -123,6 +123,7 @@ impl Harness {
             timeout_ms: 600_000,
             max_jobs,
             fetch_variables: vec![],
+            caller: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use broker::api::JobRequest;
-use protocol::{ActivatedJob, Name, UserTaskProperties};
+use protocol::{ActivatedJob, UserTaskProperties};
 
 use crate::rest::exchange::wait_of;
 use crate::rest::problem::Failure;
@@ -13,11 +13,11 @@ use super::Call;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let fields = &call.fields;
-    let mut tenant_ids = fields.names("tenantIds");
-    // Without authentication, a caller is assigned to the default tenant alone.
-    if tenant_ids.is_empty() || fields.text("tenantFilter").as_deref() == Some("ASSIGNED") {
-        tenant_ids = vec![Name::default_tenant()];
-    }
+    let tenant_ids = Some(fields.names("tenantIds"))
+        .filter(|ids| !ids.is_empty() && fields.text("tenantFilter").as_deref() != Some("ASSIGNED"));
+    let (access, broker) = (&call.gateway.options.access, &call.gateway.broker);
+    let tenant_ids = access.tenants_of_jobs(broker, call.principal, tenant_ids).await;
+    let tenant_ids = tenant_ids.map_err(|error| Failure::submit(error, "ACTIVATE"))?;
     let request = JobRequest {
         job_type: fields.name_or_empty("type"),
         worker: fields.name_or_empty("worker"),
@@ -25,6 +25,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         max_jobs: fields.int32("maxJobsToActivate").unwrap_or_default().unsigned_abs(),
         fetch_variables: fields.names("fetchVariable"),
         tenant_ids,
+        caller: call.caller().await?,
     };
     let wait = wait(fields.integer("requestTimeout"), call.gateway.options.long_poll_timeout);
     let activation = call.gateway.broker.activate_jobs(request, wait);

@@ -15,6 +15,8 @@ use protocol::{
     Caller, CircleKind, Command, Document, EntityType, FileView, Key, Query, QueryReply, SourceOf,
 };
 
+use crate::access::Known;
+
 use super::contract::Operation;
 use super::exchange::{Gateway, decode};
 use super::fields::{Fields, parse_key};
@@ -123,13 +125,20 @@ impl<'a> Call<'a> {
     }
 
     /// Who asks, as commands have it.
-    fn caller(&self) -> Option<Caller> {
-        self.gateway.options.access.caller(self.principal)
+    async fn caller(&self) -> Result<Option<Caller>, Failure> {
+        let caller = self.gateway.options.access.caller(&self.gateway.broker, self.principal).await;
+        caller.map_err(Failure::read)
+    }
+
+    /// What whoever asks belongs to and may do.
+    async fn known(&self) -> Result<Arc<Known>, Failure> {
+        let known = self.gateway.options.access.known(&self.gateway.broker, self.principal).await;
+        known.map_err(Failure::read)
     }
 
     /// Submits a command; `intent` is its name in refusals.
     async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
-        let command = command.asked_by(self.caller());
+        let command = command.asked_by(self.caller().await?);
         let answer =
             self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;
         self.reached(&answer);
@@ -288,6 +297,7 @@ served! {
     EvaluateDecision in evaluate_decision,
     EvaluateExpression in evaluate_expression,
     FailJob in fail_job,
+    GetAuthentication in get_authentication,
     GetBatchOperation in get_batch_operation,
     GetDecisionDefinition in get_decision_definition,
     GetDecisionDefinitionXML in get_decision_definition_xml,

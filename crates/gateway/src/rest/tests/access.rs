@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::fake::FakeBroker;
 use super::{Gateway, Options, block_on, request, text};
-use crate::Access;
+use crate::{Access, AccessOptions};
 
 /// One user: ann, with the password "secret".
 struct OneUser(Arc<str>);
@@ -34,7 +34,7 @@ async fn basic_gateway(broker: &Arc<FakeBroker>) -> Gateway {
     let hash = hasher.hash("secret").await.unwrap();
     let basic = Basic::new(Arc::new(OneUser(hash.into())), hasher, Clock::system());
     let method = Method::Basic(Arc::new(basic));
-    let access = Access::new(Authenticator::new(method, None, Clock::system()));
+    let access = Access::new(Authenticator::new(method, None, Clock::system()), AccessOptions::default());
     let options = Options { access, ..Options::default() };
     Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
 }
@@ -102,7 +102,7 @@ fn without_the_users_nobody_is_let_in_but_may_come_again() {
         let broker = Arc::new(FakeBroker::default());
         let hasher = Hasher::new(Cost::default(), HashLimits::default()).unwrap();
         let method = Method::Basic(Arc::new(Basic::new(Arc::new(Away), hasher, Clock::system())));
-        let access = Access::new(Authenticator::new(method, None, Clock::system()));
+        let access = Access::new(Authenticator::new(method, None, Clock::system()), AccessOptions::default());
         let options = Options { access, ..Options::default() };
         let gateway = Gateway::new(Arc::<FakeBroker>::clone(&broker), options, CancellationToken::new());
         let mut right = request("POST", PATH, "");

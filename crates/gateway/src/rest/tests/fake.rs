@@ -299,6 +299,10 @@ impl Broker for FakeBroker {
         std::future::ready(super::views::answer(&query)).boxed()
     }
 
+    fn grants_version(&self) -> u64 {
+        0
+    }
+
     fn evaluate_expression(
         &self,
         expression: String,

@@ -1,0 +1,126 @@
+//! What the sections about security mean together.
+
+use std::path::PathBuf;
+
+use auth::{ClaimPath, ClientCertificates, ClientTls, OidcSettings, TlsFiles};
+
+use super::Config;
+use super::value::{AuthenticationMethod, ClientCertificateMode};
+
+/// A section about the TLS of a port.
+struct TlsSection<'a> {
+    name: &'static str,
+    chain: &'a Option<PathBuf>,
+    key: &'a Option<PathBuf>,
+    mode: ClientCertificateMode,
+    authorities: &'a Option<PathBuf>,
+}
+
+impl TlsSection<'_> {
+    /// The files, if there shall be TLS.
+    fn files(&self) -> Result<Option<TlsFiles>, String> {
+        let name = self.name;
+        let clients = match (self.mode, self.authorities) {
+            (ClientCertificateMode::None, None) => None,
+            (ClientCertificateMode::Optional, Some(path)) => Some(ClientCertificates::Optional(path.clone())),
+            (ClientCertificateMode::Required, Some(path)) => Some(ClientCertificates::Required(path.clone())),
+            (ClientCertificateMode::None, Some(_)) => {
+                return Err(format!(
+                    "'{name}.client_authorities' needs '{name}.client_certificates' other than none"
+                ));
+            }
+            (_, None) => {
+                return Err(format!("'{name}.client_certificates' needs '{name}.client_authorities'"));
+            }
+        };
+        match (self.chain, self.key) {
+            (Some(chain), Some(key)) => {
+                Ok(Some(TlsFiles { certificate_chain: chain.clone(), private_key: key.clone(), clients }))
+            }
+            (None, None) if clients.is_none() => Ok(None),
+            (Some(_), None) => Err(format!("'{name}.certificate_chain' needs '{name}.private_key'")),
+            (None, _) => Err(format!("'{name}' needs '{name}.certificate_chain'")),
+        }
+    }
+}
+
+macro_rules! tls_section {
+    ($config:ident, $name:literal, $section:ident) => {
+        TlsSection {
+            name: $name,
+            chain: &$config.$section.certificate_chain,
+            key: &$config.$section.private_key,
+            mode: $config.$section.client_certificates,
+            authorities: &$config.$section.client_authorities,
+        }
+    };
+}
+
+impl Config {
+    /// The TLS of the REST API.
+    pub(crate) fn tls_of_rest(&self) -> Result<Option<TlsFiles>, String> {
+        tls_section!(self, "rest.tls", rest_tls).files()
+    }
+
+    /// The TLS of the gRPC API.
+    pub(crate) fn tls_of_grpc(&self) -> Result<Option<TlsFiles>, String> {
+        tls_section!(self, "grpc.tls", grpc_tls).files()
+    }
+
+    /// The TLS of the management port.
+    pub(crate) fn tls_of_management(&self) -> Result<Option<TlsFiles>, String> {
+        tls_section!(self, "management.tls", management_tls).files()
+    }
+
+    /// Which tokens are accepted.
+    pub(crate) fn open_id_connect(&self) -> Result<OidcSettings, String> {
+        let section = &self.security_oidc;
+        let key = |name| format!("security.authentication.oidc.{name}");
+        let issuer = section
+            .issuer
+            .as_ref()
+            .ok_or_else(|| format!("'security.authentication.method' oidc needs '{}'", key("issuer")))?;
+        let claim =
+            |name, path: &str| ClaimPath::parse(path).map_err(|error| format!("'{}': {error}", key(name)));
+        let settings = OidcSettings {
+            keys_url: section.keys_url.as_ref().map(|url| url.0.clone()),
+            audiences: section.audiences.0.clone(),
+            authorized_parties: section.authorized_parties.0.clone(),
+            clock_skew: section.clock_skew,
+            user_name: claim("username_claim", &section.username_claim.0)?,
+            client_id: section
+                .client_id_claim
+                .as_ref()
+                .map(|path| claim("client_id_claim", &path.0))
+                .transpose()?,
+            prefer_user_name: section.prefer_username_claim,
+            groups: section.groups_claim.as_ref().map(|path| claim("groups_claim", &path.0)).transpose()?,
+            keys_age_max: section.keys_max_age,
+            tls: ClientTls { authorities: section.authorities.clone(), ..ClientTls::default() },
+            ..OidcSettings::new(&issuer.0)
+        };
+        Ok(settings)
+    }
+
+    pub(super) fn contradictions_of_security(&self) -> Vec<String> {
+        let method = self.security_authentication.method;
+        let mut wrong = Vec::new();
+        for tls in [self.tls_of_rest(), self.tls_of_grpc(), self.tls_of_management()] {
+            wrong.extend(tls.err());
+        }
+        if method == AuthenticationMethod::Oidc {
+            wrong.extend(self.open_id_connect().err());
+        }
+        if method == AuthenticationMethod::None {
+            for (is_on, key) in [
+                (self.security.authorizations, "security.authorizations"),
+                (self.management.authentication, "management.authentication"),
+            ] {
+                if is_on {
+                    wrong.push(format!("'{key}' needs 'security.authentication.method' other than none"));
+                }
+            }
+        }
+        wrong
+    }
+}

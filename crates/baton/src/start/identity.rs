@@ -1,0 +1,73 @@
+//! Who is there from the start: the default tenant and roles, and what the configuration names.
+
+use std::sync::Arc;
+
+use auth::Hasher;
+use broker::api::{Broker, SubmitError};
+use protocol::{
+    Caller, CircleKind, Command, EntityType, IdentityCommand, IdentityQuery, IdentityReply, Name,
+    PasswordHash, Principal, Query, QueryReply, RejectionType, User,
+};
+
+use crate::config::Identities;
+use crate::failure::Failure;
+
+/// Who asks for what the configuration names.
+const CONFIGURATION: &str = "configuration";
+
+/// Creates what is not there yet. What is there stays as people have changed it.
+pub(super) async fn set_up(
+    broker: &Arc<dyn Broker>,
+    identities: &Identities,
+    hasher: &Hasher,
+    foreign: &[EntityType],
+) -> Result<(), Failure> {
+    let submit = async |command| submit(broker, command, foreign).await;
+    let default_tenant = IdentityQuery::Circle { kind: CircleKind::Tenant, id: Name::default_tenant() };
+    if broker.read(Query::Identity(default_tenant)).await.is_err() {
+        submit(IdentityCommand::SetUp).await?;
+    }
+    for user in &identities.users {
+        let query = IdentityQuery::User { username: user.username.as_str().into() };
+        // Asked before the work of hashing.
+        if let Ok(QueryReply::Identity(IdentityReply::User(_))) = broker.read(Query::Identity(query)).await {
+            continue;
+        }
+        let hash = hasher.hash(&user.password).await.map_err(|error| failed(&error))?;
+        let user = User {
+            username: user.username.as_str().into(),
+            name: user.name.as_str().into(),
+            email: user.email.as_str().into(),
+            password_hash: PasswordHash(hash.into()),
+        };
+        submit(IdentityCommand::CreateUser(user)).await?;
+    }
+    for command in identities.commands().map_err(|error| failed(&error))? {
+        submit(command).await?;
+    }
+    Ok(())
+}
+
+async fn submit(
+    broker: &Arc<dyn Broker>,
+    command: IdentityCommand,
+    foreign: &[EntityType],
+) -> Result<(), Failure> {
+    let mut caller = Caller::unchecked(Principal::client(CONFIGURATION));
+    caller.foreign = foreign.to_vec();
+    match broker.submit(Command::Identity(command).asked_by(Some(caller))).await {
+        Ok(_) => Ok(()),
+        Err(SubmitError::Rejected(rejection)) if rejection.kind == RejectionType::AlreadyExists => Ok(()),
+        // With a full disk, whoever is there already must be able to come in and look.
+        Err(error @ SubmitError::ResourceExhausted(_)) => {
+            tracing::error!(%error, "somebody who shall be there from the start is not set up");
+            Ok(())
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("who is there from the start cannot be set up: {error}"))
+        .hint("look into the file of security.initialization")
+}

@@ -1,0 +1,418 @@
+//! What each command takes. The match has no default: whoever adds a command says here who may have it.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use protocol::{
+    BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command, DefinitionRef,
+    EvaluateDecision, GlobalListenerCommand, IdentityCommand, Key, Name, PermissionType as P,
+    ResourceType as R, UserTaskOperation, UserTaskProperty,
+};
+use state::StateError;
+
+use super::{Demands, Need};
+use crate::entity::DefinitionKind;
+use crate::failure::Failure;
+use crate::user_task::row::UserTask;
+use crate::work::Work;
+
+/// Who waits for a signal that is looked at for what a broadcast takes.
+const WAITING_MAX: usize = 100_000;
+
+impl Work<'_> {
+    /// What a command takes; `None` if nothing, or if what it is about is not there, which it tells itself.
+    pub(super) fn demands(&mut self, command: &Command, caller: &Caller) -> Result<Option<Demands>, Failure> {
+        let new = |tenant_id: &Name, need| {
+            Ok(Some(Demands {
+                tenant_id: Some(tenant_id.clone()),
+                is_new: true,
+                permissions: vec![vec![need]],
+            }))
+        };
+        let cluster = |need| Ok(Some(Demands::new(None, need)));
+        match command {
+            // Of the leader and of operators.
+            Command::Tick
+            | Command::Continue
+            | Command::YieldJobs { .. }
+            | Command::AcknowledgeExport { .. }
+            | Command::Unban { .. } => Ok(None),
+            Command::Asked { command, .. } => self.demands(command, caller),
+            Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
+            Command::DeleteResource(delete) => Ok(self.demands_of_resource(delete.resource_key)?),
+            Command::CreateInstance(create) => {
+                self.demands_of_creation(&create.definition, &create.tenant_id, caller)
+            }
+            Command::CancelInstance { process_instance_key, .. } => {
+                Ok(self.of_instance(*process_instance_key, P::CancelProcessInstance)?)
+            }
+            Command::CompleteJob(complete) => Ok(self.demands_of_job(complete.job_key)?),
+            Command::FailJob(fail) => Ok(self.demands_of_job(fail.job_key)?),
+            Command::ThrowError(throw) => Ok(self.demands_of_job(throw.job_key)?),
+            Command::UpdateJob(update) => Ok(self.demands_of_job(update.job_key)?),
+            Command::PublishMessage(publish) => new(&publish.tenant_id, Need::any(R::Message, P::Create)),
+            Command::CorrelateMessage(correlate) => {
+                new(&correlate.tenant_id, Need::any(R::Message, P::Create))
+            }
+            Command::BroadcastSignal(broadcast) => {
+                self.demands_of_signal(&broadcast.name, &broadcast.tenant_id, caller)
+            }
+            Command::EvaluateConditionals(evaluate) => {
+                self.demands_of_conditionals(&evaluate.tenant_id, evaluate.definition_key, caller)
+            }
+            Command::ResolveIncident { incident_key, .. } => {
+                let Some(incident) = self.tables.incidents.get(incident_key)? else { return Ok(None) };
+                Ok(self.of_instance(incident.process_instance_key, P::UpdateProcessInstance)?)
+            }
+            Command::SetVariables(set) => {
+                self.demands_of_variables(set.element_instance_key, set.local, caller)
+            }
+            Command::Clock(_) => cluster(Need::any(R::System, P::Update)),
+            Command::ActivateAdHoc(activate) => {
+                Ok(self.of_element(activate.element_instance_key, P::UpdateProcessInstance)?)
+            }
+            Command::MigrateInstance(migrate) => {
+                Ok(self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?)
+            }
+            Command::ModifyInstance(modify) => {
+                Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
+            }
+            Command::CreateBatchOperation(create) => Ok(Some(demands_of_batch(create.action.kind()))),
+            Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
+            Command::ResolveInstanceIncidents { .. } => {
+                Ok(Some(demands_of_batch(BatchOperationType::ResolveIncident)))
+            }
+            Command::EvaluateDecision(evaluate) => self.demands_of_decision(evaluate, caller),
+            Command::UserTask(command) => {
+                self.demands_of_task(command.user_task_key, &command.operation, caller)
+            }
+            Command::GlobalListener(command) => Ok(demands_of_listener(command)),
+            Command::ClusterVariable(variable) => Ok(Some(demands_of_cluster_variable(variable))),
+            Command::Identity(command) => Ok(demands_of_identity(command)),
+        }
+    }
+
+    /// A permission for the process of an instance.
+    fn of_instance(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
+        Ok(self.tables.instances.get(&key)?.map(|instance| {
+            let need = Need::process(permission, &instance.process_id);
+            Demands::new(Some(instance.tenant_id.clone()), need)
+        }))
+    }
+
+    fn of_element(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
+        match self.tables.element_instances.get(&key)? {
+            Some(row) => self.of_instance(row.process_instance_key, permission),
+            None => Ok(None),
+        }
+    }
+
+    fn demands_of_job(&self, key: Key) -> Result<Option<Demands>, StateError> {
+        match self.tables.jobs.get(&key)? {
+            Some(job) => self.of_instance(job.process_instance_key, P::UpdateProcessInstance),
+            None => Ok(None),
+        }
+    }
+
+    fn demands_of_resource(&self, key: Key) -> Result<Option<Demands>, StateError> {
+        let demands = |tenant_id: &Name, permission, id: &Name| {
+            Ok(Some(Demands::new(Some(tenant_id.clone()), Need::of(R::Resource, permission, id.clone()))))
+        };
+        if let Some(definition) = self.tables.definitions.get(&key)? {
+            return demands(&definition.tenant_id, P::DeleteProcess, &definition.process_id);
+        }
+        if let Some(graph) = self.tables.decision_requirements.get(&key)? {
+            return demands(&graph.tenant_id, P::DeleteDrd, &graph.id);
+        }
+        for (kind, permission) in
+            [(DefinitionKind::Form, P::DeleteForm), (DefinitionKind::Resource, P::DeleteResource)]
+        {
+            if let Some(file) = self.stored_file(kind, key)? {
+                return demands(&file.tenant_id, permission, &file.id);
+            }
+        }
+        Ok(None)
+    }
+
+    fn demands_of_creation(
+        &mut self,
+        reference: &DefinitionRef,
+        tenant_id: &Name,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let definition = match self.find_definition(reference, tenant_id) {
+            Ok((_, definition)) => definition,
+            Err(Failure::Rejected(_)) => {
+                return self.nothing_but_tenant(
+                    tenant_id,
+                    Need::any(R::ProcessDefinition, P::CreateProcessInstance),
+                    caller,
+                );
+            }
+            Err(failure) => return Err(failure),
+        };
+        let need = Need::process(P::CreateProcessInstance, &definition.process_id);
+        Ok(Some(Demands::new(Some(definition.tenant_id.clone()), need)))
+    }
+
+    fn demands_of_decision(
+        &mut self,
+        evaluate: &EvaluateDecision,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let decision = match self.find_decision(&evaluate.decision, &evaluate.tenant_id) {
+            Ok((_, decision)) => decision,
+            Err(Failure::Rejected(_)) => {
+                return self.nothing_but_tenant(
+                    &evaluate.tenant_id,
+                    Need::any(R::DecisionDefinition, P::CreateDecisionInstance),
+                    caller,
+                );
+            }
+            Err(failure) => return Err(failure),
+        };
+        let need = Need::of(R::DecisionDefinition, P::CreateDecisionInstance, decision.id.clone());
+        Ok(Some(Demands::new(Some(decision.tenant_id.clone()), need)))
+    }
+
+    /// What is asked for is not there. Whoever has nothing to do with the tenant shall not even learn that.
+    fn nothing_but_tenant(
+        &mut self,
+        tenant_id: &Name,
+        need: Need,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let mut unchecked = caller.clone();
+        unchecked.checks_authorizations = false;
+        self.check_demands(&unchecked, &Demands::new(Some(tenant_id.clone()), need))?;
+        Ok(None)
+    }
+
+    /// A signal starts and goes on with processes; each of them takes a permission.
+    fn demands_of_signal(
+        &mut self,
+        name: &Name,
+        tenant_id: &Name,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let all = [P::CreateProcessInstance, P::UpdateProcessInstance];
+        let mut permissions = Vec::new();
+        for permission in all {
+            let need = Need::any(R::ProcessDefinition, permission);
+            // Whoever may do it with all processes needs not be asked about each.
+            if caller.checks_authorizations && !self.is_allowed(&caller.principal, &need)? {
+                let ids = match permission {
+                    P::CreateProcessInstance => self.started_by_signal(name, tenant_id)?,
+                    _ => self.waiting_for_signal(name, tenant_id)?,
+                };
+                permissions.extend(ids.iter().map(|id| vec![Need::process(permission, id)]));
+            }
+        }
+        if permissions.is_empty() {
+            // Nothing but the tenant is checked.
+            let need = Need::any(R::ProcessDefinition, P::UpdateProcessInstance);
+            let demands =
+                Demands { tenant_id: Some(tenant_id.clone()), is_new: true, permissions: vec![vec![need]] };
+            let mut unchecked = caller.clone();
+            unchecked.checks_authorizations = false;
+            self.check_demands(&unchecked, &demands)?;
+            return Ok(None);
+        }
+        Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
+    }
+
+    fn started_by_signal(&self, name: &Name, tenant_id: &Name) -> Result<BTreeSet<Name>, StateError> {
+        let from = (tenant_id.0.clone(), name.0.clone(), std::sync::Arc::from(""), 0);
+        let mut ids = BTreeSet::new();
+        self.tables.signal_starts.visit(from.., |key, _| {
+            if key.0 != tenant_id.0 || key.1 != name.0 {
+                return ControlFlow::Break(());
+            }
+            ids.insert(Name(key.2.clone()));
+            ControlFlow::Continue(())
+        })?;
+        Ok(ids)
+    }
+
+    fn waiting_for_signal(&self, name: &Name, tenant_id: &Name) -> Result<BTreeSet<Name>, StateError> {
+        let of = |key| (tenant_id.0.clone(), name.0.clone(), key);
+        let keys = self.tables.signal_by_name.keys(of(0)..=of(Key::MAX), WAITING_MAX)?;
+        let mut ids = BTreeSet::new();
+        for (_, _, key) in keys {
+            if let Some(row) = self.tables.signal_subscriptions.get(&key)? {
+                ids.insert(row.process_id.clone());
+            }
+        }
+        Ok(ids)
+    }
+
+    /// All processes whose conditions are evaluated.
+    fn demands_of_conditionals(
+        &mut self,
+        tenant_id: &Name,
+        definition_key: Option<Key>,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let any = Need::any(R::ProcessDefinition, P::CreateProcessInstance);
+        self.nothing_but_tenant(tenant_id, any, caller)?;
+        let range = match definition_key {
+            Some(key) => (key, 0)..=(key, u32::MAX),
+            None => (0, 0)..=(Key::MAX, u32::MAX),
+        };
+        let mut ids = BTreeSet::new();
+        for (key, _) in self.tables.condition_starts.keys(range, usize::MAX)? {
+            if let Some(definition) = self.tables.definitions.get(&key)?
+                && definition.tenant_id == *tenant_id
+            {
+                ids.insert(definition.process_id.clone());
+            }
+        }
+        let permissions = ids.iter().map(|id| vec![Need::process(P::CreateProcessInstance, id)]).collect();
+        Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: false, permissions }))
+    }
+
+    fn demands_of_variables(
+        &mut self,
+        key: Key,
+        local: bool,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
+        let Some(mut demands) = self.of_instance(row.process_instance_key, P::UpdateProcessInstance)? else {
+            return Ok(None);
+        };
+        if let Some(task_key) = row.user_task_key.filter(|_| local)
+            && let Some(task) = self.tables.user_tasks.get(&task_key)?
+            && let Some(of_task) = self.of_task(task_key, &task, &[(P::UpdateUserTask, P::Update)], caller)?
+        {
+            for (any_of, more) in demands.permissions.iter_mut().zip(of_task.permissions) {
+                any_of.extend(more);
+            }
+        }
+        Ok(Some(demands))
+    }
+
+    fn demands_of_task(
+        &mut self,
+        key: Key,
+        operation: &UserTaskOperation,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let Some(task) = self.tables.user_tasks.get(&key)? else { return Ok(None) };
+        let update = (P::UpdateUserTask, P::Update);
+        match operation {
+            // A claim is for oneself.
+            UserTaskOperation::Assign { assignee, allow_override: false }
+                if *assignee == caller.principal.id =>
+            {
+                self.of_task(key, &task, &[(P::ClaimUserTask, P::Claim), update], caller)
+            }
+            UserTaskOperation::Assign { .. } | UserTaskOperation::Update(_) => {
+                self.of_task(key, &task, &[update], caller)
+            }
+            UserTaskOperation::Complete { .. } => {
+                self.of_task(key, &task, &[(P::CompleteUserTask, P::Complete), update], caller)
+            }
+        }
+    }
+
+    /// One of the permissions for all tasks of the process, or for the task itself.
+    fn of_task(
+        &mut self,
+        key: Key,
+        task: &UserTask,
+        any_of: &[(P, P)],
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let Some(instance) = self.tables.instances.get(&task.process_instance_key)? else { return Ok(None) };
+        let standing = self.standing(&caller.principal)?;
+        let attributes = &task.attributes;
+        let user = &caller.principal.id;
+        let names = [
+            (UserTaskProperty::Assignee, attributes.assignee == *user),
+            (UserTaskProperty::CandidateUsers, attributes.candidate_users.contains(user)),
+            (
+                UserTaskProperty::CandidateGroups,
+                attributes.candidate_groups.iter().any(|group| standing.groups.contains(group)),
+            ),
+        ];
+        let properties: Vec<_> = names.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
+        let mut needs: Vec<_> =
+            any_of.iter().map(|(permission, _)| Need::process(*permission, &instance.process_id)).collect();
+        needs.extend(any_of.iter().map(|(_, permission)| Need {
+            properties: properties.clone(),
+            ..Need::of(R::UserTask, *permission, &*key.to_string())
+        }));
+        Ok(Some(Demands {
+            tenant_id: Some(instance.tenant_id.clone()),
+            is_new: false,
+            permissions: vec![needs],
+        }))
+    }
+}
+
+fn demands_of_batch(kind: BatchOperationType) -> Demands {
+    let permission = match kind {
+        BatchOperationType::CancelProcessInstance => P::CreateBatchOperationCancelProcessInstance,
+        BatchOperationType::ResolveIncident => P::CreateBatchOperationResolveIncident,
+        BatchOperationType::MigrateProcessInstance => P::CreateBatchOperationMigrateProcessInstance,
+        BatchOperationType::ModifyProcessInstance => P::CreateBatchOperationModifyProcessInstance,
+    };
+    let any_of = vec![Need::any(R::Batch, permission), Need::any(R::Batch, P::Create)];
+    Demands { tenant_id: None, is_new: true, permissions: vec![any_of] }
+}
+
+fn demands_of_listener(command: &GlobalListenerCommand) -> Option<Demands> {
+    let permission = match command {
+        // What the configuration names.
+        GlobalListenerCommand::Configure(_) => return None,
+        GlobalListenerCommand::Create(_) => P::CreateTaskListener,
+        GlobalListenerCommand::Update(_) => P::UpdateTaskListener,
+        GlobalListenerCommand::Delete { .. } => P::DeleteTaskListener,
+    };
+    Some(Demands::new(None, Need::any(R::GlobalListener, permission)))
+}
+
+fn demands_of_cluster_variable(variable: &ClusterVariable) -> Demands {
+    let permission = match variable.action {
+        ClusterVariableAction::Create => P::Create,
+        ClusterVariableAction::Update => P::Update,
+        ClusterVariableAction::Delete => P::Delete,
+    };
+    let need = Need::of(R::ClusterVariable, permission, variable.name.clone());
+    Demands::new(variable.tenant_id.clone(), need)
+}
+
+fn demands_of_identity(command: &IdentityCommand) -> Option<Demands> {
+    let circle = |kind: CircleKind| match kind {
+        CircleKind::Group => R::Group,
+        CircleKind::Role => R::Role,
+        CircleKind::Tenant => R::Tenant,
+    };
+    let need = match command {
+        // Whoever may ask for the first administrator may have it: there is none yet.
+        IdentityCommand::SetUp | IdentityCommand::CreateAdministrator(_) => return None,
+        IdentityCommand::CreateUser(_) => Need::any(R::User, P::Create),
+        IdentityCommand::UpdateUser(change) => Need::of(R::User, P::Update, change.username.clone()),
+        IdentityCommand::DeleteUser { username } => Need::of(R::User, P::Delete, username.clone()),
+        IdentityCommand::CreateMappingRule(_) => Need::any(R::MappingRule, P::Create),
+        IdentityCommand::UpdateMappingRule(rule) => Need::of(R::MappingRule, P::Update, rule.id.clone()),
+        IdentityCommand::DeleteMappingRule { id } => Need::of(R::MappingRule, P::Delete, id.clone()),
+        IdentityCommand::CreateCircle { kind, .. } => Need::any(circle(*kind), P::Create),
+        IdentityCommand::UpdateCircle { kind, circle: change } => {
+            Need::of(circle(*kind), P::Update, change.id.clone())
+        }
+        IdentityCommand::DeleteCircle { kind, id } => Need::of(circle(*kind), P::Delete, id.clone()),
+        IdentityCommand::AddMember(membership) | IdentityCommand::RemoveMember(membership) => {
+            Need::of(circle(membership.kind), P::Update, membership.circle_id.clone())
+        }
+        IdentityCommand::CreateAuthorization(_) => Need::any(R::Authorization, P::Create),
+        IdentityCommand::UpdateAuthorization { authorization_key, .. } => {
+            Need::of(R::Authorization, P::Update, &*authorization_key.to_string())
+        }
+        IdentityCommand::DeleteAuthorization { authorization_key } => {
+            Need::of(R::Authorization, P::Delete, &*authorization_key.to_string())
+        }
+    };
+    Some(Demands::new(None, need))
+}

@@ -1,0 +1,348 @@
+//! What a command takes of whoever asks for it.
+
+use protocol::{
+    Authorization, AuthorizationScope as Scope, BatchAction, BroadcastSignal, Caller, Circle, CircleKind,
+    Command, CompleteJob, Condition, CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource,
+    Demand, Document, EntityType as E, IdentityCommand, InstanceField, InstanceFilter, Key, MappingRule,
+    Membership, Name, Operand, PermissionType as P, Principal, PublishMessage, RejectionType,
+    ResourceType as R, Response, SetVariables, Test, UserTaskCommand, UserTaskOperation, UserTaskProperty,
+};
+
+use crate::support::{Harness, document};
+
+const MODEL: &str = "process p\n start s\n job a type=t\n end e\n s -> a -> e";
+
+/// Somebody whose permissions are checked, or its tenants.
+#[expect(clippy::unnecessary_wraps, reason = "commands may also be asked for by nobody")]
+fn caller(principal: Principal, checks_tenants: bool) -> Option<Caller> {
+    Some(Caller { principal, checks_authorizations: !checks_tenants, checks_tenants, foreign: vec![] })
+}
+
+fn ann() -> Option<Caller> {
+    caller(Principal::user("ann"), false)
+}
+
+fn run(harness: &mut Harness, by: Option<Caller>, command: Command) -> Result<Response, String> {
+    harness.command(command.asked_by(by)).unwrap().map_err(|rejection| rejection.to_string())
+}
+
+fn change(harness: &mut Harness, command: IdentityCommand) {
+    run(harness, None, Command::Identity(command)).unwrap();
+}
+
+fn allow(harness: &mut Harness, owner: (E, &str), resource: R, scope: Scope, permissions: &[P]) {
+    let authorization = Authorization {
+        owner_type: owner.0,
+        owner_id: owner.1.into(),
+        resource_type: resource,
+        scope,
+        permissions: permissions.to_vec(),
+    };
+    let mut by = Caller::unchecked(Principal::client("setup"));
+    by.foreign = vec![E::User, E::Group];
+    let command = Command::Identity(IdentityCommand::CreateAuthorization(authorization));
+    run(harness, Some(by), command).unwrap();
+}
+
+fn create(id: &str) -> Command {
+    let definition = DefinitionRef::Id { id: id.into(), version: None };
+    Command::CreateInstance(CreateInstance::of(definition))
+}
+
+fn instance(harness: &mut Harness, id: &str) -> Key {
+    match run(harness, None, create(id)).unwrap() {
+        Response::InstanceCreated(created) => created.process_instance_key,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn cancel(process_instance_key: Key) -> Command {
+    Command::CancelInstance { process_instance_key, operation_reference: None }
+}
+
+fn refused(result: Result<Response, String>, permission: P, resource: R, id: Option<&str>) {
+    let one_of =
+        id.map(|id| format!(", required resource identifiers are one of '[*, {id}]'")).unwrap_or_default();
+    let expected = format!(
+        "FORBIDDEN: Insufficient permissions to perform operation '{permission}' on resource '{resource}'{one_of}"
+    );
+    assert_eq!(result.unwrap_err(), expected);
+}
+
+#[test]
+fn a_command_is_done_for_whoever_may_have_it_done() {
+    let mut harness = Harness::new();
+    harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    refused(run(&mut harness, ann(), create("p")), P::CreateProcessInstance, R::ProcessDefinition, Some("p"));
+    assert!(harness.is_empty(), "nothing happened");
+    // Nobody in particular, or somebody who is only named, is not checked.
+    let key = instance(&mut harness, "p");
+    run(&mut harness, Some(Caller::unchecked(Principal::user("ann"))), create("p")).unwrap();
+    allow(
+        &mut harness,
+        (E::User, "ann"),
+        R::ProcessDefinition,
+        Scope::Id("p".into()),
+        &[P::CreateProcessInstance],
+    );
+    run(&mut harness, ann(), create("p")).unwrap();
+    refused(run(&mut harness, ann(), cancel(key)), P::CancelProcessInstance, R::ProcessDefinition, Some("p"));
+    // What is not there is not there for anybody.
+    let missing = run(&mut harness, ann(), cancel(9)).unwrap_err();
+    assert!(missing.contains("no such process was found"), "{missing}");
+    allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, Scope::Any, &[P::CancelProcessInstance]);
+    run(&mut harness, ann(), cancel(key)).unwrap();
+    harness.verify_replay(1);
+}
+
+#[test]
+fn what_somebody_may_do_ends_with_what_allowed_it() {
+    let mut harness = Harness::new();
+    harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    let rule = MappingRule {
+        id: "devs".into(),
+        name: "devs".into(),
+        claim_name: "team".into(),
+        claim_value: "red".into(),
+    };
+    change(&mut harness, IdentityCommand::CreateMappingRule(rule));
+    let circle = Circle { id: "ops".into(), name: "ops".into(), description: Name::default() };
+    change(&mut harness, IdentityCommand::CreateCircle { kind: CircleKind::Role, circle });
+    let membership = Membership {
+        kind: CircleKind::Role,
+        circle_id: "ops".into(),
+        entity_type: E::MappingRule,
+        entity_id: "devs".into(),
+    };
+    change(&mut harness, IdentityCommand::AddMember(membership.clone()));
+    allow(&mut harness, (E::Role, "ops"), R::ProcessDefinition, Scope::Any, &[P::CreateProcessInstance]);
+    let robot = |team: &str| {
+        let claims = vec![(Name::from("team"), Name::from(team))];
+        caller(Principal { claims, ..Principal::client("robot") }, false)
+    };
+    run(&mut harness, robot("red"), create("p")).unwrap();
+    run(&mut harness, robot("blue"), create("p")).unwrap_err();
+    change(&mut harness, IdentityCommand::RemoveMember(membership));
+    run(&mut harness, robot("red"), create("p")).unwrap_err();
+    harness.verify_replay(2);
+}
+
+#[test]
+fn most_commands_take_a_permission_of_their_own() {
+    let mut harness = Harness::new();
+    let deployed = harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    let Response::Deployed(deployed) = deployed else { panic!("{deployed:?}") };
+    let key = instance(&mut harness, "p");
+    let job_key = harness.activate("t", 1)[0].key;
+    let message = PublishMessage {
+        name: "m".into(),
+        correlation_key: Name::default(),
+        time_to_live_ms: 0,
+        message_id: Name::default(),
+        variables: Document::empty(),
+        tenant_id: Name::default_tenant(),
+    };
+    let variables = SetVariables {
+        element_instance_key: key,
+        variables: document(r#"{"a":1}"#),
+        local: false,
+        operation_reference: None,
+        request_id: None,
+    };
+    let process = (R::ProcessDefinition, Some("p"));
+    let cases = [
+        (Command::PublishMessage(message), P::Create, (R::Message, None)),
+        (Command::SetVariables(variables), P::UpdateProcessInstance, process),
+        (
+            Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None }),
+            P::UpdateProcessInstance,
+            process,
+        ),
+        (Command::Clock(protocol::Clock::Reset), P::Update, (R::System, None)),
+        (
+            Command::DeleteResource(DeleteResource {
+                resource_key: deployed.processes[0].process_definition_key,
+                operation_reference: None,
+            }),
+            P::DeleteProcess,
+            (R::Resource, Some("p")),
+        ),
+        (
+            Command::Identity(IdentityCommand::DeleteUser { username: "bob".into() }),
+            P::Delete,
+            (R::User, Some("bob")),
+        ),
+        (
+            Command::Identity(IdentityCommand::DeleteCircle { kind: CircleKind::Group, id: "g".into() }),
+            P::Delete,
+            (R::Group, Some("g")),
+        ),
+    ];
+    let before = harness.content();
+    for (command, permission, (resource, id)) in cases {
+        refused(run(&mut harness, ann(), command), permission, resource, id);
+    }
+    assert!(harness.content() == before, "what is refused leaves nothing");
+    harness.verify_replay(3);
+}
+
+#[test]
+fn user_tasks_are_for_whom_they_name() {
+    let mut harness = Harness::new();
+    let model = "process p\n start s\n user u groups=clerks\n end e\n s -> u -> e";
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    instance(&mut harness, "p");
+    let (key, _) = harness.engine().tables().user_tasks.first(..).unwrap().unwrap();
+    let properties = [UserTaskProperty::Assignee, UserTaskProperty::CandidateGroups];
+    for property in properties {
+        allow(
+            &mut harness,
+            (E::Group, "clerks"),
+            R::UserTask,
+            Scope::Property(property),
+            &[P::Claim, P::Complete],
+        );
+    }
+    let clerk =
+        |name: &str| caller(Principal { groups: vec!["clerks".into()], ..Principal::user(name) }, false);
+    let task = |operation| {
+        let action = Name::default();
+        Command::UserTask(UserTaskCommand { user_task_key: key, operation, action, request_id: None })
+    };
+    let claim =
+        |assignee: &str| task(UserTaskOperation::Assign { assignee: assignee.into(), allow_override: false });
+    refused(run(&mut harness, ann(), claim("ann")), P::ClaimUserTask, R::ProcessDefinition, Some("p"));
+    // For somebody else it is no claim.
+    refused(
+        run(&mut harness, clerk("bob"), claim("ann")),
+        P::UpdateUserTask,
+        R::ProcessDefinition,
+        Some("p"),
+    );
+    assert!(harness.command(claim("bob").asked_by(clerk("bob"))).is_none_or(|outcome| outcome.is_ok()));
+    let complete = || task(UserTaskOperation::Complete { variables: Document::empty() });
+    refused(run(&mut harness, ann(), complete()), P::CompleteUserTask, R::ProcessDefinition, Some("p"));
+    assert!(harness.command(complete().asked_by(clerk("bob"))).is_none_or(|outcome| outcome.is_ok()));
+    assert!(harness.is_empty(), "it is completed");
+    harness.verify_replay(4);
+}
+
+#[test]
+fn a_signal_takes_a_permission_for_each_process_that_it_reaches() {
+    let mut harness = Harness::new();
+    for id in ["p", "q"] {
+        let model = format!("process {id}\n start s\n catch c signal=stop\n end e\n s -> c -> e");
+        harness.deploy(&[(&format!("{id}.bpmn"), &model)]).unwrap();
+        instance(&mut harness, id);
+    }
+    let broadcast = || {
+        Command::BroadcastSignal(BroadcastSignal {
+            name: "stop".into(),
+            variables: Document::empty(),
+            tenant_id: Name::default_tenant(),
+        })
+    };
+    let scope = Scope::Id("p".into());
+    allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, scope, &[P::UpdateProcessInstance]);
+    refused(run(&mut harness, ann(), broadcast()), P::UpdateProcessInstance, R::ProcessDefinition, Some("q"));
+    allow(
+        &mut harness,
+        (E::User, "ann"),
+        R::ProcessDefinition,
+        Scope::Id("q".into()),
+        &[P::UpdateProcessInstance],
+    );
+    run(&mut harness, ann(), broadcast()).unwrap();
+    assert!(harness.is_empty(), "both have ended");
+    harness.verify_replay(5);
+}
+
+#[test]
+fn workers_get_the_jobs_that_they_may_work_on() {
+    let mut harness = Harness::new();
+    for id in ["p", "q"] {
+        harness
+            .deploy(&[(&format!("{id}.bpmn"), &MODEL.replace("process p", &format!("process {id}")))])
+            .unwrap();
+        instance(&mut harness, id);
+    }
+    let taken = |harness: &mut Harness, by: Option<Caller>| {
+        let demand = Demand { caller: by.map(Box::new), ..harness.demand("t", 10) };
+        let jobs = harness.activate_with(demand);
+        jobs.into_iter().map(|job| job.process_id.to_string()).collect::<Vec<_>>()
+    };
+    assert!(taken(&mut harness, ann()).is_empty());
+    allow(
+        &mut harness,
+        (E::User, "ann"),
+        R::ProcessDefinition,
+        Scope::Id("q".into()),
+        &[P::UpdateProcessInstance],
+    );
+    assert_eq!(taken(&mut harness, ann()), ["q"]);
+    assert!(
+        taken(&mut harness, caller(Principal::user("ann"), true)).is_empty(),
+        "not assigned to the tenant"
+    );
+    assert_eq!(taken(&mut harness, None), ["p"]);
+    harness.verify_replay(6);
+}
+
+#[test]
+fn items_of_a_batch_are_done_for_whoever_asked_for_it() {
+    let mut harness = Harness::new();
+    for id in ["p", "q"] {
+        harness
+            .deploy(&[(&format!("{id}.bpmn"), &MODEL.replace("process p", &format!("process {id}")))])
+            .unwrap();
+        instance(&mut harness, id);
+    }
+    let condition =
+        || Condition { field: InstanceField::ProcessInstanceKey, test: Test::Greater(Operand::Integer(0)) };
+    let batch = || {
+        Command::CreateBatchOperation(CreateBatchOperation {
+            action: BatchAction::Cancel,
+            filter: InstanceFilter { all: vec![condition()], any: vec![] },
+            operation_reference: None,
+        })
+    };
+    refused(run(&mut harness, ann(), batch()), P::CreateBatchOperationCancelProcessInstance, R::Batch, None);
+    allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[P::Create]);
+    let scope = Scope::Id("q".into());
+    allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, scope, &[P::CancelProcessInstance]);
+    run(&mut harness, ann(), batch()).unwrap();
+    let running: Vec<_> = harness.engine().tables().instances.scan(.., 9).unwrap();
+    assert_eq!(running.len(), 1);
+    assert_eq!(&*running[0].1.process_id, "p");
+    harness.verify_replay(7);
+}
+
+#[test]
+fn nobody_sees_more_than_its_tenants() {
+    let mut harness = Harness::new();
+    harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    let key = instance(&mut harness, "p");
+    let stranger = || caller(Principal::user("ann"), true);
+    let hidden = run(&mut harness, stranger(), cancel(key)).unwrap_err();
+    assert_eq!(
+        hidden,
+        "NOT_FOUND: Expected to perform operation 'CANCEL_PROCESS_INSTANCE' on resource 'PROCESS_DEFINITION', but no resource was found \
+         for tenant '<default>'"
+    );
+    let created = harness.command(create("p").asked_by(stranger())).unwrap().unwrap_err();
+    assert_eq!(created.kind, RejectionType::NotFound);
+    // Not even that there is none.
+    let unknown = harness.command(create("unknown").asked_by(stranger())).unwrap().unwrap_err();
+    assert_eq!(unknown.reason, created.reason);
+    change(&mut harness, IdentityCommand::SetUp);
+    let membership = Membership {
+        kind: CircleKind::Tenant,
+        circle_id: Name::default_tenant(),
+        entity_type: E::Client,
+        entity_id: "ann".into(),
+    };
+    change(&mut harness, IdentityCommand::AddMember(membership));
+    run(&mut harness, stranger(), cancel(key)).unwrap_err();
+    run(&mut harness, caller(Principal::client("ann"), true), cancel(key)).unwrap();
+    harness.verify_replay(8);
+}

@@ -1,0 +1,115 @@
+//! `POST /login` and `POST /logout`: sessions of browsers. Beside the API, as browsers know them.
+
+use auth::{CSRF_HEADER, SignIn};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use percent_encoding::percent_decode_str;
+
+use super::exchange::{Gateway, Refusal};
+use super::problem::Failure;
+
+/// The longest body of a login, in bytes.
+pub(super) const LOGIN_BYTES_MAX: usize = 16 * 1024;
+const LOGIN: &str = "/login";
+const LOGOUT: &str = "/logout";
+
+/// What a path is for, if it is about sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SessionCall {
+    Login,
+    Logout,
+}
+
+impl SessionCall {
+    pub(super) fn of(path: &str) -> Option<Self> {
+        match path {
+            LOGIN => Some(Self::Login),
+            LOGOUT => Some(Self::Logout),
+            _ => None,
+        }
+    }
+}
+
+impl Gateway {
+    /// Begins or ends a session.
+    pub(super) async fn change_session(
+        &self,
+        call: SessionCall,
+        head: &Parts,
+        body: &Bytes,
+    ) -> Result<Response<Full<Bytes>>, Refusal> {
+        let access = &self.options.access;
+        if !access.has_sessions() {
+            return Err(Failure::not_found("there are no sessions here").into());
+        }
+        let (cookies, csrf_token) = match call {
+            SessionCall::Login => {
+                let form = Form::read(head, body)?;
+                let signed_in = access.sign_in(&head.method, &head.headers, form.sign_in(head)?).await?;
+                (signed_in.cookies.to_vec(), Some(signed_in.csrf_token))
+            }
+            SessionCall::Logout => (access.sign_out(&head.method, &head.headers)?, None),
+        };
+        let mut response = Response::new(Full::default());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        let value = |text: &str| HeaderValue::from_str(text).expect("cookies are visible ASCII");
+        for cookie in cookies {
+            response.headers_mut().append(SET_COOKIE, value(&cookie));
+        }
+        if let Some(token) = csrf_token {
+            response.headers_mut().insert(HeaderName::from_static(CSRF_HEADER), value(&token));
+        }
+        Ok(response)
+    }
+}
+
+/// What a login form says.
+#[derive(Default)]
+struct Form {
+    username: Option<String>,
+    password: Option<String>,
+}
+
+impl Form {
+    fn read(head: &Parts, body: &Bytes) -> Result<Self, Failure> {
+        let mut form = Self::default();
+        if body.is_empty() {
+            return Ok(form);
+        }
+        let media = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if !media.starts_with("application/x-www-form-urlencoded") {
+            return Err(Failure::unsupported_media_type(
+                "expected a form (application/x-www-form-urlencoded)",
+            ));
+        }
+        let text = std::str::from_utf8(body).map_err(|_| Failure::invalid("the form is not UTF-8"))?;
+        for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
+            let place = match name {
+                "username" => &mut form.username,
+                "password" => &mut form.password,
+                _ => continue,
+            };
+            let value = value.replace('+', " ");
+            let decoded = percent_decode_str(&value).decode_utf8();
+            *place =
+                Some(decoded.map_err(|_| Failure::invalid(format!("{name}: is not UTF-8")))?.into_owned());
+        }
+        Ok(form)
+    }
+
+    /// Name and password of the form, or else the token in the header.
+    fn sign_in<'a>(&'a self, head: &'a Parts) -> Result<SignIn<'a>, Failure> {
+        if let (Some(user), Some(password)) = (&self.username, &self.password) {
+            return Ok(SignIn::Password { user, password });
+        }
+        let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = header.and_then(|text| text.split_once(' '));
+        match token {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(SignIn::Token(token.trim())),
+            _ => Err(Failure::invalid("expected a form with username and password, or a bearer token")),
+        }
+    }
+}
