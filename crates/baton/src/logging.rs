@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// Libraries that tell what only their own developers want to know; raft-engine warns of the torn end of a log after every
 /// crash, which is as it should be. Named in the levels, they speak again.
-const QUIET: &str = "openraft=warn,raft_engine=error,pprof=warn";
+const QUIET: &str = "openraft=warn,raft_engine=error,pprof=warn,opentelemetry=warn";
 
 /// Begins to log.
 pub(crate) fn begin(config: &Config) -> Result<Loggers, Failure> {

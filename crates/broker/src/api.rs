@@ -89,6 +89,13 @@ pub struct Timing {
     pub apply: Duration,
 }
 
+impl Timing {
+    /// All of them, in their order.
+    pub fn stages(&self) -> [(&'static str, Duration); 3] {
+        [("queue", self.queued), ("commit", self.commit), ("apply", self.apply)]
+    }
+}
+
 /// Why a command has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {

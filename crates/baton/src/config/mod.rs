@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub(crate) use identity::Identities;
-pub use sections::Config;
+pub use sections::{Config, Tracing};
 pub use source::ConfigError;
 use source::{Entries, Entry, Origin, Problem, did_you_mean};
 pub use text::default_file;

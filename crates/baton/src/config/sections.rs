@@ -399,6 +399,18 @@ sections! {
         controlled: bool = false;
     }
 
+    /// Traces of requests, for a collector of OpenTelemetry.
+    "tracing" tracing: Tracing {
+        /// Whether there are any.
+        enabled: bool = false;
+        /// Where they are sent: OTLP over gRPC.
+        endpoint: Text = Text("http://localhost:4317".to_owned());
+        /// Part of the requests that are traced. A client that sends a traceparent decides for its requests itself.
+        ratio: f64 = 0.01, [0.0, 1.0];
+        /// What this server is called in them.
+        service: Text = Text("baton".to_owned());
+    }
+
     /// What is written to the standard error output.
     "logging" logging: Logging {
         /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug. Some libraries are quiet unless they are named, such as openraft=info.

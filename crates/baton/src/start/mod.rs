@@ -84,6 +84,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let hasher = Hasher::new(Cost::default(), HashLimits::default()).map_err(Failure::new)?;
     let documents = options::documents(config)
         .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
+    let traces = options::traces(config)
+        .map_err(|error| Failure::usage(format!("the configuration is wrong: tracing.endpoint: {error}")))?;
     let rest = bind("rest", config.rest.listen.as_str()).await?;
     let grpc = bind("grpc", config.grpc.listen.as_str()).await?;
     let operations = bind("management", config.management.listen.as_str()).await?;
@@ -122,8 +124,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let gateways = start_gateways(
         rest,
         grpc,
-        options::rest(config, documents, storage, access.clone(), hasher),
-        options::grpc(config, access),
+        options::rest(config, documents, storage, access.clone(), hasher, traces.clone()),
+        options::grpc(config, access, traces.clone()),
         broker,
         &gateways_stop,
     );
@@ -145,6 +147,10 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     }
     node.stop().await;
     management_stop.cancel();
+    if let Some(traces) = traces {
+        // It waits for what is left to be sent.
+        let _ = tokio::task::spawn_blocking(move || traces.stop()).await;
+    }
     // These only end; how is of no interest any more.
     let _ = tokio::join!(management, upkeep, sweep);
     if let Some(forgetting) = forgetting {

@@ -3,6 +3,7 @@
 use broker::{Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions};
 use documents::Documents;
 use export::{NdjsonOptions, StreamOptions};
+use traces::Traces;
 
 use crate::config::{self, Config};
 
@@ -16,6 +17,7 @@ pub(super) fn rest(
     storage: Option<gateway::rest::Storage>,
     access: gateway::Access,
     hasher: auth::Hasher,
+    traces: Option<Traces>,
 ) -> gateway::rest::Options {
     let rest = &config.rest;
     gateway::rest::Options {
@@ -31,7 +33,16 @@ pub(super) fn rest(
         storage,
         access,
         hasher,
+        traces,
     }
+}
+
+/// Traces, if there are any.
+pub(super) fn traces(config: &Config) -> Result<Option<Traces>, traces::StartError> {
+    let config::Tracing { enabled, endpoint, ratio, service } = &config.tracing;
+    let settings =
+        traces::Settings { endpoint: endpoint.0.clone(), ratio: *ratio, service: service.0.clone() };
+    enabled.then(|| Traces::start(&settings)).transpose()
 }
 
 /// Where documents are kept.
@@ -50,7 +61,11 @@ fn tenancy(config: &Config) -> gateway::Tenancy {
 }
 
 /// Of the gRPC gateway.
-pub(super) fn grpc(config: &Config, access: gateway::Access) -> gateway::grpc::Options {
+pub(super) fn grpc(
+    config: &Config,
+    access: gateway::Access,
+    traces: Option<Traces>,
+) -> gateway::grpc::Options {
     let grpc = &config.grpc;
     gateway::grpc::Options {
         poll_timeout: grpc.long_poll_timeout,
@@ -63,6 +78,7 @@ pub(super) fn grpc(config: &Config, access: gateway::Access) -> gateway::grpc::O
         shutdown_grace: STOP_GRACE,
         tenancy: tenancy(config),
         access,
+        traces,
     }
 }
 

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use broker::api::Timing;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use tonic::Code;
+use tonic::metadata::MetadataMap;
+use traces::{TRACE_PARENT, Told, Traced, Traces};
 
 use super::status::code_name;
 
@@ -20,10 +23,16 @@ pub(super) struct Method {
     requests: Counter,
     latency: Histogram,
     processing: Histogram,
+    traces: Option<Traces>,
 }
 
 impl Method {
-    fn new(name: &'static str, kind: &'static str, request_type: &'static str) -> Arc<Self> {
+    fn new(
+        name: &'static str,
+        kind: &'static str,
+        request_type: &'static str,
+        traces: Option<&Traces>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             name,
             kind,
@@ -33,13 +42,17 @@ impl Method {
             latency: histogram!("zeebe_gateway_request_latency_seconds", "requestType" => request_type),
             processing: histogram!("grpc_server_processing_duration_seconds",
                 "service" => SERVICE, "method" => name, "methodType" => kind),
+            traces: traces.cloned(),
         })
     }
 
     /// Starts the measurement of one call.
-    pub(super) fn start(self: &Arc<Self>) -> Call {
+    pub(super) fn start(self: &Arc<Self>, metadata: &MetadataMap) -> Call {
         self.requests.increment(1);
-        Call { method: Arc::clone(self), started: Instant::now(), code: Code::Cancelled }
+        let traceparent = || metadata.get(TRACE_PARENT)?.to_str().ok();
+        let traced = self.traces.as_ref().and_then(|traces| traces.choose(traceparent()));
+        let method = Arc::clone(self);
+        Call { method, started: Instant::now(), code: Code::Cancelled, timing: Timing::default(), traced }
     }
 }
 
@@ -53,6 +66,8 @@ pub(super) struct Call {
     method: Arc<Method>,
     started: Instant,
     code: Code,
+    timing: Timing,
+    traced: Option<Traced>,
 }
 
 impl Call {
@@ -60,10 +75,33 @@ impl Call {
     pub(super) fn ends(&mut self, code: Code) {
         self.code = code;
     }
+
+    /// Notes what the call waited for.
+    pub(super) fn took(&mut self, timing: Timing) {
+        self.timing = timing;
+    }
+
+    /// By the names of OpenTelemetry's conventions for RPC.
+    fn tell(&mut self) {
+        let Some((traces, traced)) = self.method.traces.as_ref().zip(self.traced.take()) else { return };
+        let told = Told {
+            name: self.method.name,
+            attributes: &[
+                ("rpc.system", "grpc"),
+                ("rpc.service", SERVICE),
+                ("rpc.method", self.method.name),
+                ("rpc.grpc.status_code", code_name(self.code)),
+            ],
+            failed: matches!(self.code, Code::Internal | Code::Unavailable | Code::Unknown | Code::DataLoss),
+            stages: &self.timing.stages(),
+        };
+        traces.tell(traced, &told);
+    }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
+        self.tell();
         let method = &self.method;
         let seconds = self.started.elapsed().as_secs_f64();
         method.processing.record(seconds);
@@ -91,9 +129,9 @@ macro_rules! methods {
         }
 
         impl Metrics {
-            pub(super) fn new() -> Self {
+            pub(super) fn new(traces: Option<&Traces>) -> Self {
                 Self {
-                    $($field: Method::new($name, $kind, $request_type),)*
+                    $($field: Method::new($name, $kind, $request_type, traces),)*
                     job_streams: gauge!("zeebe_gateway_job_stream_clients"),
                     pushed: counter!("zeebe_gateway_job_stream_push_total"),
                 }

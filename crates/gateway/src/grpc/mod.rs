@@ -35,6 +35,7 @@ use tonic::codec::CompressionEncoding;
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
+use traces::Traces;
 
 use crate::{Access, Tenancy};
 
@@ -61,6 +62,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Who may come in.
     pub access: Access,
+    /// Tells of some calls to a collector of traces.
+    pub traces: Option<Traces>,
 }
 
 impl Default for Options {
@@ -76,6 +79,7 @@ impl Default for Options {
             shutdown_grace: Duration::from_secs(5),
             tenancy: Tenancy::default(),
             access: Access::default(),
+            traces: None,
         }
     }
 }

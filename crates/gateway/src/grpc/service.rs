@@ -43,7 +43,7 @@ impl Service {
             tenancy: options.tenancy,
             access: options.access.clone(),
             shutdown,
-            metrics: Metrics::new(),
+            metrics: Metrics::new(options.traces.as_ref()),
         }
     }
 
@@ -56,11 +56,14 @@ impl Service {
         read: impl FnOnce(R) -> Result<Command, Status>,
         write: impl FnOnce(Reply) -> Result<T, Status>,
     ) -> Result<Response<T>, Status> {
-        let mut call = method.start();
+        let mut call = method.start(request.metadata());
         let caller = self.caller(name, &request).await;
         let result = match caller.and_then(|caller| Ok(read(request.into_inner())?.asked_by(caller))) {
             Ok(command) => match self.answer(command).await {
-                Ok(answer) => write(answer.response).map(Response::new),
+                Ok(answer) => {
+                    call.took(answer.timing);
+                    write(answer.response).map(Response::new)
+                }
                 Err(error) => Err(status::of_submit(name, error)),
             },
             Err(status) => Err(status),
@@ -152,7 +155,7 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::ActivateJobsRequest>,
     ) -> Result<Response<JobBatches>, Status> {
-        let mut call = self.metrics.activate_jobs.start();
+        let mut call = self.metrics.activate_jobs.start(request.metadata());
         let wait = self.poll_wait(request.get_ref().request_timeout);
         let jobs = match self.demand(request, |request| &request.tenant_ids, job::activate).await {
             Ok(request) => tokio::select! {
@@ -177,7 +180,7 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::StreamActivatedJobsRequest>,
     ) -> Result<Response<PushedJobs>, Status> {
-        let mut call = self.metrics.stream_activated_jobs.start();
+        let mut call = self.metrics.stream_activated_jobs.start(request.metadata());
         let demand = self.demand(request, |request| &request.tenant_ids, job::stream).await;
         let jobs = demand.and_then(|request| {
             self.broker.stream_jobs(request).map_err(|error| status::of_submit("ACTIVATE", error))
@@ -234,7 +237,7 @@ impl pb::gateway_server::Gateway for Service {
         &self,
         request: Request<pb::CreateProcessInstanceWithResultRequest>,
     ) -> Result<Response<pb::CreateProcessInstanceWithResultResponse>, Status> {
-        let mut call = self.metrics.create_with_result.start();
+        let mut call = self.metrics.create_with_result.start(request.metadata());
         let caller = self.caller("CREATE_WITH_AWAITING_RESULT", &request).await;
         let request = request.into_inner();
         let timeout = match u64::try_from(request.request_timeout) {
@@ -332,9 +335,9 @@ impl pb::gateway_server::Gateway for Service {
 
     async fn topology(
         &self,
-        _: Request<pb::TopologyRequest>,
+        request: Request<pb::TopologyRequest>,
     ) -> Result<Response<pb::TopologyResponse>, Status> {
-        let mut call = self.metrics.topology.start();
+        let mut call = self.metrics.topology.start(request.metadata());
         call.ends(Code::Ok);
         Ok(Response::new(topology::message(self.broker.topology())))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::Principal;
-use broker::api::Broker;
+use broker::api::{Broker, Timing};
 use bytes::{Bytes, BytesMut};
 use http::header::{ALLOW, HeaderName, WWW_AUTHENTICATE};
 use http::request::Parts;
@@ -16,6 +16,7 @@ use percent_encoding::percent_decode_str;
 use smallvec::SmallVec;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
+use traces::{TRACE_PARENT, Told, Traced, Traces};
 
 use super::Options;
 use super::contract::{Body as BodySpec, Media, Operation, OperationSpec, Parameter};
@@ -78,6 +79,8 @@ impl Gateway {
     {
         let started = Instant::now();
         let (head, body) = request.into_parts();
+        let traced =
+            self.options.traces.as_ref().and_then(|traces| traces.choose(traceparent(&head.headers)));
         let path = head.uri.path();
         if let Some(call) = SessionCall::of(path).filter(|_| head.method == http::Method::POST) {
             let response = self.answer_session(call, &head, body, started).await;
@@ -100,11 +103,15 @@ impl Gateway {
             Route::Unknown => (None, Err(Failure::not_found("no operation of the API has this path").into())),
         };
         let took = started.elapsed();
+        let timing = result.as_ref().ok().and_then(|reply| reply.timing);
         let response = match result {
             Ok(reply) => reply.into_http(self.options.server_timing.then_some(took)),
             Err(refusal) => failure_to_http(&refusal.failure, path, refusal.header),
         };
         self.metrics.record(operation, response.status(), took);
+        if let Some((traces, traced)) = self.options.traces.as_ref().zip(traced) {
+            tell(traces, traced, operation, response.status(), timing.unwrap_or_default());
+        }
         response
     }
 
@@ -204,6 +211,28 @@ async fn read_content<'a>(
         Media::Multipart => call.form = multipart::parse(headers, body.clone(), expected.schema).await?,
     }
     Ok(())
+}
+
+fn traceparent(headers: &HeaderMap) -> Option<&str> {
+    headers.get(TRACE_PARENT)?.to_str().ok()
+}
+
+/// Tells of a request, by the names of OpenTelemetry's conventions for HTTP.
+fn tell(traces: &Traces, traced: Traced, operation: Option<Operation>, status: StatusCode, timing: Timing) {
+    let spec = operation.map(Operation::spec);
+    let mut attributes = vec![("http.response.status_code", status.as_str())];
+    attributes.extend(spec.iter().flat_map(|spec| {
+        [("http.request.method", spec.method), ("http.route", spec.path), ("baton.operation", spec.id)]
+    }));
+    traces.tell(
+        traced,
+        &Told {
+            name: spec.map_or("unknown operation", |spec| spec.id),
+            attributes: &attributes,
+            failed: status.is_server_error(),
+            stages: &timing.stages(),
+        },
+    );
 }
 
 fn wrong_method(methods: [bool; 5]) -> Refusal {

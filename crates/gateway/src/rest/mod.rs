@@ -38,6 +38,7 @@ pub use server::serve;
 
 use auth::{Cost, HashLimits, Hasher};
 use documents::Documents;
+use traces::Traces;
 
 use crate::{Access, Tenancy};
 
@@ -86,6 +87,8 @@ pub struct Options {
     pub storage: Option<Storage>,
     /// Makes hashes of passwords.
     pub hasher: Hasher,
+    /// Tells of some requests to a collector of traces.
+    pub traces: Option<Traces>,
 }
 
 impl Default for Options {
@@ -102,6 +105,7 @@ impl Default for Options {
             tenancy: Tenancy::default(),
             access: Access::default(),
             storage: None,
+            traces: None,
             hasher: Hasher::new(Cost::default(), HashLimits::default())
                 .expect("the default cost is in range"),
         }

@@ -109,12 +109,7 @@ pub(crate) fn allow(methods: [bool; METHODS.len()]) -> HeaderValue {
 fn server_timing(took: Duration, timing: Timing) -> HeaderValue {
     let broker = timing.queued + timing.commit + timing.apply;
     let mut text = String::with_capacity(96);
-    for (stage, duration) in [
-        ("gateway", took.saturating_sub(broker)),
-        ("queue", timing.queued),
-        ("commit", timing.commit),
-        ("apply", timing.apply),
-    ] {
+    for (stage, duration) in [("gateway", took.saturating_sub(broker))].into_iter().chain(timing.stages()) {
         let separator = if text.is_empty() { "" } else { ", " };
         let milliseconds = duration.as_secs_f64() * 1000.0;
         write!(text, "{separator}{stage};dur={milliseconds:.3}").expect("writing to memory does not fail");

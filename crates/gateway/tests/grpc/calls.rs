@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use broker::api::SubmitError;
+use gateway::grpc::Options;
 use grpc as pb;
 use protocol::{
     ActivationInstruction, Command, DecisionEvaluationRecord, DecisionRef, DefinitionRef, DeployedProcess,
@@ -11,6 +12,7 @@ use protocol::{
     ScopeVariables,
 };
 use tonic::{Code, Status};
+use traces::testing::Collector;
 
 use crate::Server;
 use crate::fake::{FakeBroker, instance};
@@ -48,6 +50,25 @@ async fn a_creation_reaches_the_broker_and_its_answer_the_client() {
     assert_eq!(command.tenant_id, Name::default_tenant());
     assert_eq!(command.variables.get("a").unwrap().as_str(), "{\"b\": 1}");
     server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_are_traced() {
+    let collector = Collector::start().await.unwrap();
+    let traces = collector.traces(1.0).unwrap();
+    let options = Options { traces: Some(traces.clone()), ..Options::default() };
+    let server =
+        Server::start_with(FakeBroker::answering([Ok(Response::InstanceCreated(instance()))]), options).await;
+    let created = pb::CreateProcessInstanceRequest {
+        bpmn_process_id: "p".to_owned(),
+        version: -1,
+        ..Default::default()
+    };
+    server.client().await.create_process_instance(created).await.unwrap();
+    server.stop().await;
+    let spans = collector.spans(traces).await;
+    let call = spans.iter().find(|span| span.name == "CreateProcessInstance").unwrap();
+    assert!(call.attributes.iter().any(|attribute| attribute.key == "rpc.grpc.status_code"));
 }
 
 #[tokio::test]

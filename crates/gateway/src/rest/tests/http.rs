@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use traces::testing::Collector;
 
 use super::super::{Options, serve};
 use super::fake::{FakeBroker, LIMIT_BYTES};
@@ -286,6 +287,27 @@ fn answers_tell_their_timing_when_asked_to() {
         assert!(head.contains(", queue;dur=0.001, commit;dur=0.000, apply;dur=0.000"), "{head}");
         server.stop().await;
     });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_traced() {
+    let collector = Collector::start().await.unwrap();
+    let traces = collector.traces(0.0).unwrap();
+    let server =
+        Server::start(&Arc::default(), Options { traces: Some(traces.clone()), ..Options::default() }).await;
+    let mut client = server.connect().await;
+    let head = "POST /v2/jobs/1/completion HTTP/1.1\r\nhost: x\r\ncontent-length: 0";
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    client.send(&format!("{head}\r\ntraceparent: {parent}\r\n\r\n")).await;
+    client.receive().await;
+    client.post("/v2/jobs/2/completion", "").await;
+    client.receive().await;
+    server.stop().await;
+    let spans = collector.spans(traces).await;
+    let mut names: Vec<_> = spans.iter().map(|span| span.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["completeJob", "queue"]);
+    assert!(spans.iter().all(|span| span.trace_id[..2] == [0x0a, 0xf7]));
 }
 
 #[test]
