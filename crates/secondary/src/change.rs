@@ -9,7 +9,7 @@ use crate::model::{ColumnId, Entity, EntityId};
 use crate::value::Value;
 
 /// What identifies a row of an entity.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowId {
     /// A key.
     Key(Key),
@@ -28,7 +28,7 @@ impl RowId {
 }
 
 /// What becomes of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// It is there with these columns; those that are not named become null if it was not there before.
     Insert,
@@ -37,6 +37,9 @@ pub enum Operation {
     /// It is gone.
     Delete,
 }
+
+/// Entity, operation, columns set, columns added to.
+pub(crate) type Shape = (EntityId, Operation, u64, u64);
 
 /// The change of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +59,23 @@ pub struct Change {
 impl Change {
     fn new(entity: &'static Entity, id: RowId, operation: Operation) -> Self {
         Self { entity: entity.id, id, operation, values: Vec::new(), increments: Vec::new() }
+    }
+
+    /// What its statement depends on.
+    pub(crate) fn shape(&self) -> Shape {
+        let bits =
+            |columns: &mut dyn Iterator<Item = ColumnId>| columns.fold(0, |bits, column| bits | 1 << column);
+        (
+            self.entity,
+            self.operation,
+            bits(&mut self.values.iter().map(|(column, _)| *column)),
+            bits(&mut self.increments.iter().map(|(column, _)| *column)),
+        )
+    }
+
+    /// Whether there is nothing to do.
+    pub(crate) fn is_void(&self) -> bool {
+        self.operation == Operation::Update && self.values.is_empty() && self.increments.is_empty()
     }
 
     /// Sets a column.

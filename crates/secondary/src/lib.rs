@@ -1,7 +1,7 @@
 //! Secondary storage: what happened, to be found by people.
 //!
 //! Records become rows (`projection`), rows are described once (`model`), and so are questions (`query`). A store
-//! writes the ones and answers the others: SQLite (`sqlite`) is embedded, OpenSearch and
+//! writes the ones and answers the others: SQLite (`sqlite`) is embedded, PostgreSQL (`postgres`), OpenSearch and
 //! Elasticsearch (`opensearch`) are servers. [`StoreExporter`] is the exporter that
 //! feeds a store; `history` forgets what ended long ago. Rows never go back into the engine, and the engine never waits for them.
 
@@ -11,6 +11,7 @@ mod exporter;
 mod history;
 pub mod model;
 mod opensearch;
+mod postgres;
 mod progress;
 mod projection;
 mod query;
@@ -26,6 +27,7 @@ pub use change::{Batch, Change, Operation, RowId};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use exporter::StoreExporter;
 pub use history::{Keep, Retention, Rule, Sweeper, Swept};
+pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
 pub use progress::Progress;
 pub use projection::{AuditCategory, AuditSettings, Loader, Names, Projection};
 pub use query::{

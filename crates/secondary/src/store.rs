@@ -1,5 +1,7 @@
 //! What a store is.
 
+use std::time::Duration;
+
 use futures::future::BoxFuture;
 use protocol::PartitionId;
 
@@ -48,6 +50,19 @@ pub trait Cleaner: Send {
 
     /// Gives some of the room of rows that are gone back to others. Returns whether there is more to give.
     fn reclaim(&mut self) -> Result<bool, StoreError>;
+}
+
+impl StoreError {
+    /// A query was stopped.
+    pub(crate) fn too_slow() -> Self {
+        Self::TooSlow("Expected the search to end in time, but there is too much to look at".to_owned())
+    }
+
+    /// A query could not begin within its time.
+    pub(crate) fn too_busy(timeout: Duration) -> Self {
+        let seconds = timeout.as_secs();
+        Self::TooSlow(format!("Expected to begin the search within {seconds} s, but others are running"))
+    }
 }
 
 /// Why a store did not do what was asked.

@@ -10,6 +10,7 @@ mod identity;
 mod listeners;
 mod retention;
 mod schema;
+mod secret;
 mod sections;
 mod security;
 mod source;
@@ -238,6 +239,16 @@ mod tests {
             (&*settings.issuer, settings.audiences),
             ("https://i", vec!["a".to_owned(), "b".to_owned()])
         );
+    }
+
+    #[test]
+    fn what_is_secret_is_not_told_when_it_is_wrong() {
+        let file = "secondary_storage: {postgres: {url: 'mysql://user:hush@host/db', password: hush}}";
+        let error = with(file, &[], &[]).unwrap_err().to_string();
+        assert!(error.contains("expected a URL such as postgres://") && !error.contains("hush"), "{error}");
+        let right = with(&file.replace("mysql", "postgres"), &[], &[]).unwrap();
+        assert!(!format!("{right:?}").contains("hush"));
+        assert_eq!(right.secondary_storage_postgres.password.0, "hush");
     }
 
     #[test]

@@ -20,13 +20,14 @@ pub(crate) struct SectionInfo {
     pub(crate) keys: Vec<KeyInfo>,
 }
 
-fn unexpected(entry: &Entry, key: &str, expected: &str) -> Problem {
-    Problem::at(entry.origin.clone(), format!("expected {expected} for '{key}', but found '{}'", entry.text))
+fn unexpected<T: Setting>(entry: &Entry, key: &str, expected: &str) -> Problem {
+    let found = if T::IS_SECRET { "something else".to_owned() } else { format!("'{}'", entry.text) };
+    Problem::at(entry.origin.clone(), format!("expected {expected} for '{key}', but found {found}"))
 }
 
 /// Reads a value.
 pub(crate) fn read<T: Setting>(entry: &Entry, key: &str) -> Result<T, Problem> {
-    T::parse(&entry.text).ok_or_else(|| unexpected(entry, key, T::EXPECTED))
+    T::parse(&entry.text).ok_or_else(|| unexpected::<T>(entry, key, T::EXPECTED))
 }
 
 /// Lets a value within its bounds through.
@@ -39,7 +40,7 @@ pub(crate) fn within<T: Setting + PartialOrd>(
     if value >= min && value <= max {
         return Ok(value);
     }
-    Err(unexpected(entry, key, &format!("{} from {} to {}", T::EXPECTED, min.show(), max.show())))
+    Err(unexpected::<T>(entry, key, &format!("{} from {} to {}", T::EXPECTED, min.show(), max.show())))
 }
 
 /// Declares the configuration: `path` section: `Type { key: type = default, [min, max]; … }`, each with its documentation.

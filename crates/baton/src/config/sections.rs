@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::listeners::Listeners;
 use super::retention::RetentionRules;
 use super::schema::sections;
+use super::secret::{PostgresUrl, Secret};
 use super::value::{
     Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, Levels, ListenAddress, LogFormat,
     Names, Overflow, Size, StorageKind, Text,
@@ -285,7 +286,7 @@ sections! {
 
     /// Secondary storage: where searches find what happened.
     "secondary_storage" secondary_storage: SecondaryStorage {
-        /// Which one: sqlite (a file beside the data), or none; then there are no searches.
+        /// Which one: sqlite (a file beside the data), postgres (a database), or none; then there are no searches.
         kind: StorageKind = StorageKind::Sqlite;
         /// How long a request that names a position (Baton-Await-Position) may wait for it.
         await_timeout: Duration = s(5), [ms(10), s(600)];
@@ -301,6 +302,24 @@ sections! {
         readers: usize = 2, [1, 1000];
         /// Memory for pages, for each of them and the writer.
         page_cache_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 40)];
+    }
+
+    /// PostgreSQL as secondary storage.
+    "secondary_storage.postgres" secondary_storage_postgres: SecondaryStoragePostgres {
+        /// The database, with parameters as libpq names them, such as ?sslmode=verify-full. The database must be there.
+        url: PostgresUrl = PostgresUrl::default();
+        /// Who connects; as the URL says if empty.
+        username: Option<Text> = None;
+        /// The password; as the URL says if empty.
+        password: Secret = Secret::default();
+        /// The schema of the tables, used for nothing else. Made when it is not there.
+        schema: Text = Text("baton".to_owned());
+        /// Searches at a time; more wait. Each takes a connection, and so does each partition that writes.
+        readers: usize = 8, [1, 1000];
+        /// How long connecting may take.
+        connect_timeout: Duration = s(10), [ms(100), s(600)];
+        /// How long one statement that writes may take.
+        write_timeout: Duration = s(60), [s(1), s(3600)];
     }
 
     /// How long secondary storage keeps what has ended.

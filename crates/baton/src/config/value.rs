@@ -11,6 +11,8 @@ use secondary::AuditCategory;
 pub(crate) trait Setting: Sized {
     /// What is expected, for people.
     const EXPECTED: &'static str;
+    /// Whether it must not be told to anybody.
+    const IS_SECRET: bool = false;
 
     /// Reads the text form.
     fn parse(text: &str) -> Option<Self>;
@@ -359,9 +361,11 @@ words! {
         Required = "required",
     }
     /// Kinds of secondary storage.
-    StorageKind: "sqlite or none" {
+    StorageKind: "sqlite, postgres or none" {
         /// A file beside the data.
         Sqlite = "sqlite",
+        /// A schema in a PostgreSQL database.
+        Postgres = "postgres",
         /// None at all.
         None = "none",
     }

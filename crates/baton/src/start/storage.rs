@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use export::Factory;
 use gateway::rest::Storage;
+use protocol::PartitionId;
 use secondary::{
-    AuditSettings, Cleaner, Progress, Projection, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
-    SqliteWriter, StoreExporter,
+    AuditSettings, Cleaner, Loader, PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader,
+    PostgresWriter, Progress, Projection, Reader, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
+    SqliteWriter, StoreExporter, Writer,
 };
 
 use crate::config::{Config, StorageKind};
@@ -21,11 +23,15 @@ pub(super) struct Opened {
     pub cleaner: Box<dyn Cleaner>,
 }
 
+/// What a partition needs to fill a store.
+type Filler = (Box<dyn Writer>, Box<dyn Loader>);
+
 /// Secondary storage; `None` if there shall be none.
 pub(super) fn open(config: &Config) -> Option<Opened> {
     match config.secondary_storage.kind {
         StorageKind::None => None,
         StorageKind::Sqlite => Some(sqlite(config)),
+        StorageKind::Postgres => Some(postgres(config)),
     }
 }
 
@@ -37,19 +43,49 @@ fn sqlite(config: &Config) -> Opened {
         query_timeout: config.secondary_storage.query_timeout,
         cache_bytes: section.page_cache_bytes.0,
     };
-    let progress = Arc::new(Progress::default());
-    let storage = Storage {
-        reader: Arc::new(SqliteReader::new(options.clone())),
-        progress: Arc::clone(&progress),
-        wait_max: config.secondary_storage.await_timeout,
-    };
+    let reader = Arc::new(SqliteReader::new(options.clone()));
     let cleaner = Box::new(SqliteCleaner::new(options.clone()));
+    opened(config, reader, cleaner, move |partition| {
+        let writer = SqliteWriter::new(options.clone(), partition);
+        (Box::new(writer), Box::new(SqliteLoader::new(options.clone())))
+    })
+}
+
+fn postgres(config: &Config) -> Opened {
+    let section = &config.secondary_storage_postgres;
+    let options = PostgresOptions {
+        url: section.url.0.clone(),
+        username: section.username.clone().map(|username| username.0).unwrap_or_default(),
+        password: section.password.0.clone(),
+        schema: section.schema.0.clone(),
+        readers: section.readers,
+        query_timeout: config.secondary_storage.query_timeout,
+        connect_timeout: section.connect_timeout,
+        write_timeout: section.write_timeout,
+    };
+    let reader = Arc::new(PostgresReader::new(options.clone()));
+    let cleaner = Box::new(PostgresCleaner::new(options.clone()));
+    opened(config, reader, cleaner, move |partition| {
+        let writer = PostgresWriter::new(options.clone(), partition);
+        (Box::new(writer), Box::new(PostgresLoader::new(options.clone())))
+    })
+}
+
+/// Puts the sides of a store together.
+fn opened(
+    config: &Config,
+    reader: Arc<dyn Reader>,
+    cleaner: Box<dyn Cleaner>,
+    filler: impl Fn(PartitionId) -> Filler + Send + Sync + 'static,
+) -> Opened {
+    let progress = Arc::new(Progress::default());
+    let storage =
+        Storage { reader, progress: Arc::clone(&progress), wait_max: config.secondary_storage.await_timeout };
     let audit = audit(config);
     let exporter = Factory(Arc::new(move |partition| {
-        let writer = SqliteWriter::new(options.clone(), partition);
-        let loader = SqliteLoader::new(options.clone());
-        let projection = Projection::new(Box::new(loader)).with_audit(audit.clone());
-        Box::new(StoreExporter::new(partition, Box::new(writer), projection, Arc::clone(&progress)))
+        let (writer, loader) = filler(partition);
+        let projection = Projection::new(loader).with_audit(audit.clone());
+        Box::new(StoreExporter::new(partition, writer, projection, Arc::clone(&progress)))
     }));
     Opened { exporter, storage, cleaner }
 }

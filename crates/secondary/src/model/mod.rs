@@ -65,6 +65,11 @@ impl Entity {
         ENTITIES[id as usize]
     }
 
+    /// Whether a column stands in an index.
+    pub fn is_indexed(&self, column: ColumnId) -> bool {
+        column == 0 || self.indexes.iter().any(|columns| columns.contains(&column))
+    }
+
     /// The column of a name.
     pub fn column(&self, name: &str) -> Option<ColumnId> {
         self.columns.iter().position(|column| column.name == name).map(|at| at as ColumnId)

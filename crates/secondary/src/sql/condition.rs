@@ -80,6 +80,7 @@ impl Query<'_> {
     /// A test on a list asks whether an element passes; one that wants something not to be, whether none is it.
     fn test(&mut self, scope: Scope, column: ColumnId, test: &Test) -> &mut Self {
         let kind = scope.entity.columns[column as usize].kind;
+        let test = &*self.dialect.test(scope.entity, column, test);
         if kind != Kind::List || matches!(test, Test::Exists(_)) {
             return self.test_value(&|query| query.column(scope, column), kind, test);
         }

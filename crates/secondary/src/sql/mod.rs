@@ -6,9 +6,13 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use statement::{count, create_table, remove, search, statistics, upsert};
+pub(crate) use statement::{count, create_table, index_name, remove, search, statistics, upsert};
 
-use crate::model::Kind;
+use std::borrow::Cow;
+
+use protocol::Test;
+
+use crate::model::{ColumnId, Entity, Kind};
 use crate::value::Value;
 
 /// What differs between databases.
@@ -22,6 +26,10 @@ pub(crate) trait Dialect {
     fn like(&self, pattern: &str) -> (&'static str, String, &'static str);
     /// What stands around a list column to make a table of its elements, whose column is `value`.
     fn elements(&self) -> (&'static str, &'static str);
+    /// A test of a column, as it must be for what the database keeps of the column's values.
+    fn test<'t>(&self, _: &Entity, _: ColumnId, test: &'t Test) -> Cow<'t, Test> {
+        Cow::Borrowed(test)
+    }
 }
 
 /// SQL under way, with the values of its placeholders.
@@ -32,17 +40,17 @@ pub(crate) struct Query<'d> {
 }
 
 impl<'d> Query<'d> {
-    fn new(dialect: &'d dyn Dialect) -> Self {
+    pub(crate) fn new(dialect: &'d dyn Dialect) -> Self {
         Self { dialect, text: String::with_capacity(512), values: Vec::new() }
     }
 
-    fn push(&mut self, text: &str) -> &mut Self {
+    pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
     /// A name in quotes: some columns are called like words of SQL.
-    fn name(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn name(&mut self, name: &str) -> &mut Self {
         self.text.push('"');
         self.text.push_str(name);
         self.text.push('"');

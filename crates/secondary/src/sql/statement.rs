@@ -23,9 +23,9 @@ pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str)
     table.push(")").push(suffix);
     let mut statements = vec![table.text];
     for columns in entity.indexes {
-        let names: Vec<_> = columns.iter().map(|&column| entity.columns[column as usize].name).collect();
+        let names = columns.iter().map(|&column| entity.columns[column as usize].name);
         let mut index = Query::new(dialect);
-        index.push("CREATE INDEX IF NOT EXISTS ").name(&format!("{}_{}", entity.name, names.join("_")));
+        index.push("CREATE INDEX IF NOT EXISTS ").name(&index_name(entity, columns));
         index.push(" ON ").name(entity.name).push(" (");
         for name in names {
             index.name(name).push(", ");
@@ -34,6 +34,12 @@ pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str)
         statements.push(index.text);
     }
     statements
+}
+
+/// The name of an index.
+pub(crate) fn index_name(entity: &Entity, columns: &[ColumnId]) -> String {
+    let names: Vec<_> = columns.iter().map(|&column| entity.columns[column as usize].name).collect();
+    format!("{}_{}", entity.name, names.join("_"))
 }
 
 /// The statement that makes a change. Its placeholders are the identity, the values, the increments, in this order; an

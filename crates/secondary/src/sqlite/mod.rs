@@ -65,9 +65,7 @@ impl SqliteOptions {
 /// What an error means to those who ask.
 fn failed(error: Error) -> StoreError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => StoreError::TooSlow(
-            "Expected the search to end in time, but there is too much to look at".to_owned(),
-        ),
+        Some(ErrorCode::OperationInterrupted) => StoreError::too_slow(),
         Some(ErrorCode::NotADatabase | ErrorCode::SchemaChanged) => StoreError::Schema(error.to_string()),
         _ => StoreError::Unavailable(error.to_string()),
     }

@@ -40,16 +40,11 @@ impl SqliteReader {
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.0);
-        let busy = || {
-            let seconds = shared.options.query_timeout.as_secs();
-            StoreError::TooSlow(format!(
-                "Expected to begin the search within {seconds} s, but others are running"
-            ))
-        };
-        let permit = tokio::time::timeout(shared.options.query_timeout, self.0.permits.acquire()).await;
-        let _permit =
-            permit.map_err(|_| busy())?.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        let shared = Arc::clone(&self.0);
+        let timeout = shared.options.query_timeout;
+        let permit = tokio::time::timeout(timeout, self.0.permits.acquire()).await;
+        let _permit = permit
+            .map_err(|_| StoreError::too_busy(timeout))?
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let outcome = tokio::task::spawn_blocking(move || {
             let idle = shared.idle.lock().pop();
             let mut connection = idle.map_or_else(|| shared.connect(), Ok)?;

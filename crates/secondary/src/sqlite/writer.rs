@@ -7,14 +7,11 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::dialect::Sqlite;
 use super::{SqliteOptions, failed, schema};
-use crate::change::{Batch, Change, Operation};
-use crate::model::{Entity, EntityId};
+use crate::change::{Batch, Change, Operation, Shape};
+use crate::model::Entity;
 use crate::sql::upsert;
 use crate::store::{StoreError, Writer};
 use crate::value::Value;
-
-/// What a statement depends on: entity, operation, columns set, columns added to.
-type Shape = (EntityId, u8, u64, u64);
 
 /// Writes the rows of one partition.
 pub struct SqliteWriter {
@@ -49,12 +46,8 @@ impl Writer for SqliteWriter {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
         let transaction = connection.transaction().map_err(failed)?;
-        for change in batch.changes() {
-            let is_empty = change.values.is_empty() && change.increments.is_empty();
-            if is_empty && change.operation == Operation::Update {
-                continue;
-            }
-            let sql = self.statements.entry(shape(change)).or_insert_with(|| upsert(&Sqlite, change));
+        for change in batch.changes().iter().filter(|change| !change.is_void()) {
+            let sql = self.statements.entry(change.shape()).or_insert_with(|| upsert(&Sqlite, change));
             let mut statement = transaction.prepare_cached(sql).map_err(failed)?;
             let id = change.id.value();
             let increments: Vec<_> = change.increments.iter().map(|(_, by)| Value::Integer(*by)).collect();
@@ -74,20 +67,6 @@ impl Writer for SqliteWriter {
             .map_err(failed)?;
         transaction.commit().map_err(failed)
     }
-}
-
-fn shape(change: &Change) -> Shape {
-    let bits = |columns: &mut dyn Iterator<Item = u8>| columns.fold(0, |bits, column| bits | 1 << column);
-    (
-        change.entity,
-        match change.operation {
-            Operation::Insert => 0,
-            Operation::Update => 1,
-            Operation::Delete => 2,
-        },
-        bits(&mut change.values.iter().map(|(column, _)| *column)),
-        bits(&mut change.increments.iter().map(|(column, _)| *column)),
-    )
 }
 
 /// Whether it is the row's own fault.

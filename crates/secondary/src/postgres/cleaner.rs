@@ -1,0 +1,60 @@
+//! Removing rows: a connection of its own, each slice a transaction of its own.
+
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::PgConnection;
+
+use super::dialect::{self, Postgres};
+use super::runtime::Blocking;
+use super::{PostgresOptions, within};
+use crate::model::{ColumnId, Entity};
+use crate::sql;
+use crate::store::{Cleaner, StoreError};
+use crate::value::Value;
+
+/// Removes rows of the database.
+pub struct PostgresCleaner {
+    options: PostgresOptions,
+    open: Option<(PgConnection, Blocking)>,
+}
+
+impl PostgresCleaner {
+    /// A cleaner that is not open yet.
+    pub fn new(options: PostgresOptions) -> Self {
+        Self { options, open: None }
+    }
+}
+
+impl Cleaner for PostgresCleaner {
+    fn open(&mut self) -> Result<(), StoreError> {
+        self.open = None;
+        let runtime = Blocking::new()?;
+        let connection = runtime.run(self.options.connect_to_change())?;
+        self.open = Some((connection, runtime));
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        entity: &'static Entity,
+        column: ColumnId,
+        values: &[Value],
+        limit: u32,
+    ) -> Result<u64, StoreError> {
+        let Some((connection, runtime)) = &mut self.open else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        if values.is_empty() {
+            return Ok(0);
+        }
+        let query = sql::remove(&Postgres, entity, column, values, limit);
+        // Made of names of the model; what comes from outside is among the values.
+        let statement = sqlx::query(AssertSqlSafe(query.text.as_str()));
+        let removal = query.values.iter().fold(statement, dialect::bind).execute(connection);
+        Ok(runtime.run(within(self.options.write_timeout, removal))?.rows_affected())
+    }
+
+    /// The database does this by itself.
+    fn reclaim(&mut self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+}

@@ -1,0 +1,130 @@
+//! Reading: a few connections, made when they are needed.
+
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use protocol::PartitionId;
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Error};
+use tokio::sync::Semaphore;
+
+use super::dialect::{self, Postgres};
+use super::{PostgresOptions, failed, is_lost};
+use crate::query::{Found, Position, Row, Search, Statistics};
+use crate::sql;
+use crate::store::{Reader, StoreError};
+use crate::value::Value;
+
+/// How much later than the database itself a query is given up here.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Answers queries.
+pub struct PostgresReader {
+    options: PostgresOptions,
+    idle: Mutex<Vec<PgConnection>>,
+    permits: Semaphore,
+}
+
+/// A query with its values.
+struct Question {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl From<sql::Query<'_>> for Question {
+    fn from(query: sql::Query<'_>) -> Self {
+        Self { text: query.text, values: query.values }
+    }
+}
+
+impl PostgresReader {
+    /// A reader; the database may not be there yet.
+    pub fn new(options: PostgresOptions) -> Self {
+        let permits = Semaphore::new(options.readers);
+        Self { options, idle: Mutex::new(Vec::new()), permits }
+    }
+
+    /// Asks, on one connection, one after the other. A connection that is not waited for to the end is closed.
+    async fn ask(&self, questions: Vec<Question>) -> Result<Vec<Vec<Row>>, StoreError> {
+        let timeout = self.options.query_timeout;
+        let permit = tokio::time::timeout(timeout, self.permits.acquire()).await;
+        let _permit = permit
+            .map_err(|_| StoreError::too_busy(timeout))?
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        loop {
+            let idle = self.idle.lock().pop();
+            let was_idle = idle.is_some();
+            let mut connection = match idle {
+                Some(connection) => connection,
+                None => self.options.connect(timeout).await?,
+            };
+            let limit = if timeout.is_zero() { timeout } else { timeout + GRACE };
+            let answer = tokio::time::timeout(limit, answer(&mut connection, &questions)).await;
+            return match answer {
+                Err(_) => Err(StoreError::too_slow()),
+                Ok(Err(error)) if is_lost(&error) => {
+                    // The server was started anew since, so the others are lost, too.
+                    self.idle.lock().clear();
+                    if was_idle {
+                        continue;
+                    }
+                    Err(failed(error))
+                }
+                Ok(answer) => {
+                    self.idle.lock().push(connection);
+                    answer.map_err(failed)
+                }
+            };
+        }
+    }
+}
+
+async fn answer(connection: &mut PgConnection, questions: &[Question]) -> Result<Vec<Vec<Row>>, Error> {
+    let mut answers = Vec::with_capacity(questions.len());
+    for question in questions {
+        // Made of names of the model; what comes from outside is among the values.
+        let statement = sqlx::query(AssertSqlSafe(question.text.as_str()));
+        let rows = question.values.iter().fold(statement, dialect::bind).fetch_all(&mut *connection).await?;
+        answers.push(rows.iter().map(dialect::row).collect::<Result<_, _>>()?);
+    }
+    Ok(answers)
+}
+
+impl Reader for PostgresReader {
+    fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        let mut questions = vec![Question::from(sql::search(&Postgres, &search))];
+        if search.count_up_to > 0 {
+            questions.push(sql::count(&Postgres, &search).into());
+        }
+        Box::pin(async move {
+            let mut answers = self.ask(questions).await?.into_iter();
+            let mut found = Found { rows: answers.next().unwrap_or_default(), ..Found::default() };
+            if matches!(search.position, Position::Before(_)) {
+                found.rows.reverse();
+            }
+            if let Some(counted) = answers.next() {
+                let count = counted.first().and_then(|row| row[0].integer()).unwrap_or(0).cast_unsigned();
+                (found.total, found.has_more) = (count.min(search.count_up_to), count > search.count_up_to);
+            }
+            Ok(found)
+        })
+    }
+
+    fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+        let question = Question::from(sql::statistics(&Postgres, &statistics));
+        Box::pin(async move { Ok(self.ask(vec![question]).await?.pop().unwrap_or_default()) })
+    }
+
+    fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
+        let question = Question {
+            text: "SELECT position FROM progress WHERE partition=$1".to_owned(),
+            values: vec![Value::from(u32::from(partition))],
+        };
+        Box::pin(async move {
+            let rows = self.ask(vec![question]).await?.pop().unwrap_or_default();
+            let position = rows.first().and_then(|row| row[0].integer());
+            Ok(position.unwrap_or(0).cast_unsigned())
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! Writing: one transaction for each batch, one statement for all rows that change alike.
+
+use std::time::Duration;
+
+use protocol::PartitionId;
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, Error};
+
+use super::bulk::{Group, groups, refused};
+use super::runtime::Blocking;
+use super::{PostgresOptions, code, failed, schema, within};
+use crate::change::Batch;
+use crate::store::{StoreError, Writer};
+
+/// How often a transaction is repeated that the database ended in favour of another one.
+const ATTEMPTS_MAX: u32 = 5;
+
+/// Writes the rows of one partition.
+pub struct PostgresWriter {
+    options: PostgresOptions,
+    partition: PartitionId,
+    open: Option<Open>,
+}
+
+struct Open {
+    connection: PgConnection,
+    /// The position that is stored.
+    position: u64,
+    runtime: Blocking,
+}
+
+/// Why a transaction failed.
+enum Failure {
+    Store(StoreError),
+    /// A statement failed with a group of rows.
+    Rows(usize, Error),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl PostgresWriter {
+    /// A writer that is not open yet.
+    pub fn new(options: PostgresOptions, partition: PartitionId) -> Self {
+        Self { options, partition, open: None }
+    }
+
+    async fn connect(&self) -> Result<(PgConnection, u64), StoreError> {
+        let timeout = self.options.write_timeout;
+        let mut connection = self.options.connect_to_change().await?;
+        schema::prepare(&mut connection, &self.options).await?;
+        let partition = i64::from(self.partition);
+        let begin = sqlx::query("INSERT INTO progress VALUES ($1,0) ON CONFLICT (partition) DO NOTHING");
+        within(timeout, begin.bind(partition).execute(&mut connection)).await?;
+        let position = sqlx::query_scalar::<_, i64>("SELECT position FROM progress WHERE partition=$1");
+        let position = within(timeout, position.bind(partition).fetch_one(&mut connection)).await?;
+        Ok((connection, position.cast_unsigned()))
+    }
+}
+
+impl Writer for PostgresWriter {
+    fn open(&mut self) -> Result<u64, StoreError> {
+        self.open = None;
+        let runtime = Blocking::new()?;
+        let (connection, position) = runtime.run(self.connect())?;
+        self.open = Some(Open { connection, position, runtime });
+        Ok(position)
+    }
+
+    fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError> {
+        // After a failure it is not known what became of the transaction; opening tells.
+        let Some(mut open) = self.open.take() else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let groups = groups(batch);
+        let written = open.runtime.run(write(
+            &mut open.connection,
+            &groups,
+            (self.partition, open.position, position),
+            self.options.write_timeout,
+        ));
+        written?;
+        open.position = position;
+        self.open = Some(open);
+        Ok(())
+    }
+}
+
+/// Writes all groups and moves the position of a partition.
+async fn write(
+    connection: &mut PgConnection,
+    groups: &[Group<'_>],
+    step: (PartitionId, u64, u64),
+    timeout: Duration,
+) -> Result<(), StoreError> {
+    let mut attempts = 1;
+    loop {
+        match transaction(connection, groups, step, timeout).await {
+            Ok(()) => return Ok(()),
+            Err(Failure::Store(error)) => return Err(error),
+            // 40: others went through the same rows the other way round.
+            Err(Failure::Rows(_, error)) if code(&error).starts_with("40") && attempts < ATTEMPTS_MAX => {
+                attempts += 1;
+            }
+            Err(Failure::Rows(at, error)) if is_of_a_row(&error) => {
+                return Err(culprit(connection, &groups[at], error, timeout).await?);
+            }
+            Err(Failure::Rows(_, error)) => return Err(failed(error)),
+        }
+    }
+}
+
+async fn transaction(
+    connection: &mut PgConnection,
+    groups: &[Group<'_>],
+    (partition, from, to): (PartitionId, u64, u64),
+    timeout: Duration,
+) -> Result<(), Failure> {
+    let mut transaction = within(timeout, connection.begin()).await?;
+    // Two that write the same partition see each other here, before they add to anything.
+    let step = sqlx::query("UPDATE progress SET position=$3 WHERE partition=$1 AND position=$2")
+        .bind(i64::from(partition))
+        .bind(from.cast_signed())
+        .bind(to.cast_signed());
+    if within(timeout, step.execute(&mut *transaction)).await?.rows_affected() != 1 {
+        let reason = format!("partition {partition} is written by somebody else, too");
+        return Err(StoreError::Unavailable(reason).into());
+    }
+    for (at, group) in groups.iter().enumerate() {
+        let bulk = group.bulk()?;
+        let executed = tokio::time::timeout(timeout, bulk.execute(&mut transaction)).await;
+        match executed {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                within(timeout, transaction.rollback()).await?;
+                return Err(Failure::Rows(at, error));
+            }
+            Err(_) => {
+                let reason = format!("PostgreSQL did not write within {} ms", timeout.as_millis());
+                return Err(StoreError::Unavailable(reason).into());
+            }
+        }
+    }
+    Ok(within(timeout, transaction.commit()).await?)
+}
+
+/// Whether it would fail again, as long as the row is what it is.
+fn is_of_a_row(error: &Error) -> bool {
+    // 22: values, 23: constraints, 54: limits.
+    let code = code(error);
+    ["22", "23", "54"].iter().any(|class| code.starts_with(class)) || matches!(error, Error::Encode(_))
+}
+
+/// Finds the first row that the database refuses, and says so.
+async fn culprit(
+    connection: &mut PgConnection,
+    group: &Group<'_>,
+    mut error: Error,
+    timeout: Duration,
+) -> Result<StoreError, StoreError> {
+    let mut rows = &group.0[..];
+    while rows.len() > 1 {
+        let (first, second) = rows.split_at(rows.len() / 2);
+        let mut transaction = within(timeout, connection.begin()).await?;
+        let tried = Group(first.to_vec()).bulk()?.execute(&mut transaction).await;
+        within(timeout, transaction.rollback()).await?;
+        match tried {
+            Err(reason) => (rows, error) = (first, reason),
+            Ok(()) => rows = second,
+        }
+    }
+    Ok(refused(rows[0], error.to_string()))
+}

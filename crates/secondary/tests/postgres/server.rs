@@ -1,0 +1,97 @@
+//! A PostgreSQL of our own, in a directory that vanishes, reached through a socket in it.
+
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// Where the programs of PostgreSQL are, if they are here: `POSTGRES_BIN`, the path, or where distributions put them.
+pub fn programs() -> Option<PathBuf> {
+    let named = std::env::var_os("POSTGRES_BIN").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<PathBuf> = named.into_iter().chain(std::env::split_paths(&path)).collect();
+    for versions in std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten() {
+        places.push(versions.path().join("bin"));
+    }
+    places.into_iter().find(|place| ["initdb", "pg_ctl"].iter().all(|program| place.join(program).is_file()))
+}
+
+/// A server that runs as long as this lives.
+pub struct Server {
+    directory: TempDir,
+    programs: PathBuf,
+    /// Who runs it, where we must not: it refuses to run as root.
+    user: Option<(u32, u32)>,
+}
+
+impl Server {
+    pub fn start(programs: &Path) -> Self {
+        let directory = tempfile::Builder::new().prefix("pg").tempdir().unwrap();
+        let is_root = directory.path().metadata().unwrap().uid() == 0;
+        let user = is_root
+            .then(|| other_user().expect("PostgreSQL does not run as root, and there is no other user"));
+        if let Some((user, group)) = user {
+            chown(directory.path(), Some(user), Some(group)).unwrap();
+        }
+        let server = Self { directory, programs: programs.to_owned(), user };
+        // In the order of a language, which is not the order of bytes that everything else has; older releases
+        // cannot, then the order of bytes must do.
+        let base = ["-D", "data", "-U", "baton", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+        let icu = ["--locale-provider=icu", "--icu-locale=en"];
+        if !server.run("initdb", &[&base[..], &icu[..]].concat()) {
+            let _ = std::fs::remove_dir_all(server.directory.path().join("data"));
+            assert!(server.run("initdb", &base), "initdb fails");
+        }
+        server.resume();
+        server
+    }
+
+    /// Starts it again after a crash.
+    pub fn resume(&self) {
+        let directory = self.directory.path().display();
+        let options =
+            format!("-c listen_addresses='' -c unix_socket_directories='{directory}' -c max_connections=50");
+        assert!(
+            self.run("pg_ctl", &["-D", "data", "-w", "-l", "log", "-o", &options, "start"]),
+            "it does not start"
+        );
+    }
+
+    /// Ends it at once, with whatever is under way.
+    pub fn crash(&self) {
+        assert!(self.run("pg_ctl", &["-D", "data", "-w", "-m", "immediate", "stop"]), "it does not end");
+    }
+
+    pub fn url(&self) -> String {
+        format!("postgres:///postgres?user=baton&host={}", self.directory.path().display())
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> bool {
+        let mut command = Command::new(self.programs.join(program));
+        command.args(arguments).current_dir(self.directory.path()).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::null());
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        command.status().unwrap().success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.run("pg_ctl", &["-D", "data", "-w", "-m", "immediate", "stop"]);
+    }
+}
+
+fn other_user() -> Option<(u32, u32)> {
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    ["postgres", "nobody"].iter().find_map(|name| {
+        let fields = users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>())
+            .find(|fields| fields[0] == *name)?;
+        Some((fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
+    })
+}
