@@ -29,7 +29,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 type Test = (&'static str, fn(&Server));
 
 const TESTS: &[Test] = &[
-    ("suite", |server| suite::run(&Store::new(server, "suite"))),
+    ("suite", |server| suite::run(&Store::new(server, "suite"), 300)),
     ("slow_queries_end", values::slow_queries_end),
     ("texts_that_it_does_not_take", values::texts_that_it_does_not_take),
     ("values_are_never_sql", values::values_are_never_sql),
