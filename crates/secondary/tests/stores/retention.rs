@@ -162,7 +162,7 @@ fn moments(store: &dyn Store) {
         }
         batch.insert(&item::ENTITY, text(&format!("{key}_1"))).set(item::BATCH_KEY, key);
     }
-    for days in [1, 50] {
+    for days in [1_i64, 50] {
         batch.insert(&audit::ENTITY, RowId::Key(days.cast_unsigned())).set(audit::TIMESTAMP, days_ago(days));
         batch.insert(&usage::ENTITY, text(&format!("u{days}"))).set(usage::TIME, days_ago(days));
     }
