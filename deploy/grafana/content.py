@@ -287,6 +287,26 @@ def exporting():
             ],
         ),
         (
+            "What targets refuse, and secondary storage",
+            [
+                graph("Parked records", "short", "Records that a target refused again and again; the exporter goes on "
+                      "without them until somebody has them replayed.",
+                      (gauge("baton_exporter_parked_records"), EXPORTER)),
+                graph("Failures", "ops", "Attempts of exporters that failed.",
+                      (rate("baton_exporter_failures_total", by="instance, exporter"), EXPORTER)),
+                graph("Enabled", "short", "0 while an exporter is disabled: it gets nothing, and nothing waits for it.",
+                      (gauge("baton_exporter_enabled"), EXPORTER), most=1),
+                graph("Rows written", "ops", "Rows of secondary storage that were written.",
+                      (rate("baton_secondary_storage_rows_total", by="instance"), SERVER)),
+                graph("Changes merged", "ops", "Changes of rows that had changed already since the last write: they "
+                      "cost the database nothing.",
+                      (rate("baton_secondary_storage_coalesced_total", by="instance"), SERVER)),
+                graph("Rows removed", "ops", "Rows that were older than the retention of their kind allows, or whose "
+                      "history was deleted.",
+                      (rate("baton_secondary_storage_removed_rows_total", by="instance, kind"), "{{instance}} {{kind}}")),
+            ],
+        ),
+        (
             "Throughput",
             [
                 graph("Records by exporter", "ops", "Records that exporters took.",
@@ -420,6 +440,26 @@ def flow_control():
                 graph("Records that wait for exporters", "bytes", "When the disk's share is full, new work is refused.",
                       (gauge("baton_exporter_memory_bytes"), f"{SERVER} memory"),
                       (gauge("baton_exporter_spill_bytes"), f"{SERVER} disk")),
+            ],
+        ),
+        (
+            "Writing",
+            [
+                graph("Write limit", "ops", "Records a second that are taken on, and that the slowest exporter takes. 0: "
+                      "no limit.", (gauge("zeebe_flow_control_write_rate_limit"), f"{SERVER} limit"),
+                      (gauge("zeebe_flow_control_write_rate_maximum"), f"{SERVER} set"),
+                      (gauge("zeebe_flow_control_exporting_rate"), f"{SERVER} exported")),
+                graph("Waiting for the write limit", "short", "Commands that wait for their turn.",
+                      (gauge("baton_flow_control_write_waiting"), SERVER)),
+                graph("Refused, by cause", "reqps", "Commands that were not taken on.",
+                      (rate("baton_refused_commands_total", by="instance, cause"), "{{instance}} {{cause}}")),
+                graph("Free disk space", "bytes", "Below data.min_free_bytes, 1 GiB by default, requests are refused.",
+                      (gauge("baton_disk_free_bytes"), SERVER)),
+                graph("Entries of the log", "short", "Entries that are in the log: what the state on disk does not hold "
+                      "yet.", (gauge("baton_log_entries_kept"), SERVER)),
+                graph("Backlog of exporters", "short", "Records that an exporter has not acknowledged; throttling "
+                      "keeps it near flow_control.write.throttle.acceptable_backlog.",
+                      (gauge("baton_exporter_backlog_records"), EXPORTER)),
             ],
         ),
     )

@@ -24,6 +24,11 @@ impl Disk {
         }
     }
 
+    /// Bytes that are free; none before the first look.
+    pub fn free_bytes(&self) -> Option<u64> {
+        Some(self.free_bytes.load(Ordering::Relaxed)).filter(|bytes| *bytes != u64::MAX)
+    }
+
     /// Whether there is room for commands of a class. Work begun is let go on down to half of the limit.
     pub fn check(&self, class: Class) -> Result<(), SubmitError> {
         let free = self.free_bytes.load(Ordering::Relaxed);

@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::api::SubmitError;
 use crate::flow_control::Class;
 use crate::node::Node;
+use crate::options::Options;
+use crate::write_limit::{Exported, WriteLimit};
 
 /// How often positions that have changed are replicated.
 const ACKNOWLEDGE_INTERVAL: Duration = Duration::from_secs(1);
@@ -26,6 +28,19 @@ pub(crate) fn check(exports: &Hub, class: Class) -> Result<(), SubmitError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The write limit as it is configured; what finds no room is dealt with as flow control does.
+pub(crate) fn write_limit(options: &Options) -> WriteLimit {
+    let flow = &options.flow_control;
+    WriteLimit::new(options.write_limit.clone(), flow.overflow, flow.max_wait, flow.max_waiting)
+}
+
+/// How far the exporters are.
+pub(crate) fn exported(exports: &Hub) -> Exported {
+    let status = exports.status();
+    let backlog = status.exporters.iter().map(|exporter| exporter.backlog_records).max();
+    Exported { position: status.acknowledged_position, backlog: backlog.unwrap_or(0) }
 }
 
 /// IDs of exporters that are told at the most when they are not configured any more.

@@ -22,7 +22,9 @@ mod node;
 mod options;
 mod proposer;
 mod reads;
+mod write_limit;
 
 pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
 pub use node::{Health, Node, PartitionStatus, StartError};
 pub use options::{DiskOptions, IngressOptions, JobOptions, Options, StateOptions};
+pub use write_limit::{ThrottleOptions, WriteLimit, WriteLimitOptions, WriteLimitStatus};

@@ -8,6 +8,7 @@ use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use protocol::RejectionType;
 
 use crate::flow_control::FlowControlStatus;
+use crate::write_limit::WriteLimitStatus;
 
 const PARTITION: (&str, &str) = ("partition", "1");
 
@@ -102,12 +103,15 @@ impl Metrics {
 pub(crate) struct Figures<'a> {
     pub counters: &'a Counters,
     pub flow_control: FlowControlStatus,
+    pub write_limit: WriteLimitStatus,
+    pub free_disk_bytes: Option<u64>,
     pub streams: usize,
     pub pushed: u64,
     pub push_failed: u64,
     pub position: u64,
     pub committed_index: u64,
     pub appended_index: u64,
+    pub purged_index: u64,
     pub durable_index: u64,
     pub healthy: bool,
     /// Rows of the tables of the state.
@@ -120,6 +124,11 @@ fn partition_gauge(name: &'static str) -> Gauge {
 
 fn partition_counter(name: &'static str, value: u64) {
     counter!(name, &[PARTITION]).absolute(value);
+}
+
+/// A command was not taken on.
+pub(crate) fn refused(cause: &'static str) {
+    counter!("baton_refused_commands_total", "partition" => "1", "cause" => cause).increment(1);
 }
 
 /// Publishes figures.
@@ -161,9 +170,19 @@ pub(crate) fn publish(figures: &Figures) {
     partition_gauge("zeebe_backpressure_inflight_requests_count").set(flow.in_flight as f64);
     partition_gauge("baton_flow_control_waiting").set(flow.waiting as f64);
     partition_counter("zeebe_dropped_request_count_total", flow.rejected);
+    let write = &figures.write_limit;
+    partition_gauge("zeebe_flow_control_write_rate_limit").set(write.limit.unwrap_or(0.0));
+    partition_gauge("zeebe_flow_control_write_rate_maximum").set(write.options.limit as f64);
+    partition_gauge("zeebe_flow_control_exporting_rate").set(write.exporting_rate);
+    partition_gauge("baton_flow_control_write_waiting").set(write.waiting as f64);
+    if let Some(free_bytes) = figures.free_disk_bytes {
+        gauge!("baton_disk_free_bytes").set(free_bytes as f64);
+    }
     partition_gauge("zeebe_stream_processor_last_processed_position").set(figures.position as f64);
     partition_gauge("zeebe_log_appender_last_committed_position").set(figures.committed_index as f64);
     partition_gauge("zeebe_log_appender_last_appended_position").set(figures.appended_index as f64);
+    let kept = figures.appended_index.saturating_sub(figures.purged_index);
+    partition_gauge("baton_log_entries_kept").set(kept as f64);
     partition_gauge("baton_state_durable_index").set(figures.durable_index as f64);
     for &(table, rows) in figures.rows {
         gauge!("baton_state_rows", &[PARTITION, ("table", table)]).set(rows as f64);

@@ -30,10 +30,11 @@ use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::flusher::Flusher;
 use crate::machine::{Machine, Shared};
-use crate::metric_definitions::{Figures, Metrics, publish};
+use crate::metric_definitions::{Figures, Metrics, publish, refused};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload_bytes};
 use crate::reads::Reads;
+use crate::write_limit::WriteLimit;
 use crate::{configured, exporting, jobs};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
@@ -106,6 +107,7 @@ pub struct Node {
     log: LogStore,
     shared: Arc<Shared>,
     flow_control: Arc<FlowControl>,
+    write_limit: WriteLimit,
     disk: Arc<Disk>,
     requests: mpsc::Sender<Request>,
     shutdown: CancellationToken,
@@ -178,6 +180,7 @@ impl Node {
         };
         let node = Arc::new(Self {
             flow_control: FlowControl::new(options.flow_control.clone()),
+            write_limit: exporting::write_limit(&options),
             options,
             group,
             log,
@@ -232,7 +235,11 @@ impl Node {
 
     pub(crate) async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
-        let permit = self.flow_control.admit(class).await?;
+        if class == Class::New {
+            let written = || self.shared.position.load(Ordering::Relaxed);
+            self.write_limit.admit(written).await.inspect_err(|_| refused("write limit"))?;
+        }
+        let permit = self.flow_control.admit(class).await.inspect_err(|_| refused("flow control"))?;
         let (reply, answer) = oneshot::channel();
         let request = Request { command, waiter: Waiter { reply, arrived, permit } };
         self.requests.send(request).await.map_err(|_| stopping())?;
@@ -318,16 +325,23 @@ impl Node {
         &self.flow_control
     }
 
+    /// The write limit of the partition.
+    pub fn write_limit(&self) -> &WriteLimit {
+        &self.write_limit
+    }
+
     /// Whether there is room for commands of a class: on the disk, and for their records.
     fn check(&self, class: Class) -> Result<(), SubmitError> {
-        self.disk.check(class)?;
+        self.disk.check(class).inspect_err(|_| refused("disk"))?;
         if class == Class::New && self.shared.overlay_full.load(Ordering::Acquire) {
+            refused("memory");
             return Err(SubmitError::ResourceExhausted(
                 "Expected to handle the command, but state cannot be written to disk and memory takes no more of it"
                     .to_owned(),
             ));
         }
-        self.shared.exports.as_ref().map_or(Ok(()), |exports| exporting::check(exports, class))
+        let exports = self.shared.exports.as_ref().map_or(Ok(()), |exports| exporting::check(exports, class));
+        exports.inspect_err(|_| refused("exporters"))
     }
 
     /// Whether the payload of a command is no larger than a message may be.
@@ -367,6 +381,7 @@ impl Node {
     fn publish(&self) {
         if let Some(exports) = &self.shared.exports {
             exports.publish();
+            self.write_limit.observe(exporting::exported(exports));
         }
         let counters = self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let rows = self.shared.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -376,12 +391,15 @@ impl Node {
             counters: &counters,
             rows: &rows,
             flow_control: self.flow_control.status(),
+            write_limit: self.write_limit.status(),
+            free_disk_bytes: self.disk.free_bytes(),
             streams: self.shared.demand.streams(),
             pushed,
             push_failed,
             position: self.shared.position.load(Ordering::Acquire),
             committed_index: group.committed_index,
             appended_index: group.last_log_index,
+            purged_index: group.purged_index,
             durable_index: self.shared.durable_index(),
             healthy: self.health().partition.is_ok(),
         });

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::flow_control::FlowControlOptions;
+use crate::write_limit::WriteLimitOptions;
 
 /// Options of a broker.
 #[derive(Debug, Clone)]
@@ -36,6 +37,8 @@ pub struct Options {
     pub ingress: IngressOptions,
     /// How much is taken on.
     pub flow_control: FlowControlOptions,
+    /// How much is written.
+    pub write_limit: WriteLimitOptions,
     /// Job delivery.
     pub jobs: JobOptions,
     /// State and its flushes.
@@ -66,6 +69,7 @@ impl Options {
             dmn: dmn::Limits::default(),
             ingress: IngressOptions::default(),
             flow_control: FlowControlOptions::default(),
+            write_limit: WriteLimitOptions::default(),
             jobs: JobOptions::default(),
             state: StateOptions::default(),
             disk: DiskOptions::default(),

@@ -228,6 +228,28 @@ sections! {
         rtt_tolerance: f64 = 2.0, [1.0, 100.0];
     }
 
+    /// How many records a second are taken on; new work waits or is refused, work begun goes on.
+    "flow_control.write" flow_control_write: FlowControlWrite {
+        /// Whether there is any limit, also by throttling.
+        enabled: bool = false;
+        /// Records a second. 0 for no limit but that of throttling.
+        limit: u64 = 0;
+        /// Time in which the limit grows to its full height after the start.
+        ramp_up: Duration = s(0), [s(0), DAY];
+    }
+
+    /// The write limit follows the slowest exporter, so that its backlog stays bounded.
+    "flow_control.write.throttle" flow_control_write_throttle: FlowControlWriteThrottle {
+        /// Whether it does. flow_control.write.enabled must be set, too.
+        enabled: bool = false;
+        /// Records that may wait for an exporter.
+        acceptable_backlog: u64 = 100_000, [1, 1_000_000_000_000];
+        /// The limit never falls below, in records a second.
+        minimum_limit: u64 = 100, [1, 1_000_000_000];
+        /// How often the limit is looked at.
+        resolution: Duration = s(15), [s(1), s(600)];
+    }
+
     /// Handing out jobs.
     "jobs" jobs: Jobs {
         /// Jobs that are under way to one job stream; more are activated when the worker has taken some.

@@ -6,6 +6,7 @@
 
 mod access;
 mod exporters;
+mod flow_control;
 mod history;
 mod identity;
 mod node;

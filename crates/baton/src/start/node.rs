@@ -14,9 +14,9 @@ use gateway::management::{
 use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{exporters, options};
+use super::{exporters, flow_control, options};
 use crate::config::Config;
 use crate::failure::Failure;
 
@@ -80,15 +80,11 @@ impl Operations for Node {
     }
 
     fn flow_control(&self) -> Value {
-        json!({ FIRST_PARTITION.to_string(): self.0.flow_control().status() })
+        flow_control::show(&self.0)
     }
 
     fn set_flow_control(&self, change: Value) -> Result<Value, OperationError> {
-        let invalid = || OperationError::Invalid("Expected {\"limit\": N} with N above 0".to_owned());
-        let members = change.as_object().ok_or_else(invalid)?;
-        let limit = members.get("limit").and_then(Value::as_u64).filter(|limit| *limit > 0);
-        let limit = limit.filter(|_| members.len() == 1).ok_or_else(invalid)?;
-        self.0.flow_control().set_limit(usize::try_from(limit).unwrap_or(usize::MAX));
+        flow_control::change(&self.0, &change)?;
         Ok(self.flow_control())
     }
 

@@ -1,6 +1,9 @@
 //! Settings as the parts of the server take them.
 
-use broker::{Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions};
+use broker::{
+    Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions, ThrottleOptions,
+    WriteLimitOptions,
+};
 use documents::Documents;
 use export::{NdjsonOptions, StreamOptions};
 use traces::Traces;
@@ -116,6 +119,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             max_batches_in_flight: partition.max_batches_in_flight,
         },
         flow_control: flow_control(config),
+        write_limit: write_limit(config),
         jobs: JobOptions {
             stream_buffer: jobs.stream_buffer,
             max_demand_per_batch: jobs.max_demand_per_batch,
@@ -152,6 +156,21 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             others: Vec::new(),
         },
         ..defaults
+    }
+}
+
+fn write_limit(config: &Config) -> WriteLimitOptions {
+    let (write, throttle) = (&config.flow_control_write, &config.flow_control_write_throttle);
+    WriteLimitOptions {
+        enabled: write.enabled,
+        limit: write.limit,
+        ramp_up: write.ramp_up,
+        throttle: ThrottleOptions {
+            enabled: throttle.enabled,
+            acceptable_backlog: throttle.acceptable_backlog,
+            minimum_limit: throttle.minimum_limit,
+            resolution: throttle.resolution,
+        },
     }
 }
 
