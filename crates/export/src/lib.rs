@@ -20,6 +20,7 @@ mod directory;
 mod exporter;
 mod hub;
 mod inner;
+mod line;
 mod metric_definitions;
 mod ndjson;
 mod options;
@@ -37,6 +38,7 @@ mod weight;
 
 pub use exporter::{ExportError, Exporter};
 pub use hub::{Assigned, ChangeError, Hub, HubError};
+pub use line::write_line;
 pub use ndjson::NdjsonExporter;
 pub use options::{Factory, NdjsonOptions, Options, StreamOptions};
 pub use parking::Parked;

@@ -45,8 +45,8 @@ impl Blocking {
     }
 
     /// As [`Bulk::send`].
-    pub fn bulk(&self, bulk: &mut Bulk, query: &str) -> Result<Vec<Outcome>, ClientError> {
-        self.block_on(bulk.send(&self.client, query))
+    pub fn bulk(&self, bulk: &mut Bulk) -> Result<Vec<Outcome>, ClientError> {
+        self.block_on(bulk.send(&self.client))
     }
 }
 

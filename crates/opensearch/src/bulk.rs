@@ -10,6 +10,9 @@ use serde_json::Value;
 
 use crate::client::{Answer, Client, ClientError, reason_of};
 
+/// Only what is looked at is answered.
+const PATH: &str = "/_bulk?filter_path=items.*.status,items.*.error";
+
 /// How much goes into one request.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -100,11 +103,10 @@ impl Bulk {
     }
 
     /// Sends what waits, in as many requests as it takes, and forgets it. Returns what became of each document, in
-    /// their order; after a failure, some may have been written. `query` is added to the path.
-    pub async fn send(&mut self, client: &Client, query: &str) -> Result<Vec<Outcome>, ClientError> {
+    /// their order; after a failure, some may have been written.
+    pub async fn send(&mut self, client: &Client) -> Result<Vec<Outcome>, ClientError> {
         let body = Bytes::from(std::mem::take(&mut self.body));
         let ends = std::mem::take(&mut self.ends);
-        let path = format!("/_bulk?filter_path=items.*.status,items.*.error{query}");
         let mut outcomes = Vec::with_capacity(ends.len());
         // What is to be sent, the first one last.
         let mut waiting = parts(&ends, self.limits);
@@ -112,7 +114,7 @@ impl Bulk {
         while let Some(part) = waiting.pop() {
             let from = part.start.checked_sub(1).map_or(0, |before| ends[before]);
             let bytes = body.slice(from..ends[part.end - 1]);
-            let answer = client.send(Method::POST, &path, "application/x-ndjson", bytes).await?;
+            let answer = client.send(Method::POST, PATH, "application/x-ndjson", bytes).await?;
             if answer.status == StatusCode::PAYLOAD_TOO_LARGE && part.len() > 1 {
                 let middle = part.start + part.len() / 2;
                 waiting.push(middle..part.end);

@@ -13,6 +13,7 @@ use std::path::Path;
 use protocol::{PartitionId, Record};
 
 use crate::exporter::{ExportError, Exporter};
+use crate::line::write_line;
 use crate::options::NdjsonOptions;
 use files::Files;
 
@@ -66,15 +67,7 @@ impl NdjsonExporter {
     /// Adds the line of a record to the buffer.
     fn append(&mut self, record: &Record) -> Result<(), ExportError> {
         let from = self.buffer.len();
-        serde_json::to_writer(&mut self.buffer, record).map_err(|error| {
-            self.buffer.truncate(from);
-            ExportError::Record { position: record.position, reason: error.to_string() }
-        })?;
-        // Variables keep the bytes they came with; a line break can only stand between two tokens there.
-        let line = &mut self.buffer[from..];
-        if memchr::memchr2(b'\n', b'\r', line).is_some() {
-            line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
-        }
+        write_line(record, &mut self.buffer)?;
         self.buffer.push(b'\n');
         let bytes = (self.buffer.len() - from) as u64;
         let active = self.active()?;

@@ -229,7 +229,7 @@ fn check(client: &Blocking, bulk: &mut Bulk, sent: &mut Vec<&Change>) -> Result<
     if bulk.is_empty() {
         return Ok(());
     }
-    let outcomes = client.bulk(bulk, "").map_err(unanswered)?;
+    let outcomes = client.bulk(bulk).map_err(unanswered)?;
     let mut refusal = None;
     for (outcome, change) in outcomes.into_iter().zip(sent.drain(..)) {
         match outcome {

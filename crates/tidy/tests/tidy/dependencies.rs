@@ -57,7 +57,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("feel", &[]),
     ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary"]),
     ("grpc", &[]),
-    ("opensearch", &["auth"]),
+    ("opensearch", &["auth", "export", "protocol"]),
     ("protocol", &[]),
     ("replication", &[]),
     ("secondary", &["export", "opensearch", "protocol", "xml"]),
