@@ -93,7 +93,7 @@ fn connect(options: &Options, in_flight: usize) -> Result<Client, Error> {
             address: options.rest_address.clone(),
             connections,
             request_timeout: REQUEST_TIMEOUT,
-            authorization: None,
+            authorization: options.authorization.clone(),
         })
         .map(Client::Rest),
         Protocol::Grpc => grpc(options, connections, in_flight).map(Client::Grpc),
@@ -107,7 +107,7 @@ fn grpc(options: &Options, connections: usize, window: usize) -> Result<GrpcClie
         connections,
         window,
         request_timeout: REQUEST_TIMEOUT,
-        authorization: None,
+        authorization: options.authorization.clone(),
     })
 }
 

@@ -33,6 +33,9 @@ pub struct Options {
     /// Protocol of creations and completions: rest or grpc.
     #[arg(long, default_value = "rest")]
     pub protocol: Protocol,
+    /// Value of the Authorization header of all requests, such as "Bearer …".
+    #[arg(long, value_name = "TEXT")]
+    pub authorization: Option<String>,
     /// Connections for each of starter and worker. Default: one per request in flight up to 64 for REST, 2 for gRPC.
     #[arg(long, value_name = "N")]
     pub connections: Option<usize>,
@@ -116,6 +119,7 @@ impl Default for Options {
             grpc_address: "http://localhost:26500".to_owned(),
             management_address: "http://localhost:9600".to_owned(),
             protocol: Protocol::Rest,
+            authorization: None,
             connections: None,
             process: "benchmark".to_owned(),
             process_id: None,

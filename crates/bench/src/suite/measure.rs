@@ -12,7 +12,13 @@ use std::{
 use client::Protocol;
 use tempfile::TempDir;
 
-use super::{SuiteOptions, Table, Target, disk::fsync_latency, large, server::Server};
+use super::{
+    SuiteOptions, Table, Target,
+    cost::{ACCESS, EXPORT},
+    disk::fsync_latency,
+    large,
+    server::Server,
+};
 use crate::{
     Error, Options, Report,
     load::run_with,
@@ -29,13 +35,14 @@ const LARGE: &str = "large multi-instance beside others";
 const START: &str = "start on an empty directory";
 
 /// All measurements in their order.
-pub(super) const NAMES: [&str; 8] = [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, LARGE, MANY];
+pub(super) const NAMES: [&str; 10] =
+    [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, EXPORT, ACCESS, LARGE, MANY];
 
-const CONNECTIONS: usize = 64;
+pub(super) const CONNECTIONS: usize = 64;
 /// Enough instances under way to fill every batch of the log.
-const THROUGHPUT_CONCURRENCY: usize = 256;
+pub(super) const THROUGHPUT_CONCURRENCY: usize = 256;
 const STEADY_RATE: u32 = 150;
-const PAYLOAD_SMALL_BYTES: usize = 200;
+pub(super) const PAYLOAD_SMALL_BYTES: usize = 200;
 const PAYLOAD_LARGE_BYTES: usize = 32 * 1024;
 const STARTS: usize = 5;
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
@@ -50,26 +57,29 @@ pub(super) async fn one(name: &str, options: &SuiteOptions, table: &mut Table) -
         THROUGHPUT => suite.throughput(table).await,
         STEADY => suite.steady(table).await,
         PAYLOAD => suite.payload(table).await,
+        EXPORT => suite.exporting(table).await,
+        ACCESS => suite.access(table).await,
         LARGE => suite.large(table).await,
         _ => suite.many(table).await,
     }
 }
 
-struct Suite<'a> {
+pub(super) struct Suite<'a> {
     options: &'a SuiteOptions,
 }
 
 impl Suite<'_> {
-    /// A fresh server on a fresh directory.
-    async fn fresh(&self) -> Result<(Server, TempDir), Error> {
+    /// A fresh server on a fresh directory, with further arguments.
+    pub(super) async fn fresh(&self, more: &[String]) -> Result<(Server, TempDir), Error> {
         let scratch = self.scratch();
         let data =
             tempfile::Builder::new().prefix("bench-").tempdir_in(&scratch).map_err(Error::file(scratch))?;
-        let server = self.server(data.path()).await?;
+        let arguments = [&self.options.server_argument, more].concat();
+        let server = Server::start(&self.options.server, data.path(), &arguments).await?;
         Ok((server, data))
     }
 
-    fn scratch(&self) -> PathBuf {
+    pub(super) fn scratch(&self) -> PathBuf {
         self.options.scratch.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 
@@ -85,7 +95,7 @@ impl Suite<'_> {
         Ok(own.with_file_name("reference-server"))
     }
 
-    fn options(&self, server: &Server, title: &str) -> Options {
+    pub(super) fn options(&self, server: &Server, title: &str) -> Options {
         Options {
             rest_address: server.rest.clone(),
             grpc_address: server.grpc.clone(),
@@ -99,7 +109,12 @@ impl Suite<'_> {
         }
     }
 
-    async fn run(&self, server: &Server, options: &Options, table: &mut Table) -> Result<Report, Error> {
+    pub(super) async fn run(
+        &self,
+        server: &Server,
+        options: &Options,
+        table: &mut Table,
+    ) -> Result<Report, Error> {
         let report = run_with(options, &server.probe()).await?;
         eprintln!(
             "  {}: {}/s started, {}/s ended, {} errors",
@@ -114,7 +129,7 @@ impl Suite<'_> {
 
     /// One run with nothing but creations on a server of its own.
     async fn creations(&self, protocol: Protocol, title: &str, table: &mut Table) -> Result<Report, Error> {
-        let (server, _data) = self.fresh().await?;
+        let (server, _data) = self.fresh(&[]).await?;
         let options = Options { protocol, ..self.options(&server, title) };
         let report = self.run(&server, &options, table).await?;
         server.stop().await?;
@@ -132,7 +147,7 @@ impl Suite<'_> {
     async fn start(&self, table: &mut Table) -> Result<(), Error> {
         let mut times = Vec::new();
         for _ in 0..STARTS {
-            let (server, _data) = self.fresh().await?;
+            let (server, _data) = self.fresh(&[]).await?;
             times.push(server.ready_after.as_micros() as f64);
             server.stop().await?;
         }
@@ -168,7 +183,7 @@ impl Suite<'_> {
         const RATE: f64 = 2000.0;
         let mut spent = Vec::new();
         for protocol in [Protocol::Grpc, Protocol::Rest] {
-            let (server, _data) = self.fresh().await?;
+            let (server, _data) = self.fresh(&[]).await?;
             let title = format!("creations over {protocol} at {RATE}/s");
             let options = Options { protocol, rate: Some(RATE), ..self.options(&server, &title) };
             let report = self.run(&server, &options, table).await?;
@@ -199,7 +214,7 @@ impl Suite<'_> {
         title: &str,
         table: &mut Table,
     ) -> Result<Report, Error> {
-        let (server, _data) = self.fresh().await?;
+        let (server, _data) = self.fresh(&[]).await?;
         let options = Options {
             payload_bytes: Some(payload_bytes),
             no_fetch,
@@ -237,7 +252,7 @@ impl Suite<'_> {
 
     async fn steady(&self, table: &mut Table) -> Result<(), Error> {
         const PROBES: u32 = 600;
-        let (server, data) = self.fresh().await?;
+        let (server, data) = self.fresh(&[]).await?;
         let directory = data.path().to_owned();
         let rate = if self.options.quick { 10 * STEADY_RATE } else { STEADY_RATE };
         let probe = move || fsync_latency(&directory, PROBES, rate);
@@ -307,7 +322,7 @@ impl Suite<'_> {
         const TIME_MAX_MICROS: f64 = 10_000_000.0;
         let elements = self.options.large_elements();
         let name = format!("parallel multi-instance of {} elements", number(elements as f64));
-        let (server, _data) = self.fresh().await?;
+        let (server, _data) = self.fresh(&[]).await?;
         let load = |title: &str| Options {
             rate: Some(f64::from(STEADY_RATE)),
             no_workers: false,
@@ -339,7 +354,7 @@ impl Suite<'_> {
         const SHARE: f64 = 0.7;
         let instances = self.options.waiting_instances();
         let name = format!("{} waiting instances", number(instances as f64));
-        let (server, data) = self.fresh().await?;
+        let (server, data) = self.fresh(&[]).await?;
         let options = Options {
             instances: Some(instances),
             warm_up: Duration::ZERO,
@@ -382,7 +397,7 @@ impl Suite<'_> {
 }
 
 /// A measurement with errors is not worth much, so they are shown, but only then.
-fn add_errors(table: &mut Table, name: &str, report: &Report) {
+pub(super) fn add_errors(table: &mut Table, name: &str, report: &Report) {
     if report.errors() + report.unfinished > 0 {
         let kinds: Vec<&str> =
             report.failures.keys().chain(report.rejections.keys()).map(String::as_str).collect();

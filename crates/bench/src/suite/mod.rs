@@ -1,9 +1,13 @@
 //! The measurements that the project promises, each against a freshly started server on a scratch directory.
 //!
 //! [`run`] takes the path of the `baton` program and gives a [`Table`] with a row for each promise: target, measured value, verdict.
-//! `server` starts and ends processes, `disk` measures the disk itself, `measure` holds one function per row or group of rows.
+//! `server` starts and ends processes, `disk` measures the disk itself, `measure` and `cost` hold one
+//! function per row or group of rows.
 
+mod cost;
 mod disk;
+mod exporting;
+mod issuer;
 mod large;
 mod measure;
 mod server;
