@@ -3,9 +3,10 @@
 //! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the engine says
 //! by a number that anybody's grants have changed; so no request waits for anything but the command or query it is for.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use auth::{
     Authenticator, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn, Unavailable,
@@ -19,6 +20,8 @@ use protocol::{
     RejectionType,
 };
 use quick_cache::sync::Cache;
+use secondary::Filter;
+use secondary::model::EntityId;
 use serde_json::{Map, Value};
 
 /// Principals whose grants are remembered.
@@ -81,6 +84,16 @@ impl Eq for Key {}
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) grants: Grants,
+    /// Which rows of an entity it may see, as far as anybody has asked.
+    filters: Mutex<HashMap<EntityId, Arc<Filter>>>,
+}
+
+impl Known {
+    /// The filter on rows of an entity, made once.
+    pub(crate) fn filter(&self, entity: EntityId, make: impl FnOnce() -> Filter) -> Arc<Filter> {
+        let mut filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(filters.entry(entity).or_insert_with(|| Arc::new(make())))
+    }
 }
 
 impl Default for Access {
@@ -219,7 +232,7 @@ impl Access {
                 "somebody has more authorizations than are looked at"
             );
         }
-        let known = Arc::new(Known { grants });
+        let known = Arc::new(Known { grants, filters: Mutex::default() });
         self.0.known.insert(key, Arc::clone(&known));
         Ok(known)
     }

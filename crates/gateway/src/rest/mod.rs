@@ -27,6 +27,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod visible;
 mod writer;
 
 use std::time::Duration;

@@ -15,6 +15,7 @@ use protocol::{
     Caller, CircleKind, Command, Document, EntityType, FileView, Key, Query, QueryReply, SourceOf,
 };
 
+use crate::AccessOptions;
 use crate::access::Known;
 
 use super::contract::Operation;
@@ -131,7 +132,7 @@ impl<'a> Call<'a> {
     }
 
     /// What whoever asks belongs to and may do.
-    async fn known(&self) -> Result<Arc<Known>, Failure> {
+    pub(super) async fn known(&self) -> Result<Arc<Known>, Failure> {
         let known = self.gateway.options.access.known(&self.gateway.broker, self.principal).await;
         known.map_err(Failure::read)
     }
@@ -174,9 +175,20 @@ impl<'a> Call<'a> {
         self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
     }
 
-    /// Asks for what lives.
+    /// Asks for what lives, as far as whoever asks may see it.
     async fn read(&self, query: Query) -> Result<QueryReply, Failure> {
+        let reply = self.read_unseen(query.clone()).await?;
+        self.visible(&query, reply).await
+    }
+
+    /// The same, for what is not shown.
+    pub(super) async fn read_unseen(&self, query: Query) -> Result<QueryReply, Failure> {
         self.gateway.broker.read(query).await.map_err(Failure::read)
+    }
+
+    /// What is checked of whoever asks.
+    pub(super) fn access_options(&self) -> &AccessOptions {
+        self.gateway.options.access.options()
     }
 
     /// The model that a definition came from, as it was deployed.
@@ -262,6 +274,7 @@ pub(crate) fn served() -> Vec<Operation> {
 
 /// Runs the operation of a call. What the engine does not know may have ended, and is looked for in secondary storage.
 pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
+    call.check_operation().await?;
     match serve(call).await {
         Err(failure) if failure.status == StatusCode::NOT_FOUND => query::get(call, failure).await,
         outcome => outcome,

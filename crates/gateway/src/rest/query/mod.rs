@@ -86,10 +86,10 @@ pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static S
 /// Answers a search operation.
 pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failure> {
     let scope = spec.scope.map_or_else(|| Ok(Filter::everything()), |scope| scope(call))?;
-    search_where(call, spec, scope).await
+    search_where(call, spec, scope.and(call.visible_rows(spec.entity).await?)).await
 }
 
-/// The same, among rows that pass another filter.
+/// The same, among rows that pass another filter, which lets nobody see more than it may.
 pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) -> Result<Reply, Failure> {
     let storage = call.storage()?;
     let entity = spec.entity;
@@ -136,8 +136,20 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
         Some((column, _)) => 1 << column,
         None => write::columns(entity, result_object(call.operation, false)),
     };
-    let found = storage.search(Search::one(entity, id, columns)).await?;
-    let Some(row) = found.rows.first() else { return Err(missing) };
+    let one = |columns, filter| {
+        let search = Search::one(entity, id.clone(), columns);
+        Search { filter: search.filter.clone().and(filter), ..search }
+    };
+    let found = storage.search(one(columns, call.visible_rows(entity).await?)).await?;
+    let Some(row) = found.rows.first() else {
+        // It may be there, for others.
+        return Err(match call.known_rows(entity).await? {
+            Some((filter, refusal)) if !storage.search(one(1, filter.clone())).await?.rows.is_empty() => {
+                refusal
+            }
+            _ => missing,
+        });
+    };
     let mut out = Vec::with_capacity(512);
     if let Some((column, media_type)) = gets.content {
         let content = row[column as usize].text().cloned().unwrap_or_default();

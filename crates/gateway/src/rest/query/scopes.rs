@@ -25,11 +25,15 @@ async fn one(
     Ok(found.rows.into_iter().next())
 }
 
-/// The scopes of a user task, the innermost first; none if there is no such task.
+/// The scopes of a user task, the innermost first; none if whoever asks sees no such task.
 pub(in crate::rest) async fn of_user_task(call: &Call<'_>, key: Key) -> Result<Vec<i64>, Failure> {
     let storage = call.storage()?;
     let columns = 1 << task::ELEMENT_KEY | 1 << task::INSTANCE_KEY;
-    let Some(task) = one(storage, &task::ENTITY, key.cast_signed(), columns).await? else {
+    let search = Search::one(&task::ENTITY, Operand::Integer(key.cast_signed()), columns);
+    // Whoever sees a task sees what the task sees.
+    let visible = call.visible_rows(&task::ENTITY).await?;
+    let search = Search { filter: search.filter.clone().and(visible), ..search };
+    let Some(task) = storage.search(search).await?.rows.into_iter().next() else {
         return Ok(Vec::new());
     };
     let instance = task[task::INSTANCE_KEY as usize].integer();

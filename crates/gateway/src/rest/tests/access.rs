@@ -6,11 +6,17 @@ use ::http::header::WWW_AUTHENTICATE;
 use auth::{Authenticator, Basic, Clock, Cost, HashLimits, Hasher, Method, Unavailable, Users};
 use broker::api::SubmitError;
 use futures::future::{BoxFuture, FutureExt as _};
-use protocol::{Caller, Command, Principal};
+use protocol::{
+    Authorization, AuthorizationScope, Caller, Command, EntityType, Grants, Principal, ResourceType,
+};
 use tokio_util::sync::CancellationToken;
 
+use super::contract::{check_response, small_body, valid_path};
 use super::fake::FakeBroker;
+use super::fake_storage::FakeStorage;
 use super::{Gateway, Options, block_on, request, text};
+use crate::rest::contract::{Media, Operation};
+use crate::rest::operation::served;
 use crate::{Access, AccessOptions};
 
 /// One user: ann, with the password "secret".
@@ -29,13 +35,19 @@ impl Users for OneUser {
 
 /// A gateway that knows ann.
 async fn basic_gateway(broker: &Arc<FakeBroker>) -> Gateway {
+    gateway_with(broker, AccessOptions::default()).await
+}
+
+/// One that checks more.
+async fn gateway_with(broker: &Arc<FakeBroker>, checks: AccessOptions) -> Gateway {
     let cost = Cost { memory_kib: 8, passes: 1, lanes: 1 };
     let hasher = Hasher::new(cost, HashLimits::default()).unwrap();
     let hash = hasher.hash("secret").await.unwrap();
     let basic = Basic::new(Arc::new(OneUser(hash.into())), hasher, Clock::system());
     let method = Method::Basic(Arc::new(basic));
-    let access = Access::new(Authenticator::new(method, None, Clock::system()), AccessOptions::default());
-    let options = Options { access, ..Options::default() };
+    let access = Access::new(Authenticator::new(method, None, Clock::system()), checks);
+    let storage = Some(Arc::<FakeStorage>::default().storage());
+    let options = Options { access, storage, ..Options::default() };
     Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
 }
 
@@ -110,5 +122,98 @@ fn without_the_users_nobody_is_let_in_but_may_come_again() {
         let refused = gateway.answer(right).await;
         assert!(refused.headers().get(WWW_AUTHENTICATE).is_none());
         assert_eq!(refused.status(), 503);
+    });
+}
+
+/// What everybody may know.
+const EVERYBODY: &[Operation] = &[
+    Operation::CreateAdminUser,
+    Operation::GetAuthentication,
+    Operation::GetLicense,
+    Operation::GetStatus,
+    Operation::GetSystemConfiguration,
+    Operation::GetTopology,
+];
+
+/// Status and body of a valid request of ann.
+async fn ask(gateway: &Gateway, operation: Operation) -> (u16, String) {
+    let spec = operation.spec();
+    let is_form = spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart);
+    let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
+    let mut request = request(spec.method, &valid_path(spec), body);
+    if is_form {
+        let part = |head: &str, content: &str| {
+            format!("--x\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+        };
+        let name = if operation == Operation::CreateDocument { "file" } else { "files" };
+        let name = if operation == Operation::CreateDeployment { "resources" } else { name };
+        let body = part(&format!("name=\"{name}\"; filename=\"a.bpmn\""), "a") + "--x--\r\n";
+        *request.body_mut() = http_body_util::Full::new(body.into());
+        let media = "multipart/form-data; boundary=x".parse().unwrap();
+        request.headers_mut().insert("content-type", media);
+    }
+    request.headers_mut().insert("authorization", "Basic YW5uOnNlY3JldA==".parse().unwrap());
+    text(gateway.answer(request).await).await
+}
+
+fn checked() -> AccessOptions {
+    AccessOptions { authorizations: true, tenants: false, foreign: vec![] }
+}
+
+#[test]
+fn whoever_may_do_nothing_sees_and_does_nothing() {
+    block_on(async {
+        let broker = Arc::new(FakeBroker::default());
+        let gateway = gateway_with(&broker, checked()).await;
+        let mut leaks = vec![];
+        for operation in served() {
+            let (status, body) = ask(&gateway, operation).await;
+            let id = operation.spec().id;
+            let is_empty = body.contains(r#""items":[]"#) || body == r#"{"jobs":[]}"#;
+            let is_right = match status {
+                403 => !EVERYBODY.contains(&operation),
+                200 | 201 | 204 if EVERYBODY.contains(&operation) => true,
+                200 => is_empty && (id.starts_with("search") || id.starts_with("get")),
+                _ => false,
+            };
+            if !is_right && operation != Operation::ActivateJobs {
+                leaks.push(format!("{id}: {status} {body}"));
+            }
+        }
+        assert!(leaks.is_empty(), "{}", leaks.join("\n"));
+        // The engine hands out what a worker may work on.
+        ask(&gateway, Operation::ActivateJobs).await;
+        let (demand, _) = broker.activations.lock().unwrap().pop().unwrap();
+        assert!(demand.caller.unwrap().checks_authorizations);
+        let commands = broker.commands.lock().unwrap();
+        assert!(commands.iter().all(|command| command.caller().is_none()), "{commands:?}");
+    });
+}
+
+#[test]
+fn whoever_may_do_everything_sees_and_does_everything() {
+    block_on(async {
+        let of = |resource_type: &ResourceType| Authorization {
+            owner_type: EntityType::User,
+            owner_id: "ann".into(),
+            resource_type: *resource_type,
+            scope: AuthorizationScope::Any,
+            permissions: resource_type.permissions().to_vec(),
+        };
+        let grants =
+            Grants { authorizations: ResourceType::ALL.iter().map(of).collect(), ..Grants::default() };
+        let broker = Arc::new(FakeBroker { grants, ..FakeBroker::default() });
+        let gateway = gateway_with(&broker, checked()).await;
+        for operation in served() {
+            let is_form = operation.spec().body.as_ref().is_some_and(|body| body.media == Media::Multipart);
+            // There is no document.
+            let of_document =
+                [Operation::GetDocument, Operation::DeleteDocument, Operation::CreateDocumentLink];
+            if is_form || of_document.contains(&operation) {
+                continue;
+            }
+            let (status, body) = ask(&gateway, operation).await;
+            check_response(operation.spec(), status, &body);
+        }
     });
 }

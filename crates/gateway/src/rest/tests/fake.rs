@@ -15,8 +15,9 @@ use protocol::{
     ActivatedJob, BatchOperationCreated, BatchOperationType, Caller, ClusterVariableView, Command,
     CreateInstance, DecisionEvaluationRecord, DeployedDecision, DeployedFile, DeployedProcess,
     DeployedRequirements, DeploymentCreated, Document, EvaluatedDecisionRecord, EvaluatedInputRecord,
-    EvaluatedOutputRecord, GlobalListenerCommand, IdentityQuery, IdentityReply, InstanceCreated, JobKind,
-    JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection, Response,
+    EvaluatedOutputRecord, GlobalListenerCommand, Grants, IdentityQuery, IdentityReply, InstanceCreated,
+    JobKind, JobListenerEventType, Json, MatchedRuleRecord, Name, Query, QueryReply, Rejection,
+    RejectionType, Response,
 };
 
 pub(super) const PROCESS_KEY: u64 = 2_251_799_813_685_249;
@@ -32,6 +33,8 @@ pub(super) struct FakeBroker {
     pub(super) scripted: Mutex<VecDeque<Result<Response, SubmitError>>>,
     /// How everything is refused, if it is.
     pub(super) refusal: Option<fn() -> SubmitError>,
+    /// What everybody may do. Without a permission, commands that are checked are refused.
+    pub(super) grants: Grants,
     /// Questions about what lives.
     pub(super) reads: AtomicUsize,
     /// Whether activations find nothing and wait for ever.
@@ -53,6 +56,11 @@ impl FakeBroker {
     }
 
     fn answer(&self, command: Command) -> Result<Answer, SubmitError> {
+        if command.caller().is_some_and(|caller| caller.checks_authorizations)
+            && self.grants.authorizations.is_empty()
+        {
+            return Err(Rejection::new(RejectionType::Forbidden, "Insufficient permissions").into());
+        }
         let usual = usual(command.asked());
         self.commands.lock().unwrap().push(command);
         self.refuse()?;
@@ -288,6 +296,11 @@ impl Broker for FakeBroker {
     }
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
+        // What everybody is asked about, before anything else.
+        if let Query::Identity(IdentityQuery::Grants { .. }) = &query {
+            let reply = IdentityReply::Grants(Box::new(self.grants.clone()));
+            return std::future::ready(Ok(QueryReply::Identity(reply))).boxed();
+        }
         self.reads.fetch_add(1, Ordering::SeqCst);
         if let Err(refused) = self.refuse() {
             return std::future::ready(Err(refused)).boxed();

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
-use protocol::{Name, PartitionId};
+use protocol::{Name, PartitionId, Test};
 use secondary::model::{Column, Kind};
-use secondary::{Aggregate, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
+use secondary::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
 
 use crate::rest::Storage;
 
@@ -49,11 +49,22 @@ impl FakeStorage {
     }
 }
 
+/// Whether any row can pass.
+fn can_pass(filter: &Filter) -> bool {
+    match filter {
+        Filter::All(all) => all.iter().all(can_pass),
+        Filter::Any(any) => any.iter().any(can_pass),
+        Filter::Column(_, Test::In(values)) => !values.is_empty(),
+        Filter::Column(..) | Filter::Related(_) | Filter::Latest(_) => true,
+    }
+}
+
 impl Reader for FakeStorage {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
+        let has_nothing = self.has_nothing || !can_pass(&search.filter);
         self.searches.lock().unwrap().push(search);
-        let rows = if self.has_nothing { vec![] } else { vec![row] };
+        let rows = if has_nothing { vec![] } else { vec![row] };
         ready(Ok(Found { total: rows.len() as u64, rows, has_more: false })).boxed()
     }
 
@@ -65,7 +76,7 @@ impl Reader for FakeStorage {
             Aggregate::Max(_) if !self.empty.is_empty() => Value::Null,
             _ => Value::Integer(3),
         }));
-        ready(Ok(vec![row])).boxed()
+        ready(Ok(if can_pass(&statistics.filter) { vec![row] } else { vec![] })).boxed()
     }
 
     fn position(&self, _: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {

@@ -32,7 +32,7 @@ impl Call<'_> {
         self.submit_for_nothing(intent, Command::Identity(command)).await
     }
 
-    pub(super) async fn read_identity(&self, query: IdentityQuery) -> Result<IdentityReply, Failure> {
+    async fn read_identity(&self, query: IdentityQuery) -> Result<IdentityReply, Failure> {
         let reply = self.read(Query::Identity(query)).await?;
         match reply {
             QueryReply::Identity(reply) => Ok(reply),

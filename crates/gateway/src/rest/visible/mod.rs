@@ -1,0 +1,78 @@
+//! What whoever asks may see.
+//!
+//! Rows of secondary storage pass a filter that is made of what somebody may do, once until that changes (`rows.rs`). Views
+//! of the engine's state are looked at before they are shown (`views.rs`). What is neither, and no command, which the engine
+//! checks itself, is in the table of `operations.rs`.
+//!
+//! Whoever may not see something of a tenant of its own is refused; of other tenants' things nobody learns that they exist.
+
+mod operations;
+mod rows;
+mod views;
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use protocol::{AuthorizationScope, Name, PermissionType, RejectionType, ResourceType};
+
+use super::operation::Call;
+use super::problem::Failure;
+use crate::access::Known;
+
+/// What is checked of whoever asks.
+pub(super) struct Sight {
+    known: Arc<Known>,
+    /// Its name.
+    name: Name,
+    authorizations: bool,
+    tenants: bool,
+}
+
+impl Sight {
+    /// `None`: everything may be seen.
+    pub(super) async fn of(call: &Call<'_>) -> Result<Option<Self>, Failure> {
+        let options = call.access_options();
+        let name = call.principal.user_name().or(call.principal.client_id());
+        let (Some(name), true) = (name, options.authorizations || options.tenants) else { return Ok(None) };
+        Ok(Some(Self {
+            known: call.known().await?,
+            name: name.into(),
+            authorizations: options.authorizations,
+            tenants: options.tenants,
+        }))
+    }
+
+    /// Whether something of a tenant may be known to exist. What belongs to none is everybody's.
+    fn is_of_tenant(&self, tenant_id: &str) -> bool {
+        !self.tenants
+            || tenant_id.is_empty()
+            || self.known.grants.tenants.iter().any(|assigned| **assigned == *tenant_id)
+    }
+
+    /// Which resources a permission is for.
+    fn scopes(
+        &self,
+        resource: ResourceType,
+        permission: PermissionType,
+    ) -> impl Iterator<Item = &AuthorizationScope> {
+        let authorizations = self.known.grants.authorizations.iter();
+        authorizations
+            .filter(move |one| one.resource_type == resource && one.permissions.contains(&permission))
+            .map(|one| &one.scope)
+    }
+
+    /// Whether there is a permission for a resource; without an ID, for all of them.
+    fn may(&self, resource: ResourceType, permission: PermissionType, id: Option<&str>) -> bool {
+        !self.authorizations
+            || self.scopes(resource, permission).any(|scope| match scope {
+                AuthorizationScope::Any => true,
+                AuthorizationScope::Id(allowed) => id == Some(&**allowed),
+                AuthorizationScope::Property(_) => false,
+            })
+    }
+}
+
+fn forbidden(resource: ResourceType, permission: PermissionType) -> Failure {
+    let detail = format!("Unauthorized to perform operation '{permission}' on resource '{resource}'");
+    Failure::new(StatusCode::FORBIDDEN, RejectionType::Forbidden.as_str(), detail)
+}

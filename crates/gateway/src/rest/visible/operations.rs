@@ -1,0 +1,46 @@
+//! Operations that take a permission for themselves: neither the engine nor the rows that they show can check it.
+
+use protocol::{PermissionType as P, ResourceType as R};
+
+use super::{Sight, forbidden};
+use crate::rest::contract::Operation;
+use crate::rest::operation::Call;
+use crate::rest::problem::Failure;
+
+/// What an operation takes.
+fn need(operation: Operation) -> Option<(R, P)> {
+    Some(match operation {
+        Operation::CreateDocument | Operation::CreateDocuments => (R::Document, P::Create),
+        Operation::GetDocument | Operation::CreateDocumentLink => (R::Document, P::Read),
+        Operation::DeleteDocument => (R::Document, P::Delete),
+        Operation::EvaluateExpression => (R::Expression, P::Evaluate),
+        Operation::GetUsageMetrics => (R::System, P::ReadUsageMetric),
+        Operation::GetGlobalJobStatistics
+        | Operation::GetJobTypeStatistics
+        | Operation::GetJobWorkerStatistics
+        | Operation::GetJobTimeSeriesStatistics
+        | Operation::GetJobErrorStatistics => (R::System, P::ReadJobMetric),
+        _ => return None,
+    })
+}
+
+impl Call<'_> {
+    /// Refuses an operation that whoever asks may not have, and one for a tenant that it is not assigned to.
+    pub(in crate::rest) async fn check_operation(&self) -> Result<(), Failure> {
+        let needed = need(self.operation);
+        let names_tenant = self.operation == Operation::EvaluateExpression;
+        if needed.is_none() && !names_tenant {
+            return Ok(());
+        }
+        let Some(sight) = Sight::of(self).await? else { return Ok(()) };
+        if let Some((resource, permission)) = needed
+            && !sight.may(resource, permission, None)
+        {
+            return Err(forbidden(resource, permission));
+        }
+        if names_tenant && !sight.is_of_tenant(&self.fields.tenant()) {
+            return Err(forbidden(R::Expression, P::Evaluate));
+        }
+        Ok(())
+    }
+}
