@@ -130,11 +130,11 @@ fn milliseconds(limit: Duration) -> String {
 
 /// Waits for the database, but not forever.
 async fn within<T>(timeout: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, StoreError> {
-    let late = |_| {
-        let milliseconds = timeout.as_millis();
-        StoreError::Unavailable(format!("PostgreSQL did not answer within {milliseconds} ms"))
-    };
-    tokio::time::timeout(timeout, work).await.map_err(late)?.map_err(failed)
+    tokio::time::timeout(timeout, work).await.map_err(|_| late(timeout))?.map_err(failed)
+}
+
+fn late(timeout: Duration) -> StoreError {
+    StoreError::Unavailable(format!("PostgreSQL did not answer within {} ms", timeout.as_millis()))
 }
 
 /// The code of an error that the database reports.

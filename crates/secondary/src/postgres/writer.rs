@@ -8,7 +8,7 @@ use sqlx::{Connection as _, Error};
 
 use super::bulk::{Group, groups, refused};
 use super::runtime::Blocking;
-use super::{PostgresOptions, code, failed, schema, within};
+use super::{PostgresOptions, code, failed, late, schema, within};
 use crate::change::Batch;
 use crate::store::{StoreError, Writer};
 
@@ -130,21 +130,22 @@ async fn transaction(
         return Err(StoreError::Unavailable(reason).into());
     }
     for (at, group) in groups.iter().enumerate() {
-        let bulk = group.bulk()?;
-        let executed = tokio::time::timeout(timeout, bulk.execute(&mut transaction)).await;
-        match executed {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                within(timeout, transaction.rollback()).await?;
-                return Err(Failure::Rows(at, error));
-            }
-            Err(_) => {
-                let reason = format!("PostgreSQL did not write within {} ms", timeout.as_millis());
-                return Err(StoreError::Unavailable(reason).into());
-            }
+        if let Err(error) = execute(&mut transaction, group, timeout).await? {
+            within(timeout, transaction.rollback()).await?;
+            return Err(Failure::Rows(at, error));
         }
     }
     Ok(within(timeout, transaction.commit()).await?)
+}
+
+/// Writes a group; the inner error is the database's answer.
+async fn execute(
+    connection: &mut PgConnection,
+    group: &Group<'_>,
+    timeout: Duration,
+) -> Result<Result<(), Error>, StoreError> {
+    let bulk = group.bulk()?;
+    tokio::time::timeout(timeout, bulk.execute(connection)).await.map_err(|_| late(timeout))
 }
 
 /// Whether it would fail again, as long as the row is what it is.
@@ -165,7 +166,7 @@ async fn culprit(
     while rows.len() > 1 {
         let (first, second) = rows.split_at(rows.len() / 2);
         let mut transaction = within(timeout, connection.begin()).await?;
-        let tried = Group(first.to_vec()).bulk()?.execute(&mut transaction).await;
+        let tried = execute(&mut transaction, &Group(first.to_vec()), timeout).await?;
         within(timeout, transaction.rollback()).await?;
         match tried {
             Err(reason) => (rows, error) = (first, reason),
