@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
-use crate::{Key, MigrationPlan, MoveElement, Name};
+use crate::{BatchOperationItem, Key, MigrationPlan, MoveElement, Name};
 
 named! {
     /// What a batch operation does, as the API names it.
@@ -40,6 +40,26 @@ pub struct CreateBatchOperation {
     /// Echoed in the records of this command.
     #[n(2)]
     pub operation_reference: Option<u64>,
+    /// The filter as JSON, if its items are looked for elsewhere and come by [`AddBatchItems`]; then `filter` is empty.
+    #[n(3)]
+    pub search: Option<Name>,
+}
+
+/// Hands over items of a batch operation that were found elsewhere, in the order of their keys.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct AddBatchItems {
+    /// The batch operation.
+    #[n(0)]
+    pub batch_operation_key: Key,
+    /// Its next items.
+    #[n(1)]
+    pub items: Vec<BatchOperationItem>,
+    /// Whether there are no more.
+    #[n(2)]
+    pub is_last: bool,
+    /// Why they could not be found; it ends with that.
+    #[n(3)]
+    pub error: Option<Name>,
 }
 
 /// What to do with each item.

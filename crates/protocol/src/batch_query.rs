@@ -47,3 +47,18 @@ pub struct BatchItemView {
     /// Why it was not.
     pub error_message: Option<Name>,
 }
+
+/// A batch operation whose items are looked for outside the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchSearch {
+    /// Key of the batch operation. What has a higher key came later, and is none of its items.
+    pub key: Key,
+    /// What it does.
+    pub kind: BatchOperationType,
+    /// The filter for process instances, as JSON.
+    pub filter: Name,
+    /// Key of the last item that is known; those that follow have higher ones.
+    pub found_up_to: Key,
+    /// Position of its creation: what happened before belongs to what it may find.
+    pub position: u64,
+}

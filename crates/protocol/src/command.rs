@@ -3,8 +3,9 @@
 use minicbor::{Decode, Encode};
 
 use crate::{
-    ActivateElement, BatchOperationChange, Caller, CreateBatchOperation, Document, GlobalListenerCommand,
-    IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name, UserTaskCommand,
+    ActivateElement, AddBatchItems, BatchOperationChange, Caller, CreateBatchOperation, Document,
+    GlobalListenerCommand, IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name,
+    UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -125,6 +126,9 @@ pub enum Command {
         #[n(0)]
         process_instance_key: Key,
     },
+    /// Hands over items of a batch operation.
+    #[n(204)]
+    AddBatchItems(#[n(0)] AddBatchItems),
     /// Modifies a process instance, as a whole or not at all.
     #[n(180)]
     ModifyInstance(#[n(0)] ModifyInstance),

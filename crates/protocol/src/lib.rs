@@ -25,10 +25,11 @@ mod user_task;
 pub use actor::{Actor, ActorType};
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
 pub use batch_operation::{
-    BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated, BatchOperationState,
-    BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter, Operand, Test,
+    AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
+    BatchOperationState, BatchOperationType, Condition, CreateBatchOperation, InstanceField, InstanceFilter,
+    Operand, Test,
 };
-pub use batch_query::{BatchItemView, BatchOperationView};
+pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
     CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy,

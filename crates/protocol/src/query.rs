@@ -12,7 +12,7 @@ pub use identity::{AuthorizationView, CircleView, IdentityQuery, IdentityReply, 
 pub use statistics::{ErrorView, FailingDefinitionView, RunningDefinitionView, SubscriptionView, error_hash};
 pub use user_task::UserTaskView;
 
-use crate::{BatchItemView, BatchOperationView, GlobalListener, Key, Name};
+use crate::{BatchItemView, BatchOperationView, BatchSearch, GlobalListener, Key, Name};
 
 /// A question about what lives now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum Query {
     },
     /// All batch operations; there are never many.
     BatchOperations,
+    /// Batch operations whose items are looked for outside the engine, as long as they are.
+    BatchSearches,
     /// Items of one batch operation, or of all.
     BatchItems {
         /// Key of the batch operation.
@@ -195,6 +197,8 @@ pub enum QueryReply {
     BatchOperation(BatchOperationView),
     /// See [`Query::BatchOperations`]: in the order of their creation.
     BatchOperations(Vec<BatchOperationView>),
+    /// See [`Query::BatchSearches`]: in the order of their creation.
+    BatchSearches(Vec<BatchSearch>),
     /// See [`Query::BatchItems`]: in the order of their keys.
     BatchItems {
         /// The items.

@@ -36,6 +36,7 @@ impl Work<'_> {
             | Command::Continue
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
+            | Command::AddBatchItems(_)
             | Command::Unban { .. } => Ok(None),
             Command::Asked { command, .. } => self.demands(command, caller),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),

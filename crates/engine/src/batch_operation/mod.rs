@@ -6,10 +6,14 @@
 //! transaction of its own, and keeps what came of it. One that has ended stays to be looked at until `retention.rs`
 //! makes room.
 //!
+//! If the server has secondary storage, the items are looked for there, as searches do that, and handed over by commands
+//! instead (`given.rs`).
+//!
 //! An item does what the command of a client would do, with the same refusals.
 
 mod execute;
 mod filter;
+mod given;
 mod retention;
 pub mod row;
 mod scan;
@@ -42,7 +46,8 @@ pub(crate) const fn has_ended(state: BatchOperationState) -> bool {
 impl Work<'_> {
     /// Creates a batch operation.
     pub fn create_batch_operation(&mut self, create: &CreateBatchOperation) -> Result<Response, Failure> {
-        if create.filter.all.is_empty() && create.filter.any.iter().all(Vec::is_empty) {
+        let is_empty = create.search.is_none() && create.filter.all.is_empty();
+        if is_empty && create.filter.any.iter().all(Vec::is_empty) {
             return Err(Rejection::invalid_argument(
                 "Expected to create a batch operation with a filter, but the filter has no condition",
             )
@@ -105,9 +110,13 @@ impl Work<'_> {
             operation_reference: create.operation_reference,
             actor: self.actor(),
             caller: self.caller.as_deref().cloned(),
+            search: create.search.clone(),
+            position: self.meta.position,
         };
         self.tables.batch_plans.insert(key, plan);
-        self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: 0 });
+        if create.search.is_none() {
+            self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: 0 });
+        }
         Ok(Response::BatchOperationCreated(BatchOperationCreated { batch_operation_key: key, kind }))
     }
 
@@ -128,6 +137,7 @@ impl Work<'_> {
             action: BatchAction::Resolve,
             filter: InstanceFilter { all: vec![condition], any: Vec::new() },
             operation_reference: None,
+            search: None,
         })
     }
 

@@ -59,6 +59,12 @@ pub struct BatchPlan {
     /// Who asked for it, and is asked again with each item.
     #[cbor(n(4), default)]
     pub caller: Option<Caller>,
+    /// The filter as JSON, if items are looked for outside.
+    #[n(5)]
+    pub search: Option<Name>,
+    /// Position of the creation.
+    #[cbor(n(6), default)]
+    pub position: u64,
 }
 minicbor_value!(BatchPlan, weight = |plan| plan.weight());
 
@@ -70,7 +76,8 @@ impl BatchPlan {
             BatchAction::Cancel | BatchAction::Resolve => 0,
         };
         let conditions = self.filter.all.len() + self.filter.any.iter().map(Vec::len).sum::<usize>();
-        size_of::<Self>() + 128 * (mappings + conditions)
+        let search = self.search.as_ref().map_or(0, |search| search.len());
+        size_of::<Self>() + search + 128 * (mappings + conditions)
     }
 }
 

@@ -20,6 +20,10 @@ impl Work<'_> {
     /// Looks at the next slice of what was there when the batch operation was created.
     pub(super) fn scan_for_items(&mut self, key: Key, mut operation: BatchOperation) -> Result<(), Failure> {
         let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(()) };
+        if plan.search.is_some() {
+            // They are handed over.
+            return Ok(());
+        }
         let limit = self.options.max_batch_scan_per_step;
         let candidates = self.candidates(key, operation.cursor, &plan.action, &plan.filter, limit)?;
         let is_last = candidates.len() < limit;
@@ -51,27 +55,39 @@ impl Work<'_> {
         }
         self.blame(0);
         operation.total += items.len() as u64;
+        self.note_items(key, &mut operation, items, is_last);
+        self.go_on_with_batch(key, operation);
+        Ok(())
+    }
+
+    /// Tells of items that were found, and of the end of the search.
+    pub(super) fn note_items(
+        &mut self,
+        key: Key,
+        operation: &mut BatchOperation,
+        items: Vec<BatchOperationItem>,
+        is_last: bool,
+    ) {
+        let kind = Name::from(operation.kind.as_str());
         if !items.is_empty() {
-            let kind = operation.kind;
             self.emit(key, Intent::Created, |_| BatchOperationChunkRecord {
                 batch_operation_key: key,
                 items,
-                batch_operation_type: Name::from(kind.as_str()),
+                batch_operation_type: kind.clone(),
             });
         }
         if is_last {
-            let kind = operation.kind;
             self.emit(key, Intent::Initialized, |_| BatchOperationInitializationRecord {
                 batch_operation_key: key,
-                batch_operation_type: Name::from(kind.as_str()),
+                batch_operation_type: kind,
             });
             operation.is_scanned = true;
             operation.cursor = 0;
-            operation.state = BatchOperationState::Active;
+            if operation.state == BatchOperationState::Created {
+                operation.state = BatchOperationState::Active;
+            }
             operation.started_ms = Some(self.now_ms());
         }
-        self.go_on_with_batch(key, operation);
-        Ok(())
     }
 
     /// What comes after the cursor. Fewer than `limit` are the last.

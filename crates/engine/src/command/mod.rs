@@ -75,6 +75,7 @@ impl Work<'_> {
             Command::ClusterVariable(variable) => self.change_cluster_variable(variable)?,
             Command::EvaluateDecision(evaluate) => self.evaluate_decision_alone(evaluate)?,
             Command::CreateBatchOperation(create) => self.create_batch_operation(create)?,
+            Command::AddBatchItems(add) => self.add_batch_items(add)?,
             Command::ChangeBatchOperation { batch_operation_key, change } => {
                 self.change_batch_operation(*batch_operation_key, *change)?
             }

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use protocol::{BatchItemView, BatchOperationView, Key, QueryReply};
+use protocol::{BatchItemView, BatchOperationView, BatchSearch, Key, QueryReply};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use crate::batch_operation::has_ended;
 use crate::batch_operation::row::{BatchOperation, BatchPlan};
 
 fn view_of(key: Key, operation: &BatchOperation, plan: Option<&BatchPlan>) -> BatchOperationView {
@@ -43,6 +44,25 @@ pub(super) fn read_all(view: &View<'_>) -> Result<QueryReply, ReadError> {
         all.push(view_of(key, &operation, plan.as_deref()));
     }
     Ok(QueryReply::BatchOperations(all))
+}
+
+/// Those that wait for items from outside.
+pub(super) fn read_searches(view: &View<'_>) -> Result<QueryReply, ReadError> {
+    let mut open = Vec::new();
+    view.tables.batch_operations.visit(.., |key, operation| {
+        if !operation.is_scanned && !has_ended(operation.state) {
+            open.push((*key, operation.clone()));
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut searches = Vec::new();
+    for (key, operation) in open {
+        let Some(plan) = view.tables.batch_plans.get(&key)? else { continue };
+        let (Some(filter), position) = (plan.search.clone(), plan.position) else { continue };
+        let found_up_to = operation.cursor;
+        searches.push(BatchSearch { key, kind: operation.kind, filter, found_up_to, position });
+    }
+    Ok(QueryReply::BatchSearches(searches))
 }
 
 /// Items of one batch operation or of all, in the order of their keys, up to a limit.

@@ -89,6 +89,7 @@ impl Engine {
         let reply = match query {
             Query::BatchOperation { key } => batch_operation::read(view, *key)?,
             Query::BatchOperations => batch_operation::read_all(view)?,
+            Query::BatchSearches => batch_operation::read_searches(view)?,
             Query::BatchItems { batch_operation_key, limit } => {
                 return Ok(batch_operation::read_items(*batch_operation_key, *limit));
             }

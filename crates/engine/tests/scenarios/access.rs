@@ -301,6 +301,7 @@ fn items_of_a_batch_are_done_for_whoever_asked_for_it() {
         || Condition { field: InstanceField::ProcessInstanceKey, test: Test::Greater(Operand::Integer(0)) };
     let batch = || {
         Command::CreateBatchOperation(CreateBatchOperation {
+            search: None,
             action: BatchAction::Cancel,
             filter: InstanceFilter { all: vec![condition()], any: vec![] },
             operation_reference: None,

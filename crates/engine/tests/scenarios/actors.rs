@@ -223,6 +223,7 @@ fn items_of_a_batch_operation_are_told_of_like_what_is_asked_for_one_by_one() {
     let create = CreateBatchOperation {
         action: BatchAction::Cancel,
         filter: InstanceFilter { all: vec![condition], any: vec![] },
+        search: None,
         operation_reference: None,
     };
     run.harness.apply(vec![Command::CreateBatchOperation(create)], vec![]);

@@ -35,6 +35,7 @@ mod events_of_scopes;
 mod execution_listeners;
 mod forms;
 mod gateways;
+mod given_items;
 mod identity;
 mod identity_grants;
 mod incidents;

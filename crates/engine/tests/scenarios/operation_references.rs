@@ -206,7 +206,12 @@ fn records_of_a_batch_operation_tell_its_operation() {
         let before = run.harness.records().count();
         let batch = |operation_reference| {
             let filter = everybody(other);
-            Command::CreateBatchOperation(CreateBatchOperation { action, filter, operation_reference })
+            Command::CreateBatchOperation(CreateBatchOperation {
+                action,
+                filter,
+                operation_reference,
+                search: None,
+            })
         };
         let Response::BatchOperationCreated(created) = run.run(batch, &intents) else { panic!("a batch") };
         for record in run.harness.records().skip(before) {

@@ -472,6 +472,7 @@ impl Run {
         self.run(Command::CreateBatchOperation(CreateBatchOperation {
             action: BatchAction::Cancel,
             filter: InstanceFilter { all, any: vec![] },
+            search: None,
             operation_reference: None,
         }));
     }

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use traces::{TRACE_PARENT, Told, Traced, Traces};
 
 use super::Options;
+use super::batch_searches::BatchSearches;
 use super::contract::{Body as BodySpec, Media, Operation, OperationSpec, Parameter};
 use super::metric_definitions::RequestMetrics;
 use super::multipart;
@@ -43,6 +44,8 @@ pub struct Gateway {
     pub(super) options: Options,
     /// Ends waiting for jobs when the gateway stops.
     pub(super) stop: CancellationToken,
+    /// Finds the items of batch operations.
+    pub(super) batch_searches: BatchSearches,
     metrics: RequestMetrics,
 }
 
@@ -69,7 +72,13 @@ impl From<auth::Refusal> for Refusal {
 impl Gateway {
     /// A gateway to a broker. Activations stop waiting when `stop` is cancelled.
     pub fn new(broker: Arc<dyn Broker>, options: Options, stop: CancellationToken) -> Self {
-        Self { broker, options, stop, metrics: RequestMetrics::new() }
+        Self {
+            broker,
+            options,
+            stop,
+            batch_searches: BatchSearches::default(),
+            metrics: RequestMetrics::new(),
+        }
     }
 
     /// Answers one request. The only errors are answers.

@@ -7,6 +7,7 @@
 //! There is no framework between the socket and the handlers: routing is a static tree, so a framework would only
 //! add boxed services and header copies to a path whose cost is the product's promise.
 
+mod batch_searches;
 mod contract;
 mod exchange;
 mod fields;

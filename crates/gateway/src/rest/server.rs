@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{Gateway, Options};
+use super::{Gateway, Options, batch_searches};
 
 /// The pause after a failed accept, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -44,6 +44,8 @@ pub async fn serve(
     let places = Arc::new(Semaphore::new(options.max_connections));
     let gateway = Arc::new(Gateway::new(broker, options, shutdown.clone()));
     let stop = Arc::new(Stop { token: CancellationToken::new(), flag: AtomicBool::new(false) });
+    let mut searches = JoinSet::new();
+    searches.spawn(batch_searches::run(Arc::clone(&gateway), shutdown.clone()));
     let mut connections = JoinSet::new();
     let mut accepting = true;
     loop {
@@ -65,6 +67,7 @@ pub async fn serve(
         }
     }
     drop(listener);
+    searches.shutdown().await;
     stop.flag.store(true, Ordering::Release);
     stop.token.cancel();
     let finish = async {

@@ -362,6 +362,7 @@ impl Run {
                     other => panic!("no such action: {other}"),
                 },
                 filter: batch::filter(&line.options, &self.transcript),
+                search: None,
                 operation_reference: None,
             }),
             "resolve-all" => {

@@ -8,18 +8,27 @@ use protocol::{
 use super::{Call, unexpected};
 use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
+use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_optional_text, write_text, write_time};
 
-/// Creates one with the filter of the body.
+/// Creates one with the filter of the body. Its items are found by secondary storage, which knows what every property means;
+/// without that, by the engine, among what lives.
 pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply, Failure> {
-    let filter: InstanceFilter = match call.fields.raw("filter") {
-        Some(raw) => instance_filter::parse(raw)?,
-        None => return Err(Failure::invalid("filter: is required, but missing")),
+    let Some(raw) = call.fields.raw("filter") else {
+        return Err(Failure::invalid("filter: is required, but missing"));
     };
-    let create =
-        CreateBatchOperation { action, filter, operation_reference: call.fields.operation_reference() };
-    submit(call, Command::CreateBatchOperation(create)).await
+    let (filter, search) = if call.storage().is_ok() {
+        query::instances(raw)?;
+        (InstanceFilter::default(), Some(Name::from(raw)))
+    } else {
+        (instance_filter::parse(raw)?, None)
+    };
+    let operation_reference = call.fields.operation_reference();
+    let create = CreateBatchOperation { action, filter, operation_reference, search };
+    let reply = submit(call, Command::CreateBatchOperation(create)).await?;
+    call.gateway.batch_searches.wake();
+    Ok(reply)
 }
 
 /// Submits a command that creates one.

@@ -31,6 +31,11 @@ impl FilterReader {
         Self { entity, count: 0 }
     }
 
+    /// Whether it has read no condition.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// All properties of an object.
     pub(super) fn object(&mut self, path: &str, object: &Map<String, Value>) -> Result<Filter, Failure> {
         let mut all = Vec::new();

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use protocol::{Name, Operand};
-use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX};
+use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX, process_instance};
 use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics};
 
 use super::contract::{Kind, Object, Operation, Schema};
@@ -81,6 +81,19 @@ pub(super) fn object_of(schema: &'static Schema) -> Option<&'static Object> {
 
 pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static Schema> {
     object.properties.iter().find(|property| property.name == name).map(|property| property.schema)
+}
+
+/// A filter for process instances, as operations have it that change many.
+pub(super) fn instances(raw: &str) -> Result<Filter, Failure> {
+    let Ok(serde_json::Value::Object(filter)) = serde_json::from_str(raw) else {
+        return Err(Failure::invalid("filter: expected an object"));
+    };
+    let mut reader = filter::FilterReader::new(&process_instance::ENTITY);
+    let read = reader.object("filter", &filter)?;
+    if reader.is_empty() {
+        return Err(Failure::invalid("filter: at least one condition is required"));
+    }
+    Ok(read)
 }
 
 /// Answers a search operation.

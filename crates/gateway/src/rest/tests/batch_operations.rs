@@ -1,22 +1,34 @@
 //! Batch operations.
 
-use protocol::{
-    AncestorScope, BatchAction, BatchOperationChange, Command, Condition, CreateBatchOperation,
-    ElementMapping, ElementSource, InstanceField, InstanceFilter, MigrationPlan, MoveElement, Operand, Test,
-};
-
 use std::sync::Arc;
 
+use broker::api::SubmitError;
+use protocol::{
+    AddBatchItems, AncestorScope, BatchAction, BatchOperationChange, BatchOperationItem, BatchOperationType,
+    BatchSearch, Command, Condition, CreateBatchOperation, ElementMapping, ElementSource, InstanceField,
+    InstanceFilter, MigrationPlan, MoveElement, Operand, Rejection, Test,
+};
+use secondary::Filter;
+use secondary::model::{incident, process_instance as instance};
+
 use super::contract::check_response;
+use super::fake::FakeBroker;
+use super::fake_storage::FakeStorage;
 use super::operations::{bad, fail, succeed};
-use super::{block_on, gateway, request, text};
+use super::{block_on, gateway, request, stored_gateway, text};
+use crate::rest::batch_searches;
 use crate::rest::contract::Operation;
 
 fn created(action: BatchAction) -> Command {
     let test = Test::Equal(Operand::Text("order".into()));
     let condition = Condition { field: InstanceField::ProcessDefinitionId, test };
     let filter = InstanceFilter { all: vec![condition], any: vec![] };
-    Command::CreateBatchOperation(CreateBatchOperation { action, filter, operation_reference: Some(4) })
+    Command::CreateBatchOperation(CreateBatchOperation {
+        action,
+        filter,
+        operation_reference: Some(4),
+        search: None,
+    })
 }
 
 #[test]
@@ -133,4 +145,75 @@ fn batch_operations_are_looked_at() {
     assert!(page.contains(r#""startCursor":null"#), "{page}");
     let path = "/v2/batch-operation-items/search";
     bad("POST", path, r#"{"page":{"after":"AAAA"}}"#, "page.after: is no cursor of an earlier answer");
+}
+
+#[test]
+fn with_secondary_storage_the_whole_filter_goes_with_the_operation() {
+    let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
+    let gateway = stored_gateway(&broker, &storage);
+    let ask = |filter: &str| {
+        let body = format!(r#"{{"filter":{filter}}}"#);
+        let request = request("POST", "/v2/process-instances/cancellation", body);
+        block_on(async { text(gateway.answer(request).await).await })
+    };
+    let filter = r#"{"hasRetriesLeft":true,"$or":[{"elementId":"a"},{"batchOperationKey":"7"}]}"#;
+    let (status, answer) = ask(filter);
+    check_response(Operation::CancelProcessInstancesBatchOperation.spec(), status, &answer);
+    let wanted = CreateBatchOperation {
+        action: BatchAction::Cancel,
+        filter: InstanceFilter::default(),
+        operation_reference: None,
+        search: Some(filter.into()),
+    };
+    assert_eq!(*broker.last().asked(), Command::CreateBatchOperation(wanted));
+    for bad in ["{}", r#"{"$or":[{}]}"#] {
+        let (status, answer) = ask(bad);
+        assert_eq!(status, 400, "{bad}: {answer}");
+        assert!(answer.contains("filter: at least one condition is required"), "{answer}");
+    }
+    assert!(broker.commands.lock().unwrap().is_empty());
+}
+
+fn search(kind: BatchOperationType) -> BatchSearch {
+    let filter = r#"{"processDefinitionId":"order"}"#.into();
+    BatchSearch { key: 50, kind, filter, found_up_to: 5, position: 0 }
+}
+
+#[test]
+fn items_are_found_among_what_was_there_and_handed_over() {
+    for kind in [BatchOperationType::CancelProcessInstance, BatchOperationType::ResolveIncident] {
+        let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
+        let gateway = stored_gateway(&broker, &storage);
+        block_on(batch_searches::work_on(&gateway, &storage.storage(), search(kind)));
+        let found = storage.searches.lock().unwrap().pop().unwrap();
+        let is_incident = kind == BatchOperationType::ResolveIncident;
+        assert_eq!(found.entity.0.name, if is_incident { "incident" } else { "process_instance" });
+        let Filter::All(all) = &found.filter else { panic!("{found:?}") };
+        let range = |test: fn(Operand) -> Test, key| Filter::Column(0, test(Operand::Integer(key)));
+        assert!(all.contains(&range(Test::Greater, 5)) && all.contains(&range(Test::Less, 50)), "{all:?}");
+        let active = Test::Equal(Operand::Text("ACTIVE".into()));
+        let state = if is_incident { incident::STATE } else { instance::STATE };
+        assert!(all.contains(&Filter::Column(state, active)), "{all:?}");
+        let of_definition = Test::Equal(Operand::Text("order".into()));
+        let wanted = Filter::Column(instance::PROCESS_ID, of_definition);
+        let is_wanted = |filter: &Filter| match filter {
+            Filter::Related(related) => related.filter == Filter::All(vec![wanted.clone()]),
+            filter => *filter == wanted,
+        };
+        assert!(all.iter().any(is_wanted), "{all:?}");
+        let item = BatchOperationItem { item_key: 7, process_instance_key: 7, root_process_instance_key: 7 };
+        let items = AddBatchItems { batch_operation_key: 50, items: vec![item], is_last: true, error: None };
+        assert_eq!(broker.last(), Command::AddBatchItems(items));
+    }
+}
+
+#[test]
+fn a_search_that_was_ended_meanwhile_is_given_up() {
+    let refusal: fn() -> SubmitError = || Rejection::invalid_state("it has ended").into();
+    let broker = Arc::new(FakeBroker { refusal: Some(refusal), ..FakeBroker::default() });
+    let storage = Arc::new(FakeStorage::default());
+    let gateway = stored_gateway(&broker, &storage);
+    let search = search(BatchOperationType::CancelProcessInstance);
+    block_on(batch_searches::work_on(&gateway, &storage.storage(), search));
+    assert_eq!(broker.commands.lock().unwrap().len(), 1);
 }

@@ -48,6 +48,7 @@ pub(super) fn answer(query: &Query) -> Result<QueryReply, SubmitError> {
     Ok(match query {
         Query::BatchOperation { .. } => QueryReply::BatchOperation(batch_operation(1)),
         Query::BatchOperations => QueryReply::BatchOperations(vec![batch_operation(1), batch_operation(12)]),
+        Query::BatchSearches => QueryReply::BatchSearches(Vec::new()),
         Query::BatchItems { batch_operation_key, .. } => {
             let items = (1..=3).map(|item| batch_item(batch_operation_key.unwrap_or(12), item)).collect();
             QueryReply::BatchItems { items, has_more: true }
