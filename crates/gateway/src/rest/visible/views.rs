@@ -111,8 +111,8 @@ impl Call<'_> {
                     sight.may(R::ProcessDefinition, P::ReadProcessInstance, None) && !sight.tenants;
                 errors.retain(|_| sees_all);
             }
-            // Operators see them, at the management port.
-            QueryReply::BannedInstances(_) => return Err(unknown(query)),
+            // Operators see them, at the management port, or this server itself.
+            QueryReply::BannedInstances(_) | QueryReply::BatchSearches(_) => return Err(unknown(query)),
             QueryReply::Identity(reply) => look_at_identity(sight, query, reply)?,
         }
         Ok(())
