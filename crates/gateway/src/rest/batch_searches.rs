@@ -86,10 +86,9 @@ pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: Ba
     let mut failures = 0;
     loop {
         match hand_over(gateway, storage, &mut search).await {
-            Ok(true) => return,
             Ok(false) => failures = 0,
-            // It has ended, or is gone.
-            Err(Trouble::Broker(SubmitError::Rejected(_))) => return,
+            // All are handed over; or it has ended, or is gone.
+            Ok(true) | Err(Trouble::Broker(SubmitError::Rejected(_))) => return,
             Err(trouble) => {
                 failures = (failures + 1).min(ATTEMPTS_MAX);
                 if let (Trouble::Storage(failure), ATTEMPTS_MAX) = (trouble, failures) {
