@@ -57,6 +57,11 @@ impl Options {
             request_timeout: Duration::from_secs(60),
         }
     }
+
+    /// Whether a client can be made of them.
+    pub fn check(&self) -> Result<(), OptionsError> {
+        Node::all(&self.urls).map(|_| ())
+    }
 }
 
 /// What is wrong with options.

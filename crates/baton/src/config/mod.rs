@@ -8,6 +8,7 @@
 mod file;
 mod identity;
 mod listeners;
+mod opensearch;
 mod retention;
 mod schema;
 mod secret;
@@ -124,7 +125,7 @@ mod tests {
     use super::value::Size;
     use super::*;
 
-    fn with(
+    pub(super) fn with(
         file: &str,
         variables: &[(&str, &str)],
         flags: &[(&str, &str, &str)],

@@ -306,9 +306,43 @@ sections! {
         max_files: u32 = 16;
     }
 
+    /// Records as documents in OpenSearch or Elasticsearch.
+    "export.opensearch" export_opensearch: ExportOpensearch {
+        /// Whether they are sent.
+        enabled: bool = false;
+        /// Nodes of one cluster, with commas between; the next one is asked when one is away.
+        urls: Names = Names(vec!["http://localhost:9200".to_owned()]);
+        /// Who asks; nothing asks without credentials.
+        username: Option<Text> = None;
+        /// The password.
+        password: Secret = Secret::default();
+        /// Authorities to trust, as a PEM file; by default those that the machine trusts.
+        authorities: Option<PathBuf> = None;
+        /// What the names of all indices, aliases and templates begin with.
+        index_prefix: Text = Text("zeebe-record".to_owned());
+        /// Shards of each index that is made.
+        number_of_shards: u32 = 1, [1, 1024];
+        /// Further copies of each shard.
+        number_of_replicas: u32 = 0, [0, 100];
+        /// Documents that are sent at once.
+        bulk_count: usize = 1000, [1, 100_000];
+        /// Size of what is sent at once; a document that is larger goes alone.
+        bulk_bytes: Size = Size::mib(10), [Size(64 << 10), Size::mib(100)];
+        /// How long connecting may take.
+        connect_timeout: Duration = s(5), [ms(100), s(600)];
+        /// How long the answer to what is written may take.
+        write_timeout: Duration = s(60), [s(1), s(3600)];
+        /// How long records may wait until there is enough to be sent.
+        delay: Duration = s(5), [Duration::ZERO, s(600)];
+        /// Value types that are sent, such as PROCESS_INSTANCE,JOB; all if empty.
+        value_types: Names = Names::default();
+        /// Value types that are not sent.
+        excluded_value_types: Names = Names::default();
+    }
+
     /// Secondary storage: where searches find what happened.
     "secondary_storage" secondary_storage: SecondaryStorage {
-        /// Which one: sqlite (a file beside the data), postgres (a database), or none; then there are no searches.
+        /// Which one: sqlite (a file beside the data), postgres (a database), opensearch (OpenSearch or Elasticsearch), or none; then there are no searches.
         kind: StorageKind = StorageKind::Sqlite;
         /// How long a request that names a position (Baton-Await-Position) may wait for it.
         await_timeout: Duration = s(5), [ms(10), s(600)];
@@ -341,6 +375,32 @@ sections! {
         /// How long connecting may take.
         connect_timeout: Duration = s(10), [ms(100), s(600)];
         /// How long one statement that writes may take.
+        write_timeout: Duration = s(60), [s(1), s(3600)];
+    }
+
+    /// OpenSearch or Elasticsearch as secondary storage.
+    "secondary_storage.opensearch" secondary_storage_opensearch: SecondaryStorageOpensearch {
+        /// Nodes of one cluster, with commas between; the next one is asked when one is away.
+        urls: Names = Names(vec!["http://localhost:9200".to_owned()]);
+        /// Who asks; nothing asks without credentials.
+        username: Option<Text> = None;
+        /// The password.
+        password: Secret = Secret::default();
+        /// Authorities to trust, as a PEM file; by default those that the machine trusts.
+        authorities: Option<PathBuf> = None;
+        /// What the names of all indices, aliases, templates and scripts begin with.
+        index_prefix: Text = Text("baton".to_owned());
+        /// Shards of each index that is made.
+        number_of_shards: u32 = 1, [1, 1024];
+        /// Further copies of each shard.
+        number_of_replicas: u32 = 1, [0, 100];
+        /// Documents that are sent at once.
+        bulk_count: usize = 1000, [1, 100_000];
+        /// Size of what is sent at once; a document that is larger goes alone.
+        bulk_bytes: Size = Size::mib(10), [Size(64 << 10), Size::mib(100)];
+        /// How long connecting may take.
+        connect_timeout: Duration = s(5), [ms(100), s(600)];
+        /// How long the answer to what is written may take.
         write_timeout: Duration = s(60), [s(1), s(3600)];
     }
 
@@ -482,6 +542,7 @@ impl Config {
         at_most(vegas.alpha <= vegas.beta, "flow_control.vegas.alpha", "flow_control.vegas.beta");
         at_most(self.log.segment_bytes <= self.log.retained_bytes, "log.segment_bytes", "log.retained_bytes");
         wrong.extend(self.contradictions_of_security());
+        wrong.extend(self.contradictions_of_opensearch());
         wrong
     }
 }

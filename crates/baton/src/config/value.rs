@@ -361,11 +361,13 @@ words! {
         Required = "required",
     }
     /// Kinds of secondary storage.
-    StorageKind: "sqlite, postgres or none" {
+    StorageKind: "sqlite, postgres, opensearch or none" {
         /// A file beside the data.
         Sqlite = "sqlite",
         /// A schema in a PostgreSQL database.
         Postgres = "postgres",
+        /// Indices in OpenSearch or Elasticsearch.
+        Opensearch = "opensearch",
         /// None at all.
         None = "none",
     }

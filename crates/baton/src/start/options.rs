@@ -1,5 +1,7 @@
 //! Settings as the parts of the server take them.
 
+use std::sync::Arc;
+
 use broker::{
     Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions, ThrottleOptions,
     WriteLimitOptions,
@@ -153,7 +155,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
                 max_file_bytes: export_ndjson.max_file_bytes.0,
                 max_files: export_ndjson.max_files as usize,
             },
-            others: Vec::new(),
+            others: records(config).into_iter().collect(),
         },
         ..defaults
     }
@@ -172,6 +174,14 @@ fn write_limit(config: &Config) -> WriteLimitOptions {
             resolution: throttle.resolution,
         },
     }
+}
+
+/// The exporter of records to OpenSearch or Elasticsearch, if there shall be one.
+fn records(config: &Config) -> Option<export::Factory> {
+    let options = config.export_opensearch.enabled.then(|| config.opensearch_records())?;
+    Some(export::Factory(Arc::new(move |partition| {
+        Box::new(opensearch::RecordExporter::new(partition, options.clone()))
+    })))
 }
 
 fn flow_control(config: &Config) -> FlowControlOptions {

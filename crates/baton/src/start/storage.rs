@@ -6,9 +6,9 @@ use export::Factory;
 use gateway::rest::Storage;
 use protocol::PartitionId;
 use secondary::{
-    AuditSettings, Cleaner, Loader, PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader,
-    PostgresWriter, Progress, Projection, Reader, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
-    SqliteWriter, StoreExporter, Writer,
+    AuditSettings, Cleaner, Loader, OpensearchCleaner, OpensearchLoader, OpensearchReader, OpensearchWriter,
+    PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter, Progress, Projection,
+    Reader, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter, Writer,
 };
 
 use crate::config::{Config, StorageKind};
@@ -32,6 +32,7 @@ pub(super) fn open(config: &Config) -> Option<Opened> {
         StorageKind::None => None,
         StorageKind::Sqlite => Some(sqlite(config)),
         StorageKind::Postgres => Some(postgres(config)),
+        StorageKind::Opensearch => Some(opensearch(config)),
     }
 }
 
@@ -68,6 +69,17 @@ fn postgres(config: &Config) -> Opened {
     opened(config, reader, cleaner, move |partition| {
         let writer = PostgresWriter::new(options.clone(), partition);
         (Box::new(writer), Box::new(PostgresLoader::new(options.clone())))
+    })
+}
+
+fn opensearch(config: &Config) -> Opened {
+    let options = config.opensearch_storage();
+    let reader =
+        OpensearchReader::new(options.clone()).expect("the URLs were checked with the configuration");
+    let cleaner = Box::new(OpensearchCleaner::new(options.clone()));
+    opened(config, Arc::new(reader), cleaner, move |partition| {
+        let writer = OpensearchWriter::new(options.clone(), partition);
+        (Box::new(writer), Box::new(OpensearchLoader::new(options.clone())))
     })
 }
 
