@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use auth::ServerTls;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -10,6 +12,29 @@ use tokio_util::task::TaskTracker;
 
 /// How long accepting pauses when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a client may take for the handshake of TLS.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection with TLS, if the client manages. `name` is for the log.
+pub(crate) async fn encrypted(
+    name: &'static str,
+    tls: &ServerTls,
+    stream: TcpStream,
+) -> Option<impl AsyncRead + AsyncWrite + Unpin + Send + 'static> {
+    match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream)).await {
+        Ok(Ok(stream)) => Some(stream),
+        // Clients that speak something else or trust nobody are everyday life.
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "a {name} connection has no TLS");
+            None
+        }
+        Err(_) => {
+            tracing::debug!("a {name} connection was too slow for TLS");
+            None
+        }
+    }
+}
 
 /// Accepts until `shutdown`, then waits for what is open. `drive` serves one connection to its end; of `name` the log speaks.
 pub(crate) async fn accept<F: Future<Output = ()> + Send + 'static>(

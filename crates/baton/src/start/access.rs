@@ -1,11 +1,13 @@
 //! Who may come in, as it is configured.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use auth::{Authenticator, Basic, Clock, Hasher, Method, Oidc, SessionSettings};
+use auth::{Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsFiles};
 use broker::api::Broker;
 use gateway::{Access, AccessOptions, EngineUsers};
 use protocol::EntityType;
+use tokio_util::sync::CancellationToken;
 
 use crate::config::{AuthenticationMethod, Config};
 use crate::failure::Failure;
@@ -51,4 +53,29 @@ pub(super) fn foreign(config: &Config) -> Vec<EntityType> {
     let groups = is_oidc && config.security_oidc.groups_claim.is_some();
     let users = is_oidc.then_some(EntityType::User);
     users.into_iter().chain(groups.then_some(EntityType::Group)).collect()
+}
+
+/// How often the files of certificates are looked at.
+const CERTIFICATES_WATCH: Duration = Duration::from_secs(30);
+
+/// The TLS of a port, watched until `stop`.
+pub(super) fn tls(
+    files: Result<Option<TlsFiles>, String>,
+    section: &str,
+    protocol: &[u8],
+    stop: &CancellationToken,
+) -> Result<Option<Arc<ServerTls>>, Failure> {
+    let Some(files) = files.map_err(Failure::usage)? else { return Ok(None) };
+    let tls = ServerTls::load(files, &[protocol]).map_err(|error| {
+        Failure::new(format!("{section}: {error}")).hint("look at the files that it names")
+    })?;
+    let tls = Arc::new(tls);
+    let (watch, stop) = (Arc::clone(&tls).watch(CERTIFICATES_WATCH), stop.clone());
+    tokio::spawn(async move {
+        tokio::select! {
+            () = watch => {}
+            () = stop.cancelled() => {}
+        }
+    });
+    Ok(Some(tls))
 }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use auth::{Cost, HashLimits, Hasher};
 use broker::api::Broker;
-use gateway::management::{Management, Metrics, Slot};
+use gateway::management::{Gate, Management, Metrics, Slot};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -46,8 +46,14 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         .build()
         .map_err(|error| Failure::new(format!("cannot start threads: {error}")))?;
     let slot = Slot::default();
-    let management =
-        Management { broker: slot.clone(), metrics, loggers, version: env!("CARGO_PKG_VERSION") };
+    let management = Management {
+        broker: slot.clone(),
+        metrics,
+        loggers,
+        version: env!("CARGO_PKG_VERSION"),
+        gate: if config.management.authentication { Gate::closed() } else { Gate::default() },
+        tls: None,
+    };
     let ended = runtime.block_on(serve(&config, management, slot, began));
     runtime.shutdown_timeout(THREADS_GRACE);
     ended.map(|()| ExitCode::SUCCESS)
@@ -98,8 +104,13 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         milliseconds: 0,
     };
 
-    let grpc_port = grpc.local_addr().map_err(Failure::new)?.port();
     let management_stop = CancellationToken::new();
+    let tls_of_rest = access::tls(config.tls_of_rest(), "rest.tls", b"http/1.1", &management_stop)?;
+    let tls_of_grpc = access::tls(config.tls_of_grpc(), "grpc.tls", b"h2", &management_stop)?;
+    let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
+    let gate = management.gate.clone();
+    let management = Management { tls, ..management };
+    let grpc_port = grpc.local_addr().map_err(Failure::new)?.port();
     let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
     let management =
@@ -121,12 +132,13 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let broker = node.broker();
     identity::set_up(&broker, &identities, &hasher, &access::foreign(config)).await?;
     let access = access::access(config, &broker, &hasher)?;
+    gate.set(access.clone(), Arc::clone(&broker));
     let gateways_stop = CancellationToken::new();
     let gateways = start_gateways(
         rest,
         grpc,
-        options::rest(config, documents, storage, access.clone(), hasher, traces.clone()),
-        options::grpc(config, access, traces.clone()),
+        options::rest(config, documents, storage, access.clone(), tls_of_rest, hasher, traces.clone()),
+        options::grpc(config, access, tls_of_grpc, traces.clone()),
         broker,
         &gateways_stop,
     );

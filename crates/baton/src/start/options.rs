@@ -21,6 +21,7 @@ pub(super) fn rest(
     documents: Documents,
     storage: Option<gateway::rest::Storage>,
     access: gateway::Access,
+    tls: Option<std::sync::Arc<auth::ServerTls>>,
     hasher: auth::Hasher,
     traces: Option<Traces>,
 ) -> gateway::rest::Options {
@@ -37,6 +38,7 @@ pub(super) fn rest(
         tenancy: tenancy(config),
         storage,
         access,
+        tls,
         hasher,
         traces,
     }
@@ -69,6 +71,7 @@ fn tenancy(config: &Config) -> gateway::Tenancy {
 pub(super) fn grpc(
     config: &Config,
     access: gateway::Access,
+    tls: Option<std::sync::Arc<auth::ServerTls>>,
     traces: Option<Traces>,
 ) -> gateway::grpc::Options {
     let grpc = &config.grpc;
@@ -83,6 +86,7 @@ pub(super) fn grpc(
         shutdown_grace: STOP_GRACE,
         tenancy: tenancy(config),
         access,
+        tls,
         traces,
     }
 }

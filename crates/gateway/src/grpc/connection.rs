@@ -1,16 +1,19 @@
-//! Connections: HTTP/2 without TLS, one task each, bounded in number.
+//! Connections: HTTP/2, with TLS if asked, one task each, bounded in number.
 
 use std::convert::Infallible;
 use std::future::ready;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use auth::ServerTls;
 use futures::future::{BoxFuture, FutureExt};
 use grpc::gateway_server::GatewayServer;
 use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
@@ -87,8 +90,15 @@ pub(super) async fn accept(
     shutdown: CancellationToken,
 ) {
     let builder = builder(options);
-    let drive =
-        |stream| drive(builder.clone(), stream, services.clone(), shutdown.clone(), options.shutdown_grace);
+    let drive = |stream| {
+        let connection = Connection {
+            builder: builder.clone(),
+            services: services.clone(),
+            shutdown: shutdown.clone(),
+            grace: options.shutdown_grace,
+        };
+        drive(stream, options.tls.clone(), connection)
+    };
     crate::accept::accept("gRPC", listener, options.connections_max, &shutdown, drive).await;
 }
 
@@ -107,17 +117,33 @@ fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
     builder
 }
 
-async fn drive(
+/// What a connection is served with.
+struct Connection {
     builder: http2::Builder<TokioExecutor>,
-    stream: TcpStream,
     services: Services,
     shutdown: CancellationToken,
     grace: Duration,
-) {
+}
+
+async fn drive(stream: TcpStream, tls: Option<Arc<ServerTls>>, connection: Connection) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a gRPC connection was gone before it was served");
         return;
     }
+    match tls {
+        None => converse(stream, connection).await,
+        Some(tls) => {
+            if let Some(stream) = crate::accept::encrypted("gRPC", &tls, stream).await {
+                converse(stream, connection).await;
+            }
+        }
+    }
+}
+
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    Connection { builder, services, shutdown, grace }: Connection,
+) {
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), services));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

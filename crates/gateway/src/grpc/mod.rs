@@ -28,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::grpc::gateway_server::GatewayServer;
+use auth::ServerTls;
 use broker::api::Broker;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -62,6 +63,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Who may come in.
     pub access: Access,
+    /// TLS of the connections, if there shall be any.
+    pub tls: Option<Arc<ServerTls>>,
     /// Tells of some calls to a collector of traces.
     pub traces: Option<Traces>,
 }
@@ -79,6 +82,7 @@ impl Default for Options {
             shutdown_grace: Duration::from_secs(5),
             tenancy: Tenancy::default(),
             access: Access::default(),
+            tls: None,
             traces: None,
         }
     }

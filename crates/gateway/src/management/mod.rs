@@ -9,6 +9,7 @@
 mod banned;
 mod clock;
 mod exporters;
+mod gate;
 mod health;
 mod loggers;
 mod metrics;
@@ -19,8 +20,10 @@ mod process;
 mod profile;
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use auth::ServerTls;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
 use axum::routing::{get, post};
@@ -30,9 +33,11 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
 pub use operations::{
@@ -61,6 +66,10 @@ pub struct Management {
     pub loggers: Loggers,
     /// Version of the program.
     pub version: &'static str,
+    /// Who may come in.
+    pub gate: Gate,
+    /// TLS of the connections, if there shall be any.
+    pub tls: Option<Arc<ServerTls>>,
 }
 
 #[derive(Clone)]
@@ -122,6 +131,7 @@ fn router(management: Management) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(management.gate.clone(), gate::guard))
         .with_state(Context { management, profiler: profile::Profiler::default() })
 }
 
@@ -135,12 +145,28 @@ async fn wrong_method(method: Method, uri: Uri) -> Problem {
 
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, management: Management, shutdown: CancellationToken) {
+    let tls = management.tls.clone();
     let router = router(management);
-    let drive = |stream| drive(stream, router.clone(), shutdown.clone());
+    let drive = |stream| drive(stream, tls.clone(), router.clone(), shutdown.clone());
     crate::accept::accept("management", listener, CONNECTIONS_MAX, &shutdown, drive).await;
 }
 
-async fn drive(stream: TcpStream, router: Router, shutdown: CancellationToken) {
+async fn drive(stream: TcpStream, tls: Option<Arc<ServerTls>>, router: Router, shutdown: CancellationToken) {
+    match tls {
+        None => converse(stream, router, shutdown).await,
+        Some(tls) => {
+            if let Some(stream) = crate::accept::encrypted("management", &tls, stream).await {
+                converse(stream, router, shutdown).await;
+            }
+        }
+    }
+}
+
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    router: Router,
+    shutdown: CancellationToken,
+) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     let service = TowerToHyperService::new(router);

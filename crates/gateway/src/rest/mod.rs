@@ -31,6 +31,7 @@ mod validate;
 mod visible;
 mod writer;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use exchange::Gateway;
@@ -38,7 +39,7 @@ pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use query::Storage;
 pub use server::serve;
 
-use auth::{Cost, HashLimits, Hasher};
+use auth::{Cost, HashLimits, Hasher, ServerTls};
 use documents::Documents;
 use traces::Traces;
 
@@ -85,6 +86,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Who may come in.
     pub access: Access,
+    /// TLS of the connections, if there shall be any.
+    pub tls: Option<Arc<ServerTls>>,
     /// Where searches look; without it, they are refused.
     pub storage: Option<Storage>,
     /// Makes hashes of passwords.
@@ -106,6 +109,7 @@ impl Default for Options {
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES),
             tenancy: Tenancy::default(),
             access: Access::default(),
+            tls: None,
             storage: None,
             traces: None,
             hasher: Hasher::new(Cost::default(), HashLimits::default())

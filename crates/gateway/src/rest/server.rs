@@ -13,6 +13,7 @@ use broker::api::Broker;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -106,6 +107,22 @@ fn note_panic(ended: Result<(), tokio::task::JoinError>) {
 async fn connection(stream: TcpStream, place: OwnedSemaphorePermit, gateway: Arc<Gateway>, stop: Arc<Stop>) {
     // Fails on a socket that is closed already; serving it then ends by itself.
     let _ = stream.set_nodelay(true);
+    match gateway.options.tls.clone() {
+        None => converse(stream, gateway, stop).await,
+        Some(tls) => {
+            if let Some(stream) = crate::accept::encrypted("REST", &tls, stream).await {
+                converse(stream, gateway, stop).await;
+            }
+        }
+    }
+    drop(place);
+}
+
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    gateway: Arc<Gateway>,
+    stop: Arc<Stop>,
+) {
     let idle_timeout = gateway.options.idle_timeout;
     let service = service_fn(move |request| {
         let gateway = Arc::clone(&gateway);
@@ -135,5 +152,4 @@ async fn connection(stream: TcpStream, place: OwnedSemaphorePermit, gateway: Arc
         // What goes wrong with the peer now is the peer's affair.
         let _ = connection.await;
     }
-    drop(place);
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
-    BannedInstance, Component, ComponentState, ExporterStatus, Loggers, Management, Metrics, OperationError,
-    Operations, ParkedRecord, PartitionStatus, Replayed, Slot,
+    BannedInstance, Component, ComponentState, ExporterStatus, Gate, Loggers, Management, Metrics,
+    OperationError, Operations, ParkedRecord, PartitionStatus, Replayed, Slot,
 };
 use protocol::Clock;
 use serde_json::{Value, json};
@@ -177,7 +177,8 @@ impl Server {
             metrics::histogram!("test_duration_seconds").record(0.002);
         });
         let slot = Slot::default();
-        let management = Management { broker: slot.clone(), metrics, loggers, version: "1.2.3" };
+        let (gate, tls) = (Gate::default(), None);
+        let management = Management { broker: slot.clone(), metrics, loggers, version: "1.2.3", gate, tls };
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(gateway::management::serve(listener, management, shutdown.clone()));
         let log = Dispatch::new(tracing_subscriber::registry().with(filter));

@@ -1,0 +1,89 @@
+//! Who may do what at the management port. Probes and metrics are for everybody: what asks for them has no credentials.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use broker::api::Broker;
+use http::header::WWW_AUTHENTICATE;
+use http::request::Parts;
+use http::{HeaderValue, StatusCode};
+use protocol::{PermissionType, ResourceType};
+
+use super::problem::Problem;
+use crate::Access;
+
+/// What everybody may ask for.
+const OPEN: &[&str] = &["/health", "/ready", "/startup", "/metrics", "/actuator/prometheus"];
+const PROBES: &str = "/actuator/health";
+
+/// Whether requests need credentials, and who knows them once the broker runs.
+#[derive(Clone, Default)]
+pub struct Gate {
+    is_closed: bool,
+    keeper: Arc<OnceLock<(Access, Arc<dyn Broker>)>>,
+}
+
+impl Gate {
+    /// One that nobody passes without credentials.
+    pub fn closed() -> Self {
+        Self { is_closed: true, keeper: Arc::default() }
+    }
+
+    /// Says who knows them. The first one stays.
+    pub fn set(&self, access: Access, broker: Arc<dyn Broker>) {
+        let _ = self.keeper.set((access, broker));
+    }
+
+    async fn check(&self, head: &Parts) -> Result<(), Response> {
+        let path = head.uri.path();
+        if !self.is_closed || OPEN.contains(&path) || path.starts_with(PROBES) {
+            return Ok(());
+        }
+        let Some((access, broker)) = self.keeper.get() else {
+            return Err(Problem::starting().into_response());
+        };
+        let principal = access.authenticate(&head.method, &head.headers).await;
+        let principal = principal.map_err(|refusal| {
+            let status = StatusCode::from_u16(refusal.reason.status()).unwrap_or(StatusCode::UNAUTHORIZED);
+            let mut response = Problem::new(status, refusal.to_string()).into_response();
+            let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
+            if let Some(challenge) = challenge {
+                response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            }
+            response
+        })?;
+        if !access.options().authorizations {
+            return Ok(());
+        }
+        let permission = if head.method.is_safe() { PermissionType::Read } else { PermissionType::Update };
+        let wanted = protocol::Access {
+            resource_type: ResourceType::System,
+            permission,
+            resource_id: None,
+            properties: &[],
+        };
+        match access.known(broker, &principal).await {
+            Ok(known) if known.grants.allows(&wanted) => Ok(()),
+            Ok(_) => {
+                let resource = ResourceType::System;
+                let detail =
+                    format!("Unauthorized to perform operation '{permission}' on resource '{resource}'");
+                Err(Problem::new(StatusCode::FORBIDDEN, detail).into_response())
+            }
+            Err(error) => {
+                Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response())
+            }
+        }
+    }
+}
+
+/// Lets a request through, or not.
+pub(super) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let (head, body) = request.into_parts();
+    match gate.check(&head).await {
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
+        Err(refused) => refused,
+    }
+}
