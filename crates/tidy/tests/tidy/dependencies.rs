@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     ("auth", &[]),
     (
         "baton",
@@ -44,6 +44,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "replication",
             "secondary",
             "state",
+            "traces",
         ],
     ),
     ("bench", &["client", "grpc"]),
@@ -55,7 +56,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
     ("export", &["protocol"]),
     ("feel", &[]),
-    ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary"]),
+    ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary", "traces"]),
     ("grpc", &[]),
     ("opensearch", &["auth", "export", "protocol"]),
     ("protocol", &[]),
@@ -63,6 +64,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("secondary", &["export", "opensearch", "protocol", "xml"]),
     ("state", &[]),
     ("tidy", &[]),
+    ("traces", &[]),
     ("xml", &[]),
 ];
 

@@ -185,8 +185,9 @@ fn dashboards_ask_for_what_the_code_tells() {
                 findings.push(format!("{place}: {} is not that of the chosen servers", one.name));
             }
             // Without an aggregation, a series has all its labels.
-            let aggregated =
-                ["sum", "min", "max", "histogram_quantile"].iter().any(|word| query.contains(word));
+            let aggregated = ["sum", "min", "max", "histogram_quantile"]
+                .iter()
+                .any(|word| query.contains(&format!("{word}(")) || query.contains(&format!("{word} by")));
             for label in text(target, "legendFormat").split("{{").skip(1) {
                 let label = label.split("}}").next().unwrap();
                 let plain = !aggregated
