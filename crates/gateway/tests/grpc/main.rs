@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod calls;
 mod fake;
 mod jobs;
 mod methods;
 mod tenants;
+mod tls;
 mod transport;
 
 use std::net::SocketAddr;
