@@ -17,6 +17,9 @@ pub enum Command {
     /// Deletes a deployed resource.
     #[n(1)]
     DeleteResource(#[n(0)] DeleteResource),
+    /// Deletes what is kept of something that has ended.
+    #[n(210)]
+    DeleteHistory(#[n(0)] DeleteHistory),
     /// Creates a process instance.
     #[n(2)]
     CreateInstance(#[n(0)] CreateInstance),
@@ -205,6 +208,7 @@ impl Command {
             Self::SetVariables(set) => set.operation_reference,
             Self::UpdateJob(update) => update.operation_reference,
             Self::DeleteResource(delete) => delete.operation_reference,
+            Self::DeleteHistory(delete) => delete.operation_reference,
             Self::CreateBatchOperation(create) => create.operation_reference,
             _ => None,
         }
@@ -314,6 +318,48 @@ pub struct Resource {
     /// Content.
     #[cbor(n(1), with = "minicbor::bytes")]
     pub content: Vec<u8>,
+}
+
+/// See [`Command::DeleteHistory`]. The engine has forgotten what it is about; its names come from where it was found.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct DeleteHistory {
+    /// What it is.
+    #[n(0)]
+    pub kind: HistoryKind,
+    /// Key of the process instance, or of the evaluation of a decision.
+    #[n(1)]
+    pub key: Key,
+    /// ID of the process or the decision.
+    #[n(2)]
+    pub definition_id: Name,
+    /// Its owner.
+    #[n(3)]
+    pub tenant_id: Name,
+    /// Echoed in the records of this command.
+    #[n(4)]
+    pub operation_reference: Option<u64>,
+}
+
+/// What has a history that can be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum HistoryKind {
+    /// A process instance; not those that it called.
+    #[n(0)]
+    ProcessInstance,
+    /// The evaluation of a decision, with all that it required.
+    #[n(1)]
+    DecisionInstance,
+}
+
+impl HistoryKind {
+    /// Its name in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ProcessInstance => "PROCESS_INSTANCE",
+            Self::DecisionInstance => "DECISION_INSTANCE",
+        }
+    }
 }
 
 /// See [`Command::DeleteResource`].

@@ -70,6 +70,7 @@ named! {
         BatchOperationInitialization = 204 "BATCH_OPERATION_INITIALIZATION",
         BatchOperationLifecycleManagement = 205 "BATCH_OPERATION_LIFECYCLE_MANAGEMENT",
         BatchOperationPartitionLifecycle = 206 "BATCH_OPERATION_PARTITION_LIFECYCLE",
+        HistoryDeletion = 207 "HISTORY_DELETION",
         ProcessInstanceBatch = 160 "PROCESS_INSTANCE_BATCH", MultiInstance = 161 "MULTI_INSTANCE",
         AdHocSubProcessInstruction = 162 "AD_HOC_SUB_PROCESS_INSTRUCTION",
         UserTask = 120 "USER_TASK", GlobalListener = 121 "GLOBAL_LISTENER",

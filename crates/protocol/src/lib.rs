@@ -32,9 +32,9 @@ pub use batch_operation::{
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
-    CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteResource, Deploy,
-    EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError,
-    UpdateJob,
+    CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource,
+    Deploy, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind, PublishMessage, Resource,
+    SetVariables, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
@@ -65,14 +65,15 @@ pub use record::{
     CompensationSubscriptionRecord, ConditionalEvaluationRecord, ConditionalSubscriptionRecord,
     CreationRuntimeInstructionRecord, DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord,
     DeploymentRecord, ErrorRecord, EscalationRecord, EvaluatedDecisionRecord, EvaluatedInputRecord,
-    EvaluatedOutputRecord, FormRecord, GlobalListenerRecord, GroupRecord, IncidentRecord, JobRecord,
-    MappingRuleRecord, MatchedRuleRecord, MessageRecord, MessageStartSubscriptionRecord,
-    MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord, ProcessInstanceBatchRecord,
-    ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord, ProcessInstanceModificationRecord,
-    ProcessInstanceRecord, ProcessRecord, Record, RecordValue, ResourceDeletionRecord, ResourceRecord,
-    RoleRecord, RuntimeInstructionRecord, SignalRecord, SignalSubscriptionRecord, StartInstructionRecord,
-    StartedInstanceRecord, TenantRecord, TerminateInstructionRecord, TimerRecord, UserRecord, UserTaskRecord,
-    VariableDocumentRecord, VariableInstructionRecord, VariableRecord,
+    EvaluatedOutputRecord, FormRecord, GlobalListenerRecord, GroupRecord, HistoryDeletionRecord,
+    IncidentRecord, JobRecord, MappingRuleRecord, MatchedRuleRecord, MessageRecord,
+    MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord,
+    ProcessInstanceBatchRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
+    ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessRecord, Record, RecordValue,
+    ResourceDeletionRecord, ResourceRecord, RoleRecord, RuntimeInstructionRecord, SignalRecord,
+    SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord, TenantRecord,
+    TerminateInstructionRecord, TimerRecord, UserRecord, UserTaskRecord, VariableDocumentRecord,
+    VariableInstructionRecord, VariableRecord,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

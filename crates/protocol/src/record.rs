@@ -156,6 +156,7 @@ values! {
     BatchOperationInitialization(BatchOperationInitializationRecord) = 204,
     BatchOperationLifecycleManagement(BatchOperationLifecycleRecord) = 205,
     BatchOperationPartitionLifecycle(BatchOperationPartitionRecord) = 206,
+    HistoryDeletion(HistoryDeletionRecord) = 207,
     ProcessInstanceBatch(ProcessInstanceBatchRecord) = 160, MultiInstance(MultiInstanceRecord) = 161,
     AdHocSubProcessInstruction(AdHocSubProcessInstructionRecord) = 162,
     UserTask(UserTaskRecord) = 120, GlobalListener(GlobalListenerRecord) = 121,
@@ -346,6 +347,10 @@ records! {
     /// The deletion of a resource.
     ResourceDeletionRecord {
         0 resource_key: Key, 1 tenant_id: Name,
+    }
+    /// The deletion of what is kept of a process instance or a decision that has ended.
+    HistoryDeletionRecord {
+        0 resource_key: Key, 1 resource_type: Name, 2 process_id: Name, 3 decision_definition_id: Name, 4 tenant_id: Name,
     }
     /// The migration of a process instance.
     ProcessInstanceMigrationRecord {

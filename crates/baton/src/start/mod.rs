@@ -117,8 +117,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
     let (exporter, storage, cleaner) = storage::open(config)
         .map_or((None, None, None), |one| (Some(one.exporter), Some(one.storage), Some(one.cleaner)));
-    let forgetting = storage.as_ref().zip(cleaner).and_then(|(storage, cleaner)| {
-        history::keep(config, storage, cleaner, management_stop.clone()).map(tokio::spawn)
+    let forgetting = storage.as_ref().zip(cleaner).map(|(storage, cleaner)| {
+        tokio::spawn(history::keep(config, storage, cleaner, management_stop.clone()))
     });
     let node = tokio::select! {
         node = node::Node::start(config, grpc_port, exporter) => node?,

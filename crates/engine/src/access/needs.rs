@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use protocol::{
     BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command, DefinitionRef,
-    EvaluateDecision, GlobalListenerCommand, IdentityCommand, Key, Name, PermissionType as P,
-    ResourceType as R, UserTaskOperation, UserTaskProperty,
+    DeleteHistory, EvaluateDecision, GlobalListenerCommand, HistoryKind, IdentityCommand, Key, Name,
+    PermissionType as P, ResourceType as R, UserTaskOperation, UserTaskProperty,
 };
 use state::StateError;
 
@@ -41,6 +41,7 @@ impl Work<'_> {
             Command::Asked { command, .. } => self.demands(command, caller),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
             Command::DeleteResource(delete) => Ok(self.demands_of_resource(delete.resource_key)?),
+            Command::DeleteHistory(delete) => Ok(Some(demands_of_history(delete))),
             Command::CreateInstance(create) => {
                 self.demands_of_creation(&create.definition, &create.tenant_id, caller)
             }
@@ -350,6 +351,16 @@ impl Work<'_> {
             permissions: vec![needs],
         }))
     }
+}
+
+/// What is kept of an instance belongs to the definition that it was of.
+fn demands_of_history(delete: &DeleteHistory) -> Demands {
+    let id = delete.definition_id.clone();
+    let need = match delete.kind {
+        HistoryKind::ProcessInstance => Need::process(P::DeleteProcessInstance, &id),
+        HistoryKind::DecisionInstance => Need::of(R::DecisionDefinition, P::DeleteDecisionInstance, id),
+    };
+    Demands::new(Some(delete.tenant_id.clone()), need)
 }
 
 fn demands_of_batch(kind: BatchOperationType) -> Demands {

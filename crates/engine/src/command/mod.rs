@@ -8,6 +8,7 @@ mod cluster_variable;
 mod complete_job;
 mod correlate_message;
 mod create_instance;
+mod delete_history;
 mod delete_resource;
 mod deploy;
 mod evaluate_conditionals;
@@ -45,6 +46,7 @@ impl Work<'_> {
         let response = match command.asked() {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,
+            Command::DeleteHistory(delete) => self.delete_history(delete)?,
             Command::CreateInstance(create) => return self.create_instance(create),
             Command::CancelInstance { process_instance_key, .. } => {
                 self.cancel_instance(*process_instance_key)?

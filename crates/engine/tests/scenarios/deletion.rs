@@ -396,3 +396,29 @@ fn a_draining_definition_goes_with_the_last_instance_that_is_modified_away() {
         "#]],
     );
 }
+
+#[test]
+fn the_history_of_what_has_ended_is_deleted_and_of_nothing_else() {
+    crate::support::check(
+        "process p
+            start s
+            catch wait timer=PT1M
+            end e
+            s -> wait -> e",
+        "show history
+         create p
+         forget #1
+         cancel #1
+         forget #1",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              = created p v1
+            > forget #1
+              = rejected INVALID_STATE: Expected to delete history of process instance with key '<key>', but it is still active
+            > cancel #1
+            > forget #1
+              PROCESS_INSTANCE deleted
+        "#]],
+    );
+}

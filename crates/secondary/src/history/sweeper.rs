@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use protocol::{Operand, Test};
+use protocol::{HistoryKind, Operand, Test};
 
 use super::Retention;
-use crate::model::history::{KINDS, Kind};
-use crate::model::{ColumnId, Entity};
+use crate::model::history::{DECISIONS, KINDS, Kind, PROCESS_INSTANCES, REQUESTS};
+use crate::model::{ColumnId, Entity, decision_instance as decision, history_deletion as deletion};
 use crate::query::{EntityRef, Filter, Position, Row, Search, Sort};
 use crate::store::{Cleaner, Reader, StoreError};
 use crate::value::Value;
@@ -59,6 +59,44 @@ impl Sweeper {
         }
         while self.work(|cleaner| cleaner.reclaim()).await? {}
         Ok(swept)
+    }
+
+    /// Removes what somebody asked to delete, however old it is.
+    pub async fn sweep_deleted(&self) -> Result<Swept, StoreError> {
+        let mut swept = Swept::default();
+        let mut position = Position::Offset(0);
+        loop {
+            let search = Search {
+                entity: EntityRef(&deletion::ENTITY),
+                filter: Filter::everything(),
+                sort: Vec::new(),
+                position,
+                limit: PAGE,
+                count_up_to: 0,
+                columns: u64::MAX,
+                cut: None,
+            };
+            let rows = self.reader.search(search).await?.rows;
+            let Some(last) = rows.last() else { return Ok(swept) };
+            position = Position::After(vec![last[0].clone()]);
+            let of_kind = |kind: HistoryKind| -> Vec<Value> {
+                let is_kind = |row: &&Row| {
+                    row[deletion::TYPE as usize].text().is_some_and(|name| **name == *kind.as_str())
+                };
+                rows.iter().filter(is_kind).map(|row| row[deletion::RESOURCE_KEY as usize].clone()).collect()
+            };
+            self.forget(&PROCESS_INSTANCES, &of_kind(HistoryKind::ProcessInstance), &mut swept).await?;
+            let evaluations = of_kind(HistoryKind::DecisionInstance);
+            let removed =
+                self.remove(&DECISIONS, &decision::ENTITY, decision::EVALUATION_KEY, &evaluations).await?;
+            swept.rows += removed;
+            swept.things += removed;
+            // Last, so that what is cut off is found again.
+            self.remove(&REQUESTS, &deletion::ENTITY, 0, &identities(&rows)).await?;
+            if rows.len() < PAGE as usize {
+                return Ok(swept);
+            }
+        }
     }
 
     async fn sweep_filter(
@@ -133,6 +171,9 @@ impl Sweeper {
         column: ColumnId,
         values: &[Value],
     ) -> Result<u64, StoreError> {
+        if values.is_empty() {
+            return Ok(0);
+        }
         let values: Arc<[Value]> = values.into();
         let removed = metrics::counter!("baton_secondary_storage_removed_rows_total", "kind" => kind.name);
         let mut count = 0;

@@ -136,6 +136,11 @@ entities! {
         PROCESSED processedDate: Time, ERROR_MESSAGE errorMessage: Text,
     } index [BATCH_KEY STATE] [INSTANCE_KEY] [ITEM_KEY];
 
+    /// What somebody asked to forget, until it is.
+    HistoryDeletion history_deletion {
+        KEY historyDeletionKey: Key always, TYPE resourceType: Text, RESOURCE_KEY resourceKey: Key, TIME time: Time,
+    } index [TIME];
+
     /// Who did what.
     AuditLog audit_log {
         KEY auditLogKey: Key always, ENTITY_KEY entityKey: Text, ENTITY_TYPE entityType: Text, OPERATION_TYPE operationType: Text,

@@ -5,9 +5,9 @@
 use super::{
     ColumnId, Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
     correlated_message_subscription as correlated, decision_instance as decision,
-    element_instance as element, incident, job, job_metric, message_subscription as subscription,
-    process_instance as instance, sequence_flow as flow, usage_assignee as assignee, usage_metric as usage,
-    user_task as task, variable,
+    element_instance as element, history_deletion as deletion, incident, job, job_metric,
+    message_subscription as subscription, process_instance as instance, sequence_flow as flow,
+    usage_assignee as assignee, usage_metric as usage, user_task as task, variable,
 };
 
 /// Things that end and are forgotten together with what belongs to them.
@@ -80,7 +80,10 @@ pub static USAGE_ASSIGNEES: Kind = moments("usage_metrics", &assignee::ENTITY, a
 /// Counts of jobs.
 pub static JOB_METRICS: Kind = moments("job_metrics", &job_metric::ENTITY, job_metric::TIME);
 
-/// All of them. Kinds of the same name share their age.
+/// Requests to delete history, once they are met.
+pub(crate) static REQUESTS: Kind = moments("history_deletions", &deletion::ENTITY, deletion::TIME);
+
+/// All of them that have an age. Kinds of the same name share their age.
 pub static KINDS: &[&Kind] = &[
     &PROCESS_INSTANCES,
     &DECISIONS,

@@ -6,6 +6,7 @@ mod batch_operation;
 mod decision;
 mod definition;
 mod element;
+mod history;
 mod incident;
 mod job;
 mod message;
@@ -66,6 +67,7 @@ impl Projection {
             RecordValue::BatchOperationInitialization(value) => {
                 batch_operation::initialization(record, value, batch);
             }
+            RecordValue::HistoryDeletion(value) => history::deletion(record, value, batch),
             RecordValue::BatchOperationChunk(value) => batch_operation::chunk(record, value, batch),
             RecordValue::BatchOperationExecution(value) => batch_operation::execution(record, value, batch),
             RecordValue::BatchOperationLifecycleManagement(value) => {

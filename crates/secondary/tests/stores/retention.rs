@@ -6,8 +6,8 @@ use std::time::Duration;
 use protocol::Name;
 use secondary::model::{
     Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
-    decision_instance as decision, element_instance as element, process_instance as instance,
-    usage_metric as usage, variable,
+    decision_instance as decision, element_instance as element, history_deletion as deletion,
+    process_instance as instance, usage_metric as usage, variable,
 };
 use secondary::{Batch, Filter, Retention, RowId, Rule, Sweeper, Swept, Value, Writer};
 
@@ -87,6 +87,7 @@ pub fn run(store: &dyn Store) {
     sweep(store, cleared);
     instances(store);
     moments(store);
+    deletions(store);
 }
 
 fn instances(store: &dyn Store) {
@@ -142,6 +143,44 @@ fn instances(store: &dyn Store) {
     let variables = kept.map(|key| key * 10_000 + 9_999);
     assert_eq!(left(store, &variable::ENTITY), with(&before[2], &variables));
     assert_eq!(sweep(store, retention), Swept::default());
+}
+
+/// What somebody asked to delete goes at once, and nothing that it called.
+fn deletions(store: &dyn Store) {
+    let mut batch = Batch::default();
+    let ended = Some(days_ago(0));
+    let instance = |key| Instance { key, root: 600_001, process: "a", tenant: "t", ended, elements: 600 };
+    add(&mut batch, &instance(600_001));
+    add(&mut batch, &Instance { elements: 1, ..instance(600_002) });
+    for id in ["77-1", "77-2", "78-1"] {
+        let key: i64 = id[..2].parse().unwrap();
+        batch
+            .insert(&decision::ENTITY, RowId::Text(Name::from(id)))
+            .set(decision::DATE, NOW_MS)
+            .set(decision::EVALUATION_KEY, key);
+    }
+    for (key, kind, resource) in
+        [(1_u64, "PROCESS_INSTANCE", 600_001_u64), (2, "DECISION_INSTANCE", 77), (3, "PROCESS_INSTANCE", 9)]
+    {
+        batch
+            .insert(&deletion::ENTITY, RowId::Key(key))
+            .set(deletion::TYPE, kind)
+            .set(deletion::RESOURCE_KEY, resource)
+            .set(deletion::TIME, NOW_MS);
+    }
+    write(store, &batch);
+    let sweeper = Sweeper::new(Arc::from(store.reader()), store.cleaner(), Retention::default());
+    let swept = block_on(sweeper.sweep_deleted()).unwrap();
+    assert_eq!(swept, Swept { things: 1 + 2, rows: 600 + 2 + 2 });
+    let left = |entity| left(store, entity);
+    assert!(!left(&instance::ENTITY).contains(&Value::Integer(600_001)));
+    assert!(left(&instance::ENTITY).contains(&Value::Integer(600_002)));
+    assert!(left(&element::ENTITY).contains(&Value::Integer(600_002 * 10_000)));
+    assert!(!left(&element::ENTITY).contains(&Value::Integer(600_001 * 10_000)));
+    assert!(left(&decision::ENTITY).contains(&Value::from("78-1")));
+    assert!(!left(&decision::ENTITY).contains(&Value::from("77-2")));
+    assert_eq!(left(&deletion::ENTITY), keys(&[]));
+    assert_eq!(block_on(sweeper.sweep_deleted()).unwrap(), Swept::default());
 }
 
 /// What stands alone, and batch operations with their items.

@@ -39,9 +39,10 @@ use protocol::{
     ActivateAdHoc, ActivateElement, ActivationInstruction, AncestorScope, AwaitResult, BatchAction,
     BatchOperationChange, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
     CompleteJob, CorrelateMessage, CreateBatchOperation, CreateInstance, DecisionRef, DefinitionRef,
-    DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateConditionals, EvaluateDecision,
-    FailJob, JobResult, Json, Key, MigrateInstance, MigrationPlan, ModifyInstance, MoveElement, Name,
-    PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables, ThrowError, UpdateJob,
+    DeleteHistory, DeleteResource, Deploy, Document, ElementMapping, ElementSource, EvaluateConditionals,
+    EvaluateDecision, FailJob, HistoryKind, JobResult, Json, Key, MigrateInstance, MigrationPlan,
+    ModifyInstance, MoveElement, Name, PublishMessage, RejectionType, Resource, ScopeVariables, SetVariables,
+    ThrowError, UpdateJob,
 };
 
 use super::harness::{START_MS, document};
@@ -263,6 +264,13 @@ impl Run {
             }),
             "delete" => Command::DeleteResource(DeleteResource {
                 resource_key: self.definition(line.word(1), line.number("v").expect("a version")),
+                operation_reference: None,
+            }),
+            "forget" => Command::DeleteHistory(DeleteHistory {
+                kind: HistoryKind::ProcessInstance,
+                key: self.instance(line.word(1)),
+                definition_id: Name::from("p"),
+                tenant_id: Name::default_tenant(),
                 operation_reference: None,
             }),
             "create" => create(line),

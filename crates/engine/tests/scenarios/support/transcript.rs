@@ -363,6 +363,7 @@ impl Transcript {
                 let text = format!("{intent} {}", self.without_keys(&evaluation_line(it)));
                 ("decisions", text)
             }
+            RecordValue::HistoryDeletion(it) => ("history", format!("{} {intent}", it.resource_type)),
             RecordValue::ResourceDeletion(_) => ("definitions", format!("resource {intent}")),
             RecordValue::CompensationSubscription(it) => ("compensations", compensation_line(it, &intent)),
             RecordValue::Error(it) => (

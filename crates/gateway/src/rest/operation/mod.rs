@@ -231,6 +231,7 @@ fn unexpected(response: &impl std::fmt::Debug) -> Failure {
 }
 
 mod batch_operation;
+mod history;
 
 macro_rules! served {
     ($($operation:ident in $module:ident),*; $($alike:ident in $handler:path $([$($whom:expr),*])?,)*) => {
@@ -301,9 +302,11 @@ served! {
     CreateGlobalTaskListener in create_global_task_listener,
     CreateProcessInstance in create_process_instance,
     CreateTenantClusterVariable in create_tenant_cluster_variable,
+    DeleteDecisionInstance in delete_decision_instance,
     DeleteDocument in delete_document,
     DeleteGlobalClusterVariable in delete_global_cluster_variable,
     DeleteGlobalTaskListener in delete_global_task_listener,
+    DeleteProcessInstance in delete_process_instance,
     DeleteResource in delete_resource,
     DeleteTenantClusterVariable in delete_tenant_cluster_variable,
     EvaluateConditionals in evaluate_conditionals,

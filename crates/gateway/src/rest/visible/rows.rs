@@ -69,6 +69,8 @@ fn rule(entity: EntityId) -> Rule {
         EntityId::JobMetric => (None, Some(job_metric::TENANT)),
         EntityId::UsageMetric => (None, Some(usage_metric::TENANT)),
         EntityId::UsageAssignee => (None, Some(usage_assignee::TENANT)),
+        // Of the sweeper alone.
+        EntityId::HistoryDeletion => (None, None),
     };
     Rule { permission, tenant }
 }
