@@ -81,6 +81,7 @@ impl Change {
     /// Sets a column.
     pub fn set(&mut self, column: ColumnId, value: impl Into<Value>) -> &mut Self {
         let value = value.into();
+        self.increments.retain(|(at, _)| *at != column);
         match self.values.binary_search_by_key(&column, |(at, _)| *at) {
             Ok(at) => self.values[at].1 = value,
             Err(at) => self.values.insert(at, (column, value)),
@@ -90,6 +91,12 @@ impl Change {
 
     /// Lets a column grow.
     pub fn add(&mut self, column: ColumnId, amount: i64) -> &mut Self {
+        // A column that is set has its value from here alone.
+        if let Ok(at) = self.values.binary_search_by_key(&column, |(at, _)| *at) {
+            let value = &mut self.values[at].1;
+            *value = Value::Integer(value.integer().unwrap_or(0) + amount);
+            return self;
+        }
         match self.increments.binary_search_by_key(&column, |(at, _)| *at) {
             Ok(at) => self.increments[at].1 += amount,
             Err(at) => self.increments.insert(at, (column, amount)),
@@ -200,6 +207,21 @@ mod tests {
             ]
         );
         assert_eq!(batch.merged(), 1);
+    }
+
+    #[test]
+    fn a_column_is_set_or_grows() {
+        let mut batch = Batch::default();
+        let row = batch.insert(&instance::ENTITY, RowId::Key(1));
+        row.set(instance::HAS_INCIDENT, false).add(instance::HAS_INCIDENT, 1).add(instance::HAS_INCIDENT, 1);
+        assert_eq!(row.values, [(instance::HAS_INCIDENT, 2_i64.into())]);
+        assert!(row.increments.is_empty());
+        row.set(instance::HAS_INCIDENT, Value::Null).add(instance::HAS_INCIDENT, -1);
+        assert_eq!(row.values, [(instance::HAS_INCIDENT, (-1_i64).into())]);
+        let row = batch.update(&instance::ENTITY, RowId::Key(2));
+        row.add(instance::HAS_INCIDENT, 1).set(instance::HAS_INCIDENT, false);
+        assert_eq!(row.values, [(instance::HAS_INCIDENT, 0_i64.into())]);
+        assert!(row.increments.is_empty());
     }
 
     #[test]

@@ -156,6 +156,7 @@ def test_user_tasks_decisions_and_definitions_are_found(client, http):
         "decision-instances",
         "batch-operations",
         "batch-operation-items",
+        "audit-logs",
     ],
 )
 def test_a_page_past_the_end_is_empty(http, what):
@@ -176,3 +177,66 @@ def test_jobs_are_counted(client, http):
     assert (item["jobType"], item["created"]["count"]) == (m.id, 2)
     response = http.get("/jobs/statistics/global", params={"from": "2020-01-01T00:00:00Z", "to": "2099-01-01T00:00:00Z"})
     assert response.json()["created"]["count"] >= 2
+
+
+def test_a_batch_operation_takes_the_whole_filter(client, http):
+    m = deployed(client, "task")
+    keys = {str(create(client, m).process_instance_key) for _ in range(3)}
+    other = deployed(client, "task")
+    kept = str(create(client, other).process_instance_key)
+    seen(http, "process-instances", 3, filter={"processDefinitionId": m.id})
+    # Only a history knows where an instance has been.
+    filter_ = {"processDefinitionId": m.id, "elementId": "start", "elementInstanceState": "COMPLETED"}
+    response = http.post("/process-instances/cancellation", json={"filter": filter_})
+    assert response.status_code == 200, response.text
+    key = response.json()["batchOperationKey"]
+    (operation,) = seen(http, "batch-operations", 1, filter={"batchOperationKey": key, "state": "COMPLETED"})["items"]
+    assert operation["operationsTotalCount"] == operation["operationsCompletedCount"] == 3
+    assert operation["operationsFailedCount"] == 0
+    assert operation["actorType"] == "ANONYMOUS"
+    items = seen(http, "batch-operation-items", 3, filter={"batchOperationKey": key})["items"]
+    assert {item["itemKey"] for item in items} == keys
+    assert {item["state"] for item in items} == {"COMPLETED"}
+    seen(http, "process-instances", 3, filter={"processDefinitionId": m.id, "state": "TERMINATED"})
+    seen(http, "process-instances", 3, filter={"batchOperationId": key})
+    seen(http, "process-instances", 1, filter={"processInstanceKey": kept, "state": "ACTIVE"})
+    filter_ = {"entityType": "PROCESS_INSTANCE", "operationType": "CANCEL", "processDefinitionId": m.id}
+    entries = seen(http, "audit-logs", 3, filter=filter_)["items"]
+    assert {entry["batchOperationKey"] for entry in entries} == {key}
+    (created,) = seen(http, "audit-logs", 1, filter={"entityType": "BATCH", "entityKey": key})["items"]
+    assert (created["operationType"], created["batchOperationType"]) == ("CREATE", "CANCEL_PROCESS_INSTANCE")
+
+
+def test_incidents_of_a_batch_are_resolved_by_the_filter_for_instances(client, http):
+    m = deployed(client, "task")
+    key = str(create(client, m).process_instance_key)
+    body = {"type": m.id, "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": 15_000}
+    (job,) = http.post("/jobs/activation", json=body).json()["jobs"]
+    http.post(f"/jobs/{job['jobKey']}/failure", json={"retries": 0, "errorMessage": "no way"})
+    seen(http, "incidents", 1, filter={"processInstanceKey": key, "state": "ACTIVE"})
+    filter_ = {"processDefinitionId": m.id, "hasIncident": True}
+    response = http.post("/process-instances/incident-resolution", json={"filter": filter_})
+    assert response.status_code == 200, response.text
+    seen(http, "incidents", 1, filter={"processInstanceKey": key, "state": "RESOLVED"})
+
+
+def test_the_audit_log_tells_who_did_what(client, http):
+    m = deployed(client, "task")
+    key = str(create(client, m, {"x": 1}).process_instance_key)
+    http.put(f"/element-instances/{key}/variables", json={"variables": {"x": 2, "y": 1}})
+    http.post(f"/process-instances/{key}/cancellation", json={})
+    filter_ = {"processInstanceKey": key}
+    entries = seen(http, "audit-logs", 4, filter=filter_, sort=[{"field": "auditLogKey"}])["items"]
+    assert [(entry["entityType"], entry["operationType"]) for entry in entries] == [
+        ("PROCESS_INSTANCE", "CREATE"),
+        ("VARIABLE", "UPDATE"),
+        ("VARIABLE", "CREATE"),
+        ("PROCESS_INSTANCE", "CANCEL"),
+    ]
+    first = entries[0]
+    assert (first["actorType"], first["result"], first["category"]) == ("ANONYMOUS", "SUCCESS", "DEPLOYED_RESOURCES")
+    assert first["processDefinitionId"] == m.id
+    assert http.get(f"/audit-logs/{first['auditLogKey']}").json() == first
+    assert http.get("/audit-logs/1").status_code == 404
+    (deployed_,) = seen(http, "audit-logs", 1, filter={"processDefinitionId": m.id, "entityType": "RESOURCE"})["items"]
+    assert deployed_["operationType"] == "CREATE"

@@ -263,6 +263,46 @@ async fn work_is_refused_while_the_spill_is_full() {
 }
 
 #[tokio::test]
+async fn a_flood_of_rejections_leaves_nothing_to_export_and_nothing_on_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = options(directory.path());
+    options.state.flush_interval = Duration::from_millis(5);
+    options.log.segment_bytes = 64 << 10;
+    options.log.retained_bytes = 128 << 10;
+    let payload = Document::parse(bytes::Bytes::from(format!("{{\"x\":\"{}\"}}", "y".repeat(4000)))).unwrap();
+    let node = start(&options).await;
+    deploy(&node).await;
+    create_instance(&node).await;
+    exported(&node).await;
+    let before = lines(directory.path());
+    node.set_exporting(Phase::Paused).await.unwrap();
+    for _ in 0..20 {
+        let flood = (0..200).map(|n| {
+            let unknown = if n % 2 == 0 {
+                let complete = CompleteJob { job_key: 7, variables: payload.clone(), result: None };
+                Command::CompleteJob(complete)
+            } else {
+                let id = Name::from("nowhere");
+                Command::CreateInstance(CreateInstance::of(DefinitionRef::Id { id, version: None }))
+            };
+            node.submit(unknown)
+        });
+        for answer in futures::future::join_all(flood).await {
+            assert!(matches!(answer, Err(SubmitError::Rejected(_))), "{answer:?}");
+        }
+    }
+    let status = node.exporting().unwrap();
+    assert_eq!(status.exporters[0].backlog_records, 0);
+    assert!(!is_spilled(directory.path()));
+    let flooded = node.partition().committed_index;
+    // The last entries stay.
+    until("the log of the flood is gone", || node.partition().purged_index + 8 > flooded).await;
+    node.set_exporting(Phase::Exporting).await.unwrap();
+    exported(&node).await;
+    assert_eq!(lines(directory.path()), before);
+}
+
+#[tokio::test]
 async fn exporting_can_be_paused() {
     let directory = tempfile::tempdir().unwrap();
     let options = options(directory.path());

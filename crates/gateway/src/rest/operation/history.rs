@@ -2,7 +2,7 @@
 
 use protocol::{Command, DeleteHistory, HistoryKind, Name, Operand, Test};
 use secondary::model::{ColumnId, Entity};
-use secondary::{EntityRef, Filter, Position, Search};
+use secondary::{Filter, Search};
 
 use super::Call;
 use crate::rest::problem::Failure;
@@ -24,15 +24,10 @@ pub(super) struct Kept {
 /// Has it deleted.
 pub(super) async fn delete(call: &Call<'_>, kept: &Kept) -> Result<Reply, Failure> {
     let key = call.key()?;
+    let key_operand = Operand::Integer(key.cast_signed());
     let search = Search {
-        entity: EntityRef(kept.entity),
-        filter: Filter::Column(kept.key, Test::Equal(Operand::Integer(key.cast_signed()))),
-        sort: Vec::new(),
-        position: Position::Offset(0),
-        limit: 1,
-        count_up_to: 0,
-        columns: 1 << kept.definition_id | 1 << kept.tenant,
-        cut: None,
+        filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())),
+        ..Search::one(kept.entity, key_operand, 1 << kept.definition_id | 1 << kept.tenant)
     };
     let found = call.storage()?.search(search).await?;
     let Some(row) = found.rows.first() else {

@@ -16,11 +16,15 @@ fn declares(spec: &OperationSpec, status: u16) -> bool {
     spec.responses.iter().any(|(declared, _)| *declared == status)
 }
 
-/// The answer to a valid request when everything is refused like this and nothing is stored.
+/// What is deleted from a store must be there before the broker is asked.
+const DELETIONS: [Operation; 2] = [Operation::DeleteProcessInstance, Operation::DeleteDecisionInstance];
+
+/// The answer to a valid request when everything is refused like this and nothing is stored, or only what would be deleted.
 fn refused(operation: Operation, refusal: fn() -> SubmitError) -> (u16, String) {
     let spec = operation.spec();
     let broker = Arc::new(FakeBroker { refusal: Some(refusal), ..FakeBroker::default() });
-    let storage = Arc::new(FakeStorage { has_nothing: true, ..FakeStorage::default() });
+    let storage =
+        Arc::new(FakeStorage { has_nothing: !DELETIONS.contains(&operation), ..FakeStorage::default() });
     let gateway = stored_gateway(&broker, &storage);
     let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
     block_on(async { text(gateway.answer(request(spec.method, &valid_path(spec), body)).await).await })
