@@ -8,8 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use client::{Client, CreateInstance, Resource, RestClient, RestOptions};
+use client::CreateInstance;
 
+use super::server::deployed;
 use crate::Error;
 
 const PROBE_BPMN: &str = include_str!("../../models/probe.bpmn");
@@ -23,12 +24,7 @@ const FOUND_MAX: Duration = Duration::from_mins(1);
 /// Creates instances until told to stop, and looks for each: from the answer to the creation until a search finds it, in
 /// microseconds, ascending.
 pub(super) async fn times_until_found(address: String, stop: Arc<AtomicBool>) -> Result<Vec<f64>, Error> {
-    let options =
-        RestOptions { address, connections: 2, request_timeout: FOUND_MAX, ..RestOptions::default() };
-    let rest = RestClient::new(options).map_err(Error::request("REST address"))?;
-    let client = Client::Rest(rest.clone());
-    let file = Resource { name: "probe.bpmn", content: PROBE_BPMN.as_bytes() };
-    client.deploy(&[file], None).await.map_err(Error::request("deploy the probe"))?;
+    let client = deployed(address, FOUND_MAX, "probe.bpmn", PROBE_BPMN).await?;
     let mut times = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let created = client.create_instance_key(&CreateInstance::latest("probe")).await;
@@ -36,7 +32,7 @@ pub(super) async fn times_until_found(address: String, stop: Arc<AtomicBool>) ->
         let begin = Instant::now();
         let request = format!(r#"{{"filter":{{"processInstanceKey":"{key}"}},"page":{{"limit":1}}}}"#);
         loop {
-            let answer = rest.search("process-instances", &request).await;
+            let answer = client.search("process-instances", &request).await;
             if answer.map_err(Error::request("look for a probe"))?.contains("\"startDate\"") {
                 break;
             }

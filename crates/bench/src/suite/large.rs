@@ -8,8 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use client::{Client, CreateInstance, Resource, RestClient, RestOptions};
+use client::CreateInstance;
 
+use super::server::deployed;
 use crate::Error;
 
 const LARGE_BPMN: &str = include_str!("../../models/large.bpmn");
@@ -23,10 +24,7 @@ pub(super) async fn one_after_the_other(
     elements: u64,
     stop: Arc<AtomicBool>,
 ) -> Result<Vec<f64>, Error> {
-    let options = RestOptions { address, request_timeout: WAIT_MAX, ..RestOptions::default() };
-    let client = Client::Rest(RestClient::new(options).map_err(Error::request("REST address"))?);
-    let file = Resource { name: "large.bpmn", content: LARGE_BPMN.as_bytes() };
-    client.deploy(&[file], None).await.map_err(Error::request("deploy the wide process"))?;
+    let client = deployed(address, WAIT_MAX, "large.bpmn", LARGE_BPMN).await?;
     let items: Vec<String> = (0..elements).map(|item| item.to_string()).collect();
     let variables = format!(r#"{{"items":[{}]}}"#, items.join(","));
     let command = CreateInstance { variables: Some(&variables), ..CreateInstance::latest("large") };

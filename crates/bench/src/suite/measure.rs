@@ -16,6 +16,7 @@ use super::{
     SuiteOptions, Table, Target,
     cost::{ACCESS, EXPORT},
     disk::fsync_latency,
+    exporting::percentile,
     large,
     server::Server,
 };
@@ -152,7 +153,7 @@ impl Suite<'_> {
             server.stop().await?;
         }
         times.sort_by(f64::total_cmp);
-        let middle = times.get(times.len() / 2).copied();
+        let middle = percentile(&times, 50);
         table.add(START, "start to ready, median", Target::AtMost(200_000.0), middle, micros);
         Ok(())
     }

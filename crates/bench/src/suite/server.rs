@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use client::Address;
+use client::{Address, Resource, RestClient, RestOptions};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
@@ -114,6 +114,20 @@ impl Server {
         // Only a process that is gone already cannot be killed.
         let _ = self.child.kill().await;
     }
+}
+
+/// A client of the REST API at an address, where a model is deployed.
+pub(super) async fn deployed(
+    address: String,
+    request_timeout: Duration,
+    name: &str,
+    model: &str,
+) -> Result<RestClient, Error> {
+    let options = RestOptions { address, request_timeout, ..RestOptions::default() };
+    let client = RestClient::new(options).map_err(Error::request("REST address"))?;
+    let file = Resource { name, content: model.as_bytes() };
+    client.deploy(&[file], None).await.map_err(Error::request("deploy the model"))?;
+    Ok(client)
 }
 
 /// Returns when the server prints a line with the word "ready".
