@@ -64,10 +64,8 @@ random: ## Random processes with random workers: SEEDS of them (2000), from seed
 FUZZ_SECONDS ?= 5
 .PHONY: fuzz
 fuzz: ## Random mutations of everything that is parsed, and of models that then run; FUZZ_SECONDS each (5)
-	@export CARGO_TARGET_DIR=$(abspath $(TARGET))/fuzz; \
-	cd fuzz; \
-	for target in bpmn dmn feel json batch engine; do \
-		$(CARGO) run --locked --release --quiet -- $$target $(FUZZ_SECONDS) $(SEED); \
+	@for target in bpmn dmn feel json batch engine; do \
+		$(CARGO) run --locked --profile checked --quiet -p fuzz -- $$target $(FUZZ_SECONDS) $(SEED); \
 	done
 
 ##@ Longer and wider

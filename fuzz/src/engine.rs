@@ -163,6 +163,7 @@ impl Run {
             timeout_ms: 60_000,
             max_jobs: 5,
             fetch_variables: vec![],
+            caller: None,
         };
         self.batch(vec![], vec![demand]);
     }
