@@ -22,6 +22,17 @@ pub enum RejectionType {
 }
 
 impl RejectionType {
+    /// All kinds, each at its own number.
+    pub const ALL: [Self; 7] = [
+        Self::InvalidArgument,
+        Self::NotFound,
+        Self::AlreadyExists,
+        Self::InvalidState,
+        Self::ProcessingError,
+        Self::ExceededBatchRecordSize,
+        Self::Forbidden,
+    ];
+
     /// The name in records and in the titles of problem details.
     pub const fn as_str(self) -> &'static str {
         match self {
