@@ -62,11 +62,18 @@ impl Evaluations {
     }
 }
 
+/// So much of an expression is told again, in characters.
+const ECHO_CHARS_MAX: usize = 1000;
+
 fn evaluate(expression: &str, variables: Document, now_ms: i64) -> Result<ExpressionResult, SubmitError> {
     let text = expression.strip_prefix('=').unwrap_or(expression);
     let invalid = |reason: String| {
+        let echo = match expression.char_indices().nth(ECHO_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", &expression[..end]),
+            None => expression.to_owned(),
+        };
         SubmitError::Rejected(Rejection::invalid_argument(format!(
-            "Failed to evaluate expression '{expression}': {reason}"
+            "Failed to evaluate expression '{echo}': {reason}"
         )))
     };
     let parsed = feel::Expression::parse(text).map_err(|error| invalid(error.to_string()))?;

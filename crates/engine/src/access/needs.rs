@@ -81,8 +81,14 @@ impl Work<'_> {
             }
             Command::CreateBatchOperation(create) => Ok(Some(demands_of_batch(create.action.kind()))),
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
-            Command::ResolveInstanceIncidents { .. } => {
-                Ok(Some(demands_of_batch(BatchOperationType::ResolveIncident)))
+            Command::ResolveInstanceIncidents { process_instance_key } => {
+                let tenant_id = self
+                    .tables
+                    .instances
+                    .get(process_instance_key)?
+                    .map(|instance| instance.tenant_id.clone());
+                let batch = demands_of_batch(BatchOperationType::ResolveIncident);
+                Ok(Some(Demands { tenant_id, is_new: false, ..batch }))
             }
             Command::EvaluateDecision(evaluate) => self.demands_of_decision(evaluate, caller),
             Command::UserTask(command) => {

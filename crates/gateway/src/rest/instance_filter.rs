@@ -10,6 +10,8 @@ use super::problem::Failure;
 const CONDITIONS_MAX: usize = 1000;
 /// Characters of a `$like`: comparing takes time by the product of pattern and text.
 const LIKE_CHARS_MAX: usize = 1000;
+/// Values of a `$in` or `$notIn`, and of all those of one filter. A store binds each of them, and takes not much more than 30,000.
+pub(super) const VALUES_MAX: usize = 5000;
 /// Properties that only a store of what has ended could tell.
 const UNKNOWN: &[&str] = &["batchOperationId", "batchOperationKey", "hasRetriesLeft"];
 
@@ -149,9 +151,12 @@ pub(super) fn tests(path: &str, value: &Value, kind: ValueKind) -> Result<Vec<Te
 fn test(path: &str, operator: &str, kind: ValueKind, value: &Value) -> Result<Test, Failure> {
     let one = || operand(path, kind, value);
     let many = || {
-        let list = value.as_array().into_iter().flatten();
+        let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        if list.len() > VALUES_MAX {
+            return Err(Failure::invalid(format!("{path}: has more than {VALUES_MAX} values")));
+        }
         let mut list: Vec<Operand> =
-            list.map(|value| operand(path, kind, value)).collect::<Result<_, _>>()?;
+            list.iter().map(|value| operand(path, kind, value)).collect::<Result<_, _>>()?;
         list.sort_unstable();
         list.dedup();
         Ok::<_, Failure>(list)

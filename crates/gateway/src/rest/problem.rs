@@ -103,7 +103,9 @@ impl Failure {
                 Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason.clone())
             }
             other => {
-                let detail = format!("secondary storage cannot answer now: {other}");
+                // What a database says is about its tables and addresses: for operators alone.
+                tracing::warn!(error = %other, "secondary storage cannot answer");
+                let detail = "secondary storage cannot answer now";
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
             }
         }

@@ -5,7 +5,7 @@ use secondary::Filter;
 use secondary::model::{Entity, Kind};
 use serde_json::{Map, Value};
 
-use super::super::instance_filter::{self, ValueKind};
+use super::super::instance_filter::{self, VALUES_MAX, ValueKind};
 use super::super::operation::Call;
 use super::super::problem::Failure;
 use super::special;
@@ -23,12 +23,14 @@ pub(super) fn read(call: &Call<'_>, spec: &Spec) -> Result<Filter, Failure> {
 pub(super) struct FilterReader {
     pub(super) entity: &'static Entity,
     count: usize,
+    /// Values in lists.
+    values: usize,
 }
 
 impl FilterReader {
     /// One that has read nothing yet.
     pub(super) const fn new(entity: &'static Entity) -> Self {
-        Self { entity, count: 0 }
+        Self { entity, count: 0, values: 0 }
     }
 
     /// Whether it has read no condition.
@@ -91,6 +93,16 @@ impl FilterReader {
                     *test = Test::Greater(protocol::Operand::Integer(0));
                 }
             }
+        }
+        for test in &tests {
+            if let Test::In(list) | Test::NotIn(list) = test {
+                self.values += list.len();
+            }
+        }
+        if self.values > VALUES_MAX {
+            return Err(Failure::invalid(format!(
+                "{path}: with it, the filter has more than {VALUES_MAX} values in lists"
+            )));
         }
         self.count += tests.len();
         if self.count > CONDITIONS_MAX {

@@ -159,6 +159,21 @@ fn candidates_are_looked_for_in_lists() {
 }
 
 #[test]
+fn too_many_values_are_refused() {
+    let storage = Arc::new(FakeStorage::default());
+    let keys = |from: u32, to: u32| json!({"$in": (from..to).map(|key| key.to_string()).collect::<Vec<_>>()});
+    let ask = |filter: Value| ask(&storage, Operation::SearchProcessInstances, &json!({"filter": filter}));
+    let (status, answer) = ask(json!({"processInstanceKey": keys(0, 5000)}));
+    assert_eq!(status, 200, "{answer}");
+    let (status, answer) = ask(json!({"processInstanceKey": keys(0, 5001)}));
+    assert_eq!(problem(status, &answer), "filter.processInstanceKey.$in: has more than 5000 values");
+    let half = json!({"processInstanceKey": keys(0, 2501)});
+    let (status, answer) = ask(json!({"$or": [half, half]}));
+    let expected = "filter.$or[1].processInstanceKey: with it, the filter has more than 5000 values in lists";
+    assert_eq!(problem(status, &answer), expected);
+}
+
+#[test]
 fn too_many_conditions_are_refused() {
     let storage = Arc::new(FakeStorage::default());
     let tags: Vec<String> = (0..10).map(|number| format!("t{number}")).collect();

@@ -1,0 +1,16 @@
+//! Who is let in and what they may do, end to end: the real program, over its ports.
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod contract;
+mod identity;
+#[allow(dead_code)]
+#[path = "../../../auth/tests/auth/issuer.rs"]
+mod issuer;
+mod nothing_allowed;
+mod passwords;
+mod seed;
+mod server;
+mod sessions;
+mod tenants;
+mod tokens;
