@@ -75,6 +75,12 @@ ROUNDS ?= 100
 crash: ## Kill a loaded release server ROUNDS times (100), restart it and look for what is lost; SEED=N repeats a run
 	CRASH_ROUNDS=$(ROUNDS) CRASH_SEED=$(SEED) $(CARGO) test --locked --release -p baton --test crash -- --nocapture
 
+SECONDS ?= 20
+RATE ?= 100
+.PHONY: outage
+outage: ## Take secondary storage away for SECONDS (20) in every way, under RATE instances a second (100); STORES="sqlite postgres" picks some
+	OUTAGE_SECONDS=$(SECONDS) OUTAGE_RATE=$(RATE) $(CARGO) test --locked --release -p baton --test outage -- $(STORES)
+
 CASES ?= 5000
 .PHONY: properties
 properties: ## Property tests with CASES cases each (5000)

@@ -55,13 +55,16 @@ pub trait Cleaner: Send {
 impl StoreError {
     /// A query was stopped.
     pub(crate) fn too_slow() -> Self {
-        Self::TooSlow("Expected the search to end in time, but there is too much to look at".to_owned())
+        let reason = "Expected secondary storage to end the search in time, but there is too much to look at, or it does not get on";
+        Self::TooSlow(reason.to_owned())
     }
 
     /// A query could not begin within its time.
     pub(crate) fn too_busy(timeout: Duration) -> Self {
         let seconds = timeout.as_secs();
-        Self::TooSlow(format!("Expected to begin the search within {seconds} s, but others are running"))
+        Self::TooSlow(format!(
+            "Expected secondary storage to begin the search within {seconds} s, but others are running"
+        ))
     }
 }
 

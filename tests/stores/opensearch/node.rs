@@ -16,20 +16,30 @@ pub struct Node {
 }
 
 impl Node {
-    /// Starts a node; `None` if there is no Maven or no JDK.
-    pub fn start(directory: &Path) -> Option<Self> {
-        let is_there = |program: &str| {
+    /// Whether there are Maven and a JDK.
+    pub fn is_possible() -> bool {
+        ["java", "mvn"].iter().all(|program| {
             Command::new(program).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-        };
-        if !is_there("java") || !is_there("mvn") {
+        })
+    }
+
+    /// Starts a node on any port; `None` if it is not possible.
+    #[allow(dead_code, reason = "not every test leaves the port to the node")]
+    pub fn start(directory: &Path) -> Option<Self> {
+        Self::start_at(directory, 0)
+    }
+
+    /// Starts a node on a port.
+    pub fn start_at(directory: &Path, port: u16) -> Option<Self> {
+        if !Self::is_possible() {
             return None;
         }
-        let mut node =
-            Self { classpath: classpath(), directory: directory.to_owned(), port: 0, process: None };
+        let mut node = Self { classpath: classpath(), directory: directory.to_owned(), port, process: None };
         node.resume();
         Some(node)
     }
 
+    #[allow(dead_code, reason = "who has chosen the port knows it")]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

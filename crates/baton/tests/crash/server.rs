@@ -35,6 +35,11 @@ impl Data {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
+    /// The data directory of the program.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
     fn log(&self) -> PathBuf {
         self.directory.path().join("server.log")
     }
@@ -44,6 +49,7 @@ impl Data {
     }
 
     /// No start may have warned of anything: a crash is nothing unusual.
+    #[allow(dead_code, reason = "other tests break things that are worth a warning")]
     pub(crate) fn assert_quiet_log(&self) {
         let log = std::fs::read_to_string(self.log()).unwrap();
         let loud: Vec<_> = log
@@ -73,7 +79,7 @@ impl Server {
         command
             .arg("start")
             .arg("--data-dir")
-            .arg(data.directory.path().join("data"))
+            .arg(data.path())
             .args(["--rest", free, "--grpc", free, "--management", free])
             .args(settings.iter().flat_map(|setting| ["--set", setting]))
             .stdin(Stdio::null())

@@ -19,7 +19,7 @@ impl SqliteLoader {
 
 impl Loader for SqliteLoader {
     fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError> {
-        let connection = self.0.connect()?;
+        let connection = self.0.connect_to_read()?;
         let row = connection.query_row(
             "SELECT \"processDefinitionId\", xml FROM process_definition WHERE \"processDefinitionKey\"=?1",
             [process_definition_key.cast_signed()],

@@ -9,7 +9,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Error, ErrorCode};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
 pub use cleaner::SqliteCleaner;
 pub use loader::SqliteLoader;
@@ -42,24 +42,42 @@ impl SqliteOptions {
         }
     }
 
+    /// A connection that changes rows.
     fn connect(&self) -> Result<Connection, StoreError> {
         let connection = Connection::open(&self.path).map_err(failed)?;
         let settings = [
-            // First: it counts only for a file that is still empty.
+            ("busy_timeout", "10000".to_owned()),
+            // Before the next: it counts only for a file that is still empty.
             ("auto_vacuum", "INCREMENTAL".to_owned()),
             ("journal_mode", "WAL".to_owned()),
             ("synchronous", "FULL".to_owned()),
-            ("cache_size", format!("-{}", self.cache_bytes / 1024)),
-            ("temp_store", "MEMORY".to_owned()),
-            ("busy_timeout", "10000".to_owned()),
             ("journal_size_limit", (64 * 1024 * 1024).to_string()),
         ];
-        for (name, value) in settings {
-            connection.pragma_update(None, name, value).map_err(failed)?;
-        }
-        connection.set_prepared_statement_cache_capacity(256);
+        set(&connection, &settings)?;
+        self.set_up(&connection)?;
         Ok(connection)
     }
+
+    /// A connection that changes nothing. It makes no file, and never waits for somebody who writes, as the settings of
+    /// the file would.
+    fn connect_to_read(&self) -> Result<Connection, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
+        set(&connection, &[("busy_timeout", "10000".to_owned()), ("query_only", "true".to_owned())])?;
+        self.set_up(&connection)?;
+        Ok(connection)
+    }
+
+    fn set_up(&self, connection: &Connection) -> Result<(), StoreError> {
+        let cache_size = format!("-{}", self.cache_bytes / 1024);
+        set(connection, &[("cache_size", cache_size), ("temp_store", "MEMORY".to_owned())])?;
+        connection.set_prepared_statement_cache_capacity(256);
+        Ok(())
+    }
+}
+
+fn set(connection: &Connection, settings: &[(&str, String)]) -> Result<(), StoreError> {
+    settings.iter().try_for_each(|(name, value)| connection.pragma_update(None, name, value)).map_err(failed)
 }
 
 /// What an error means to those who ask.

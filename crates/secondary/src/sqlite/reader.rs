@@ -47,7 +47,7 @@ impl SqliteReader {
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         let outcome = tokio::task::spawn_blocking(move || {
             let idle = shared.idle.lock().pop();
-            let mut connection = idle.map_or_else(|| shared.connect(), Ok)?;
+            let mut connection = idle.map_or_else(|| shared.options.connect_to_read(), Ok)?;
             let deadline = Instant::now() + shared.options.query_timeout;
             connection.progress_handler(STEPS, Some(move || Instant::now() > deadline)).map_err(failed)?;
             let result = work(&connection);
@@ -56,14 +56,6 @@ impl SqliteReader {
             result
         });
         outcome.await.map_err(|error| StoreError::Unavailable(error.to_string()))?
-    }
-}
-
-impl Shared {
-    fn connect(&self) -> Result<Connection, StoreError> {
-        let connection = self.options.connect()?;
-        connection.pragma_update(None, "query_only", true).map_err(failed)?;
-        Ok(connection)
     }
 }
 

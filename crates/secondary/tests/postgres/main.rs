@@ -11,6 +11,7 @@ mod model;
 #[path = "../stores/retention.rs"]
 mod retention;
 mod schema;
+#[path = "../../../../tests/stores/postgres/server.rs"]
 mod server;
 #[path = "../stores/suite.rs"]
 mod suite;

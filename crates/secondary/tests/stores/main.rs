@@ -53,6 +53,21 @@ fn a_query_that_takes_too_long_is_stopped() {
 }
 
 #[test]
+fn searches_do_not_wait_for_who_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sqlite::in_directory(directory.path());
+    suite::fill(&mut *store.writer(), &model::rows(10, 7));
+    let other = rusqlite::Connection::open(&store.0.path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Each on a connection of its own.
+    for _ in 0..2 {
+        let found = suite::block_on(store.reader().search(suite::everything())).unwrap();
+        assert_eq!(found.rows.len(), 10);
+    }
+    other.execute_batch("ROLLBACK").unwrap();
+}
+
+#[test]
 fn room_of_rows_that_are_gone_is_given_back() {
     let directory = tempfile::tempdir().unwrap();
     let store = Sqlite::in_directory(directory.path());

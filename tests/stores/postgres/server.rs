@@ -64,6 +64,18 @@ impl Server {
         assert!(self.run("pg_ctl", &["-D", "data", "-w", "-m", "immediate", "stop"]), "it does not end");
     }
 
+    /// Where its socket is.
+    #[allow(dead_code, reason = "not every test puts something in between")]
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Whom its files belong to, if not us.
+    #[allow(dead_code, reason = "not every test makes files for it")]
+    pub fn user(&self) -> Option<(u32, u32)> {
+        self.user
+    }
+
     pub fn url(&self) -> String {
         format!("postgres:///postgres?user=baton&host={}", self.directory.path().display())
     }
