@@ -30,8 +30,12 @@ pub fn bpmn(data: &[u8]) {
 /// within its limits, with a result that leaves as JSON or with a reason; without its trail it ends alike.
 pub fn dmn(data: &[u8]) {
     let limits = dmn::Limits { max_evaluated_decisions: 200, ..dmn::Limits::default() };
+    let head = dmn::Head::read(data, &limits);
     let model = match dmn::parse(data, &limits) {
-        Ok(model) => model,
+        Ok(model) => {
+            assert_eq!(head.expect("what can be compiled").namespace, model.namespace());
+            model
+        }
         Err(problems) => {
             assert!(!problems.0.is_empty(), "a refusal has a reason");
             assert!(problems.to_string().len() <= dmn::MAX_DISPLAY_BYTES, "a refusal is short");

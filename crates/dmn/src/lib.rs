@@ -12,6 +12,7 @@
 
 mod compile;
 mod evaluate;
+mod head;
 mod limits;
 mod model;
 mod outcome;
@@ -20,6 +21,7 @@ mod requirements;
 mod types;
 mod xml;
 
+pub use head::{Head, ImportedModel};
 pub use limits::Limits;
 pub use outcome::{
     DecisionKind, EvaluatedDecision, EvaluatedInput, EvaluatedOutput, Evaluation, FailedRule, Failure,

@@ -15,6 +15,8 @@ pub struct Limits {
     /// Longest chain of decisions or business knowledge models that require each other. Default 64;
     /// the evaluation recurses over it.
     pub max_requirement_depth: usize,
+    /// Models that one imports, those that these import included; each counts as often as it is imported. Default 64.
+    pub max_imported_models: usize,
     /// Characters of an ID. Default 256, what a relational secondary storage can hold.
     pub max_id_chars: usize,
     /// Problems reported for one file. Default 500.
@@ -32,6 +34,7 @@ impl Default for Limits {
             max_xml_elements: 200_000,
             max_cells: 200_000,
             max_requirement_depth: 64,
+            max_imported_models: 64,
             max_id_chars: 256,
             max_problems: 500,
             max_evaluated_decisions: 1_000,

@@ -10,12 +10,14 @@ use std::sync::Arc;
 pub(crate) struct Model {
     pub(crate) id: String,
     pub(crate) name: String,
-    pub(crate) namespace: String,
+    pub(crate) namespace: Arc<str>,
     pub(crate) decisions: Vec<Decision>,
     pub(crate) knowledge: Vec<Knowledge>,
     pub(crate) services: Vec<Service>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) imports: Vec<Import>,
+    /// Models that it imports, each counted as often as it is imported.
+    pub(crate) imported_models: usize,
     pub(crate) types: Arc<TypeTable>,
     pub(crate) max_evaluated_decisions: usize,
     /// Names with spaces or signs, for models that import this one.

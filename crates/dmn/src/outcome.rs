@@ -44,6 +44,8 @@ pub struct FailedRule {
 /// One decision as it was evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluatedDecision {
+    /// The namespace of its model: that asked, or one that it imports.
+    pub namespace: Arc<str>,
     /// The ID of the decision.
     pub id: Arc<str>,
     /// The name of the decision.

@@ -8,6 +8,7 @@ use crate::outcome::{DecisionKind, Evaluation, Failure};
 use crate::problem::Problems;
 use crate::xml::decode;
 use feel::{Environment, Value, Variables};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Compiles a file that imports no other. All problems of the file are reported at once.
@@ -47,14 +48,19 @@ impl Parser {
     /// Compiles a file.
     pub fn parse(&self, xml: &[u8]) -> Result<DecisionRequirements, Problems> {
         let settings = Settings { limits: &self.limits, available: &self.available, tolerant: self.tolerant };
-        if xml.len() > self.limits.max_bytes {
-            let (bytes, max_bytes) = (xml.len(), self.limits.max_bytes);
-            return Err(Problems::of_file(format!("the file has {bytes} bytes, more than {max_bytes}")));
-        }
-        let text = decode(xml).map_err(Problems::of_file)?;
+        let text = text_of(xml, &self.limits)?;
         let model = Compiler::compile(&text, settings)?;
         Ok(DecisionRequirements { model: Arc::new(model) })
     }
+}
+
+/// The text of a file that is not too large.
+pub(crate) fn text_of<'x>(xml: &'x [u8], limits: &Limits) -> Result<Cow<'x, str>, Problems> {
+    if xml.len() > limits.max_bytes {
+        let (bytes, max_bytes) = (xml.len(), limits.max_bytes);
+        return Err(Problems::of_file(format!("the file has {bytes} bytes, more than {max_bytes}")));
+    }
+    decode(xml).map_err(Problems::of_file)
 }
 
 /// A compiled decision requirements graph. Cheap to clone.

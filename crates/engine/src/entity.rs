@@ -131,11 +131,68 @@ pub struct DecisionRequirements {
     /// Its decisions in the order of the file.
     #[n(9)]
     pub decisions: Vec<Key>,
+    /// What it imports.
+    #[cbor(n(10), default)]
+    pub imported: Imported,
 }
-minicbor_value!(
-    DecisionRequirements,
-    weight = |graph| 256 + 8 * graph.decisions.len() + graph.resource.len()
-);
+minicbor_value!(DecisionRequirements, weight = |graph| 256 + 8 * graph.decisions.len() + graph.bytes());
+
+impl DecisionRequirements {
+    /// Size of all files that its evaluation needs.
+    pub fn bytes(&self) -> usize {
+        self.resource.len() + self.imported.files.iter().map(|file| file.resource.len()).sum::<usize>()
+    }
+}
+
+/// The models that one imports, as they were when it was deployed: it stays what it was if they are deleted.
+#[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
+pub struct Imported {
+    /// Places in the list of those that it imports itself.
+    #[n(0)]
+    pub direct: Vec<u32>,
+    /// All of them, each behind those that it imports.
+    #[n(1)]
+    pub files: Vec<ImportedFile>,
+}
+
+/// A DMN file that another one imports.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ImportedFile {
+    /// The graph of the file.
+    #[n(0)]
+    pub requirements_key: Key,
+    #[cbor(n(1), with = "minicbor::bytes")]
+    pub resource: Vec<u8>,
+    /// Places in the list of those that it imports.
+    #[n(2)]
+    pub imports: Vec<u32>,
+}
+
+impl Imported {
+    /// Adds a graph with all that it imports in its turn.
+    pub fn add(&mut self, key: Key, graph: &DecisionRequirements) {
+        let mut places: Vec<u32> = Vec::new();
+        let here = |places: &[u32], there: &[u32]| there.iter().map(|at| places[*at as usize]).collect();
+        for file in &graph.imported.files {
+            let imports = here(&places, &file.imports);
+            places.push(self.place_of(file.requirements_key, &file.resource, imports));
+        }
+        let imports = here(&places, &graph.imported.direct);
+        let place = self.place_of(key, &graph.resource, imports);
+        self.direct.push(place);
+    }
+
+    /// Where a file is; it is added if it is not there yet.
+    fn place_of(&mut self, requirements_key: Key, resource: &[u8], imports: Vec<u32>) -> u32 {
+        let is_it =
+            |file: &ImportedFile| file.requirements_key == requirements_key && file.imports == imports;
+        let place = self.files.iter().position(is_it).unwrap_or_else(|| {
+            self.files.push(ImportedFile { requirements_key, resource: resource.to_vec(), imports });
+            self.files.len() - 1
+        });
+        place as u32
+    }
+}
 
 /// A deployed decision.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

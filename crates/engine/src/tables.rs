@@ -97,6 +97,8 @@ state::tables! {
         pub decision_requirements: Table<Key, DecisionRequirements> = 39,
         /// Decisions.
         pub decisions: Table<Key, Decision> = 40,
+        /// Decision requirements graphs by tenant and namespace.
+        pub requirements_by_namespace: Table<(Tenant, Text, Key), ()> = 43,
         /// Forms.
         pub forms: Table<Key, StoredFile> = 41,
         /// Resources of no kind that the engine knows.
@@ -179,6 +181,7 @@ pub const LASTING: &[&str] = &[
     "definition_by_deployment",
     "last_version",
     "decision_requirements",
+    "requirements_by_namespace",
     "decisions",
     "forms",
     "resources",

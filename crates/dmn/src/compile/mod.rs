@@ -23,6 +23,12 @@ pub(crate) struct Settings<'s> {
     pub(crate) tolerant: bool,
 }
 
+/// Whether an `import` is one of a DMN model; other kinds of files may be imported, but nothing of them is used.
+pub(crate) fn is_of_model(document: &Document, import: NodeId) -> bool {
+    let kind = document.attribute(import, "importType").unwrap_or_default();
+    kind.to_ascii_lowercase().contains("/dmn/")
+}
+
 /// A compilation under way.
 pub(crate) struct Compiler<'s> {
     document: Document<'s>,
@@ -78,12 +84,13 @@ impl<'s> Compiler<'s> {
         let mut model = Model {
             id: self.attribute(0, "id").to_owned(),
             name: self.attribute(0, "name").to_owned(),
-            namespace: self.namespace.clone(),
+            namespace: Arc::from(self.namespace.as_str()),
             decisions: Vec::new(),
             knowledge: Vec::new(),
             services: Vec::new(),
             inputs: Vec::new(),
             imports: Vec::new(),
+            imported_models: self.imports.iter().map(|import| 1 + import.model.imported_models).sum(),
             types: self.types.clone(),
             max_evaluated_decisions: self.settings.limits.max_evaluated_decisions,
             names: self.names.all().to_vec(),
@@ -99,6 +106,10 @@ impl<'s> Compiler<'s> {
             }
         }
         self.element_id = None;
+        let limit = self.settings.limits.max_imported_models;
+        if model.imported_models > limit {
+            self.problem(Some("import"), format!("more than {limit} models are imported"));
+        }
         self.check_requirements(&model);
         model.imports = std::mem::take(&mut self.imports);
         model
@@ -144,12 +155,11 @@ impl<'s> Compiler<'s> {
 
     fn import_models(&mut self) {
         for node in self.document.named(0, "import").collect::<Vec<_>>() {
-            let kind = self.attribute(node, "importType").to_ascii_lowercase();
-            if !kind.contains("/dmn/") {
+            if !is_of_model(&self.document, node) {
                 continue;
             }
             let namespace = self.attribute(node, "namespace");
-            let found = self.settings.available.iter().find(|model| model.namespace == namespace).cloned();
+            let found = self.settings.available.iter().find(|model| &*model.namespace == namespace).cloned();
             if let Some(model) = found {
                 self.imports.push(Import { name: self.name_of(node), model });
             } else {

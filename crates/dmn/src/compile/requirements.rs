@@ -51,7 +51,7 @@ impl Compiler<'_> {
         if namespace.is_empty() || namespace == self.namespace {
             return Some(Requirement { import: None, target: *self.targets.get(id)? });
         }
-        let import = self.imports.iter().position(|import| import.model.namespace == namespace)?;
+        let import = self.imports.iter().position(|import| &*import.model.namespace == namespace)?;
         let target = self.imports[import].model.find(id)?;
         Some(Requirement { import: Some(import), target })
     }

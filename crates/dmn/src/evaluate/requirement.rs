@@ -39,6 +39,7 @@ impl Run<'_> {
         let outside = (!self.is_standard()).then_some(self.variables);
         let scope = Scope::new(entries, outside);
         let mut record = self.shared.trail.is_some().then(|| EvaluatedDecision {
+            namespace: model.namespace.clone(),
             id: decision.id.clone(),
             name: decision.name.clone(),
             kind: decision.decision_kind(),

@@ -7,7 +7,7 @@ use bpmn::graph::{ElementIndex, MessageDefinition, Trigger};
 use protocol::{Deploy, Intent, Key, Name, ProcessRecord, Rejection, Resource, Response};
 
 use crate::definition::{
-    Content, Deployment, Entry, ReadFile, checksum_text, content_text, read, with_heading,
+    Content, Deployment, Entry, ReadFile, Source, checksum_text, content_text, with_heading,
 };
 use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscription, Timer};
 use crate::expression::Scope;
@@ -18,13 +18,15 @@ impl Work<'_> {
     /// The files of a deployment get their versions together: if one of them is new, all of them are. So what is bound
     /// to its deployment always finds what it was deployed with.
     pub(super) fn deploy(&mut self, deploy: &Deploy) -> Result<Response, Failure> {
-        let files = read(deploy, self.options)?;
+        let files = self.read_files(deploy)?;
         let deployment_key = self.next_key();
         let mut deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);
         if !self.find_known(&files, &mut deployment)? {
             deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);
+            let mut keys = Vec::with_capacity(files.len());
             for file in files {
-                self.add_file(file, &mut deployment)?;
+                let key = self.add_file(file, &keys, &mut deployment)?;
+                keys.push(key);
             }
         }
         let Deployment { created, record, .. } = deployment;
@@ -35,19 +37,27 @@ impl Work<'_> {
     /// Looks for what is deployed already in exactly these files; false if anything is new.
     fn find_known(&self, files: &[ReadFile], deployment: &mut Deployment) -> Result<bool, Failure> {
         let mut is_bound = false;
+        let mut keys = Vec::with_capacity(files.len());
         for file in files {
+            let mut key = 0;
             let known = match &file.content {
                 Content::Processes(models) => {
                     is_bound |= models.iter().any(|model| model.is_bound_to_deployment);
                     self.known_processes(file, models, deployment)?
                 }
-                Content::Decisions(graph) => self.known_decisions(file, graph, deployment)?,
+                Content::Decisions { graph, imports } => {
+                    let imported = self.imported(&keys_of(imports, &keys))?;
+                    let known = self.known_decisions(file, graph, &imported, deployment)?;
+                    key = known.unwrap_or_default();
+                    known.is_some()
+                }
                 Content::Form(head) => self.known_file(DefinitionKind::Form, file, head, deployment)?,
                 Content::Other(head) => self.known_file(DefinitionKind::Resource, file, head, deployment)?,
             };
             if !known {
                 return Ok(false);
             }
+            keys.push(key);
         }
         // What is bound to its deployment would not see what came with another one.
         Ok(!is_bound || deployment.is_of_one_deployment())
@@ -74,28 +84,32 @@ impl Work<'_> {
         Ok(true)
     }
 
-    fn add_file(&mut self, file: ReadFile, deployment: &mut Deployment) -> Result<(), Failure> {
-        match file.content {
+    /// Adds a file; `keys` are of those before it. Gives the key that others import it by.
+    fn add_file(
+        &mut self,
+        file: ReadFile,
+        keys: &[Key],
+        deployment: &mut Deployment,
+    ) -> Result<Key, Failure> {
+        let ReadFile { resource, checksum, content } = file;
+        match content {
             Content::Processes(models) => {
                 for model in models {
-                    self.add_process(file.resource, model, file.checksum, deployment)?;
+                    self.add_process(resource, model, checksum, deployment)?;
                 }
-                Ok(())
             }
-            Content::Decisions(graph) => {
-                Ok(self.add_decisions(file.resource, graph, file.checksum, deployment)?)
+            Content::Decisions { graph, imports } => {
+                let imported = self.imported(&keys_of(&imports, keys))?;
+                return Ok(self.add_decisions(resource, graph, checksum, imported, deployment)?);
             }
             Content::Form(head) => {
-                Ok(self.add_stored(DefinitionKind::Form, file.resource, head, file.checksum, deployment)?)
+                self.add_stored(DefinitionKind::Form, resource, head, checksum, deployment)?;
             }
-            Content::Other(head) => Ok(self.add_stored(
-                DefinitionKind::Resource,
-                file.resource,
-                head,
-                file.checksum,
-                deployment,
-            )?),
+            Content::Other(head) => {
+                self.add_stored(DefinitionKind::Resource, resource, head, checksum, deployment)?;
+            }
         }
+        Ok(0)
     }
 
     fn add_process(
@@ -253,6 +267,15 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// The keys of what a file imports; `keys` are of the files before it.
+fn keys_of(imports: &[Source], keys: &[Key]) -> Vec<Key> {
+    let key_of = |source: &Source| match *source {
+        Source::Beside(at) => keys[at],
+        Source::Deployed(key) => key,
+    };
+    imports.iter().map(key_of).collect()
 }
 
 /// A definition as records show it.

@@ -7,47 +7,50 @@ use state::StateError;
 
 use super::deployment::{decision_record, requirements_record};
 use super::{Deployment, Entry, ReadFile};
-use crate::entity::{Decision, DecisionRequirements, DefinitionKind};
+use crate::entity::{Decision, DecisionRequirements, DefinitionKind, Imported};
 use crate::failure::Failure;
 use crate::work::Work;
 
 impl Work<'_> {
-    /// Whether the latest graph of its ID is exactly this file, and its decisions are the latest of theirs; then they
-    /// are part of the deployment.
+    /// The latest graph of its ID, if it is exactly this file with these imports, and its decisions are the latest of
+    /// theirs; then they are part of the deployment.
     pub fn known_decisions(
         &self,
         file: &ReadFile,
         model: &dmn::DecisionRequirements,
+        imported: &Imported,
         deployment: &mut Deployment,
-    ) -> Result<bool, StateError> {
+    ) -> Result<Option<Key>, StateError> {
         let tenant = deployment.created.tenant_id.clone();
         let id = Name::from(model.id());
         let latest = self.latest(DefinitionKind::DecisionRequirements, &tenant, &id)?;
-        let Some(key) = latest else { return Ok(false) };
-        let Some(graph) = self.tables.decision_requirements.get(&key)? else { return Ok(false) };
-        if graph.checksum != file.checksum || graph.resource_name != file.resource.name {
-            return Ok(false);
+        let Some(key) = latest else { return Ok(None) };
+        let Some(graph) = self.tables.decision_requirements.get(&key)? else { return Ok(None) };
+        let is_same = graph.checksum == file.checksum && graph.resource_name == file.resource.name;
+        if !is_same || graph.imported != *imported {
+            return Ok(None);
         }
         deployment.add_requirements(&graph, key, true);
         for decision_key in &graph.decisions {
-            let Some(decision) = self.tables.decisions.get(decision_key)? else { return Ok(false) };
+            let Some(decision) = self.tables.decisions.get(decision_key)? else { return Ok(None) };
             // Another file may have brought a decision of the same ID since.
             if self.latest(DefinitionKind::Decision, &tenant, &decision.id)? != Some(*decision_key) {
-                return Ok(false);
+                return Ok(None);
             }
             deployment.add_decision(&decision, *decision_key, &graph.id, true);
         }
-        Ok(true)
+        Ok(Some(key))
     }
 
-    /// Adds a graph with its decisions.
+    /// Adds a graph with its decisions. Gives its key.
     pub fn add_decisions(
         &mut self,
         resource: &Resource,
         model: dmn::DecisionRequirements,
         checksum: [u8; 16],
+        imported: Imported,
         deployment: &mut Deployment,
-    ) -> Result<(), StateError> {
+    ) -> Result<Key, StateError> {
         let key = self.next_key();
         let tenant_id = deployment.created.tenant_id.clone();
         let deployment_key = deployment.created.deployment_key;
@@ -81,6 +84,7 @@ impl Work<'_> {
             deployment_key,
             tenant_id,
             decisions: decisions.iter().map(|(decision_key, _)| *decision_key).collect(),
+            imported,
         };
         deployment.add_requirements(&graph, key, false);
         self.emit(key, Intent::Created, |_| requirements_record(&graph, key));
@@ -89,9 +93,10 @@ impl Work<'_> {
             self.emit(decision_key, Intent::Created, |_| decision_record(&decision, decision_key, &graph.id));
             self.tables.decisions.insert(decision_key, decision);
         }
-        self.definitions.keep_decisions(key, model, graph.resource.len());
+        self.definitions.keep_decisions(key, model, graph.bytes());
+        self.tables.requirements_by_namespace.insert(by_namespace(&graph, key), ());
         self.tables.decision_requirements.insert(key, graph);
-        Ok(())
+        Ok(key)
     }
 
     /// Removes a graph with its decisions.
@@ -113,6 +118,7 @@ impl Work<'_> {
         };
         self.unregister(&entry, graph.version);
         self.emit(key, Intent::Deleted, |_| requirements_record(graph, key));
+        self.tables.requirements_by_namespace.delete(&by_namespace(graph, key));
         self.tables.decision_requirements.delete(&key);
         self.definitions.forget(key);
         Ok(())
@@ -140,6 +146,10 @@ impl Work<'_> {
             .into()),
         }
     }
+}
+
+fn by_namespace(graph: &DecisionRequirements, key: Key) -> (Arc<str>, Arc<str>, Key) {
+    (graph.tenant_id.0.clone(), graph.namespace.0.clone(), key)
 }
 
 fn entry_of(decision: &Decision) -> Entry<'_> {

@@ -16,6 +16,9 @@ use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::work::{At, Work};
 
+/// Decisions with their keys, by the namespace of their graph and their ID.
+type KnownDecisions = BTreeMap<(Arc<str>, Arc<str>), (Key, Arc<Decision>)>;
+
 impl Work<'_> {
     /// The result of a decision for an element instance; a failure is an incident.
     pub fn evaluate_decision(&mut self, at: &At, decision_key: Key) -> Result<Json, Failure> {
@@ -117,14 +120,16 @@ impl Work<'_> {
         graph: &DecisionRequirements,
         trail: &[EvaluatedDecision],
     ) -> Result<Vec<EvaluatedDecisionRecord>, StateError> {
-        let mut by_id: BTreeMap<Arc<str>, (Key, Arc<Decision>)> = BTreeMap::new();
-        for key in &graph.decisions {
-            if let Some(decision) = self.tables.decisions.get(key)? {
-                by_id.insert(decision.id.0.clone(), (*key, decision));
+        let mut known = KnownDecisions::new();
+        self.add_decisions_of(graph, &mut known)?;
+        for file in &graph.imported.files {
+            // What is imported stays although it is deleted, but has no key any more.
+            if let Some(imported) = self.tables.decision_requirements.get(&file.requirements_key)? {
+                self.add_decisions_of(&imported, &mut known)?;
             }
         }
         let records = trail.iter().enumerate().map(|(index, evaluated)| {
-            let known = by_id.get(&evaluated.id);
+            let known = known.get(&(evaluated.namespace.clone(), evaluated.id.clone()));
             EvaluatedDecisionRecord {
                 decision_id: Name::from(&evaluated.id),
                 decision_name: Name::from(&evaluated.name),
@@ -147,6 +152,21 @@ impl Work<'_> {
             }
         });
         Ok(records.collect())
+    }
+
+    /// Adds the decisions of a graph by its namespace and their IDs.
+    fn add_decisions_of(
+        &self,
+        graph: &DecisionRequirements,
+        known: &mut KnownDecisions,
+    ) -> Result<(), StateError> {
+        for key in &graph.decisions {
+            if let Some(decision) = self.tables.decisions.get(key)? {
+                let at = (graph.namespace.0.clone(), decision.id.0.clone());
+                known.entry(at).or_insert((*key, decision));
+            }
+        }
+        Ok(())
     }
 
     fn rule_record(&self, rule: &MatchedRule) -> MatchedRuleRecord {

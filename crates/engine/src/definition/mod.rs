@@ -5,13 +5,15 @@ mod decision;
 mod deployment;
 mod evaluation;
 mod form;
+mod imports;
 mod linked;
 mod read;
 mod registry;
 mod stored;
 
 pub(crate) use deployment::{Deployment, checksum_text, content_text};
-pub(crate) use read::{Content, Head, ReadFile, read, with_heading};
+pub(crate) use imports::Source;
+pub(crate) use read::{Content, Head, ReadFile, with_heading};
 pub(crate) use registry::{Entry, bound, describe};
 
 use std::sync::Arc;
@@ -89,10 +91,10 @@ impl Definitions {
             .decision_requirements
             .get(&key)?
             .ok_or_else(|| StateError::Decode(format!("decisions {key} are referenced, but not there")))?;
-        let decisions = dmn::parse(&graph.resource, &no_dmn_limits()).map_err(|problems| {
+        let decisions = imports::compile(&graph).map_err(|problems| {
             StateError::Decode(format!("deployed decisions {key} cannot be read: {problems}"))
         })?;
-        self.decisions.put(key, decisions.clone(), graph.resource.len());
+        self.decisions.put(key, decisions.clone(), graph.bytes());
         Ok(decisions)
     }
 
@@ -147,6 +149,7 @@ fn no_dmn_limits() -> dmn::Limits {
         max_bytes: usize::MAX,
         max_xml_elements: usize::MAX,
         max_cells: usize::MAX,
+        max_imported_models: usize::MAX,
         max_id_chars: usize::MAX,
         ..dmn::Limits::default()
     }

@@ -1,10 +1,15 @@
 //! Reads the files of a deployment, each by its kind; every problem of every file is told at once.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bpmn::Process;
 use protocol::{Deploy, Name, Rejection, Resource};
+use state::StateError;
 
+use super::imports::{Imports, Source};
 use crate::failure::Failure;
 use crate::options::Options;
+use crate::work::Work;
 
 /// A file that can be deployed.
 pub(crate) struct ReadFile<'d> {
@@ -16,7 +21,11 @@ pub(crate) struct ReadFile<'d> {
 /// What is in a file.
 pub(crate) enum Content {
     Processes(Vec<Process>),
-    Decisions(dmn::DecisionRequirements),
+    Decisions {
+        graph: dmn::DecisionRequirements,
+        /// Those of its deployment by their places among the files read.
+        imports: Vec<Source>,
+    },
     Form(Head),
     /// Anything that the engine only keeps and hands out.
     Other(Head),
@@ -28,32 +37,83 @@ pub(crate) struct Head {
     pub version_tag: Option<Name>,
 }
 
-/// Reads all files.
-pub(crate) fn read<'d>(deploy: &'d Deploy, options: &Options) -> Result<Vec<ReadFile<'d>>, Failure> {
-    let mut problems = Vec::new();
-    let mut files: Vec<ReadFile> = Vec::new();
-    if deploy.resources.is_empty() {
-        problems.push("Expected to deploy at least one resource, but none given".to_owned());
-    }
-    for (at, resource) in deploy.resources.iter().enumerate() {
-        let name = &resource.name;
-        if deploy.resources[..at].iter().any(|other| other.name == *name) {
-            problems.push(format!("'{name}': the deployment has two resources of this name"));
-            continue;
+impl Work<'_> {
+    /// Reads all files. A DMN file comes behind those that it imports; else they keep their order.
+    pub fn read_files<'d>(&mut self, deploy: &'d Deploy) -> Result<Vec<ReadFile<'d>>, Failure> {
+        let resources = &deploy.resources;
+        let mut problems = Vec::new();
+        if resources.is_empty() {
+            problems.push("Expected to deploy at least one resource, but none given".to_owned());
         }
-        match read_file(resource, options) {
-            Ok(content) => {
-                let checksum = xxhash_rust::xxh3::xxh3_128(&resource.content).to_be_bytes();
-                files.push(ReadFile { resource, checksum, content });
+        let of_decisions: Vec<usize> =
+            (0..resources.len()).filter(|place| extension(&resources[*place]) == "dmn").collect();
+        let imports = Imports::find(self, &deploy.tenant_id, resources, &of_decisions)?;
+        let mut names = BTreeSet::new();
+        let mut files: Vec<ReadFile> = Vec::new();
+        // Where the file of a place is among those that were read.
+        let mut read: BTreeMap<usize, usize> = BTreeMap::new();
+        for place in imports.order(resources.len()) {
+            let resource = &resources[place];
+            let name = &resource.name;
+            if !names.insert(name) {
+                problems.push(format!("'{name}': the deployment has two resources of this name"));
+                continue;
             }
-            Err(found) => problems.push(format!("'{name}': {found}")),
+            let content = match imports.of(place) {
+                Ok([]) => read_file(resource, self.options),
+                Ok(sources) => self.read_importing(resources, place, sources, &files, &read)?,
+                Err(problem) => Err(problem.to_owned()),
+            };
+            match content {
+                Ok(content) => {
+                    let checksum = xxhash_rust::xxh3::xxh3_128(&resource.content).to_be_bytes();
+                    read.insert(place, files.len());
+                    files.push(ReadFile { resource, checksum, content });
+                }
+                Err(found) => problems.push(format!("'{name}': {found}")),
+            }
         }
+        check_ids(&files, &mut problems);
+        if problems.is_empty() {
+            return Ok(files);
+        }
+        Err(Rejection::invalid_argument(with_heading(&problems.join("\n"))).into())
     }
-    check_ids(&files, &mut problems);
-    if problems.is_empty() {
-        return Ok(files);
+
+    /// Reads a DMN file that imports others. What it imports from its deployment stands among the files already, unless
+    /// it has problems or imports this one.
+    fn read_importing(
+        &mut self,
+        resources: &[Resource],
+        place: usize,
+        sources: &[Source],
+        files: &[ReadFile],
+        read: &BTreeMap<usize, usize>,
+    ) -> Result<Result<Content, String>, StateError> {
+        let mut parser = dmn::Parser::new(self.options.dmn.clone());
+        let mut imports = Vec::new();
+        for source in sources {
+            match *source {
+                Source::Deployed(key) => {
+                    parser = parser.with_import(&self.definitions.decisions(self.tables, key)?);
+                    imports.push(*source);
+                }
+                Source::Beside(other) => {
+                    let at = read.get(&other).copied();
+                    let Some((at, Content::Decisions { graph, .. })) = at.map(|at| (at, &files[at].content))
+                    else {
+                        let name = &resources[other].name;
+                        return Ok(Err(format!(
+                            "import: '{name}' has problems of its own, or imports this file in its turn"
+                        )));
+                    };
+                    parser = parser.with_import(graph);
+                    imports.push(Source::Beside(at));
+                }
+            }
+        }
+        Ok(read_decisions(&resources[place].content, &parser, imports, &self.options.dmn))
     }
-    Err(Rejection::invalid_argument(with_heading(&problems.join("\n"))).into())
 }
 
 /// The text of a refusal.
@@ -61,13 +121,17 @@ pub(crate) fn with_heading(problems: &str) -> String {
     format!("Expected to deploy new resources, but encountered the following errors:\n{problems}")
 }
 
+fn extension(resource: &Resource) -> &str {
+    resource.name.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
 fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> {
     let content = &resource.content;
-    match resource.name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+    match extension(resource) {
         "bpmn" | "xml" => bpmn::parse(content, &options.bpmn)
             .map(Content::Processes)
             .map_err(|problems| problems.to_string()),
-        "dmn" => read_decisions(content, &options.dmn),
+        "dmn" => read_decisions(content, &dmn::Parser::new(options.dmn.clone()), Vec::new(), &options.dmn),
         "form" => read_head(content, "form", options).map(Content::Form),
         "rpa" => read_head(content, "script", options).map(Content::Other),
         _ => {
@@ -78,13 +142,18 @@ fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> 
     }
 }
 
-fn read_decisions(content: &[u8], limits: &dmn::Limits) -> Result<Content, String> {
-    let graph = dmn::parse(content, limits).map_err(|problems| problems.to_string())?;
+fn read_decisions(
+    content: &[u8],
+    parser: &dmn::Parser,
+    imports: Vec<Source>,
+    limits: &dmn::Limits,
+) -> Result<Content, String> {
+    let graph = parser.parse(content).map_err(|problems| problems.to_string())?;
     if graph.id().trim().is_empty() {
         return Err("definitions must have a non-blank attribute 'id'".to_owned());
     }
     check_length(graph.id(), "the ID of definitions", limits.max_id_chars)?;
-    Ok(Content::Decisions(graph))
+    Ok(Content::Decisions { graph, imports })
 }
 
 /// ID and version tag of a file that is a JSON object.
@@ -122,7 +191,7 @@ fn check_length(text: &str, what: &str, max_chars: usize) -> Result<(), String> 
 
 /// An ID may occur once in a deployment for each kind of definition.
 fn check_ids(files: &[ReadFile], problems: &mut Vec<String>) {
-    let mut seen: std::collections::BTreeMap<(&str, &str), &Name> = std::collections::BTreeMap::new();
+    let mut seen: BTreeMap<(&str, &str), &Name> = BTreeMap::new();
     for file in files {
         let name = &file.resource.name;
         let mut see = |kind: &'static str, id| {
@@ -132,7 +201,7 @@ fn check_ids(files: &[ReadFile], problems: &mut Vec<String>) {
         };
         match &file.content {
             Content::Processes(models) => models.iter().for_each(|model| see("process", &model.id)),
-            Content::Decisions(graph) => {
+            Content::Decisions { graph, .. } => {
                 see("decision requirements", graph.id());
                 graph.decisions().for_each(|decision| see("decision", decision.id));
             }

@@ -266,23 +266,6 @@ fn a_missing_version_tag_is_an_incident_and_null_a_result() {
 }
 
 #[test]
-fn a_file_that_imports_another_is_refused() {
-    let low = single("low", "low", "t", "1");
-    let top = r##"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="top" name="top" namespace="top"><import namespace="n" name="base" importType="https://www.omg.org/spec/DMN/20191111/MODEL/"/><decision id="d" name="d"><literalExpression><text>1</text></literalExpression></decision></definitions>"##;
-    check_with(
-        &[("low.dmn", &low), ("top.dmn", top)],
-        Options::default(),
-        "deploy low.dmn
-         deploy low.dmn top.dmn",
-        expect![[r#"
-              = deployed decisions:low v1 decision:low v1
-            > deploy low.dmn top.dmn
-              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'top.dmn': import of 'top': no model with the namespace 'n' is there to import
-        "#]],
-    );
-}
-
-#[test]
 fn a_failed_evaluation_is_an_incident_and_tried_again() {
     check_with(
         &[

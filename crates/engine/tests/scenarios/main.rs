@@ -23,6 +23,7 @@ mod compensation;
 mod compensation_scopes;
 mod complex;
 mod conditions;
+mod decision_imports;
 mod decisions;
 mod deletion;
 mod deployment;
