@@ -603,6 +603,9 @@ macro_rules! names {
         pub enum $type { $(#[doc = $text] $(#[$vmeta])* $variant),* }
 
         impl $type {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
             /// The name in records and in the API.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }

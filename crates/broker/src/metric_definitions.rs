@@ -12,30 +12,6 @@ use crate::write_limit::WriteLimitStatus;
 
 const PARTITION: (&str, &str) = ("partition", "1");
 
-/// Element types that are counted.
-const ELEMENT_TYPES: &[ElementType] = &[
-    ElementType::Process,
-    ElementType::SubProcess,
-    ElementType::StartEvent,
-    ElementType::IntermediateCatchEvent,
-    ElementType::IntermediateThrowEvent,
-    ElementType::BoundaryEvent,
-    ElementType::EndEvent,
-    ElementType::ServiceTask,
-    ElementType::ReceiveTask,
-    ElementType::UserTask,
-    ElementType::ManualTask,
-    ElementType::Task,
-    ElementType::ExclusiveGateway,
-    ElementType::InclusiveGateway,
-    ElementType::ParallelGateway,
-    ElementType::EventBasedGateway,
-    ElementType::CallActivity,
-    ElementType::BusinessRuleTask,
-    ElementType::ScriptTask,
-    ElementType::SendTask,
-];
-
 /// Handles of the metrics that are touched per batch.
 pub(crate) struct Metrics {
     commit_latency: Histogram,
@@ -130,7 +106,7 @@ pub(crate) fn refused(cause: &'static str) {
 /// Publishes figures.
 pub(crate) fn publish(figures: &Figures) {
     let counters = figures.counters;
-    for &element_type in ELEMENT_TYPES {
+    for &element_type in ElementType::ALL {
         for (action, name) in [
             (ElementAction::Activated, "activated"),
             (ElementAction::Completed, "completed"),

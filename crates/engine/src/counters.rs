@@ -48,8 +48,8 @@ impl JobAction {
     ];
 }
 
-/// How many element types there may be.
-const ELEMENT_TYPES: usize = 64;
+/// How many element types there are.
+const ELEMENT_TYPES: usize = ElementType::ALL.len();
 
 /// Counts since the engine was opened.
 #[derive(Debug, Clone)]
@@ -98,7 +98,7 @@ impl Default for Counters {
 
 impl Counters {
     pub(crate) fn count_element(&mut self, element_type: ElementType, action: ElementAction) {
-        self.elements[element_type as usize % ELEMENT_TYPES][action as usize] += 1;
+        self.elements[element_type as usize][action as usize] += 1;
     }
 
     pub(crate) fn count_decision(&mut self, is_evaluated: bool) {
@@ -115,6 +115,26 @@ impl Counters {
 
     /// How often something happened to elements of a type.
     pub fn element(&self, element_type: ElementType, action: ElementAction) -> u64 {
-        self.elements[element_type as usize % ELEMENT_TYPES][action as usize]
+        self.elements[element_type as usize][action as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_type_is_counted_by_itself() {
+        let mut counters = Counters::default();
+        for (times, element_type) in ElementType::ALL.iter().enumerate() {
+            for _ in 0..=times {
+                counters.count_element(*element_type, ElementAction::Completed);
+            }
+        }
+        for (times, element_type) in ElementType::ALL.iter().enumerate() {
+            let count = counters.element(*element_type, ElementAction::Completed);
+            assert_eq!(count, times as u64 + 1, "{element_type}");
+        }
+        assert!(ElementType::ALL.contains(&ElementType::AdHocSubProcessInnerInstance));
     }
 }
