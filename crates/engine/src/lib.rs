@@ -13,6 +13,7 @@ mod ad_hoc;
 mod awaited;
 pub mod batch_operation;
 mod business_id;
+mod call_path;
 mod children;
 mod cluster_variables;
 mod collection;

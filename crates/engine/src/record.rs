@@ -205,7 +205,11 @@ impl Work<'_> {
                 _ => Name::default(),
             };
             let instance = found.map(|(instance, _)| instance);
+            let path = work.call_path(incident.process_instance_key, incident.element_instance_key);
             IncidentRecord {
+                element_instance_path: path.element_instances,
+                process_definition_path: path.definitions,
+                calling_element_path: path.calling_elements,
                 error_type: text(incident.error_type.as_str()),
                 error_message: incident.error_message.clone(),
                 bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),

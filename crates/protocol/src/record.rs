@@ -213,6 +213,8 @@ records! {
         4 process_instance_key: Key, 5 element_id: Name, 6 element_instance_key: Key,
         7 #[serde(serialize_with = "key_or_none")] job_key: Option<Key>, 8 variable_scope_key: Key, 9 tenant_id: Name,
         10 root_process_instance_key: Key,
+        11 #[cbor(default)] element_instance_path: Vec<Vec<Key>>, 12 #[cbor(default)] process_definition_path: Vec<Key>,
+        13 #[cbor(default)] calling_element_path: Vec<u32>,
     }
     /// A timer.
     TimerRecord {

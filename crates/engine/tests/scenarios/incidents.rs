@@ -1,8 +1,9 @@
 //! Incidents and what resolving them does.
 
 use expect_test::expect;
+use protocol::{Command, CreateInstance, DefinitionRef, Intent, RecordValue};
 
-use crate::support::check;
+use crate::support::{Harness, check};
 
 #[test]
 fn a_failed_input_mapping_is_tried_again() {
@@ -339,4 +340,47 @@ fn a_script_that_is_tried_again_takes_its_inputs_anew() {
               p.z = 3 created
         "#]],
     );
+}
+
+#[test]
+fn an_incident_tells_the_way_down_to_it() {
+    let mut harness = Harness::new();
+    let bottom = r#"process bottom
+        start s
+        sub box {
+        start i
+        job a in:x="=assert(a, a != null)"
+        end j
+        i -> a -> j
+        }
+        end e
+        s -> box -> e"#;
+    let middle = "process middle\n start s\n call down process=bottom\n end e\n s -> down -> e";
+    // The IDs of its call activities, sorted, are "another" and "down".
+    let top = "process top\n start s\n call down process=middle\n call another process=none\n end e\n s -> down -> another -> e";
+    harness.deploy(&[("bottom.bpmn", bottom), ("middle.bpmn", middle), ("top.bpmn", top)]).unwrap();
+    let create = CreateInstance::of(DefinitionRef::Id { id: "top".into(), version: None });
+    harness.command(Command::CreateInstance(create)).unwrap().unwrap();
+    let (_, incident) = harness.engine().tables().incidents.first(..).unwrap().unwrap();
+    let (root_key, lowest) = {
+        let instances = harness.engine().tables().instances.scan(.., 9).unwrap();
+        (instances[0].0, instances[2].0)
+    };
+    harness.command(Command::CancelInstance { process_instance_key: root_key, operation_reference: None });
+    let told: Vec<_> = harness
+        .records()
+        .filter_map(|record| match &record.value {
+            RecordValue::Incident(it) => Some((record.intent, it.clone())),
+            _ => None,
+        })
+        .collect();
+    let [(Intent::Created, created), (Intent::Resolved, resolved)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(created.element_instance_path, resolved.element_instance_path);
+    let path = &created.element_instance_path;
+    assert_eq!(path.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 3]);
+    assert_eq!((path[0][0], path[2][0], path[2][2]), (root_key, lowest, incident.element_instance_key));
+    assert_eq!(created.calling_element_path, [1, 0]);
+    assert_eq!(created.process_definition_path.len(), 3);
+    assert_eq!(created.process_definition_path[2], created.process_definition_key);
+    harness.verify_replay(1);
 }

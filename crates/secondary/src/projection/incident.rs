@@ -1,6 +1,6 @@
 //! Incidents, and the flags of what has one.
 
-use protocol::{IncidentRecord, Intent, Record, error_hash};
+use protocol::{IncidentRecord, Intent, Key, Record, error_hash};
 
 use crate::change::{Batch, RowId};
 use crate::model::{element_instance as element, incident, process_instance as instance};
@@ -43,14 +43,22 @@ pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) 
     };
     batch
         .update(&element::ENTITY, RowId::Key(value.element_instance_key))
-        .set(element::INCIDENT_KEY, Value::from(state))
-        .add(element::HAS_INCIDENT, amount);
-    // Whoever calls an instance with an incident has one, too.
-    let mut holders = vec![value.process_instance_key];
-    if value.root_process_instance_key != value.process_instance_key {
-        holders.push(value.root_process_instance_key);
-    }
-    for key in holders {
+        .set(element::INCIDENT_KEY, Value::from(state));
+    let (instances, elements) = holders(value);
+    for key in instances {
         batch.update(&instance::ENTITY, RowId::Key(key)).add(instance::HAS_INCIDENT, amount);
     }
+    for key in elements {
+        batch.update(&element::ENTITY, RowId::Key(key)).add(element::HAS_INCIDENT, amount);
+    }
+}
+
+/// Process instances and element instances that have an incident: where it is, the scopes around that, and whoever called.
+fn holders(value: &IncidentRecord) -> (Vec<Key>, Vec<Key>) {
+    let (mut instances, mut elements) = (Vec::new(), Vec::new());
+    for level in &value.element_instance_path {
+        instances.extend(level.first());
+        elements.extend(level.iter().skip(1));
+    }
+    (instances, elements)
 }

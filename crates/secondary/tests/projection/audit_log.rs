@@ -172,6 +172,9 @@ fn an_item_of_a_batch_operation_names_it() {
         variable_scope_key: 11,
         tenant_id: Name::default_tenant(),
         root_process_instance_key: 9,
+        element_instance_path: vec![vec![9, 11]],
+        process_definition_path: vec![4],
+        calling_element_path: vec![],
     };
     let incident = Record {
         batch_operation_reference: Some(50),
