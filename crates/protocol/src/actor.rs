@@ -43,9 +43,15 @@ impl Command {
     pub fn subjects(&self) -> &'static [ValueType] {
         use ValueType as V;
         match self.asked() {
-            Self::Deploy(_) | Self::DeleteResource(_) => {
-                &[V::Process, V::Decision, V::DecisionRequirements, V::Form, V::Resource]
-            }
+            Self::Deploy(_) | Self::DeleteResource(_) => &[
+                V::Process,
+                V::Decision,
+                V::DecisionRequirements,
+                V::Form,
+                V::Resource,
+                V::BatchOperationCreation,
+            ],
+            Self::DeleteHistory(_) => &[V::HistoryDeletion],
             Self::CreateInstance(_) => &[V::ProcessInstanceCreation],
             Self::CancelInstance { .. } => &[V::ProcessInstance],
             Self::ModifyInstance(_) => &[V::ProcessInstanceModification],
@@ -75,6 +81,7 @@ impl BatchAction {
             Self::Resolve => &[ValueType::Incident],
             Self::Migrate(_) => &[ValueType::ProcessInstanceMigration],
             Self::Modify(_) => &[ValueType::ProcessInstanceModification],
+            Self::DeleteHistory(_) | Self::DeleteWithResource(_) => &[ValueType::HistoryDeletion],
         }
     }
 }

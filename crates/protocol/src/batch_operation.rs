@@ -3,13 +3,15 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
-use crate::{BatchOperationItem, Key, MigrationPlan, MoveElement, Name};
+use crate::{BatchOperationItem, HistoryKind, Key, MigrationPlan, MoveElement, Name};
 
 named! {
     /// What a batch operation does, as the API names it.
     BatchOperationType {
         CancelProcessInstance = 0 "CANCEL_PROCESS_INSTANCE", ResolveIncident = 1 "RESOLVE_INCIDENT",
         MigrateProcessInstance = 2 "MIGRATE_PROCESS_INSTANCE", ModifyProcessInstance = 3 "MODIFY_PROCESS_INSTANCE",
+        DeleteProcessInstance = 4 "DELETE_PROCESS_INSTANCE", DeleteDecisionInstance = 5 "DELETE_DECISION_INSTANCE",
+        DeleteProcessDefinition = 6 "DELETE_PROCESS_DEFINITION", DeleteDecisionDefinition = 7 "DELETE_DECISION_DEFINITION",
     }
 }
 
@@ -60,6 +62,20 @@ pub struct AddBatchItems {
     /// Why they could not be found; it ends with that.
     #[n(3)]
     pub error: Option<Name>,
+    /// What each of them is of, in the same order, if the engine has forgotten that: for deletions of histories.
+    #[cbor(n(4), default)]
+    pub owners: Vec<HistoryOwner>,
+}
+
+/// What something that has ended was of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
+pub struct HistoryOwner {
+    /// ID of the process or the decision.
+    #[n(0)]
+    pub definition_id: Name,
+    /// Its tenant.
+    #[n(1)]
+    pub tenant_id: Name,
 }
 
 /// What to do with each item.
@@ -77,6 +93,12 @@ pub enum BatchAction {
     /// Moves tokens of process instances, each from all instances of one element to another element.
     #[n(3)]
     Modify(#[n(0)] Vec<MoveElement>),
+    /// Deletes what is kept of instances that have ended, or of evaluations.
+    #[n(4)]
+    DeleteHistory(#[n(0)] HistoryKind),
+    /// Deletes what is kept of all that a resource had, which is deleted itself.
+    #[n(5)]
+    DeleteWithResource(#[n(0)] HistoryKind),
 }
 
 impl BatchAction {
@@ -87,6 +109,14 @@ impl BatchAction {
             Self::Resolve => BatchOperationType::ResolveIncident,
             Self::Migrate(_) => BatchOperationType::MigrateProcessInstance,
             Self::Modify(_) => BatchOperationType::ModifyProcessInstance,
+            Self::DeleteHistory(HistoryKind::ProcessInstance) => BatchOperationType::DeleteProcessInstance,
+            Self::DeleteHistory(HistoryKind::DecisionInstance) => BatchOperationType::DeleteDecisionInstance,
+            Self::DeleteWithResource(HistoryKind::ProcessInstance) => {
+                BatchOperationType::DeleteProcessDefinition
+            }
+            Self::DeleteWithResource(HistoryKind::DecisionInstance) => {
+                BatchOperationType::DeleteDecisionDefinition
+            }
         }
     }
 }

@@ -371,6 +371,9 @@ pub struct DeleteResource {
     /// Echoed in the records of this command.
     #[n(1)]
     pub operation_reference: Option<u64>,
+    /// Whether the histories of its instances, or of the evaluations of its decisions, are deleted by a batch operation.
+    #[cbor(n(2), default)]
+    pub delete_history: bool,
 }
 
 /// Which process definition is meant.

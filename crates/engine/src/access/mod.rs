@@ -13,8 +13,8 @@ pub(crate) mod rights;
 use std::sync::Arc;
 
 use protocol::{
-    Access, Caller, Command, Key, Name, PermissionType, Rejection, RejectionType, ResourceType,
-    UserTaskProperty,
+    Access, Caller, Command, DeleteHistory, Key, Name, PermissionType, Rejection, RejectionType,
+    ResourceType, UserTaskProperty,
 };
 use state::StateError;
 
@@ -107,6 +107,12 @@ impl Work<'_> {
         let Some(instance) = self.tables.instances.get(&key)? else { return Ok(()) };
         let need = Need::process(permission, &instance.process_id);
         self.check_demands(&caller, &Demands::new(Some(instance.tenant_id.clone()), need))
+    }
+
+    /// Refuses a deletion of what is kept of something: for parts of a command that come later.
+    pub fn check_history(&mut self, delete: &DeleteHistory) -> Result<(), Failure> {
+        let Some(caller) = self.checked_caller() else { return Ok(()) };
+        self.check_demands(&caller, &needs::demands_of_history(delete))
     }
 
     /// Whether somebody may work on the jobs of a process instance.

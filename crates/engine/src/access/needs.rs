@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use protocol::{
     BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command, DefinitionRef,
-    DeleteHistory, EvaluateDecision, GlobalListenerCommand, HistoryKind, IdentityCommand, Key, Name,
-    PermissionType as P, ResourceType as R, UserTaskOperation, UserTaskProperty,
+    DeleteHistory, DeleteResource, EvaluateDecision, GlobalListenerCommand, HistoryKind, IdentityCommand,
+    Key, Name, PermissionType as P, ResourceType as R, UserTaskOperation, UserTaskProperty,
 };
 use state::StateError;
 
@@ -40,7 +40,7 @@ impl Work<'_> {
             | Command::Unban { .. } => Ok(None),
             Command::Asked { command, .. } => self.demands(command, caller),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
-            Command::DeleteResource(delete) => Ok(self.demands_of_resource(delete.resource_key)?),
+            Command::DeleteResource(delete) => self.demands_of_resource(delete),
             Command::DeleteHistory(delete) => Ok(Some(demands_of_history(delete))),
             Command::CreateInstance(create) => {
                 self.demands_of_creation(&create.definition, &create.tenant_id, caller)
@@ -122,15 +122,26 @@ impl Work<'_> {
         }
     }
 
-    fn demands_of_resource(&self, key: Key) -> Result<Option<Demands>, StateError> {
+    /// Histories of instances are deleted one by one for whoever may; here it is enough to be allowed to ask for that.
+    fn demands_of_resource(&self, delete: &DeleteResource) -> Result<Option<Demands>, Failure> {
+        let key = delete.resource_key;
         let demands = |tenant_id: &Name, permission, id: &Name| {
             Ok(Some(Demands::new(Some(tenant_id.clone()), Need::of(R::Resource, permission, id.clone()))))
         };
+        let with_history = |demands: Result<Option<Demands>, Failure>, kind| {
+            let mut demands = demands?;
+            if let Some(demands) = demands.as_mut().filter(|_| delete.delete_history) {
+                demands.permissions.push(needs_of_batch(kind));
+            }
+            Ok(demands)
+        };
         if let Some(definition) = self.tables.definitions.get(&key)? {
-            return demands(&definition.tenant_id, P::DeleteProcess, &definition.process_id);
+            let demands = demands(&definition.tenant_id, P::DeleteProcess, &definition.process_id);
+            return with_history(demands, BatchOperationType::DeleteProcessDefinition);
         }
         if let Some(graph) = self.tables.decision_requirements.get(&key)? {
-            return demands(&graph.tenant_id, P::DeleteDrd, &graph.id);
+            let demands = demands(&graph.tenant_id, P::DeleteDrd, &graph.id);
+            return with_history(demands, BatchOperationType::DeleteDecisionDefinition);
         }
         for (kind, permission) in
             [(DefinitionKind::Form, P::DeleteForm), (DefinitionKind::Resource, P::DeleteResource)]
@@ -360,7 +371,7 @@ impl Work<'_> {
 }
 
 /// What is kept of an instance belongs to the definition that it was of.
-fn demands_of_history(delete: &DeleteHistory) -> Demands {
+pub(super) fn demands_of_history(delete: &DeleteHistory) -> Demands {
     let id = delete.definition_id.clone();
     let need = match delete.kind {
         HistoryKind::ProcessInstance => Need::process(P::DeleteProcessInstance, &id),
@@ -370,14 +381,21 @@ fn demands_of_history(delete: &DeleteHistory) -> Demands {
 }
 
 fn demands_of_batch(kind: BatchOperationType) -> Demands {
+    Demands { tenant_id: None, is_new: true, permissions: vec![needs_of_batch(kind)] }
+}
+
+fn needs_of_batch(kind: BatchOperationType) -> Vec<Need> {
     let permission = match kind {
         BatchOperationType::CancelProcessInstance => P::CreateBatchOperationCancelProcessInstance,
         BatchOperationType::ResolveIncident => P::CreateBatchOperationResolveIncident,
         BatchOperationType::MigrateProcessInstance => P::CreateBatchOperationMigrateProcessInstance,
         BatchOperationType::ModifyProcessInstance => P::CreateBatchOperationModifyProcessInstance,
+        BatchOperationType::DeleteProcessInstance => P::CreateBatchOperationDeleteProcessInstance,
+        BatchOperationType::DeleteDecisionInstance => P::CreateBatchOperationDeleteDecisionInstance,
+        BatchOperationType::DeleteProcessDefinition => P::CreateBatchOperationDeleteProcessDefinition,
+        BatchOperationType::DeleteDecisionDefinition => P::CreateBatchOperationDeleteDecisionDefinition,
     };
-    let any_of = vec![Need::any(R::Batch, permission), Need::any(R::Batch, P::Create)];
-    Demands { tenant_id: None, is_new: true, permissions: vec![any_of] }
+    vec![Need::any(R::Batch, permission), Need::any(R::Batch, P::Create)]
 }
 
 fn demands_of_listener(command: &GlobalListenerCommand) -> Option<Demands> {

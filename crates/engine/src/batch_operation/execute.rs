@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Document, Intent, Key,
-    MigrateInstance, ModifyInstance, Name, PermissionType,
+    BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, DeleteHistory, Document,
+    Intent, Key, MigrateInstance, ModifyInstance, Name, PermissionType, Response,
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
@@ -16,15 +16,6 @@ use crate::work::Work;
 const MAX_ATTEMPTS: u32 = 16;
 /// Items that one step cancels.
 const CANCELED_PER_STEP: usize = 256;
-
-/// What whoever asked needs for each item.
-const fn permission(action: &BatchAction) -> PermissionType {
-    match action {
-        BatchAction::Cancel => PermissionType::CancelProcessInstance,
-        BatchAction::Resolve | BatchAction::Migrate(_) => PermissionType::UpdateProcessInstance,
-        BatchAction::Modify(_) => PermissionType::ModifyProcessInstance,
-    }
-}
 
 impl Work<'_> {
     /// Does the next item. A refusal undoes all of it; then [`Work::fail_batch_item`] is called instead.
@@ -55,23 +46,57 @@ impl Work<'_> {
             return Ok(());
         }
         self.caller = plan.caller.clone().map(Arc::new);
-        self.check_process_instance(instance_key, permission(&plan.action))?;
-        match &plan.action {
-            BatchAction::Cancel => self.cancel_instance(instance_key)?,
-            BatchAction::Resolve => self.resolve_with_retries(item_key)?,
-            BatchAction::Migrate(plan) => self.migrate_instance(&MigrateInstance {
-                process_instance_key: instance_key,
-                plan: plan.clone(),
-                operation_reference: self.operation_reference,
-            })?,
-            BatchAction::Modify(moves) => self.modify_instance(&ModifyInstance {
-                moves: moves.clone(),
-                operation_reference: self.operation_reference,
-                ..ModifyInstance::of(instance_key)
-            })?,
-        };
+        self.execute_item(&plan.action, item_key, &item)?;
         self.finish_item(key, operation, item_key, item, BatchItemState::Completed, None);
         Ok(())
+    }
+
+    /// Does one item, if whoever asked may have that done.
+    fn execute_item(
+        &mut self,
+        action: &BatchAction,
+        item_key: Key,
+        item: &BatchItem,
+    ) -> Result<Response, Failure> {
+        let instance_key = item.process_instance_key;
+        match action {
+            BatchAction::Cancel => {
+                self.check_process_instance(instance_key, PermissionType::CancelProcessInstance)?;
+                self.cancel_instance(instance_key)
+            }
+            BatchAction::Resolve => {
+                self.check_process_instance(instance_key, PermissionType::UpdateProcessInstance)?;
+                self.resolve_with_retries(item_key)
+            }
+            BatchAction::Migrate(plan) => {
+                self.check_process_instance(instance_key, PermissionType::UpdateProcessInstance)?;
+                self.migrate_instance(&MigrateInstance {
+                    process_instance_key: instance_key,
+                    plan: plan.clone(),
+                    operation_reference: self.operation_reference,
+                })
+            }
+            BatchAction::Modify(moves) => {
+                self.check_process_instance(instance_key, PermissionType::ModifyProcessInstance)?;
+                self.modify_instance(&ModifyInstance {
+                    moves: moves.clone(),
+                    operation_reference: self.operation_reference,
+                    ..ModifyInstance::of(instance_key)
+                })
+            }
+            BatchAction::DeleteHistory(kind) | BatchAction::DeleteWithResource(kind) => {
+                let owner = item.owner.clone().unwrap_or_default();
+                let delete = DeleteHistory {
+                    kind: *kind,
+                    key: item_key,
+                    definition_id: owner.definition_id,
+                    tenant_id: owner.tenant_id,
+                    operation_reference: self.operation_reference,
+                };
+                self.check_history(&delete)?;
+                self.delete_history(&delete)
+            }
+        }
     }
 
     /// The item that comes next could not be done; the search for items could not be, if they are not known yet.
@@ -103,6 +128,8 @@ impl Work<'_> {
             BatchAction::Cancel | BatchAction::Migrate(_) | BatchAction::Modify(_) => {
                 !self.tables.instances.contains(&item_key)?
             }
+            // Secondary storage has it, and takes a second deletion as well.
+            BatchAction::DeleteHistory(_) | BatchAction::DeleteWithResource(_) => false,
         })
     }
 
@@ -137,7 +164,7 @@ impl Work<'_> {
     }
 
     /// An incident of a job without retries would only come back, so the job gets one.
-    fn resolve_with_retries(&mut self, incident_key: Key) -> Result<protocol::Response, Failure> {
+    fn resolve_with_retries(&mut self, incident_key: Key) -> Result<Response, Failure> {
         let job_key = self.tables.incidents.get(&incident_key)?.and_then(|incident| incident.job_key);
         if let Some(job_key) = job_key
             && let Some(job) = self.tables.jobs.get(&job_key)?

@@ -1,6 +1,6 @@
 //! Items of a batch operation that were found in secondary storage.
 
-use protocol::{AddBatchItems, BatchItemState, BatchOperationState, Rejection, Response};
+use protocol::{AddBatchItems, BatchOperationState, Rejection, Response};
 
 use super::has_ended;
 use super::row::BatchItem;
@@ -31,16 +31,12 @@ impl Work<'_> {
             return Ok(Response::Done);
         }
         let mut items = Vec::with_capacity(add.items.len());
-        for found in add.items.iter().filter(|found| found.item_key > operation.cursor) {
-            let item = BatchItem {
-                process_instance_key: found.process_instance_key,
-                root_process_instance_key: found.root_process_instance_key,
-                state: BatchItemState::Active,
-                processed_ms: None,
-                error_message: None,
-            };
-            self.tables.batch_items.put((key, found.item_key), item);
-            items.push(found.clone());
+        for (at, found) in add.items.iter().enumerate() {
+            if found.item_key > operation.cursor {
+                let item = BatchItem::new(found, add.owners.get(at).cloned());
+                self.tables.batch_items.put((key, found.item_key), item);
+                items.push(found.clone());
+            }
         }
         operation.total += items.len() as u64;
         operation.cursor = items.last().map_or(operation.cursor, |last| last.item_key);

@@ -88,7 +88,7 @@ impl Work<'_> {
                     target_process_definition_key: plan.target_definition_key,
                     mapping_instructions: plan.mappings.clone(),
                 }),
-                BatchAction::Cancel | BatchAction::Resolve | BatchAction::Modify(_) => None,
+                _ => None,
             },
             modification_plan: match &create.action {
                 BatchAction::Modify(moves) => {

@@ -3,8 +3,8 @@
 
 use minicbor::{Decode, Encode};
 use protocol::{
-    Actor, BatchAction, BatchItemState, BatchOperationState, BatchOperationType, Caller, InstanceFilter, Key,
-    Name,
+    Actor, BatchAction, BatchItemState, BatchOperationItem, BatchOperationState, BatchOperationType, Caller,
+    HistoryOwner, InstanceFilter, Key, Name,
 };
 use state::minicbor_value;
 
@@ -73,7 +73,10 @@ impl BatchPlan {
         let mappings = match &self.action {
             BatchAction::Migrate(plan) => plan.mappings.len(),
             BatchAction::Modify(moves) => moves.len(),
-            BatchAction::Cancel | BatchAction::Resolve => 0,
+            BatchAction::Cancel
+            | BatchAction::Resolve
+            | BatchAction::DeleteHistory(_)
+            | BatchAction::DeleteWithResource(_) => 0,
         };
         let conditions = self.filter.all.len() + self.filter.any.iter().map(Vec::len).sum::<usize>();
         let search = self.search.as_ref().map_or(0, |search| search.len());
@@ -96,8 +99,27 @@ pub struct BatchItem {
     /// Why it was not.
     #[n(4)]
     pub error_message: Option<Name>,
+    /// What it was of, if it has ended.
+    #[n(5)]
+    pub owner: Option<HistoryOwner>,
 }
-minicbor_value!(
-    BatchItem,
-    weight = |item| 64 + item.error_message.as_ref().map_or(0, |message| message.len())
-);
+minicbor_value!(BatchItem, weight = |item| item.weight());
+
+impl BatchItem {
+    /// One that is to be done.
+    pub fn new(found: &BatchOperationItem, owner: Option<HistoryOwner>) -> Self {
+        Self {
+            process_instance_key: found.process_instance_key,
+            root_process_instance_key: found.root_process_instance_key,
+            state: BatchItemState::Active,
+            processed_ms: None,
+            error_message: None,
+            owner,
+        }
+    }
+
+    fn weight(&self) -> usize {
+        let owner = self.owner.as_ref().map_or(0, |owner| owner.definition_id.len() + owner.tenant_id.len());
+        64 + owner + self.error_message.as_ref().map_or(0, |message| message.len())
+    }
+}

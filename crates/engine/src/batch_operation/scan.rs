@@ -1,8 +1,8 @@
 //! Finding the items of a batch operation.
 
 use protocol::{
-    BatchAction, BatchItemState, BatchOperationChunkRecord, BatchOperationInitializationRecord,
-    BatchOperationItem, BatchOperationState, InstanceField, InstanceFilter, Intent, Key, Name, Operand, Test,
+    BatchAction, BatchOperationChunkRecord, BatchOperationInitializationRecord, BatchOperationItem,
+    BatchOperationState, InstanceField, InstanceFilter, Intent, Key, Name, Operand, Test,
 };
 use state::StateError;
 
@@ -39,19 +39,13 @@ impl Work<'_> {
             if !self.is_match(instance_key, &instance, &process, &plan.filter)? {
                 continue;
             }
-            let item = BatchItem {
-                process_instance_key: instance_key,
-                root_process_instance_key: instance.root_key,
-                state: BatchItemState::Active,
-                processed_ms: None,
-                error_message: None,
-            };
-            items.push(BatchOperationItem {
+            let item = BatchOperationItem {
                 item_key: candidate.key,
                 process_instance_key: instance_key,
                 root_process_instance_key: instance.root_key,
-            });
-            self.tables.batch_items.insert((key, candidate.key), item);
+            };
+            self.tables.batch_items.insert((key, candidate.key), BatchItem::new(&item, None));
+            items.push(item);
         }
         self.blame(0);
         operation.total += items.len() as u64;

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::work::Work;
 
 impl Work<'_> {
-    pub(super) fn delete_history(&mut self, delete: &DeleteHistory) -> Result<Response, Failure> {
+    pub(crate) fn delete_history(&mut self, delete: &DeleteHistory) -> Result<Response, Failure> {
         let is_process = delete.kind == HistoryKind::ProcessInstance;
         if is_process && self.tables.instances.contains(&delete.key)? {
             return Err(Rejection::invalid_state(format!(

@@ -1,9 +1,13 @@
 //! Deletes what was deployed. A process gets no new instances at once and is gone when the last running one has ended;
-//! everything else is gone at once, and the version before is the latest again.
+//! everything else is gone at once, and the version before is the latest again. What is kept of its instances stays, unless
+//! that is to go, too: then a batch operation deletes it.
 
 use std::sync::Arc;
 
-use protocol::{DeleteResource, Intent, Key, Rejection, ResourceDeletionRecord, Response};
+use protocol::{
+    BatchAction, CreateBatchOperation, DeleteResource, HistoryKind, InstanceFilter, Intent, Key, Name,
+    Rejection, ResourceDeletionRecord, Response,
+};
 
 use state::StateError;
 
@@ -39,13 +43,26 @@ impl Work<'_> {
             resource_key: key,
             tenant_id: tenant_id.clone(),
         });
+        let history = match &found {
+            Deletable::Process(_) => Some((HistoryKind::ProcessInstance, "processDefinitionKey")),
+            Deletable::Decisions(_) => Some((HistoryKind::DecisionInstance, "decisionRequirementsKey")),
+            Deletable::Stored(..) => None,
+        };
         match found {
             Deletable::Process(definition) => self.delete_process(key, &definition)?,
             Deletable::Decisions(graph) => self.remove_decisions(key, &graph)?,
             Deletable::Stored(kind, file) => self.remove_stored(kind, key, &file),
         }
         self.emit(deletion_key, Intent::Deleted, |_| ResourceDeletionRecord { resource_key: key, tenant_id });
-        Ok(Response::Done)
+        match history.filter(|_| delete.delete_history) {
+            Some((kind, property)) => self.create_batch_operation(&CreateBatchOperation {
+                action: BatchAction::DeleteWithResource(kind),
+                filter: InstanceFilter::default(),
+                operation_reference: delete.operation_reference,
+                search: Some(Name::from(format!("{{\"{property}\":\"{key}\"}}"))),
+            }),
+            None => Ok(Response::Done),
+        }
     }
 
     fn find_deletable(&self, key: Key) -> Result<Option<Deletable>, StateError> {

@@ -1,11 +1,13 @@
 //! What a command takes of whoever asks for it.
 
 use protocol::{
-    Authorization, AuthorizationScope as Scope, BatchAction, BroadcastSignal, Caller, Circle, CircleKind,
-    Command, CompleteJob, Condition, CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource,
-    Demand, Document, EntityType as E, IdentityCommand, InstanceField, InstanceFilter, Key, MappingRule,
-    Membership, Name, Operand, PermissionType as P, Principal, PublishMessage, RejectionType,
-    ResourceType as R, Response, SetVariables, Test, UserTaskCommand, UserTaskOperation, UserTaskProperty,
+    Actor, ActorType, AddBatchItems, Authorization, AuthorizationScope as Scope, BatchAction,
+    BatchOperationItem, BroadcastSignal, Caller, Circle, CircleKind, Command, CompleteJob, Condition,
+    CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource, Demand, Document, EntityType as E,
+    HistoryKind, HistoryOwner, IdentityCommand, InstanceField, InstanceFilter, Key, MappingRule, Membership,
+    Name, Operand, PermissionType as P, Principal, PublishMessage, Query, QueryReply, RecordValue,
+    RejectionType, ResourceType as R, Response, SetVariables, Test, UserTaskCommand, UserTaskOperation,
+    UserTaskProperty,
 };
 
 use crate::support::{Harness, document};
@@ -163,6 +165,7 @@ fn most_commands_take_a_permission_of_their_own() {
             Command::DeleteResource(DeleteResource {
                 resource_key: deployed.processes[0].process_definition_key,
                 operation_reference: None,
+                delete_history: false,
             }),
             P::DeleteProcess,
             (R::Resource, Some("p")),
@@ -316,6 +319,80 @@ fn items_of_a_batch_are_done_for_whoever_asked_for_it() {
     assert_eq!(running.len(), 1);
     assert_eq!(&*running[0].1.process_id, "p");
     harness.verify_replay(7);
+}
+
+#[test]
+fn histories_are_deleted_for_whoever_may_have_that_done() {
+    let mut harness = Harness::new();
+    let batch = || {
+        Command::CreateBatchOperation(CreateBatchOperation {
+            search: Some("{}".into()),
+            action: BatchAction::DeleteHistory(HistoryKind::DecisionInstance),
+            filter: InstanceFilter::default(),
+            operation_reference: None,
+        })
+    };
+    let permission = P::CreateBatchOperationDeleteDecisionInstance;
+    refused(run(&mut harness, ann(), batch()), permission, R::Batch, None);
+    allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[permission]);
+    let scope = Scope::Id("q".into());
+    allow(&mut harness, (E::User, "ann"), R::DecisionDefinition, scope, &[P::DeleteDecisionInstance]);
+    let created = run(&mut harness, ann(), batch()).unwrap();
+    let Response::BatchOperationCreated(created) = created else { panic!("{created:?}") };
+    let item =
+        |key| BatchOperationItem { item_key: key, process_instance_key: 0, root_process_instance_key: 0 };
+    let owner = |id: &str| HistoryOwner { definition_id: id.into(), tenant_id: Name::default_tenant() };
+    let add = AddBatchItems {
+        batch_operation_key: created.batch_operation_key,
+        items: vec![item(1), item(2)],
+        is_last: true,
+        error: None,
+        owners: vec![owner("p"), owner("q")],
+    };
+    run(&mut harness, None, Command::AddBatchItems(add)).unwrap();
+    let deleted: Vec<_> = harness
+        .records()
+        .filter_map(|record| match &record.value {
+            RecordValue::HistoryDeletion(it) => {
+                Some((it.resource_key, it.decision_definition_id.to_string(), record.actor.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    let by = Some(Actor { actor_type: ActorType::User, id: Some("ann".into()) });
+    assert_eq!(deleted, [(2, "q".to_owned(), by)]);
+    harness.verify_replay(9);
+}
+
+#[test]
+fn a_resource_goes_with_its_histories_for_whoever_may_ask_for_that() {
+    let mut harness = Harness::new();
+    let deployed = harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    let Response::Deployed(deployed) = deployed else { panic!("{deployed:?}") };
+    let resource_key = deployed.processes[0].process_definition_key;
+    let delete = |delete_history| {
+        Command::DeleteResource(DeleteResource { resource_key, operation_reference: Some(8), delete_history })
+    };
+    allow(&mut harness, (E::User, "ann"), R::Resource, Scope::Any, &[P::DeleteProcess]);
+    let permission = P::CreateBatchOperationDeleteProcessDefinition;
+    refused(run(&mut harness, ann(), delete(true)), permission, R::Batch, None);
+    allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[permission]);
+    let Ok(Response::BatchOperationCreated(created)) = run(&mut harness, ann(), delete(true)) else {
+        panic!("no batch operation")
+    };
+    assert_eq!(created.kind.as_str(), "DELETE_PROCESS_DEFINITION");
+    let QueryReply::BatchSearches(searches) = harness.read(&Query::BatchSearches).unwrap() else {
+        panic!("no searches")
+    };
+    assert_eq!(&*searches[0].filter, format!("{{\"processDefinitionKey\":\"{resource_key}\"}}"));
+    assert_eq!(harness.engine().tables().definitions.get(&resource_key).unwrap(), None);
+    // Without that nothing more happens.
+    let deployed = harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    let Response::Deployed(deployed) = deployed else { panic!("{deployed:?}") };
+    let resource_key = deployed.processes[0].process_definition_key;
+    let delete = DeleteResource { resource_key, operation_reference: None, delete_history: false };
+    assert_eq!(run(&mut harness, ann(), Command::DeleteResource(delete)), Ok(Response::Done));
+    harness.verify_replay(10);
 }
 
 #[test]

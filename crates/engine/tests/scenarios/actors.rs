@@ -254,7 +254,11 @@ fn who_changes_definitions_and_identities_is_told() {
     let mut run = deployed();
     let resource_key = run.last(|record| matches!(record.value, RecordValue::Process(_)));
     run.run(
-        Command::DeleteResource(DeleteResource { resource_key, operation_reference: None }),
+        Command::DeleteResource(DeleteResource {
+            resource_key,
+            operation_reference: None,
+            delete_history: false,
+        }),
         expect![[r#"
             PROCESS DELETING
             PROCESS DELETED

@@ -2,8 +2,8 @@
 
 use protocol::{
     AddBatchItems, BatchAction, BatchOperationChange, BatchOperationItem, BatchOperationView, Command,
-    CreateBatchOperation, CreateInstance, DefinitionRef, InstanceFilter, Intent, Key, Name, Query,
-    QueryReply, Rejection, Response,
+    CreateBatchOperation, CreateInstance, DefinitionRef, HistoryKind, HistoryOwner, InstanceFilter, Intent,
+    Key, Name, Query, QueryReply, RecordValue, Rejection, Response,
 };
 
 use crate::support::Harness;
@@ -25,8 +25,12 @@ fn create(harness: &mut Harness) -> Key {
 }
 
 fn cancel_all(harness: &mut Harness) -> Key {
+    begin(harness, BatchAction::Cancel)
+}
+
+fn begin(harness: &mut Harness, action: BatchAction) -> Key {
     let create = CreateBatchOperation {
-        action: BatchAction::Cancel,
+        action,
         filter: InstanceFilter::default(),
         operation_reference: Some(3),
         search: Some(Name::from("{}")),
@@ -49,7 +53,7 @@ fn add(
         root_process_instance_key: key,
     };
     let items = keys.iter().map(item).collect();
-    let add = AddBatchItems { batch_operation_key, items, is_last, error: None };
+    let add = AddBatchItems { batch_operation_key, items, is_last, error: None, owners: Vec::new() };
     harness.command(Command::AddBatchItems(add)).expect("an answer").map(|_| ())
 }
 
@@ -139,6 +143,7 @@ fn a_search_that_fails_ends_it_with_the_reason() {
         items: vec![],
         is_last: true,
         error: Some(Name::from("no disk")),
+        owners: Vec::new(),
     };
     harness.command(Command::AddBatchItems(failed)).unwrap().unwrap();
     let view = view(&mut harness, key);
@@ -146,4 +151,47 @@ fn a_search_that_fails_ends_it_with_the_reason() {
     assert_eq!(open(&mut harness), []);
     let unknown = add(&mut harness, 7, &[], true).unwrap_err();
     assert!(unknown.reason.contains("no such batch operation"), "{unknown:?}");
+}
+
+#[test]
+fn histories_are_deleted_of_what_has_ended_and_the_rest_says_why_not() {
+    let mut harness = deployed();
+    let keys: Vec<Key> = (0..2).map(|_| create(&mut harness)).collect();
+    let cancel = Command::CancelInstance { process_instance_key: keys[0], operation_reference: None };
+    harness.command(cancel).unwrap().unwrap();
+    let key = begin(&mut harness, BatchAction::DeleteHistory(HistoryKind::ProcessInstance));
+    let item = |&key: &Key| BatchOperationItem {
+        item_key: key,
+        process_instance_key: key,
+        root_process_instance_key: key,
+    };
+    let owner = || HistoryOwner { definition_id: Name::from("p"), tenant_id: Name::default_tenant() };
+    let add = AddBatchItems {
+        batch_operation_key: key,
+        items: keys.iter().map(item).collect(),
+        is_last: true,
+        error: None,
+        owners: vec![owner(), owner()],
+    };
+    harness.command(Command::AddBatchItems(add)).unwrap().unwrap();
+    assert_eq!(counts(&mut harness, key), "COMPLETED: 1 of 2 done, 1 failed");
+    let QueryReply::BatchItems { items, .. } =
+        harness.read(&Query::BatchItems { batch_operation_key: Some(key), limit: 9 }).unwrap()
+    else {
+        panic!("no items")
+    };
+    assert_eq!((items[0].state.as_str(), items[0].error_message.as_deref()), ("COMPLETED", None));
+    let reason = items[1].error_message.as_deref().unwrap();
+    assert!(items[1].state.as_str() == "FAILED" && reason.contains("it is still active"), "{reason}");
+    let deleted: Vec<_> = harness
+        .records()
+        .filter_map(|record| match &record.value {
+            RecordValue::HistoryDeletion(it) => {
+                Some((it.resource_key, it.process_id.to_string(), record.batch_operation_reference))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(deleted, [(keys[0], "p".to_owned(), Some(key))]);
+    harness.verify_replay(1);
 }

@@ -166,8 +166,9 @@ fn records_of_every_command_tell_its_operation() {
     };
     run.run(migrate, &[Intent::Migrated, Intent::ElementMigrated]);
     let resource_key = run.definitions()[0];
-    let delete =
-        |operation_reference| Command::DeleteResource(DeleteResource { resource_key, operation_reference });
+    let delete = |operation_reference| {
+        Command::DeleteResource(DeleteResource { resource_key, operation_reference, delete_history: false })
+    };
     run.run(delete, &[Intent::Deleting, Intent::Deleted]);
     let cancel =
         |operation_reference| Command::CancelInstance { process_instance_key: key, operation_reference };

@@ -440,7 +440,7 @@ fn definitions_tell_what_they_are_and_came_from() {
 
     // One that drains is told as deleted.
     create(&mut harness, "p", Document::empty());
-    let delete = DeleteResource { resource_key: key, operation_reference: None };
+    let delete = DeleteResource { resource_key: key, operation_reference: None, delete_history: false };
     harness.command(Command::DeleteResource(delete)).unwrap().unwrap();
     let QueryReply::ProcessDefinition(draining) = harness.read(&Query::ProcessDefinition { key }).unwrap()
     else {

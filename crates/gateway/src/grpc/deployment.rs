@@ -40,6 +40,7 @@ fn deploy(
 /// Reads a deletion.
 pub(super) fn delete(request: &pb::DeleteResourceRequest) -> Result<Command, Status> {
     Ok(Command::DeleteResource(DeleteResource {
+        delete_history: false,
         resource_key: field::key("resourceKey", request.resource_key)?,
         operation_reference: request.operation_reference,
     }))

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use broker::api::SubmitError;
 use protocol::{
-    AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION, Name,
-    Operand, Query, QueryReply, Test,
+    AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION,
+    HistoryKind, Key, Name, Operand, Query, QueryReply, Test,
 };
-use secondary::model::{incident, process_instance as instance};
-use secondary::{EntityRef, Filter, Position, Related, Row, Search};
+use secondary::model::{ColumnId, Entity, incident, process_instance as instance};
+use secondary::{EntityRef, Filter, Position, Related, Row, Search, Sort};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::operation::history::{Kept, kept};
 use super::problem::Failure;
 use super::query;
 use super::{Gateway, Storage};
@@ -97,6 +98,7 @@ pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: Ba
                         items: Vec::new(),
                         is_last: true,
                         error: Some(Name::from(&*failure.detail)),
+                        owners: Vec::new(),
                     };
                     if gateway.broker.submit(Command::AddBatchItems(add)).await.is_ok() {
                         return;
@@ -110,37 +112,90 @@ pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: Ba
 
 /// Hands over the next page. True if it is the last one.
 async fn hand_over(gateway: &Gateway, storage: &Storage, search: &mut BatchSearch) -> Result<bool, Trouble> {
-    let question = question(search).map_err(Trouble::Storage)?;
+    let sought = Sought::of(search.kind);
+    let question = question(search, &sought).map_err(Trouble::Storage)?;
     let found = storage.reader.search(question).await;
-    let rows = found.map_err(|error| Trouble::Storage(Failure::storage(&error)))?.rows;
+    let mut rows = found.map_err(|error| Trouble::Storage(Failure::storage(&error)))?.rows;
     let is_last = rows.len() < PAGE as usize;
-    let items: Vec<_> = rows.iter().map(|row| item(search.kind, row)).collect();
+    // One evaluation has a row for each of its decisions.
+    rows.dedup_by_key(|row| key(row, sought.key));
+    let items: Vec<_> = rows.iter().map(|row| sought.item(row)).collect();
     let up_to = items.last().map_or(search.found_up_to, |last| last.item_key);
-    let add = AddBatchItems { batch_operation_key: search.key, items, is_last, error: None };
+    let owners = match &sought.kept {
+        Some(kept) => rows.iter().map(|row| kept.owner(row)).collect(),
+        None => Vec::new(),
+    };
+    let add = AddBatchItems { batch_operation_key: search.key, items, is_last, error: None, owners };
     gateway.broker.submit(Command::AddBatchItems(add)).await.map_err(Trouble::Broker)?;
     search.found_up_to = up_to;
     Ok(is_last)
 }
 
-fn item(kind: BatchOperationType, row: &Row) -> BatchOperationItem {
-    let key = |column: u8| row[column as usize].integer().unwrap_or_default().cast_unsigned();
-    let (process_instance, root) = match kind {
-        BatchOperationType::ResolveIncident => (incident::INSTANCE_KEY, incident::ROOT_INSTANCE_KEY),
-        _ => (instance::KEY, instance::ROOT_INSTANCE_KEY),
-    };
-    BatchOperationItem {
-        item_key: key(0),
-        process_instance_key: key(process_instance),
-        root_process_instance_key: key(root),
+fn key(row: &Row, column: ColumnId) -> Key {
+    row[column as usize].integer().unwrap_or_default().cast_unsigned()
+}
+
+/// Where the items of a batch operation are.
+struct Sought {
+    entity: &'static Entity,
+    /// The column of the key of an item.
+    key: ColumnId,
+    /// The column of its process instance.
+    instance: ColumnId,
+    /// The column with the root of that.
+    root: ColumnId,
+    /// If the engine has forgotten them.
+    kept: Option<Kept>,
+}
+
+impl Sought {
+    fn of(kind: BatchOperationType) -> Self {
+        match kind {
+            BatchOperationType::ResolveIncident => Self {
+                entity: &incident::ENTITY,
+                key: incident::KEY,
+                instance: incident::INSTANCE_KEY,
+                root: incident::ROOT_INSTANCE_KEY,
+                kept: None,
+            },
+            BatchOperationType::DeleteProcessInstance | BatchOperationType::DeleteProcessDefinition => {
+                Self::kept(HistoryKind::ProcessInstance)
+            }
+            BatchOperationType::DeleteDecisionInstance | BatchOperationType::DeleteDecisionDefinition => {
+                Self::kept(HistoryKind::DecisionInstance)
+            }
+            BatchOperationType::CancelProcessInstance
+            | BatchOperationType::MigrateProcessInstance
+            | BatchOperationType::ModifyProcessInstance => {
+                Self { kept: None, ..Self::kept(HistoryKind::ProcessInstance) }
+            }
+        }
+    }
+
+    const fn kept(kind: HistoryKind) -> Self {
+        let kept = kept(kind);
+        let (entity, key, instance, root) = (kept.entity, kept.key, kept.instance, kept.root);
+        Self { entity, key, instance, root, kept: Some(kept) }
+    }
+
+    /// What a row stands for.
+    fn item(&self, row: &Row) -> BatchOperationItem {
+        BatchOperationItem {
+            item_key: key(row, self.key),
+            process_instance_key: key(row, self.instance),
+            root_process_instance_key: key(row, self.root),
+        }
     }
 }
 
-/// The next page: running instances, or open incidents of instances, that pass the filter.
-fn question(search: &BatchSearch) -> Result<Search, Failure> {
-    let wanted = query::instances(&search.filter)?;
+/// The next page: running instances, or open incidents of instances, that pass the filter; of a deletion whatever passes it,
+/// so that each that still runs is told of.
+fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
+    let wanted = query::selected(query::selection_of(search.kind), &search.filter)?;
     let is = |column, text: &str| Filter::Column(column, Test::Equal(Operand::Text(Name::from(text))));
     let number = |key: u64| Operand::Integer(key.cast_signed());
-    let (entity, filter, columns) = match search.kind {
+    let filter = match search.kind {
+        _ if sought.kept.is_some() => wanted,
         BatchOperationType::ResolveIncident => {
             let instances = Filter::Related(Box::new(Related {
                 column: incident::INSTANCE_KEY,
@@ -149,9 +204,7 @@ fn question(search: &BatchSearch) -> Result<Search, Failure> {
                 filter: wanted,
                 exists: true,
             }));
-            let columns = 1 | 1 << incident::INSTANCE_KEY | 1 << incident::ROOT_INSTANCE_KEY;
-            let filter = Filter::All(vec![is(incident::STATE, "ACTIVE"), instances]);
-            (&incident::ENTITY, filter, columns)
+            Filter::All(vec![is(incident::STATE, "ACTIVE"), instances])
         }
         kind => {
             let mut all = vec![is(instance::STATE, "ACTIVE")];
@@ -159,21 +212,23 @@ fn question(search: &BatchSearch) -> Result<Search, Failure> {
                 // Whoever was called ends with its caller.
                 all.push(Filter::Column(instance::PARENT_INSTANCE_KEY, Test::Exists(false)));
             }
-            (&instance::ENTITY, Filter::All(all).and(wanted), 1 | 1 << instance::ROOT_INSTANCE_KEY)
+            Filter::All(all).and(wanted)
         }
     };
     let range = vec![
-        Filter::Column(0, Test::Greater(number(search.found_up_to))),
-        Filter::Column(0, Test::Less(number(search.key))),
+        Filter::Column(sought.key, Test::Greater(number(search.found_up_to))),
+        Filter::Column(sought.key, Test::Less(number(search.key))),
     ];
+    let owner = sought.kept.as_ref().map_or(0, Kept::owner_columns);
     Ok(Search {
-        entity: EntityRef(entity),
+        entity: EntityRef(sought.entity),
         filter: Filter::All(range).and(filter),
-        sort: Vec::new(),
+        // The identity comes last by itself.
+        sort: if sought.key == 0 { vec![] } else { vec![Sort { column: sought.key, descending: false }] },
         position: Position::Offset(0),
         limit: PAGE,
         count_up_to: 0,
-        columns,
+        columns: 1 | 1 << sought.key | 1 << sought.instance | 1 << sought.root | owner,
         cut: None,
     })
 }

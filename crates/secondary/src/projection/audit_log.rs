@@ -1,8 +1,8 @@
 //! Who did what. The engine names who asked in the records that tell of exactly what was asked for, and in no others.
 
 use protocol::{
-    ActorType, BatchOperationType, GroupRecord, Intent, Key, Name, Record, RecordValue, RoleRecord,
-    TenantRecord, compose_key,
+    ActorType, BatchOperationType, GroupRecord, HistoryKind, Intent, Key, Name, Record, RecordValue,
+    RoleRecord, TenantRecord, compose_key,
 };
 
 use crate::change::{Batch, RowId};
@@ -138,6 +138,7 @@ fn batch_type(operation: &str) -> Option<&'static str> {
         "RESOLVE" => BatchOperationType::ResolveIncident,
         "MIGRATE" => BatchOperationType::MigrateProcessInstance,
         "MODIFY" => BatchOperationType::ModifyProcessInstance,
+        // A deletion of histories, or one that goes with a resource: the record does not tell.
         _ => return None,
     };
     Some(kind.as_str())
@@ -206,6 +207,19 @@ fn entry(record: &Record) -> Option<Entry> {
                 .with(log::REQUIREMENTS_KEY, value.decision_requirements_key)
                 .with(log::TENANT, &value.tenant_id)
         },
+        RecordValue::HistoryDeletion(value) => {
+            let is_process = *value.resource_type == *HistoryKind::ProcessInstance.as_str();
+            let (kind, column) = if is_process {
+                ("PROCESS_INSTANCE", log::INSTANCE_KEY)
+            } else {
+                ("DECISION", log::EVALUATION_KEY)
+            };
+            Entry::new(kind, "DELETE", value.resource_key)
+                .with(column, value.resource_key)
+                .with(log::PROCESS_ID, Value::non_empty(&value.process_id))
+                .with(log::DECISION_ID, Value::non_empty(&value.decision_definition_id))
+                .with(log::TENANT, Value::non_empty(&value.tenant_id))
+        }
         RecordValue::BatchOperationCreation(value) if record.intent == Intent::Created => {
             Entry::new("BATCH", "CREATE", value.batch_operation_key)
                 .with(log::BATCH_KEY, value.batch_operation_key)

@@ -1,8 +1,8 @@
 //! Who did what.
 
 use protocol::{
-    Actor, ActorType, GroupRecord, IncidentRecord, Intent, Name, ProcessInstanceRecord, Record,
-    UserTaskRecord,
+    Actor, ActorType, GroupRecord, HistoryDeletionRecord, HistoryKind, IncidentRecord, Intent, Name,
+    ProcessInstanceRecord, Record, UserTaskRecord,
 };
 use secondary::model::audit_log::ENTITY;
 use secondary::{AuditCategory, AuditSettings};
@@ -156,6 +156,30 @@ fn categories_are_chosen_for_users_and_for_clients() {
     assert_eq!(kept(&AuditSettings::default(), &client()), [""; 0]);
     assert_eq!(kept(&AuditSettings::default(), &user()).len(), 3);
     assert_eq!(kept(&AuditSettings::none(), &user()), [""; 0]);
+}
+
+#[test]
+fn a_deleted_history_leaves_who_deleted_it() {
+    for (kind, wanted) in [
+        (HistoryKind::ProcessInstance, ["PROCESS_INSTANCE", "50", "9", "-"]),
+        (HistoryKind::DecisionInstance, ["DECISION", "50", "-", "9"]),
+    ] {
+        let value = HistoryDeletionRecord {
+            resource_key: 9,
+            resource_type: Name::from(kind.as_str()),
+            process_id: Name::from("p"),
+            decision_definition_id: Name::default(),
+            tenant_id: Name::default_tenant(),
+        };
+        let deletion = Record {
+            batch_operation_reference: Some(50),
+            ..asked(&user(), record(1, 40, Intent::Deleted, value))
+        };
+        let [row] = &rows(&ENTITY, &AuditSettings::default(), &[deletion])[..] else { panic!("one") };
+        let columns = ["entityType", "batchOperationKey", "processInstanceKey", "decisionEvaluationKey"];
+        assert_eq!(columns.map(|name| row.get(name).map_or("-", String::as_str)), wanted);
+        assert_eq!((&*row["operationType"], &*row["entityKey"]), ("DELETE", "9"));
+    }
 }
 
 #[test]

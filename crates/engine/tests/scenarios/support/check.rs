@@ -265,6 +265,7 @@ impl Run {
             "delete" => Command::DeleteResource(DeleteResource {
                 resource_key: self.definition(line.word(1), line.number("v").expect("a version")),
                 operation_reference: None,
+                delete_history: false,
             }),
             "forget" => Command::DeleteHistory(DeleteHistory {
                 kind: HistoryKind::ProcessInstance,

@@ -1,8 +1,8 @@
 //! What the operations on batch operations have in common.
 
 use protocol::{
-    BatchAction, BatchOperationChange, BatchOperationView, Command, CreateBatchOperation, InstanceFilter,
-    Key, Name, Response,
+    BatchAction, BatchOperationChange, BatchOperationCreated, BatchOperationView, Command,
+    CreateBatchOperation, InstanceFilter, Key, Name, Response,
 };
 
 use super::{Call, unexpected};
@@ -19,7 +19,7 @@ pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply
         return Err(Failure::invalid("filter: is required, but missing"));
     };
     let (filter, search) = if call.storage().is_ok() {
-        query::instances(raw)?;
+        query::selected(query::selection_of(action.kind()), raw)?;
         (InstanceFilter::default(), Some(Name::from(raw)))
     } else {
         (instance_filter::parse(raw)?, None)
@@ -38,13 +38,18 @@ pub(super) async fn submit(call: &Call<'_>, command: Command) -> Result<Reply, F
         return Err(unexpected(&answer.response));
     };
     let mut out = Vec::with_capacity(96);
-    out.push(b'{');
-    member("batchOperationKey", &mut out);
-    write_key(created.batch_operation_key, &mut out);
-    member("batchOperationType", &mut out);
-    write_text(created.kind.as_str(), &mut out);
-    out.push(b'}');
+    write_created(created, &mut out);
     Ok(Reply::json(out).timed(answer.timing))
+}
+
+/// One that was created.
+pub(super) fn write_created(created: &BatchOperationCreated, out: &mut Vec<u8>) {
+    out.push(b'{');
+    member("batchOperationKey", out);
+    write_key(created.batch_operation_key, out);
+    member("batchOperationType", out);
+    write_text(created.kind.as_str(), out);
+    out.push(b'}');
 }
 
 /// Changes the one that the path names.

@@ -1,33 +1,75 @@
-//! Deletions of what is kept of something: it is looked for where it is kept, since the engine has forgotten it.
+//! Deletions of what is kept of things that have ended: they are looked for where they are kept, since the engine has
+//! forgotten them. Of a process instance it is all but those that it called; of a decision, all that one evaluation decided.
 
-use protocol::{Command, DeleteHistory, HistoryKind, Name, Operand, Test};
-use secondary::model::{ColumnId, Entity};
-use secondary::{Filter, Search};
+use protocol::{BatchAction, Command, DeleteHistory, HistoryKind, HistoryOwner, Operand, Test};
+use secondary::model::{ColumnId, Entity, decision_instance as decision, process_instance as instance};
+use secondary::{Filter, Row, Search};
 
-use super::Call;
+use super::{Call, batch_operation};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
 /// Where something is kept.
-pub(super) struct Kept {
-    pub kind: HistoryKind,
+pub(in crate::rest) struct Kept {
     /// What it is called.
-    pub name: &'static str,
-    pub entity: &'static Entity,
+    name: &'static str,
+    pub(in crate::rest) entity: &'static Entity,
     /// The column of its key.
-    pub key: ColumnId,
+    pub(in crate::rest) key: ColumnId,
+    /// The column of its process instance.
+    pub(in crate::rest) instance: ColumnId,
+    /// The column with the root of its process instance.
+    pub(in crate::rest) root: ColumnId,
     /// The column with the ID of its definition.
-    pub definition_id: ColumnId,
-    pub tenant: ColumnId,
+    definition_id: ColumnId,
+    tenant: ColumnId,
 }
 
-/// Has it deleted.
-pub(super) async fn delete(call: &Call<'_>, kept: &Kept) -> Result<Reply, Failure> {
+/// Where things of a kind are kept.
+pub(in crate::rest) const fn kept(kind: HistoryKind) -> Kept {
+    match kind {
+        HistoryKind::ProcessInstance => Kept {
+            name: "process instance",
+            entity: &instance::ENTITY,
+            key: instance::KEY,
+            instance: instance::KEY,
+            root: instance::ROOT_INSTANCE_KEY,
+            definition_id: instance::PROCESS_ID,
+            tenant: instance::TENANT,
+        },
+        HistoryKind::DecisionInstance => Kept {
+            name: "decision instance",
+            entity: &decision::ENTITY,
+            key: decision::EVALUATION_KEY,
+            instance: decision::INSTANCE_KEY,
+            root: decision::ROOT_INSTANCE_KEY,
+            definition_id: decision::DECISION_ID,
+            tenant: decision::TENANT,
+        },
+    }
+}
+
+impl Kept {
+    /// Columns that tell whose it is.
+    pub(in crate::rest) const fn owner_columns(&self) -> u64 {
+        1 << self.definition_id | 1 << self.tenant
+    }
+
+    /// Whose it is.
+    pub(in crate::rest) fn owner(&self, row: &Row) -> HistoryOwner {
+        let text = |column: ColumnId| row[column as usize].text().cloned().unwrap_or_default();
+        HistoryOwner { definition_id: text(self.definition_id), tenant_id: text(self.tenant) }
+    }
+}
+
+/// Has the one deleted whose key is in the path.
+pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, Failure> {
+    let kept = kept(kind);
     let key = call.key()?;
     let key_operand = Operand::Integer(key.cast_signed());
     let search = Search {
         filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())),
-        ..Search::one(kept.entity, key_operand, 1 << kept.definition_id | 1 << kept.tenant)
+        ..Search::one(kept.entity, key_operand, kept.owner_columns())
     };
     let found = call.storage()?.search(search).await?;
     let Some(row) = found.rows.first() else {
@@ -35,13 +77,14 @@ pub(super) async fn delete(call: &Call<'_>, kept: &Kept) -> Result<Reply, Failur
         let detail = format!("Expected to delete {name} with key '{key}', but no such {name} was found");
         return Err(Failure::not_found(detail));
     };
-    let text = |column: ColumnId| row[column as usize].text().cloned().unwrap_or_else(Name::default);
-    let command = DeleteHistory {
-        kind: kept.kind,
-        key,
-        definition_id: text(kept.definition_id),
-        tenant_id: text(kept.tenant),
-        operation_reference: call.fields.operation_reference(),
-    };
+    let HistoryOwner { definition_id, tenant_id } = kept.owner(row);
+    let operation_reference = call.fields.operation_reference();
+    let command = DeleteHistory { kind, key, definition_id, tenant_id, operation_reference };
     call.submit_for_nothing("DELETE", Command::DeleteHistory(command)).await
+}
+
+/// Has all deleted that a filter finds.
+pub(super) async fn delete_all(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, Failure> {
+    call.storage()?;
+    batch_operation::create(call, BatchAction::DeleteHistory(kind)).await
 }

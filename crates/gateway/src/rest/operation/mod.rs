@@ -12,7 +12,8 @@ use broker::api::{Answer, SubmitError};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use protocol::{
-    Caller, CircleKind, Command, Document, EntityType, FileView, Key, Query, QueryReply, SourceOf,
+    Caller, CircleKind, Command, Document, EntityType, FileView, HistoryKind, Key, Query, QueryReply,
+    SourceOf,
 };
 
 use crate::AccessOptions;
@@ -231,7 +232,7 @@ fn unexpected(response: &impl std::fmt::Debug) -> Failure {
 }
 
 mod batch_operation;
-mod history;
+pub(super) mod history;
 
 macro_rules! served {
     ($($operation:ident in $module:ident),*; $($alike:ident in $handler:path $([$($whom:expr),*])?,)*) => {
@@ -302,11 +303,9 @@ served! {
     CreateGlobalTaskListener in create_global_task_listener,
     CreateProcessInstance in create_process_instance,
     CreateTenantClusterVariable in create_tenant_cluster_variable,
-    DeleteDecisionInstance in delete_decision_instance,
     DeleteDocument in delete_document,
     DeleteGlobalClusterVariable in delete_global_cluster_variable,
     DeleteGlobalTaskListener in delete_global_task_listener,
-    DeleteProcessInstance in delete_process_instance,
     DeleteResource in delete_resource,
     DeleteTenantClusterVariable in delete_tenant_cluster_variable,
     EvaluateConditionals in evaluate_conditionals,
@@ -397,8 +396,12 @@ served! {
     CreateTenant in identity::circle::create[CircleKind::Tenant],
     CreateUser in identity::user::create,
     DeleteAuthorization in identity::authorization::delete,
+    DeleteDecisionInstance in history::delete[HistoryKind::DecisionInstance],
+    DeleteDecisionInstancesBatchOperation in history::delete_all[HistoryKind::DecisionInstance],
     DeleteGroup in identity::circle::delete[CircleKind::Group],
     DeleteMappingRule in identity::mapping_rule::delete,
+    DeleteProcessInstance in history::delete[HistoryKind::ProcessInstance],
+    DeleteProcessInstancesBatchOperation in history::delete_all[HistoryKind::ProcessInstance],
     DeleteRole in identity::circle::delete[CircleKind::Role],
     DeleteTenant in identity::circle::delete[CircleKind::Tenant],
     DeleteUser in identity::user::delete,

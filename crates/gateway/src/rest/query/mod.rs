@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use protocol::{Name, Operand};
-use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX, process_instance};
+use protocol::{BatchOperationType, Name, Operand};
+use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX, decision_instance, process_instance};
 use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics};
 
 use super::contract::{Kind, Object, Operation, Schema};
@@ -83,12 +83,22 @@ pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static S
     object.properties.iter().find(|property| property.name == name).map(|property| property.schema)
 }
 
-/// A filter for process instances, as operations have it that change many.
-pub(super) fn instances(raw: &str) -> Result<Filter, Failure> {
+/// What the filter of a batch operation is about.
+pub(super) const fn selection_of(kind: BatchOperationType) -> &'static Entity {
+    match kind {
+        BatchOperationType::DeleteDecisionInstance | BatchOperationType::DeleteDecisionDefinition => {
+            &decision_instance::ENTITY
+        }
+        _ => &process_instance::ENTITY,
+    }
+}
+
+/// A filter, as operations have it that change many.
+pub(super) fn selected(entity: &'static Entity, raw: &str) -> Result<Filter, Failure> {
     let Ok(serde_json::Value::Object(filter)) = serde_json::from_str(raw) else {
         return Err(Failure::invalid("filter: expected an object"));
     };
-    let mut reader = filter::FilterReader::new(&process_instance::ENTITY);
+    let mut reader = filter::FilterReader::new(entity);
     let read = reader.object("filter", &filter)?;
     if reader.is_empty() {
         return Err(Failure::invalid("filter: at least one condition is required"));

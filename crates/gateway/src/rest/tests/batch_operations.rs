@@ -1,21 +1,22 @@
 //! Batch operations.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use broker::api::SubmitError;
 use protocol::{
-    AddBatchItems, AncestorScope, BatchAction, BatchOperationChange, BatchOperationItem, BatchOperationType,
-    BatchSearch, Command, Condition, CreateBatchOperation, ElementMapping, ElementSource, InstanceField,
-    InstanceFilter, MigrationPlan, MoveElement, Operand, Rejection, Test,
+    AddBatchItems, AncestorScope, BatchAction, BatchOperationChange, BatchOperationCreated,
+    BatchOperationItem, BatchOperationType, BatchSearch, Command, Condition, CreateBatchOperation,
+    DeleteResource, ElementMapping, ElementSource, HistoryKind, HistoryOwner, InstanceField, InstanceFilter,
+    MigrationPlan, MoveElement, Operand, Rejection, Response, Test,
 };
-use secondary::Filter;
-use secondary::model::{incident, process_instance as instance};
+use secondary::model::{decision_instance as decision, incident, process_instance as instance};
+use secondary::{Filter, Search, Sort};
 
 use super::contract::check_response;
 use super::fake::FakeBroker;
 use super::fake_storage::FakeStorage;
 use super::operations::{bad, fail, succeed};
-use super::{block_on, gateway, request, stored_gateway, text};
+use super::{Gateway, block_on, gateway, request, stored_gateway, text};
 use crate::rest::batch_searches;
 use crate::rest::contract::Operation;
 
@@ -202,9 +203,140 @@ fn items_are_found_among_what_was_there_and_handed_over() {
         };
         assert!(all.iter().any(is_wanted), "{all:?}");
         let item = BatchOperationItem { item_key: 7, process_instance_key: 7, root_process_instance_key: 7 };
-        let items = AddBatchItems { batch_operation_key: 50, items: vec![item], is_last: true, error: None };
+        let items = AddBatchItems {
+            batch_operation_key: 50,
+            items: vec![item],
+            is_last: true,
+            error: None,
+            owners: vec![],
+        };
         assert_eq!(broker.last(), Command::AddBatchItems(items));
     }
+}
+
+#[test]
+fn deletions_of_histories_are_created() {
+    for (operation, path, filter, unknown, kind) in [
+        (
+            Operation::DeleteProcessInstancesBatchOperation,
+            "/v2/process-instances/deletion",
+            r#"{"processDefinitionId":"order","endDate":{"$lt":"2026-01-01T00:00:00Z"}}"#,
+            r#"{"evaluationDate":"2026-01-01T00:00:00Z"}"#,
+            HistoryKind::ProcessInstance,
+        ),
+        (
+            Operation::DeleteDecisionInstancesBatchOperation,
+            "/v2/decision-instances/deletion",
+            r#"{"decisionDefinitionId":"dish","evaluationDate":{"$lt":"2026-01-01T00:00:00Z"}}"#,
+            r#"{"endDate":"2026-01-01T00:00:00Z"}"#,
+            HistoryKind::DecisionInstance,
+        ),
+    ] {
+        let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
+        let stored = stored_gateway(&broker, &storage);
+        let ask = |gateway: &Gateway, body: &str| {
+            let request = request("POST", path, body.to_owned());
+            block_on(async { text(gateway.answer(request).await).await })
+        };
+        let body = format!(r#"{{"filter":{filter},"operationReference":4}}"#);
+        let (status, answer) = ask(&stored, &body);
+        check_response(operation.spec(), status, &answer);
+        let wanted = CreateBatchOperation {
+            action: BatchAction::DeleteHistory(kind),
+            filter: InstanceFilter::default(),
+            operation_reference: Some(4),
+            search: Some(filter.into()),
+        };
+        assert_eq!(*broker.last().asked(), Command::CreateBatchOperation(wanted));
+        for bad in [r#"{"filter":{}}"#, "{}", &format!(r#"{{"filter":{unknown}}}"#)] {
+            let (status, answer) = ask(&stored, bad);
+            assert_eq!(status, 400, "{bad}: {answer}");
+            assert!(answer.contains("filter"), "{answer}");
+        }
+        // What has ended is nowhere else.
+        assert_eq!(ask(&gateway(&broker), &body).0, 403);
+        assert!(broker.commands.lock().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_resource_is_deleted_with_the_histories_of_its_instances() {
+    let created =
+        BatchOperationCreated { batch_operation_key: 13, kind: BatchOperationType::DeleteProcessDefinition };
+    let broker = Arc::new(FakeBroker {
+        scripted: Mutex::new([Ok(Response::BatchOperationCreated(created))].into()),
+        ..FakeBroker::default()
+    });
+    let ask = |gateway: &Gateway| {
+        let body = r#"{"deleteHistory":true,"operationReference":4}"#;
+        let request = request("POST", "/v2/resources/12/deletion", body.to_owned());
+        block_on(async { text(gateway.answer(request).await).await })
+    };
+    // Without a store nothing is deleted, not even the resource.
+    assert_eq!(ask(&gateway(&broker)).0, 403);
+    assert!(broker.commands.lock().unwrap().is_empty());
+    let gateway = stored_gateway(&broker, &Arc::default());
+    let (status, answer) = ask(&gateway);
+    check_response(Operation::DeleteResource.spec(), status, &answer);
+    assert_eq!(
+        answer,
+        r#"{"resourceKey":"12","batchOperation":{"batchOperationKey":"13","batchOperationType":"DELETE_PROCESS_DEFINITION"}}"#
+    );
+    let delete = DeleteResource { resource_key: 12, operation_reference: Some(4), delete_history: true };
+    assert_eq!(broker.last(), Command::DeleteResource(delete.clone()));
+    // A form has no history.
+    let (status, answer) = ask(&gateway);
+    assert_eq!((status, &*answer), (200, r#"{"resourceKey":"12","batchOperation":null}"#));
+    assert_eq!(broker.last(), Command::DeleteResource(delete));
+}
+
+/// What is handed over, and the question for it.
+fn deletion(kind: BatchOperationType, filter: &str) -> (AddBatchItems, Search) {
+    let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
+    let gateway = stored_gateway(&broker, &storage);
+    let search = BatchSearch { key: 50, kind, filter: filter.into(), found_up_to: 5, position: 0 };
+    block_on(batch_searches::work_on(&gateway, &storage.storage(), search));
+    let Command::AddBatchItems(added) = broker.last() else { panic!("no items") };
+    (added, storage.searches.lock().unwrap().pop().unwrap())
+}
+
+#[test]
+fn items_of_deletions_tell_whose_they_are() {
+    let owner = HistoryOwner { definition_id: "a".into(), tenant_id: "a".into() };
+    let (added, question) =
+        deletion(BatchOperationType::DeleteProcessDefinition, r#"{"processDefinitionKey":"7"}"#);
+    assert_eq!((added.items[0].item_key, added.owners), (7, vec![owner.clone()]));
+    assert_eq!(question.entity.0.name, "process_instance");
+    // Those that still run are items, too: each says why nothing was deleted.
+    let is_state =
+        |filter: &Filter| matches!(filter, Filter::Column(column, _) if *column == instance::STATE);
+    let Filter::All(all) = &question.filter else { panic!("{question:?}") };
+    assert!(!all.iter().any(is_state), "{all:?}");
+    let owners = 1 << instance::PROCESS_ID | 1 << instance::TENANT;
+    assert_eq!(question.columns & owners, owners);
+
+    let (added, question) =
+        deletion(BatchOperationType::DeleteDecisionDefinition, r#"{"decisionRequirementsKey":"7"}"#);
+    assert_eq!((added.items[0].item_key, added.owners), (7, vec![owner]));
+    assert_eq!(question.entity.0.name, "decision_instance");
+    // An evaluation has a row for each decision: pages follow its key.
+    assert_eq!(question.sort, [Sort { column: decision::EVALUATION_KEY, descending: false }]);
+    let Filter::All(all) = &question.filter else { panic!("{question:?}") };
+    let after = Filter::Column(decision::EVALUATION_KEY, Test::Greater(Operand::Integer(5)));
+    assert!(all.contains(&after), "{all:?}");
+}
+
+#[test]
+fn an_evaluation_is_one_item() {
+    let (broker, storage) =
+        (Arc::new(FakeBroker::default()), Arc::new(FakeStorage { copies: 3, ..FakeStorage::default() }));
+    let gateway = stored_gateway(&broker, &storage);
+    let filter = r#"{"decisionDefinitionId":"dish"}"#.into();
+    let kind = BatchOperationType::DeleteDecisionInstance;
+    let search = BatchSearch { key: 50, kind, filter, found_up_to: 5, position: 0 };
+    block_on(batch_searches::work_on(&gateway, &storage.storage(), search));
+    let Command::AddBatchItems(added) = broker.last() else { panic!("no items") };
+    assert_eq!((added.items.len(), added.owners.len(), added.is_last), (1, 1, true));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::contract::{NOT_SERVED, small_body, valid_path};
+use super::contract::{small_body, valid_path};
 use super::fake::FakeBroker;
 use super::fake_storage::FakeStorage;
 use super::{block_on, request, stored_gateway, text};
@@ -29,9 +29,6 @@ from the contract, from what an operation asks for while it is answered, and fro
 
 /// What an operation asks while it is answered.
 fn answered_by(operation: Operation) -> &'static str {
-    if NOT_SERVED.contains(&operation) {
-        return "not served";
-    }
     let spec = operation.spec();
     if spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart) {
         return if operation == Operation::CreateDeployment { "command" } else { "gateway" };

@@ -17,6 +17,8 @@ pub(super) struct FakeStorage {
     /// Columns that are empty.
     pub(super) empty: Vec<&'static str>,
     pub(super) progress: Arc<Progress>,
+    /// How many more rows there are of everything.
+    pub(super) copies: usize,
     /// Whether there are no rows.
     pub(super) has_nothing: bool,
     /// How often numbers were asked for.
@@ -64,7 +66,7 @@ impl Reader for FakeStorage {
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
         let has_nothing = self.has_nothing || !can_pass(&search.filter);
         self.searches.lock().unwrap().push(search);
-        let rows = if has_nothing { vec![] } else { vec![row] };
+        let rows = if has_nothing { vec![] } else { vec![row; 1 + self.copies] };
         ready(Ok(Found { total: rows.len() as u64, rows, has_more: false })).boxed()
     }
 

@@ -517,7 +517,7 @@ fn small_commands() {
     assert_eq!(command, Command::Clock(Clock::Pin { timestamp_ms: 1_700_000_000_000 }));
     assert_eq!(succeed(Operation::ResetClock, "/v2/clock/reset", "").1, Command::Clock(Clock::Reset));
     let (answer, _) =
-        succeed(Operation::DeleteResource, "/v2/resources/12/deletion", r#"{"deleteHistory":true}"#);
+        succeed(Operation::DeleteResource, "/v2/resources/12/deletion", r#"{"deleteHistory":false}"#);
     assert_eq!(answer, r#"{"resourceKey":"12","batchOperation":null}"#);
     bad("PUT", "/v2/clock", r#"{"timestamp":-1}"#, "timestamp: expected at least 0, but found -1");
     bad("PUT", "/v2/element-instances/8/variables", "{}", "variables: is required, but missing");
