@@ -1,0 +1,128 @@
+//! Rows of what instances and start events wait for: timers, messages, signals, conditions.
+
+use minicbor::{Decode, Encode};
+use protocol::{Document, Key, Name};
+use state::minicbor_value;
+
+/// A timer that runs.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Timer {
+    /// Whom it wakes; a timer start event has none.
+    #[n(0)]
+    pub element_instance_key: Option<Key>,
+    #[n(1)]
+    pub process_instance_key: Option<Key>,
+    #[n(2)]
+    pub definition_key: Key,
+    /// The catch event.
+    #[n(3)]
+    pub element: u32,
+    #[n(4)]
+    pub due_ms: i64,
+    /// Text of the cycle it repeats by.
+    #[n(5)]
+    pub cycle: Option<Name>,
+    /// Repetitions left, this one included; -1 is without end.
+    #[n(6)]
+    pub repetitions: i64,
+    #[n(7)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Timer);
+
+/// A message that waits for someone.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Message {
+    #[n(0)]
+    pub name: Name,
+    #[n(1)]
+    pub correlation_key: Name,
+    #[n(2)]
+    pub message_id: Name,
+    #[n(3)]
+    pub time_to_live_ms: i64,
+    #[n(4)]
+    pub deadline_ms: i64,
+    #[n(5)]
+    pub variables: Document,
+    #[n(6)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Message, weight = |message| 192 + message.variables.json_len());
+
+/// An element instance that waits for a message.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct Subscription {
+    #[n(0)]
+    pub element_instance_key: Key,
+    #[n(1)]
+    pub process_instance_key: Key,
+    #[n(2)]
+    pub definition_key: Key,
+    #[n(3)]
+    pub process_id: Name,
+    /// The catch event.
+    #[n(4)]
+    pub element: u32,
+    #[n(5)]
+    pub message_name: Name,
+    #[n(6)]
+    pub correlation_key: Name,
+    #[n(7)]
+    pub interrupting: bool,
+    #[n(8)]
+    pub tenant_id: Name,
+}
+minicbor_value!(Subscription);
+
+/// A message start event that waits for messages.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct StartSubscription {
+    #[n(0)]
+    pub key: Key,
+    #[n(1)]
+    pub definition_key: Key,
+    #[n(2)]
+    pub element: u32,
+}
+minicbor_value!(StartSubscription);
+
+/// An element instance that waits for a signal.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct SignalSubscription {
+    #[n(0)]
+    pub element_instance_key: Key,
+    #[n(1)]
+    pub process_instance_key: Key,
+    #[n(2)]
+    pub definition_key: Key,
+    #[n(3)]
+    pub process_id: Name,
+    /// The catch event.
+    #[n(4)]
+    pub element: u32,
+    #[n(5)]
+    pub signal_name: Name,
+    #[n(6)]
+    pub tenant_id: Name,
+}
+minicbor_value!(SignalSubscription);
+
+/// An element instance that waits for a condition.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+pub struct ConditionSubscription {
+    #[n(0)]
+    pub element_instance_key: Key,
+    #[n(1)]
+    pub process_instance_key: Key,
+    #[n(2)]
+    pub definition_key: Key,
+    #[n(3)]
+    pub process_id: Name,
+    /// The catch event.
+    #[n(4)]
+    pub element: u32,
+    #[n(5)]
+    pub tenant_id: Name,
+}
+minicbor_value!(ConditionSubscription);
