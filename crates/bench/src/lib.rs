@@ -25,4 +25,4 @@ pub use html::page;
 pub use load::run;
 pub use model::{BENCHMARK_BPMN, ORDER_BPMN, ORDER_VARIABLES, TEN_TASKS_BPMN};
 pub use options::{Options, WorkerTransport, duration};
-pub use report::{Latency, Report, Second, ServerCost, Setup, compare};
+pub use report::{Latency, Report, Second, ServerCost, Setup, compare, plain_table};

@@ -274,6 +274,17 @@ pub fn compare(first: &Report, second: &Report) -> String {
     table.to_string()
 }
 
+/// An empty table without lines, for lists of things.
+pub fn plain_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header.iter().copied());
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table
+}
+
 /// An empty table with its numbers to the right.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();

@@ -7,18 +7,11 @@ const CELL_CHARS_MAX: usize = 60;
 
 /// A line of titles, then a line for each item.
 pub(super) fn render(columns: &[&str], items: &[Value]) -> String {
-    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|column| (*column).to_owned()).collect()];
-    lines.extend(items.iter().map(|item| columns.iter().map(|column| cell(&item[*column])).collect()));
-    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<_> = (0..columns.len()).map(width).collect();
-    let mut text = String::new();
-    for line in &lines {
-        let padded: Vec<_> =
-            line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        text.push_str(padded.join("  ").trim_end());
-        text.push('\n');
+    let mut table = bench::plain_table(columns);
+    for item in items {
+        table.add_row(columns.iter().map(|column| cell(&item[*column])));
     }
-    text
+    table.lines().flat_map(|line| [line.trim_end().to_owned(), "\n".to_owned()]).collect()
 }
 
 /// A value on one line.

@@ -7,23 +7,24 @@ use secondary::OpensearchOptions;
 use super::Config;
 use super::value::{Names, StorageKind};
 
-/// Both sections say in the same words how to reach the nodes.
-macro_rules! client {
-    ($section:ident) => {
-        Options {
-            urls: $section.urls.0.clone(),
-            username: $section.username.clone().map(|username| username.0),
-            password: Secret::new(&*$section.password.0),
-            authorities: $section.authorities.clone(),
-            connect_timeout: $section.connect_timeout,
-            request_timeout: $section.write_timeout,
+/// Both sections say in the same words how to reach the nodes, and how to keep things there.
+macro_rules! with_nodes {
+    ($options:ident, $section:ident, { $($name:ident: $value:expr),* $(,)? }) => {
+        $options {
+            client: Options {
+                urls: $section.urls.0.clone(),
+                username: $section.username.clone().map(|username| username.0),
+                password: Secret::new(&*$section.password.0),
+                authorities: $section.authorities.clone(),
+                connect_timeout: $section.connect_timeout,
+                request_timeout: $section.write_timeout,
+            },
+            index_prefix: $section.index_prefix.0.clone(),
+            number_of_shards: $section.number_of_shards,
+            number_of_replicas: $section.number_of_replicas,
+            bulk: Limits { count: $section.bulk_count, bytes: $section.bulk_bytes.0 as usize },
+            $($name: $value),*
         }
-    };
-}
-
-macro_rules! limits {
-    ($section:ident) => {
-        Limits { count: $section.bulk_count, bytes: $section.bulk_bytes.0 as usize }
     };
 }
 
@@ -31,29 +32,18 @@ impl Config {
     /// Secondary storage, if it is of this kind.
     pub(crate) fn opensearch_storage(&self) -> OpensearchOptions {
         let section = &self.secondary_storage_opensearch;
-        OpensearchOptions {
-            client: client!(section),
-            index_prefix: section.index_prefix.0.clone(),
-            number_of_shards: section.number_of_shards,
-            number_of_replicas: section.number_of_replicas,
-            query_timeout: self.secondary_storage.query_timeout,
-            bulk: limits!(section),
-        }
+        let query_timeout = self.secondary_storage.query_timeout;
+        with_nodes!(OpensearchOptions, section, { query_timeout: query_timeout })
     }
 
     /// The exporter of records.
     pub(crate) fn opensearch_records(&self) -> RecordOptions {
         let section = &self.export_opensearch;
-        RecordOptions {
-            client: client!(section),
-            index_prefix: section.index_prefix.0.clone(),
-            number_of_shards: section.number_of_shards,
-            number_of_replicas: section.number_of_replicas,
-            bulk: limits!(section),
+        with_nodes!(RecordOptions, section, {
             delay: section.delay,
             include: value_types(&section.value_types).collect(),
             exclude: value_types(&section.excluded_value_types).collect(),
-        }
+        })
     }
 
     /// What is wrong with them, as far as they are in use.

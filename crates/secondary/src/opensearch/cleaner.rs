@@ -1,9 +1,13 @@
 //! Removing rows.
 
+use std::time::{Duration, Instant};
+
 use opensearch::{Blocking, Method};
 use serde_json::{Value as Json, json};
 
 use super::row::to_json;
+use super::schema::DELETED;
+use super::writer::now_ms;
 use super::{OpensearchOptions, condition, expect, unanswered};
 use crate::model::{ColumnId, Entity};
 use crate::store::{Cleaner, StoreError};
@@ -12,16 +16,31 @@ use crate::value::Value;
 /// How often rows are looked for that somebody has changed meanwhile.
 const ATTEMPTS_MAX: u32 = 5;
 
+/// A request that was sent is not under way for so long.
+const MARKS_KEPT: Duration = Duration::from_secs(24 * 3600);
+/// Between two looks for older marks.
+const FORGET_INTERVAL: Duration = Duration::from_secs(3600);
+
 /// Removes rows.
 pub struct OpensearchCleaner {
     options: OpensearchOptions,
     client: Option<Blocking>,
+    /// How long marks of deleted rows stay.
+    marks_kept: Duration,
+    /// When they were looked for last.
+    forgot_at: Option<Instant>,
 }
 
 impl OpensearchCleaner {
     /// A cleaner that is not open yet.
     pub fn new(options: OpensearchOptions) -> Self {
-        Self { options, client: None }
+        Self { options, client: None, marks_kept: MARKS_KEPT, forgot_at: None }
+    }
+
+    /// Keeps marks of deleted rows for this long.
+    #[must_use]
+    pub fn keeping_marks(self, marks_kept: Duration) -> Self {
+        Self { marks_kept, ..self }
     }
 }
 
@@ -64,8 +83,19 @@ impl Cleaner for OpensearchCleaner {
         Err(StoreError::Unavailable(format!("rows of {} are changed while they are removed", entity.name)))
     }
 
-    /// The store merges what is left by itself.
+    /// The store merges what is left by itself; marks of rows that were deleted long ago are not needed any more.
     fn reclaim(&mut self) -> Result<bool, StoreError> {
+        if self.forgot_at.is_some_and(|at| at.elapsed() < FORGET_INTERVAL) {
+            return Ok(false);
+        }
+        let Some(client) = &self.client else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let before = now_ms().saturating_sub(self.marks_kept.as_millis() as u64);
+        let body = json!({ "query": { "range": { DELETED: { "lt": before } } } });
+        let path = format!("/{}-*/_delete_by_query?conflicts=proceed", self.options.index_prefix);
+        expect(&client.json(Method::POST, &path, Some(&body)).map_err(unanswered)?)?;
+        self.forgot_at = Some(Instant::now());
         Ok(false)
     }
 }

@@ -100,7 +100,7 @@ impl Asker<'_> {
             for mut bucket in buckets {
                 values.push(bucket["key"]["0"].take());
             }
-            within(values.len())?;
+            within(values.len(), other)?;
         }
         let query = one_of(&entity.columns[related.column as usize], values);
         Ok(if related.exists { query } else { not(query) })
@@ -125,7 +125,7 @@ impl Asker<'_> {
                 let largest = hits.into_iter().filter(|hit| Some(&hit["sort"]) == first.as_ref());
                 values.extend(largest.map(|mut hit| hit["_source"][name(0)].take()));
             }
-            within(values.len())?;
+            within(values.len(), entity)?;
         }
         // What has no group, or no place in it, has nobody before it.
         let mut clauses = vec![one_of(&entity.columns[0], values)];
@@ -136,12 +136,14 @@ impl Asker<'_> {
     }
 }
 
-fn within(count: usize) -> Result<(), StoreError> {
+fn within(count: usize, of: &Entity) -> Result<(), StoreError> {
     if count <= RELATED_MAX {
         return Ok(());
     }
     Err(StoreError::TooSlow(format!(
-        "Expected a filter on other things to match at most {RELATED_MAX} of them, but there are more"
+        "Expected the part of the filter that is about rows of {} to match at most {RELATED_MAX}, the limit of this \
+         store, but there are more; say more about them",
+        of.name.replace('_', " ")
     )))
 }
 
@@ -203,6 +205,15 @@ mod tests {
     fn patterns_end_with_what_they_say() {
         assert_eq!(wildcard(r"a*\?b\"), r"a*\?b\\");
         assert_eq!(wildcard(r"\\"), r"\\");
+    }
+
+    #[test]
+    fn too_many_other_rows_are_told_with_their_limit() {
+        assert!(within(RELATED_MAX, &instance::ENTITY).is_ok());
+        let error = within(RELATED_MAX + 1, &instance::ENTITY).unwrap_err();
+        assert!(matches!(&error, StoreError::TooSlow(_)), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("about rows of process instance") && text.contains("250000"), "{text}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use protocol::PartitionId;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::Semaphore;
 
+use super::schema::DELETED;
 use super::{OpensearchOptions, expect, unanswered};
 use crate::model::{ColumnId, Entity};
 use crate::query::{Found, Row, Search, Statistics};
@@ -56,7 +57,7 @@ impl OpensearchReader {
         };
         tokio::time::timeout(self.0.options.query_timeout, with_permit)
             .await
-            .unwrap_or_else(|_| Err(too_slow()))
+            .unwrap_or_else(|_| Err(StoreError::too_slow()))
     }
 
     fn asker(&self) -> Asker<'_> {
@@ -85,10 +86,6 @@ impl Reader for OpensearchReader {
     }
 }
 
-fn too_slow() -> StoreError {
-    StoreError::TooSlow("Expected the search to end in time, but there is too much to look at".to_owned())
-}
-
 /// Asks what it takes to answer one query.
 #[derive(Clone, Copy)]
 pub(super) struct Asker<'a> {
@@ -99,20 +96,30 @@ pub(super) struct Asker<'a> {
 impl<'a> Asker<'a> {
     /// Sends a query to the index of an entity.
     pub async fn ask(&self, entity: &Entity, mut body: Json) -> Result<Json, StoreError> {
+        let there = json!({ "bool": { "must_not": [{ "exists": { "field": DELETED } }] } });
+        body["query"] = json!({ "bool": { "filter": [body["query"].take(), there] } });
         body["timeout"] = format!("{}ms", self.options.query_timeout.as_millis().max(1)).into();
         let path = format!("/{}/_search?allow_partial_search_results=false", self.options.alias(entity));
         let answer = self.client.json(Method::POST, &path, Some(&body)).await;
         let answer = answer.map_err(|error| match error {
-            ClientError::Timeout(_) => too_slow(),
+            ClientError::Timeout(_) => StoreError::too_slow(),
             error => unanswered(error),
         })?;
         if !answer.status.is_success() {
             let text = String::from_utf8_lossy(&answer.body);
             let is_slow = TOO_SLOW.iter().any(|name| text.contains(name));
-            return Err(if is_slow { too_slow() } else { StoreError::Unavailable(answer.reason()) });
+            return Err(if is_slow {
+                StoreError::too_slow()
+            } else {
+                StoreError::Unavailable(answer.reason())
+            });
         }
         let body = answer.json().map_err(unanswered)?;
-        if body.pointer("/timed_out") == Some(&Json::Bool(true)) { Err(too_slow()) } else { Ok(body) }
+        if body.pointer("/timed_out") == Some(&Json::Bool(true)) {
+            Err(StoreError::too_slow())
+        } else {
+            Ok(body)
+        }
     }
 
     /// Groups of what a query finds, page by page, in ascending order, nothing last. Columns are named by their number;

@@ -10,15 +10,18 @@ use crate::model::{Column, ENTITIES, Kind};
 use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and entities that are added need no new number.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// Number of the script that is in use. A release that changes it takes the next one, since the former release may
 /// still be at work.
-const SCRIPT_VERSION: u32 = 1;
+const SCRIPT_VERSION: u32 = 2;
 const SCRIPT: &str = include_str!("apply.painless");
 /// Above what templates have that are there for everything.
 const TEMPLATE_PRIORITY: u32 = 500;
 /// The writer makes visible what it has written; this is for what is changed by hand.
 const REFRESH_INTERVAL: &str = "30s";
+
+/// Marks what is left of a row that was deleted: when, Unix milliseconds. See `apply.painless`.
+pub(super) const DELETED: &str = "deleted";
 
 /// An index as it shall be.
 struct Index {
@@ -70,6 +73,7 @@ fn indices(options: &OpensearchOptions) -> Vec<Index> {
                 columns.map(|Column { name, kind, .. }| ((*name).to_owned(), property(*kind))).collect();
             properties.insert("applied".to_owned(), json!({ "type": "object", "enabled": false }));
             properties.insert("tooLong".to_owned(), json!({ "type": "keyword" }));
+            properties.insert(DELETED.to_owned(), long());
             Index { alias: options.alias(entity), properties }
         })
         .collect();

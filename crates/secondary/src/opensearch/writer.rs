@@ -3,9 +3,10 @@
 //! What is not acknowledged comes again, in batches that need not have the same borders, so each change is made such
 //! that repeating does not matter: see `apply.painless`. A session of the writer has a number, its epoch, which grows with
 //! each opening: what an earlier one sent, and arrives after its time, changes nothing any more, and its position is
-//! refused. A row that was deleted remembers nothing, so there that does not hold.
+//! refused.
 
 use std::collections::BTreeSet;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
 use protocol::PartitionId;
@@ -119,10 +120,6 @@ impl OpensearchWriter {
             // An index that somebody has deleted is not made again without its schema.
             "require_alias": true,
         });
-        if change.operation == Operation::Delete {
-            bulk.push(&json!({ "delete": place }), None);
-            return Ok(());
-        }
         let mut values = Map::new();
         let mut too_long = Vec::new();
         for (column, value) in &change.values {
@@ -134,8 +131,12 @@ impl OpensearchWriter {
             }
             values.insert(column.name.to_owned(), value);
         }
-        let is_insert = change.operation == Operation::Insert;
-        if is_insert {
+        let operation = match change.operation {
+            Operation::Insert => "insert",
+            Operation::Update => "update",
+            Operation::Delete => "delete",
+        };
+        if change.operation == Operation::Insert {
             let id = &entity.columns[0];
             values.insert(id.name.to_owned(), to_json(&change.id.value(), id.kind).unwrap_or_default());
         }
@@ -143,6 +144,8 @@ impl OpensearchWriter {
         let increments: Map<_, _> =
             change.increments.iter().map(|(column, by)| (names(*column), Json::from(*by))).collect();
         let mut source = json!({ "script": { "id": schema::script(&self.options), "params": {
+            "operation": operation,
+            "now": now_ms(),
             "partition": self.partition.to_string(),
             "epoch": session.epoch,
             "from": session.position,
@@ -151,7 +154,8 @@ impl OpensearchWriter {
             "tooLong": too_long,
             "increments": increments,
         } } });
-        if is_insert {
+        // The mark of a row that is deleted is needed, too, if the row never came or comes late.
+        if change.operation != Operation::Update {
             source["scripted_upsert"] = true.into();
             source["upsert"] = json!({});
         }
@@ -233,13 +237,18 @@ fn check(client: &Blocking, bulk: &mut Bulk, sent: &mut Vec<&Change>) -> Result<
     let mut refusal = None;
     for (outcome, change) in outcomes.into_iter().zip(sent.drain(..)) {
         match outcome {
-            // What is not there needs no update and no deletion.
+            // What is not there needs no update.
             Outcome::Done | Outcome::Missing => {}
             Outcome::Busy(reason) => return Err(StoreError::Unavailable(reason)),
             Outcome::Refused(reason) => _ = refusal.get_or_insert_with(|| refused(change, reason)),
         }
     }
     refusal.map_or(Ok(()), Err)
+}
+
+/// Unix milliseconds.
+pub(super) fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 fn refused(change: &Change, reason: String) -> StoreError {

@@ -1,11 +1,11 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
+use ::opensearch::OwnRuntime;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
 
 use super::dialect::{self, Postgres};
-use super::runtime::Blocking;
-use super::{PostgresOptions, within};
+use super::{PostgresOptions, own_runtime, within};
 use crate::model::{ColumnId, Entity};
 use crate::sql;
 use crate::store::{Cleaner, StoreError};
@@ -14,7 +14,7 @@ use crate::value::Value;
 /// Removes rows of the database.
 pub struct PostgresCleaner {
     options: PostgresOptions,
-    open: Option<(PgConnection, Blocking)>,
+    open: Option<(PgConnection, OwnRuntime)>,
 }
 
 impl PostgresCleaner {
@@ -27,7 +27,7 @@ impl PostgresCleaner {
 impl Cleaner for PostgresCleaner {
     fn open(&mut self) -> Result<(), StoreError> {
         self.open = None;
-        let runtime = Blocking::new()?;
+        let runtime = own_runtime()?;
         let connection = runtime.run(self.options.connect_to_change())?;
         self.open = Some((connection, runtime));
         Ok(())

@@ -2,8 +2,7 @@
 
 use protocol::{Key, Name};
 
-use super::runtime::Blocking;
-use super::{PostgresOptions, within};
+use super::{PostgresOptions, own_runtime, within};
 use crate::projection::Loader;
 use crate::store::StoreError;
 
@@ -21,7 +20,7 @@ impl Loader for PostgresLoader {
     fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError> {
         let query = "SELECT \"processDefinitionId\", xml FROM process_definition \
                      WHERE \"processDefinitionKey\"=$1 AND \"processDefinitionId\" IS NOT NULL AND xml IS NOT NULL";
-        Blocking::new()?.run(async {
+        own_runtime()?.run(async {
             let mut connection = self.0.connect(self.0.write_timeout).await?;
             let found = sqlx::query_as::<_, (String, String)>(query)
                 .bind(process_definition_key.cast_signed())

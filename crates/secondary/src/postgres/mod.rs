@@ -6,7 +6,6 @@ mod cleaner;
 pub(crate) mod dialect;
 mod loader;
 mod reader;
-mod runtime;
 mod schema;
 mod text;
 mod writer;
@@ -15,6 +14,7 @@ use std::fmt;
 use std::str::FromStr as _;
 use std::time::Duration;
 
+use ::opensearch::OwnRuntime;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Error};
 
@@ -152,6 +152,11 @@ fn is_lost(error: &Error) -> bool {
         }
         error => matches!(error, Error::Io(_) | Error::Tls(_) | Error::Protocol(_)),
     }
+}
+
+/// What waits for the database on a thread that may block.
+fn own_runtime() -> Result<OwnRuntime, StoreError> {
+    OwnRuntime::new().map_err(|error| StoreError::Unavailable(format!("the runtime does not start: {error}")))
 }
 
 /// What an error means to those who ask.

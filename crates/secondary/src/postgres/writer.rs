@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use ::opensearch::OwnRuntime;
 use protocol::PartitionId;
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Error};
 
 use super::bulk::{Group, groups, refused};
-use super::runtime::Blocking;
-use super::{PostgresOptions, code, failed, late, schema, within};
+use super::{PostgresOptions, code, failed, late, own_runtime, schema, within};
 use crate::change::Batch;
 use crate::store::{StoreError, Writer};
 
@@ -26,7 +26,7 @@ struct Open {
     connection: PgConnection,
     /// The position that is stored.
     position: u64,
-    runtime: Blocking,
+    runtime: OwnRuntime,
 }
 
 /// Why a transaction failed.
@@ -64,7 +64,7 @@ impl PostgresWriter {
 impl Writer for PostgresWriter {
     fn open(&mut self) -> Result<u64, StoreError> {
         self.open = None;
-        let runtime = Blocking::new()?;
+        let runtime = own_runtime()?;
         let (connection, position) = runtime.run(self.connect())?;
         self.open = Some(Open { connection, position, runtime });
         Ok(position)

@@ -46,6 +46,7 @@ const CASES: &[Case] = &[
     ("models_are_found_again", schema::models_are_found_again),
     ("repeated_batches_count_once", repeating::repeated_batches_count_once),
     ("what_arrives_late_changes_nothing", repeating::what_arrives_late_changes_nothing),
+    ("what_was_deleted_does_not_come_back", repeating::what_was_deleted_does_not_come_back),
     ("positions_are_those_of_what_can_be_found", repeating::positions_are_those_of_what_can_be_found),
     ("nothing_is_lost_when_the_node_dies", repeating::nothing_is_lost_when_the_node_dies),
 ];

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use opensearch::Method;
 use secondary::model::{batch_operation as operation, process_instance as instance};
-use secondary::{Batch, Filter, RowId, StoreError, Value, Writer as _};
+use secondary::{Batch, Cleaner as _, Filter, OpensearchCleaner, RowId, StoreError, Value, Writer as _};
 use serde_json::json;
 
 use crate::Opensearch;
@@ -119,6 +119,65 @@ pub fn what_arrives_late_changes_nothing(node: &mut Node) {
         (&row[instance::STATE as usize], &row[instance::VERSION as usize]),
         (&"TERMINATED".into(), &6_i64.into())
     );
+}
+
+pub fn what_was_deleted_does_not_come_back(node: &mut Node) {
+    let store = Opensearch::emptied(node);
+    let found = || block_on(store.reader().search(everything())).unwrap().rows;
+    let change = |work: &dyn Fn(&mut Batch)| {
+        let mut batch = Batch::default();
+        work(&mut batch);
+        batch
+    };
+    let insertion = change(&|batch| {
+        for key in [1, 2] {
+            batch.insert(&instance::ENTITY, RowId::Key(key)).set(instance::STATE, "ACTIVE");
+        }
+        batch.update(&instance::ENTITY, RowId::Key(1)).set(instance::START, 3_i64).add(instance::VERSION, 3);
+    });
+    let deletion = change(&|batch| {
+        for key in [1, 2] {
+            batch.delete(&instance::ENTITY, RowId::Key(key));
+        }
+    });
+    let mut late = store.writer();
+    late.open().unwrap();
+    // One of the rows is there when it is deleted, the other one comes only afterwards.
+    let first = change(&|batch| _ = batch.insert(&instance::ENTITY, RowId::Key(1)).add(instance::VERSION, 5));
+    late.write(&first, 1).unwrap();
+    assert_eq!(found().len(), 1);
+    let mut next = store.writer();
+    next.open().unwrap();
+    next.write(&deletion, 2).unwrap();
+    assert!(late.write(&insertion, 2).is_err());
+    store.ask(Method::POST, "/shared-process_instance/_refresh", None);
+    assert!(found().is_empty(), "{:?}", found());
+
+    // A change needs something to change; a row that begins again has nothing of the former one.
+    let change =
+        change(&|batch| _ = batch.update(&instance::ENTITY, RowId::Key(1)).set(instance::STATE, "X"));
+    next.write(&change, 3).unwrap();
+    assert!(found().is_empty(), "{:?}", found());
+    next.write(&insertion, 4).unwrap();
+    let rows = found();
+    assert_eq!(rows.len(), 2);
+    let of_first = rows.iter().find(|row| row[0] == 1_i64.into()).unwrap();
+    assert_eq!(of_first[instance::VERSION as usize], 3_i64.into());
+    assert_eq!(of_first[instance::STATE as usize], "ACTIVE".into());
+
+    // What remembers the deletion is cleared away in the end.
+    next.write(&deletion, 5).unwrap();
+    let marks = || store.ask(Method::GET, "/shared-process_instance/_count", None)["count"].clone();
+    assert_eq!(marks(), 2);
+    let cleaner = || OpensearchCleaner::new(store.0.clone());
+    for (mut cleaner, left) in [(cleaner(), 2), (cleaner().keeping_marks(Duration::ZERO), 0)] {
+        // Of this very millisecond none is cleared away.
+        std::thread::sleep(Duration::from_millis(2));
+        cleaner.open().unwrap();
+        assert!(!cleaner.reclaim().unwrap());
+        store.ask(Method::POST, "/shared-process_instance/_refresh", None);
+        assert_eq!(marks(), left);
+    }
 }
 
 pub fn positions_are_those_of_what_can_be_found(node: &mut Node) {

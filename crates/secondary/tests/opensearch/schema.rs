@@ -56,10 +56,10 @@ pub fn indices_are_extended(node: &mut Node) {
 
 pub fn what_is_of_a_later_release_is_refused(node: &mut Node) {
     let store = Opensearch::emptied(node);
-    let later = json!({ "version": 2 });
+    let later = json!({ "version": 3 });
     store.ask(Method::PUT, "/shared-progress/_doc/schema", Some(&later));
     let error = store.writer().open().unwrap_err();
-    assert!(matches!(&error, StoreError::Schema(reason) if reason.contains("version 2")), "{error}");
+    assert!(matches!(&error, StoreError::Schema(reason) if reason.contains("version 3")), "{error}");
 
     store.ask(Method::DELETE, "/shared-progress/_doc/schema", None);
 
