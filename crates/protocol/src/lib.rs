@@ -53,9 +53,9 @@ pub use name::{DEFAULT_TENANT, Name};
 pub use query::{
     AuthorizationView, BannedInstanceView, CallHierarchyEntry, CircleView, ClusterVariableView,
     DecisionRequirementsView, DecisionView, ElementInstanceView, ErrorView, FailingDefinitionView, FileView,
-    IdentityQuery, IdentityReply, IncidentView, Page, ProcessDefinitionView, ProcessInstanceView, Query,
-    QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView, UserView, VariableView,
-    error_hash,
+    IdentityQuery, IdentityReply, IncidentView, Instances, Page, ProcessDefinitionView, ProcessInstanceView,
+    Query, QueryReply, RunningDefinitionView, SourceOf, SubscriptionView, UserTaskView, UserView,
+    VariableView, error_hash,
 };
 pub use record::{
     ActivateInstructionRecord, AdHocSubProcessInstructionRecord, AuthorizationRecord, BatchMigrationPlan,

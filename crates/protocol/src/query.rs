@@ -1,6 +1,8 @@
 //! Queries: what may be asked of a partition's state without a command, and the answers. They never enter the log, so
 //! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
 
+use std::collections::BTreeSet;
+
 mod definition;
 mod identity;
 mod statistics;
@@ -145,6 +147,8 @@ pub enum Query {
     Errors {
         /// How many incidents are looked at.
         limit: usize,
+        /// Which process instances count.
+        of: Instances,
     },
     /// Process definitions whose instances have incidents of one error.
     FailingDefinitions {
@@ -167,6 +171,28 @@ pub enum Query {
     },
     /// Who there is and what they may do.
     Identity(IdentityQuery),
+}
+
+/// Process instances that somebody may see.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Instances {
+    /// Those of these BPMN process IDs; `None`: of all.
+    pub process_ids: Option<BTreeSet<Name>>,
+    /// Those of these tenants; `None`: of all.
+    pub tenant_ids: Option<BTreeSet<Name>>,
+}
+
+impl Instances {
+    /// Whether an instance is among them.
+    pub fn has(&self, process_id: &Name, tenant_id: &Name) -> bool {
+        self.process_ids.as_ref().is_none_or(|ids| ids.contains(process_id))
+            && self.tenant_ids.as_ref().is_none_or(|ids| ids.contains(tenant_id))
+    }
+
+    /// Whether all instances are among them.
+    pub const fn is_all(&self) -> bool {
+        self.process_ids.is_none() && self.tenant_ids.is_none()
+    }
 }
 
 /// A process instance that the engine failed on.

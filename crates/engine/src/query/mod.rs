@@ -117,7 +117,7 @@ impl Engine {
             Query::RunningDefinitions { process_id, limit } => {
                 return Ok(statistics::running(process_id.clone(), *limit));
             }
-            Query::Errors { limit } => return Ok(statistics::by_error(*limit)),
+            Query::Errors { limit, of } => return Ok(statistics::by_error(*limit, of.clone())),
             Query::FailingDefinitions { error_hash, limit } => {
                 return Ok(statistics::by_definition(*error_hash, *limit));
             }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{
-    ErrorView, FailingDefinitionView, Key, Name, QueryReply, RunningDefinitionView, SubscriptionView,
-    error_hash,
+    ErrorView, FailingDefinitionView, Instances, Key, Name, QueryReply, RunningDefinitionView,
+    SubscriptionView, error_hash,
 };
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
@@ -57,9 +57,9 @@ impl Scan for Running {
     }
 }
 
-/// Errors of incidents, in the order of their messages. Up to `limit` incidents are looked at.
-pub(super) fn by_error(limit: usize) -> Read {
-    incidents(ByError::default(), limit)
+/// Errors of incidents of some instances, in the order of their messages. Up to `limit` incidents are looked at.
+pub(super) fn by_error(limit: usize, of: Instances) -> Read {
+    incidents(ByError { of, is_full: false, found: BTreeMap::new() }, limit)
 }
 
 /// Definitions whose instances have incidents of one error, in the order of their keys. Up to `limit` incidents are
@@ -105,16 +105,23 @@ impl<T: Tally + 'static> Scan for Incidents<T> {
     }
 }
 
-#[derive(Default)]
 struct ByError {
+    /// Whose errors count.
+    of: Instances,
     /// Whether there are more errors than are told apart.
     is_full: bool,
     found: BTreeMap<Name, BTreeSet<Key>>,
 }
 
 impl Tally for ByError {
-    fn add(&mut self, incident: &Incident, _: &View<'_>) -> Result<(), ReadError> {
+    fn add(&mut self, incident: &Incident, view: &View<'_>) -> Result<(), ReadError> {
         let instance_key = incident.process_instance_key;
+        if !self.of.is_all() {
+            let instance = view.tables.instances.get(&instance_key)?;
+            if !instance.is_some_and(|instance| self.of.has(&instance.process_id, &instance.tenant_id)) {
+                return Ok(());
+            }
+        }
         if let Some(instances) = self.found.get_mut(&incident.error_message) {
             instances.insert(instance_key);
         } else if self.found.len() < ERRORS_MAX {

@@ -1,8 +1,8 @@
 //! Counts of what runs.
 
 use protocol::{
-    Command, CreateInstance, DefinitionRef, Document, FailJob, Key, PublishMessage, Query, QueryReply,
-    error_hash,
+    Command, CreateInstance, DefinitionRef, Document, FailJob, Instances, Key, Name, PublishMessage, Query,
+    QueryReply, error_hash,
 };
 
 use crate::support::{Harness, document};
@@ -62,7 +62,11 @@ fn running(harness: &mut Harness, process: Option<&str>, limit: usize) -> (Vec<S
 }
 
 fn errors(harness: &mut Harness, limit: usize) -> (Vec<String>, bool) {
-    let QueryReply::Errors { errors, has_more } = harness.read(&Query::Errors { limit }).unwrap() else {
+    errors_of(harness, limit, Instances::default())
+}
+
+fn errors_of(harness: &mut Harness, limit: usize, of: Instances) -> (Vec<String>, bool) {
+    let QueryReply::Errors { errors, has_more } = harness.read(&Query::Errors { limit, of }).unwrap() else {
         panic!("errors")
     };
     (errors.iter().map(|it| format!("{} {}", it.message, it.instances)).collect(), has_more)
@@ -156,4 +160,23 @@ fn what_waits_for_messages_is_listed() {
     };
     assert_eq!(listed(&mut harness, 2), (texts(&["wait.one m/b", "wait.two n/a"]), false));
     assert_eq!(listed(&mut harness, 1), (texts(&["wait.one m/b"]), true));
+}
+
+#[test]
+fn errors_of_other_processes_and_tenants_do_not_count() {
+    let mut harness = Harness::new();
+    let other = WORK.replace("process work", "process other");
+    harness.deploy(&[("work.bpmn", WORK), ("other.bpmn", &other)]).unwrap();
+    for id in ["work", "other", "other"] {
+        create(&mut harness, id, None, Document::empty());
+    }
+    fail(&mut harness, &["a", "a", "b"]);
+    assert_eq!(errors(&mut harness, 10), (texts(&["a 2", "b 1"]), false));
+    let of = |process: &str| Instances { process_ids: Some([process.into()].into()), tenant_ids: None };
+    assert_eq!(errors_of(&mut harness, 10, of("work")), (texts(&["a 1"]), false));
+    assert_eq!(errors_of(&mut harness, 10, of("other")), (texts(&["a 1", "b 1"]), false));
+    assert_eq!(errors_of(&mut harness, 10, of("none")), (vec![], false));
+    let of = |tenant: Name| Instances { process_ids: None, tenant_ids: Some([tenant].into()) };
+    assert_eq!(errors_of(&mut harness, 10, of(Name::default_tenant())).0.len(), 2);
+    assert_eq!(errors_of(&mut harness, 10, of("t".into())), (vec![], false));
 }

@@ -11,7 +11,8 @@ use crate::rest::writer::{integer_member, text_member};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
-    let reply = call.read(Query::Errors { limit: INCIDENTS_MAX }).await?;
+    let of = call.visible_instances().await?;
+    let reply = call.read(Query::Errors { limit: INCIDENTS_MAX, of }).await?;
     let QueryReply::Errors { errors, has_more } = reply else { return Err(unexpected(&reply)) };
     Ok(Reply::json(search.answer(errors, has_more, property, write)))
 }

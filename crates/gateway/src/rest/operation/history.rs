@@ -67,8 +67,10 @@ pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, 
     let kept = kept(kind);
     let key = call.key()?;
     let key_operand = Operand::Integer(key.cast_signed());
+    // Whoever may delete it need not be able to read it; but what is of another tenant is not there.
+    let among = call.rows_of_tenants(kept.entity).await?;
     let search = Search {
-        filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())),
+        filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())).and(among),
         ..Search::one(kept.entity, key_operand, kept.owner_columns())
     };
     let found = call.storage()?.search(search).await?;

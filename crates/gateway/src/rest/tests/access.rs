@@ -7,7 +7,8 @@ use auth::{Authenticator, Basic, Clock, Cost, HashLimits, Hasher, Method, Unavai
 use broker::api::SubmitError;
 use futures::future::{BoxFuture, FutureExt as _};
 use protocol::{
-    Authorization, AuthorizationScope, Caller, Command, EntityType, Grants, Principal, ResourceType,
+    Authorization, AuthorizationScope, Caller, Command, EntityType, Grants, PermissionType, Principal,
+    ResourceType,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -216,4 +217,68 @@ fn whoever_may_do_everything_sees_and_does_everything() {
             check_response(operation.spec(), status, &body);
         }
     });
+}
+
+/// Grants of one permission for one process.
+fn for_process(id: &str, permission: PermissionType) -> Grants {
+    let authorization = Authorization {
+        owner_type: EntityType::User,
+        owner_id: "ann".into(),
+        resource_type: ResourceType::ProcessDefinition,
+        scope: AuthorizationScope::Id(id.into()),
+        permissions: vec![permission],
+    };
+    Grants { authorizations: vec![authorization], ..Grants::default() }
+}
+
+#[test]
+fn errors_are_counted_over_what_somebody_may_see() {
+    let ask = |grants: Grants, checks: AccessOptions| {
+        block_on(async {
+            let broker = Arc::new(FakeBroker { grants, ..FakeBroker::default() });
+            let gateway = gateway_with(&broker, checks).await;
+            ask(&gateway, Operation::GetProcessInstanceStatisticsByError).await
+        })
+    };
+    let messages = |(status, body): (u16, String)| {
+        assert_eq!(status, 200, "{body}");
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let items = body["items"].as_array().unwrap().iter();
+        items.map(|item| item["errorMessage"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let read = PermissionType::ReadProcessInstance;
+    assert_eq!(messages(ask(for_process("bill", read), checked())), "no");
+    assert_eq!(messages(ask(for_process("order", read), checked())), "polygenelubricants");
+    assert_eq!(messages(ask(for_process("other", read), checked())), "");
+    let tenants = || AccessOptions { authorizations: false, tenants: true, foreign: vec![] };
+    assert_eq!(messages(ask(Grants::default(), tenants())), "");
+    let of_tenant = Grants { tenants: vec!["<default>".into()], ..Grants::default() };
+    assert_eq!(messages(ask(of_tenant, tenants())), "no polygenelubricants");
+}
+
+#[test]
+fn a_deletion_takes_its_own_permission_and_nothing_is_known_across_tenants() {
+    let operations = [
+        (Operation::DeleteProcessInstance, PermissionType::DeleteProcessInstance),
+        (Operation::DeleteDecisionInstance, PermissionType::DeleteDecisionInstance),
+    ];
+    for (operation, permission) in operations {
+        let ask = |grants: Grants, checks: AccessOptions| {
+            block_on(async {
+                let broker = Arc::new(FakeBroker { grants, ..FakeBroker::default() });
+                let gateway = gateway_with(&broker, checks).await;
+                let (status, _) = ask(&gateway, operation).await;
+                (status, broker.commands.lock().unwrap().len())
+            })
+        };
+        // Whoever may delete need not be able to read: the engine decides, and knows of the permission.
+        assert_eq!(ask(for_process("a", permission), checked()), (204, 1));
+        // As with every operation of the contract that has both answers: 403 for what is there.
+        assert_eq!(ask(Grants::default(), checked()), (403, 0));
+        // What belongs to another tenant is not there, whatever somebody may do; the engine is not asked.
+        let tenants = || AccessOptions { authorizations: false, tenants: true, foreign: vec![] };
+        assert_eq!(ask(Grants::default(), tenants()), (404, 0));
+        let of_tenant = Grants { tenants: vec!["a".into()], ..Grants::default() };
+        assert_eq!(ask(of_tenant, tenants()), (204, 1));
+    }
 }

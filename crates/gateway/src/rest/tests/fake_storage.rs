@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
-use protocol::{Name, PartitionId, Test};
-use secondary::model::{Column, Kind};
+use protocol::{Name, Operand, PartitionId, Test};
+use secondary::model::{Column, Entity, Kind};
 use secondary::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
 
 use crate::rest::Storage;
@@ -51,11 +51,16 @@ impl FakeStorage {
     }
 }
 
-/// Whether any row can pass.
-fn can_pass(filter: &Filter) -> bool {
+/// Whether any row can pass. All are of the tenant `a`.
+fn can_pass(entity: &Entity, filter: &Filter) -> bool {
     match filter {
-        Filter::All(all) => all.iter().all(can_pass),
-        Filter::Any(any) => any.iter().any(can_pass),
+        Filter::All(all) => all.iter().all(|filter| can_pass(entity, filter)),
+        Filter::Any(any) => any.iter().any(|filter| can_pass(entity, filter)),
+        Filter::Column(column, test @ (Test::In(_) | Test::Exists(_)))
+            if entity.columns[*column as usize].name == "tenantId" =>
+        {
+            test.is_met_by(Some(&Operand::Text(Name::from("a"))))
+        }
         Filter::Column(_, Test::In(values)) => !values.is_empty(),
         Filter::Column(..) | Filter::Related(_) | Filter::Latest(_) => true,
     }
@@ -64,7 +69,7 @@ fn can_pass(filter: &Filter) -> bool {
 impl Reader for FakeStorage {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
-        let has_nothing = self.has_nothing || !can_pass(&search.filter);
+        let has_nothing = self.has_nothing || !can_pass(search.entity.0, &search.filter);
         self.searches.lock().unwrap().push(search);
         let rows = if has_nothing { vec![] } else { vec![row; 1 + self.copies] };
         ready(Ok(Found { total: rows.len() as u64, rows, has_more: false })).boxed()
@@ -78,7 +83,7 @@ impl Reader for FakeStorage {
             Aggregate::Max(_) if !self.empty.is_empty() => Value::Null,
             _ => Value::Integer(3),
         }));
-        ready(Ok(if can_pass(&statistics.filter) { vec![row] } else { vec![] })).boxed()
+        ready(Ok(if can_pass(statistics.entity.0, &statistics.filter) { vec![row] } else { vec![] })).boxed()
     }
 
     fn position(&self, _: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {

@@ -54,12 +54,17 @@ pub(super) fn answer(query: &Query) -> QueryReply {
             let definitions = all.into_iter().filter(is_wanted).collect();
             QueryReply::RunningDefinitions { definitions, has_more: false }
         }
-        Query::Errors { .. } => {
+        Query::Errors { of, .. } => {
             let error = |message: &str, instances| ErrorView { message: message.into(), instances };
-            QueryReply::Errors {
-                errors: vec![error("no", 9), error("polygenelubricants", 10)],
-                has_more: true,
+            let mut errors = vec![error("no", 9), error("polygenelubricants", 10)];
+            // The first is of another process.
+            if !of.has(&"bill".into(), &Name::default_tenant()) {
+                errors.remove(0);
             }
+            if !of.has(&"order".into(), &Name::default_tenant()) {
+                errors.pop();
+            }
+            QueryReply::Errors { errors, has_more: true }
         }
         Query::FailingDefinitions { error_hash: hash, .. } => {
             let definition = |key, name: Option<&str>| FailingDefinitionView {

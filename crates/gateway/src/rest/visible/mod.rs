@@ -13,7 +13,7 @@ mod views;
 use std::sync::Arc;
 
 use http::StatusCode;
-use protocol::{AuthorizationScope, Name, PermissionType, RejectionType, ResourceType};
+use protocol::{AuthorizationScope, Instances, Name, PermissionType, RejectionType, ResourceType};
 
 use super::operation::Call;
 use super::problem::Failure;
@@ -59,6 +59,17 @@ impl Sight {
         authorizations
             .filter(move |one| one.resource_type == resource && one.permissions.contains(&permission))
             .map(|one| &one.scope)
+    }
+
+    /// The process instances that may be seen.
+    fn instances(&self) -> Instances {
+        let permission = (ResourceType::ProcessDefinition, PermissionType::ReadProcessInstance);
+        let process_ids = (!self.may(permission.0, permission.1, None)).then(|| {
+            let scopes = self.scopes(permission.0, permission.1);
+            scopes.filter_map(AuthorizationScope::resource_id).map(Name::from).collect()
+        });
+        let tenant_ids = self.tenants.then(|| self.known.grants.tenants.iter().cloned().collect());
+        Instances { process_ids, tenant_ids }
     }
 
     /// Whether there is a permission for a resource; without an ID, for all of them.

@@ -154,6 +154,12 @@ impl Call<'_> {
         Ok(Arc::unwrap_or_clone(filter))
     }
 
+    /// The rows of an entity that are of tenants of whoever asks.
+    pub(in crate::rest) async fn rows_of_tenants(&self, entity: &Entity) -> Result<Filter, Failure> {
+        let sight = Sight::of(self).await?;
+        Ok(sight.map_or_else(Filter::everything, |sight| sight.tenant_filter(entity.id)))
+    }
+
     /// The rows of an entity that whoever asks may know to exist, if it may not see them all.
     pub(in crate::rest) async fn known_rows(
         &self,

@@ -2,7 +2,7 @@
 //! default: whoever adds a query says here who may see the answer.
 
 use protocol::{
-    CircleKind, IdentityQuery, IdentityReply, Key, Name, PermissionType as P, Query, QueryReply,
+    CircleKind, IdentityQuery, IdentityReply, Instances, Key, Name, PermissionType as P, Query, QueryReply,
     ResourceType as R, SourceOf, UserTaskProperty, UserTaskView,
 };
 
@@ -11,6 +11,12 @@ use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
 
 impl Call<'_> {
+    /// The process instances that whoever asks may see.
+    pub(in crate::rest) async fn visible_instances(&self) -> Result<Instances, Failure> {
+        let sight = Sight::of(self).await?;
+        Ok(sight.map_or_else(Instances::default, |sight| sight.instances()))
+    }
+
     /// What of an answer whoever asks may see.
     pub(in crate::rest) async fn visible(
         &self,
@@ -105,11 +111,12 @@ impl Call<'_> {
             QueryReply::Subscriptions { subscriptions, .. } => {
                 subscriptions.retain(|view| of_instance(&view.process_id, &view.tenant_id));
             }
-            QueryReply::Errors { errors, .. } => {
-                // They are counted over all processes and tenants.
-                let sees_all =
-                    sight.may(R::ProcessDefinition, P::ReadProcessInstance, None) && !sight.tenants;
-                errors.retain(|_| sees_all);
+            QueryReply::Errors { .. } => {
+                // They were counted over what may be seen.
+                let Query::Errors { of, .. } = query else { return Err(unknown(query)) };
+                if *of != sight.instances() {
+                    return Err(forbidden(R::ProcessDefinition, P::ReadProcessInstance));
+                }
             }
             // Operators see them, at the management port, or this server itself.
             QueryReply::BannedInstances(_) | QueryReply::BatchSearches(_) => return Err(unknown(query)),
