@@ -16,6 +16,7 @@ fn options(directory: &Path, program: &str) -> SuiteOptions {
         quick: true,
         waiting_instances: None,
         window: None,
+        backlog_window: None,
         only: Some("start on an empty directory".to_owned()),
         server_argument: vec!["--more".to_owned()],
         json: Some(directory.join("table.json")),

@@ -69,8 +69,8 @@ pub struct StreamOptions {
     pub max_records_per_call: usize,
     /// Bytes that an exporter takes before it is asked to flush.
     pub flush_bytes: usize,
-    /// Time after which an exporter is asked to flush what it took. Positions advance, and readers of what is exported
-    /// see it, at this pace.
+    /// Time from one flush of what an exporter took to the next. Positions advance, and readers of what is exported see
+    /// it, at this pace; what comes after a rest is flushed as soon as it has gathered.
     pub flush_interval: Duration,
     /// An exporter that has taken everything is not woken again before this time is over, so that it takes
     /// records in bulk.
@@ -94,7 +94,7 @@ impl Default for StreamOptions {
             spill_max_bytes: 4 * 1024 * 1024 * 1024,
             max_records_per_call: 4096,
             flush_bytes: 8 * 1024 * 1024,
-            flush_interval: Duration::from_millis(500),
+            flush_interval: Duration::from_millis(150),
             gather_interval: Duration::from_millis(20),
             retry_min: Duration::from_millis(100),
             retry_max: Duration::from_secs(10),

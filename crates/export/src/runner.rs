@@ -92,6 +92,8 @@ impl Runner {
         }
         let mut gather_until = Instant::now();
         let mut flush_at = None;
+        // What comes after a rest is flushed soon, what keeps coming in bulk.
+        let mut next_flush = gather_until;
         let mut unflushed_bytes = 0;
         loop {
             match self.stream.signal(self.reader, gather_until, flush_at) {
@@ -125,7 +127,7 @@ impl Runner {
                     self.metrics.exported(&chunk);
                     unflushed_bytes += chunk.weight;
                     let now = Instant::now();
-                    flush_at.get_or_insert(now + self.stream.options.flush_interval);
+                    flush_at.get_or_insert(next_flush.max(now + self.stream.options.gather_interval));
                     if self.stream.took(self.reader, &chunk) {
                         gather_until = now + self.stream.options.gather_interval;
                     }
@@ -135,9 +137,10 @@ impl Runner {
                 }
                 Signal::Flush => {
                     unflushed_bytes = 0;
+                    next_flush = Instant::now() + self.stream.options.flush_interval;
                     let done = self.flush()?;
                     self.works(pause);
-                    flush_at = (!done).then(|| Instant::now() + self.stream.options.flush_interval);
+                    flush_at = (!done).then_some(next_flush);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Changes to rows, gathered and merged before a store sees them.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use protocol::{Key, Name};
 
@@ -58,7 +58,8 @@ pub struct Change {
 
 impl Change {
     fn new(entity: &'static Entity, id: RowId, operation: Operation) -> Self {
-        Self { entity: entity.id, id, operation, values: Vec::new(), increments: Vec::new() }
+        let room = if operation == Operation::Insert { entity.columns.len() } else { 0 };
+        Self { entity: entity.id, id, operation, values: Vec::with_capacity(room), increments: Vec::new() }
     }
 
     /// What its statement depends on.
@@ -81,7 +82,13 @@ impl Change {
     /// Sets a column.
     pub fn set(&mut self, column: ColumnId, value: impl Into<Value>) -> &mut Self {
         let value = value.into();
-        self.increments.retain(|(at, _)| *at != column);
+        if !self.increments.is_empty() {
+            self.increments.retain(|(at, _)| *at != column);
+        }
+        if self.values.last().is_none_or(|(last, _)| *last < column) {
+            self.values.push((column, value));
+            return self;
+        }
         match self.values.binary_search_by_key(&column, |(at, _)| *at) {
             Ok(at) => self.values[at].1 = value,
             Err(at) => self.values.insert(at, (column, value)),
@@ -111,7 +118,9 @@ impl Change {
 #[derive(Debug, Default)]
 pub struct Batch {
     changes: Vec<Change>,
-    places: HashMap<(EntityId, RowId), usize>,
+    /// Where the changes of rows are that have a key: keys are given by the engine, so anything spreads them well enough.
+    by_key: HashMap<(EntityId, Key), usize, BuildHasherDefault<KeyHasher>>,
+    by_text: HashMap<(EntityId, Name), usize>,
     /// Changes before merging.
     merged: u64,
 }
@@ -140,7 +149,8 @@ impl Batch {
     /// Forgets everything; keeps the memory.
     pub fn clear(&mut self) {
         self.changes.clear();
-        self.places.clear();
+        self.by_key.clear();
+        self.by_text.clear();
         self.merged = 0;
     }
 
@@ -165,18 +175,56 @@ impl Batch {
     }
 
     fn touch(&mut self, entity: &'static Entity, id: RowId, operation: Operation) -> &mut Change {
-        let at = match self.places.entry((entity.id, id)) {
-            Entry::Occupied(place) => {
-                self.merged += 1;
-                *place.get()
-            }
-            Entry::Vacant(place) => {
-                let id = place.key().1.clone();
-                self.changes.push(Change::new(entity, id, operation));
-                *place.insert(self.changes.len() - 1)
-            }
+        let next = self.changes.len();
+        let at = match &id {
+            RowId::Key(key) => *self.by_key.entry((entity.id, *key)).or_insert(next),
+            RowId::Text(text) => *self.by_text.entry((entity.id, text.clone())).or_insert(next),
         };
+        if at == next {
+            self.changes.push(Change::new(entity, id, operation));
+        } else {
+            self.merged += 1;
+        }
         &mut self.changes[at]
+    }
+
+    /// The changes by shape, each in the order of their rows: what is alike is written together, and rows that follow one
+    /// another in the store, too. All who write go through tables and rows in the same order.
+    pub(crate) fn groups(&self) -> Vec<Vec<&Change>> {
+        let mut groups: BTreeMap<Shape, Vec<&Change>> = BTreeMap::new();
+        for change in self.changes.iter().filter(|change| !change.is_void()) {
+            groups.entry(change.shape()).or_default().push(change);
+        }
+        let mut groups: Vec<_> = groups.into_values().collect();
+        for group in &mut groups {
+            group.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+        }
+        groups
+    }
+}
+
+/// Spreads the numbers of an entity and a key.
+#[derive(Debug, Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = u128::from(self.0 ^ number) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = product as u64 ^ (product >> 64) as u64;
     }
 }
 

@@ -150,6 +150,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
                 memory_bytes: export.memory_bytes.0 as usize,
                 spill_segment_bytes: export.spill_segment_bytes.0,
                 spill_max_bytes: export.max_spill_bytes.0,
+                flush_interval: export.flush_interval,
                 park_after: export.park_after,
                 ..defaults.export.stream.clone()
             },

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{
     SuiteOptions, Table, Target,
-    cost::{ACCESS, EXPORT},
+    cost::{ACCESS, EXPORT, EXPORT_BACKLOG},
     disk::fsync_latency,
     exporting::percentile,
     large,
@@ -36,8 +36,8 @@ const LARGE: &str = "large multi-instance beside others";
 const START: &str = "start on an empty directory";
 
 /// All measurements in their order.
-pub(super) const NAMES: [&str; 10] =
-    [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, EXPORT, ACCESS, LARGE, MANY];
+pub(super) const NAMES: [&str; 11] =
+    [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, EXPORT, EXPORT_BACKLOG, ACCESS, LARGE, MANY];
 
 pub(super) const CONNECTIONS: usize = 64;
 /// Enough instances under way to fill every batch of the log.
@@ -59,6 +59,7 @@ pub(super) async fn one(name: &str, options: &SuiteOptions, table: &mut Table) -
         STEADY => suite.steady(table).await,
         PAYLOAD => suite.payload(table).await,
         EXPORT => suite.exporting(table).await,
+        EXPORT_BACKLOG => suite.backlog(table).await,
         ACCESS => suite.access(table).await,
         LARGE => suite.large(table).await,
         _ => suite.many(table).await,
@@ -82,6 +83,12 @@ impl Suite<'_> {
 
     pub(super) fn scratch(&self) -> PathBuf {
         self.options.scratch.clone().unwrap_or_else(|| PathBuf::from("."))
+    }
+
+    /// How long the load lasts that exporting must keep up with.
+    pub(super) fn backlog_window(&self) -> Duration {
+        let default = if self.options.quick { self.options.window() } else { Duration::from_mins(1) };
+        self.options.backlog_window.unwrap_or(default)
     }
 
     async fn server(&self, data: &Path) -> Result<Server, Error> {

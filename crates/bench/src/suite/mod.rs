@@ -1,9 +1,10 @@
 //! The measurements that the project promises, each against a freshly started server on a scratch directory.
 //!
 //! [`run`] takes the path of the `baton` program and gives a [`Table`] with a row for each promise: target, measured value, verdict.
-//! `server` starts and ends processes, `disk` measures the disk itself, `measure` and `cost` hold one
+//! `server` starts and ends processes, `disk` measures the disk itself, `measure`, `cost` and `backlog` hold one
 //! function per row or group of rows.
 
+mod backlog;
 mod cost;
 mod disk;
 mod exporting;
@@ -39,6 +40,9 @@ pub struct SuiteOptions {
     /// Length of each measured window. Default: 10 s, quick: 2 s.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub window: Option<Duration>,
+    /// How long the load of the measurement of the backlog lasts. Default: 1 min, quick: the window.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub backlog_window: Option<Duration>,
     /// Only measurements whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,

@@ -12,7 +12,9 @@ entities! {
         DEFINITION_KEY processDefinitionKey: Key, PARENT_INSTANCE_KEY parentProcessInstanceKey: Key,
         PARENT_ELEMENT_KEY parentElementInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, TAGS tags: List,
         BUSINESS_ID businessId: Text, PARTITION partitionId: Integer,
-    } index [START] [END] [DEFINITION_KEY STATE] [PROCESS_ID STATE] [STATE] [PARENT_INSTANCE_KEY] [ROOT_INSTANCE_KEY] [BUSINESS_ID];
+    } index [START] [END] [DEFINITION_KEY START] [PROCESS_ID START]
+        Unless(STATE, "COMPLETED") [STATE START] [DEFINITION_KEY STATE START] [PROCESS_ID STATE START]
+        Set(PARENT_INSTANCE_KEY) [PARENT_INSTANCE_KEY] [ROOT_INSTANCE_KEY] Set(BUSINESS_ID) [BUSINESS_ID];
 
     /// An element instance.
     ElementInstance element_instance {
@@ -21,21 +23,21 @@ entities! {
         HAS_INCIDENT hasIncident: Flag, TENANT tenantId: Text, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, DEFINITION_KEY processDefinitionKey: Key, INCIDENT_KEY incidentKey: Key,
         SCOPE_KEY elementInstanceScopeKey: Key,
-    } index [INSTANCE_KEY] [START] [DEFINITION_KEY ELEMENT_ID STATE] [SCOPE_KEY];
+    } index [INSTANCE_KEY] [START] [DEFINITION_KEY ELEMENT_ID STATE] Apart(SCOPE_KEY, INSTANCE_KEY) [SCOPE_KEY];
 
     /// A sequence flow that was taken.
     SequenceFlow sequence_flow {
         ID sequenceFlowId: Text always, INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key,
         DEFINITION_KEY processDefinitionKey: Key, PROCESS_ID processDefinitionId: Text, ELEMENT_ID elementId: Text,
         TENANT tenantId: Text,
-    } index [INSTANCE_KEY];
+    } id begins with INSTANCE_KEY index;
 
     /// A variable of a process instance.
     Variable variable {
         KEY variableKey: Key always, NAME name: Text, VALUE value: Text, TENANT tenantId: Text, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, SCOPE_KEY scopeKey: Key, IS_TRUNCATED isTruncated: Flag,
         PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
-    } index [INSTANCE_KEY NAME] [NAME] [SCOPE_KEY];
+    } index [INSTANCE_KEY NAME] Cut(VALUE) [NAME VALUE] Apart(SCOPE_KEY, INSTANCE_KEY) [SCOPE_KEY];
 
     /// An incident.
     Incident incident {
@@ -55,7 +57,7 @@ entities! {
         DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, RETRIES retries: Integer, STATE state: Text, TENANT tenantId: Text,
         TYPE type: Text, WORKER worker: Text, CREATED creationTime: Time always, UPDATED lastUpdateTime: Time,
-    } index [INSTANCE_KEY] [TYPE STATE] [STATE] [CREATED];
+    } index [INSTANCE_KEY] [TYPE CREATED] [CREATED] Unless(STATE, "COMPLETED") [STATE CREATED] [TYPE STATE CREATED];
 
     /// A user task.
     UserTask user_task {
@@ -153,7 +155,7 @@ entities! {
         EVALUATION_KEY decisionEvaluationKey: Key, DEPLOYMENT_KEY deploymentKey: Key, FORM_KEY formKey: Key,
         RESOURCE_KEY resourceKey: Key, RELATED_KEY relatedEntityKey: Text, RELATED_TYPE relatedEntityType: Text,
         DESCRIPTION entityDescription: Text,
-    } index [TIMESTAMP] [INSTANCE_KEY] [ACTOR_ID] [ENTITY_KEY];
+    } index [TIMESTAMP] [INSTANCE_KEY] [ENTITY_KEY] Set(ACTOR_ID) [ACTOR_ID];
 
     /// How many jobs came to what, by type, worker and minute.
     JobMetric job_metric {

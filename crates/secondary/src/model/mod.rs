@@ -55,9 +55,39 @@ pub struct Entity {
     pub name: &'static str,
     /// Its columns; the first one identifies a row. There are at most 64.
     pub columns: &'static [Column],
-    /// What is looked for or sorted by often; the row's identity follows implicitly.
-    pub indexes: &'static [&'static [ColumnId]],
+    /// What is looked for or sorted by often.
+    pub indexes: &'static [Index],
+    /// The identity begins with this key and an underscore, so that looking for the key is looking for identities.
+    pub id_begins_with: Option<ColumnId>,
 }
+
+/// Rows in the order of some columns; the row's identity follows implicitly. Each costs as much as a row when a row is
+/// written, so what most rows have in common is left out.
+#[derive(Debug)]
+pub struct Index {
+    /// The columns.
+    pub columns: &'static [ColumnId],
+    /// Which rows it has.
+    pub scope: IndexScope,
+}
+
+/// The rows of an index. Conditions of a search are written so that databases see what is in there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexScope {
+    /// All.
+    All,
+    /// Those in which a column is set.
+    Set(ColumnId),
+    /// Those in which a column is not what it is in most rows in the end.
+    Unless(ColumnId, &'static str),
+    /// Those in which two columns differ.
+    Apart(ColumnId, ColumnId),
+    /// All; a column is a long text, of which only the first [`CUT_CHARS`] characters are in the index.
+    Cut(ColumnId),
+}
+
+/// Characters of a long text that are in an index.
+pub const CUT_CHARS: usize = 64;
 
 impl Entity {
     /// The entity of an ID.
@@ -67,7 +97,29 @@ impl Entity {
 
     /// Whether a column stands in an index.
     pub fn is_indexed(&self, column: ColumnId) -> bool {
-        column == 0 || self.indexes.iter().any(|columns| columns.contains(&column))
+        let is_whole = |index: &Index| index.columns.contains(&column) && !self.is_cut(column);
+        column == 0 || self.indexes.iter().any(is_whole)
+    }
+
+    /// Whether an index has only the beginning of a column's texts.
+    pub fn is_cut(&self, column: ColumnId) -> bool {
+        self.indexes.iter().any(|index| index.scope == IndexScope::Cut(column))
+    }
+
+    /// What most rows have in a column, if indexes leave these out.
+    pub fn usual(&self, column: ColumnId) -> Option<&'static str> {
+        self.indexes.iter().find_map(|index| match index.scope {
+            IndexScope::Unless(at, usual) if at == column => Some(usual),
+            _ => None,
+        })
+    }
+
+    /// The column that is the same as this one in most rows, if an index leaves these out.
+    pub fn twin(&self, column: ColumnId) -> Option<ColumnId> {
+        self.indexes.iter().find_map(|index| match index.scope {
+            IndexScope::Apart(at, twin) if at == column => Some(twin),
+            _ => None,
+        })
     }
 
     /// The column of a name.
@@ -75,6 +127,23 @@ impl Entity {
         self.columns.iter().position(|column| column.name == name).map(|at| at as ColumnId)
     }
 }
+
+/// Names of indexes that earlier releases had and that only cost now.
+pub const INDEXES_RETIRED: &[&str] = &[
+    "audit_log_actorId",
+    "element_instance_elementInstanceScopeKey",
+    "job_state",
+    "job_type_state",
+    "process_instance_businessId",
+    "process_instance_parentProcessInstanceKey",
+    "process_instance_processDefinitionId_state",
+    "process_instance_processDefinitionKey_state",
+    "process_instance_rootProcessInstanceKey",
+    "process_instance_state",
+    "sequence_flow_processInstanceKey",
+    "variable_name",
+    "variable_scopeKey",
+];
 
 /// Numbers constants.
 macro_rules! columns {
@@ -88,7 +157,8 @@ macro_rules! columns {
 
 macro_rules! entities {
     ($($(#[$meta:meta])* $variant:ident $module:ident { $($constant:ident $column:ident: $kind:ident $($always:ident)?),* $(,)? }
-       index $([$($index:ident)*])*;)*) => {
+       $(id begins with $begin:ident)?
+       index $([$($index:ident)*])* $($scope:ident $arguments:tt $([$($partial:ident)*])*)*;)*) => {
         /// Names of the entities.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
@@ -103,6 +173,8 @@ macro_rules! entities {
 
             columns!(0; $($constant)*);
 
+            const BEGIN: &[ColumnId] = &[$($begin)?];
+
             /// The entity.
             pub static ENTITY: Entity = Entity {
                 id: EntityId::$variant,
@@ -112,7 +184,11 @@ macro_rules! entities {
                     kind: Kind::$kind,
                     is_always_set: !stringify!($($always)?).is_empty(),
                 }),*],
-                indexes: &[$(&[$($index),*]),*],
+                indexes: &[
+                    $($crate::model::Index { columns: &[$($index),*], scope: $crate::model::IndexScope::All },)*
+                    $($($crate::model::Index { columns: &[$($partial),*], scope: $crate::model::IndexScope::$scope $arguments },)*)*
+                ],
+                id_begins_with: BEGIN.first().copied(),
             };
         })*
     };
@@ -134,7 +210,7 @@ mod tests {
             assert!(entity.columns.len() <= 64, "{}", entity.name);
             for index in entity.indexes {
                 assert!(
-                    index.iter().all(|&column| !matches!(
+                    index.columns.iter().all(|&column| !matches!(
                         entity.columns[column as usize].kind,
                         Kind::Json | Kind::List
                     ))

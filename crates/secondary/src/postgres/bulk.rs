@@ -1,14 +1,12 @@
 //! Many changes as one statement: what is alike in form is written together, its values as arrays.
 
-use std::collections::BTreeMap;
-
 use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::query::Query as Statement;
 use sqlx::{AssertSqlSafe, Error, Postgres as Database};
 
 use super::dialect::Postgres;
 use super::text;
-use crate::change::{Batch, Change, Operation, Shape};
+use crate::change::{Batch, Change, Operation};
 use crate::model::{Column, ColumnId, Entity};
 use crate::sql::Query;
 use crate::store::StoreError;
@@ -17,17 +15,9 @@ use crate::value::Value;
 /// Changes of the same shape, in the order of their rows.
 pub(super) struct Group<'b>(pub Vec<&'b Change>);
 
-/// All changes of a batch. Partitions that write at the same time go through tables and rows in the same order.
+/// All changes of a batch.
 pub(super) fn groups(batch: &Batch) -> Vec<Group<'_>> {
-    let mut groups: BTreeMap<Shape, Group<'_>> = BTreeMap::new();
-    for change in batch.changes().iter().filter(|change| !change.is_void()) {
-        groups.entry(change.shape()).or_insert_with(|| Group(Vec::new())).0.push(change);
-    }
-    let mut groups: Vec<_> = groups.into_values().collect();
-    for group in &mut groups {
-        group.0.sort_by(|one, other| one.id.cmp(&other.id));
-    }
-    groups
+    batch.groups().into_iter().map(Group).collect()
 }
 
 /// Values of one column.

@@ -93,11 +93,16 @@ async fn answer(connection: &mut PgConnection, questions: &[Question]) -> Result
 
 impl Reader for PostgresReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        let mut questions = vec![Question::from(sql::search(&Postgres, &search))];
-        if search.count_up_to > 0 {
-            questions.push(sql::count(&Postgres, &search).into());
-        }
         Box::pin(async move {
+            let looked = sql::selective(&search.filter).into_iter();
+            let looked: Vec<Question> =
+                looked.map(|related| sql::others(&Postgres, related).into()).collect();
+            let few = if looked.is_empty() { Vec::new() } else { self.ask(looked).await? };
+            let search = sql::with_few(search, few);
+            let mut questions = vec![Question::from(sql::search(&Postgres, &search))];
+            if search.count_up_to > 0 {
+                questions.push(sql::count(&Postgres, &search).into());
+            }
             let mut answers = self.ask(questions).await?.into_iter();
             let mut found = Found { rows: answers.next().unwrap_or_default(), ..Found::default() };
             if matches!(search.position, Position::Before(_)) {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::dialect::Postgres;
 use super::{PostgresOptions, within};
-use crate::model::{ENTITIES, Entity};
+use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Index};
 use crate::sql::{Dialect as _, create_table};
 use crate::store::StoreError;
 
@@ -108,6 +108,8 @@ impl Found {
         for entity in ENTITIES {
             self.missing_of(entity, &mut statements);
         }
+        let retired = INDEXES_RETIRED.iter().filter(|name| self.indexes.contains(**name));
+        statements.extend(retired.map(|name| format!("DROP INDEX IF EXISTS \"{name}\"")));
         if !self.columns.contains_key(PROGRESS_TABLE) {
             statements.push(format!(
                 "CREATE TABLE {PROGRESS_TABLE} (partition BIGINT PRIMARY KEY, position BIGINT NOT NULL)"
@@ -147,14 +149,14 @@ impl Found {
         }
         let missing = parts
             .zip(entity.indexes)
-            .filter(|(_, columns)| !self.indexes.contains(index_name(entity, columns).as_str()));
+            .filter(|(_, index)| !self.indexes.contains(index_name(entity, index).as_str()));
         statements.extend(missing.map(|(statement, _)| statement));
     }
 }
 
 /// As PostgreSQL keeps it.
-fn index_name(entity: &Entity, columns: &[u8]) -> String {
-    let mut name = crate::sql::index_name(entity, columns);
+fn index_name(entity: &Entity, index: &Index) -> String {
+    let mut name = crate::sql::index_name(entity, index);
     name.truncate(NAME_BYTES_MAX);
     name
 }
@@ -176,9 +178,8 @@ mod tests {
         let mut found = Found { exists: true, version: Some(VERSION), ..Found::default() };
         found.columns = ENTITIES.iter().map(columns).collect();
         found.columns.insert(PROGRESS_TABLE.to_owned(), BTreeSet::new());
-        let indexes = ENTITIES
-            .iter()
-            .flat_map(|entity| entity.indexes.iter().map(|columns| index_name(entity, columns)));
+        let indexes =
+            ENTITIES.iter().flat_map(|entity| entity.indexes.iter().map(|index| index_name(entity, index)));
         found.indexes = indexes.collect();
         found
     }
@@ -189,11 +190,13 @@ mod tests {
         let mut found = whole();
         found.columns.get_mut("form").expect("there are forms").remove("isDeleted");
         found.indexes.remove("form_formId_version");
+        found.indexes.insert("job_state".to_owned());
         assert_eq!(
             found.missing("s").expect("it is ours"),
             [
                 r#"ALTER TABLE "form" ADD COLUMN "isDeleted" BIGINT"#,
                 r#"CREATE INDEX IF NOT EXISTS "form_formId_version" ON "form" ("formId", "version", "formKey")"#,
+                r#"DROP INDEX IF EXISTS "job_state""#,
             ]
         );
     }

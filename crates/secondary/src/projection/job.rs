@@ -1,17 +1,55 @@
 //! Jobs, and how many of a type came to what.
 
-use protocol::{Intent, JobRecord, Name, Record};
+use protocol::{Intent, JobRecord, Name, PartitionId, Record};
 
 use crate::change::{Batch, Change, RowId};
-use crate::model::{job, job_metric as metric};
+use crate::model::{ColumnId, job, job_metric as metric};
 use crate::value::Value;
 
 /// Jobs are counted by the minute.
 const METRIC_MS: i64 = 60_000;
 
-pub(super) fn apply(record: &Record, value: &JobRecord, batch: &mut Batch) {
+/// The row that a job was counted in last: the next one most often belongs there, too.
+#[derive(Default)]
+pub(super) struct Counted {
+    partition: PartitionId,
+    minute: i64,
+    job_type: Name,
+    worker: Name,
+    tenant: Name,
+    id: Name,
+}
+
+impl Counted {
+    /// The identity of the row in which a job is counted.
+    fn row(&mut self, record: &Record, value: &JobRecord, minute: i64) -> Name {
+        let partition = record.partition_id;
+        if self.minute != minute
+            || self.job_type != value.job_type
+            || self.worker != value.worker
+            || self.tenant != value.tenant_id
+            || self.partition != partition
+        {
+            let (kind, worker, tenant) = (&value.job_type, &value.worker, &value.tenant_id);
+            // Lengths keep apart what would look the same.
+            let (kind_length, worker_length) = (kind.len(), worker.len());
+            let id = format!("{partition}-{minute}-{kind_length}-{kind}-{worker_length}-{worker}-{tenant}");
+            *self = Self {
+                partition,
+                minute,
+                job_type: kind.clone(),
+                worker: worker.clone(),
+                tenant: tenant.clone(),
+                id: Name::from(id),
+            };
+        }
+        self.id.clone()
+    }
+}
+
+pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut Batch) {
     let (state, is_end) = match record.intent {
-        Intent::Created => return create(record, value, batch),
+        Intent::Created => return create(record, value, counted, batch),
         Intent::Completed => ("COMPLETED", true),
         Intent::Canceled => ("CANCELED", true),
         Intent::ErrorThrown => ("ERROR_THROWN", true),
@@ -49,15 +87,17 @@ pub(super) fn apply(record: &Record, value: &JobRecord, batch: &mut Batch) {
     }
     common(row, record, value);
     match record.intent {
-        Intent::Completed => count(record, value, metric::COMPLETED, metric::LAST_COMPLETED, batch),
+        Intent::Completed => {
+            count(record, value, counted, (metric::COMPLETED, metric::LAST_COMPLETED), batch)
+        }
         Intent::Failed | Intent::ErrorThrown => {
-            count(record, value, metric::FAILED, metric::LAST_FAILED, batch);
+            count(record, value, counted, (metric::FAILED, metric::LAST_FAILED), batch);
         }
         _ => {}
     }
 }
 
-fn create(record: &Record, value: &JobRecord, batch: &mut Batch) {
+fn create(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut Batch) {
     let row = batch.insert(&job::ENTITY, RowId::Key(record.key));
     row.set(job::CUSTOM_HEADERS, &value.custom_headers)
         .set(job::ELEMENT_ID, &value.element_id)
@@ -74,7 +114,7 @@ fn create(record: &Record, value: &JobRecord, batch: &mut Batch) {
         .set(job::TYPE, &value.job_type)
         .set(job::CREATED, record.timestamp_ms);
     common(row, record, value);
-    count(record, value, metric::CREATED, metric::LAST_CREATED, batch);
+    count(record, value, counted, (metric::CREATED, metric::LAST_CREATED), batch);
 }
 
 /// What may be different after every change.
@@ -85,18 +125,20 @@ fn common(row: &mut Change, record: &Record, value: &JobRecord) {
         .set(job::UPDATED, record.timestamp_ms);
 }
 
-fn count(record: &Record, value: &JobRecord, counter: u8, last: u8, batch: &mut Batch) {
+fn count(
+    record: &Record,
+    value: &JobRecord,
+    counted: &mut Counted,
+    (counter, last): (ColumnId, ColumnId),
+    batch: &mut Batch,
+) {
     let minute = record.timestamp_ms - record.timestamp_ms.rem_euclid(METRIC_MS);
-    let (kind, worker, tenant) = (&value.job_type, &value.worker, &value.tenant_id);
-    // Lengths keep apart what would look the same.
-    let id =
-        format!("{}-{minute}-{}-{kind}-{}-{worker}-{tenant}", record.partition_id, kind.len(), worker.len());
     batch
-        .insert(&metric::ENTITY, RowId::Text(Name::from(id)))
+        .insert(&metric::ENTITY, RowId::Text(counted.row(record, value, minute)))
         .set(metric::TIME, minute)
-        .set(metric::TYPE, kind)
-        .set(metric::WORKER, worker)
-        .set(metric::TENANT, tenant)
+        .set(metric::TYPE, &value.job_type)
+        .set(metric::WORKER, &value.worker)
+        .set(metric::TENANT, &value.tenant_id)
         .add(counter, 1)
         .set(last, record.timestamp_ms);
 }

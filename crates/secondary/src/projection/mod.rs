@@ -27,12 +27,13 @@ use crate::store::StoreError;
 pub struct Projection {
     names: Names,
     audit: AuditSettings,
+    counted: job::Counted,
 }
 
 impl Projection {
     /// A projection that asks a loader for models which were deployed before it began.
     pub fn new(loader: Box<dyn Loader>) -> Self {
-        Self { names: Names::new(loader), audit: AuditSettings::default() }
+        Self { names: Names::new(loader), audit: AuditSettings::default(), counted: job::Counted::default() }
     }
 
     /// The same with another choice of what the audit log keeps.
@@ -53,7 +54,7 @@ impl Projection {
         match &record.value {
             RecordValue::ProcessInstance(value) => element::apply(record, value, &mut self.names, batch),
             RecordValue::Variable(value) => variable::apply(record, value, batch),
-            RecordValue::Job(value) => job::apply(record, value, batch),
+            RecordValue::Job(value) => job::apply(record, value, &mut self.counted, batch),
             RecordValue::Incident(value) => incident::apply(record, value, batch),
             RecordValue::UserTask(value) => user_task::apply(record, value, &mut self.names, batch),
             RecordValue::ProcessMessageSubscription(value) => message::subscription(record, value, batch),

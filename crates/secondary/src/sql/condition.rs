@@ -1,9 +1,9 @@
 //! Filters and positions as conditions.
 
-use protocol::{Operand, Test};
+use protocol::{Name, Operand, Test};
 
 use super::Query;
-use crate::model::{ColumnId, Entity, Kind};
+use crate::model::{CUT_CHARS, ColumnId, Entity, Kind};
 use crate::query::{Filter, Latest, Related, Sort};
 use crate::value::Value;
 
@@ -55,12 +55,41 @@ impl Query<'_> {
             self.push("NOT ");
         }
         self.push("EXISTS (SELECT 1 FROM ").name(inner.entity.name).push(" t").push(&inner.depth.to_string());
-        self.push(" WHERE ")
-            .column(inner, related.other)
-            .push("=")
-            .column(scope, related.column)
-            .push(" AND ");
-        self.filter(inner, &related.filter).push(")")
+        self.push(" WHERE ");
+        self.twin(inner, related.other, &|query, other| {
+            query.column(inner, other).push("=").column(scope, related.column)
+        });
+        self.push(" AND ").filter(inner, &related.filter).push(")")
+    }
+
+    /// A condition on a column. An index leaves out rows in which another column is the same, which has one of its own.
+    fn twin(
+        &mut self,
+        scope: Scope,
+        column: ColumnId,
+        condition: &dyn for<'q, 'd> Fn(&'q mut Query<'d>, ColumnId) -> &'q mut Query<'d>,
+    ) -> &mut Self {
+        let Some(twin) = scope.entity.twin(column) else { return condition(self, column) };
+        self.push("((");
+        condition(self, column);
+        self.push(" AND ")
+            .column(scope, column)
+            .push(" IS DISTINCT FROM ")
+            .column(scope, twin)
+            .push(") OR (");
+        condition(self, twin);
+        self.push(" AND ").column(scope, column).push(" IS NOT DISTINCT FROM ").column(scope, twin).push("))")
+    }
+
+    /// An identity that begins with a key.
+    pub(super) fn begins_with(&mut self, identity: ColumnText<'_>, key: &Value) -> &mut Self {
+        let key = key.integer().unwrap_or_default();
+        self.push("(");
+        identity(self);
+        self.push(">=").value(format!("{key}_").into(), Kind::Text).push(" AND ");
+        identity(self);
+        // What follows the underscore.
+        self.push("<").value(format!("{key}`").into(), Kind::Text).push(")")
     }
 
     fn latest(&mut self, scope: Scope, latest: &Latest) -> &mut Self {
@@ -82,7 +111,7 @@ impl Query<'_> {
         let kind = scope.entity.columns[column as usize].kind;
         let test = &*self.dialect.test(scope.entity, column, test);
         if kind != Kind::List || matches!(test, Test::Exists(_)) {
-            return self.test_value(&|query| query.column(scope, column), kind, test);
+            return self.test_plain(scope, column, test);
         }
         let (test, is_negated) = match test {
             Test::NotEqual(unwanted) => (&Test::Equal(unwanted.clone()), true),
@@ -93,6 +122,59 @@ impl Query<'_> {
         self.push(if is_negated { "NOT EXISTS (SELECT 1 FROM " } else { "EXISTS (SELECT 1 FROM " });
         self.push(before).column(scope, column).push(after).push(" l WHERE ");
         self.test_value(&|query| query.push("l.value"), Kind::Text, test).push(")")
+    }
+
+    /// A test of a column, and what follows from it where only that shows an index to be of use.
+    fn test_plain(&mut self, scope: Scope, column: ColumnId, test: &Test) -> &mut Self {
+        let kind = scope.entity.columns[column as usize].kind;
+        let operands = match test {
+            Test::Equal(operand) => std::slice::from_ref(operand),
+            Test::In(operands) => operands,
+            _ => return self.test_value(&|query| query.column(scope, column), kind, test),
+        };
+        if operands.is_empty() || operands.iter().any(|operand| value_of(operand, kind).is_none()) {
+            return self.test_value(&|query| query.column(scope, column), kind, test);
+        }
+        if scope.entity.twin(column).is_some() {
+            return self.twin(scope, column, &|query, column| {
+                query.test_value(&|query| query.column(scope, column), kind, test)
+            });
+        }
+        let entity = scope.entity;
+        let is_unusual = |usual: &&str| {
+            !operands.iter().any(|operand| matches!(operand, Operand::Text(text) if &**text == *usual))
+        };
+        let usual = entity.usual(column).filter(is_unusual);
+        let is_beginning = entity.id_begins_with == Some(column);
+        // A row that is asked whether it has another one finds that by its key: whatever else is looked for is not few.
+        let is_cut = scope.depth == 0 && entity.is_cut(column);
+        if usual.is_none() && !is_beginning && !is_cut {
+            return self.test_value(&|query| query.column(scope, column), kind, test);
+        }
+        self.push("(").test_value(&|query| query.column(scope, column), kind, test);
+        if is_beginning {
+            for (at, operand) in operands.iter().enumerate() {
+                self.push(if at == 0 { " AND (" } else { " OR " });
+                let key = value_of(operand, kind).unwrap_or(Value::Null);
+                self.begins_with(&|query| query.column(scope, 0), &key);
+            }
+            self.push(")");
+        }
+        if let Some(usual) = usual {
+            self.push(" AND ").column(scope, column).push("<>").word(usual);
+        }
+        if is_cut {
+            let cut = |operand: &Operand| match operand {
+                Operand::Text(text) => Operand::Text(Name::from(self.dialect.cut(text).as_str())),
+                Operand::Integer(number) => Operand::Integer(*number),
+            };
+            let test = Test::In(operands.iter().map(cut).collect());
+            let length = CUT_CHARS.to_string();
+            let beginning: ColumnText<'_> =
+                &|query| query.push("SUBSTR(").column(scope, column).push(",1,").push(&length).push(")");
+            self.push(" AND ").test_value(beginning, kind, &test);
+        }
+        self.push(")")
     }
 
     fn test_value(&mut self, value: ColumnText<'_>, kind: Kind, test: &Test) -> &mut Self {

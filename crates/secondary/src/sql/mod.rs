@@ -1,18 +1,20 @@
 //! Queries as SQL. What differs between databases is in a [`Dialect`].
 
 mod condition;
+mod selective;
 mod statement;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use selective::{others, selective, with_few};
 pub(crate) use statement::{count, create_table, index_name, remove, search, statistics, upsert};
 
 use std::borrow::Cow;
 
 use protocol::Test;
 
-use crate::model::{ColumnId, Entity, Kind};
+use crate::model::{CUT_CHARS, ColumnId, Entity, Kind};
 use crate::value::Value;
 
 /// What differs between databases.
@@ -26,6 +28,10 @@ pub(crate) trait Dialect {
     fn like(&self, pattern: &str) -> (&'static str, String, &'static str);
     /// What stands around a list column to make a table of its elements, whose column is `value`.
     fn elements(&self) -> (&'static str, &'static str);
+    /// The beginning of a text, as an index has it.
+    fn cut(&self, text: &str) -> String {
+        text.chars().take(CUT_CHARS).collect()
+    }
     /// A test of a column, as it must be for what the database keeps of the column's values.
     fn test<'t>(&self, _: &Entity, _: ColumnId, test: &'t Test) -> Cow<'t, Test> {
         Cow::Borrowed(test)
@@ -55,6 +61,12 @@ impl<'d> Query<'d> {
         self.text.push_str(name);
         self.text.push('"');
         self
+    }
+
+    /// A word of the model as a literal: a condition that an index has must stand in the question as it stands there.
+    pub(crate) fn word(&mut self, word: &'static str) -> &mut Self {
+        debug_assert!(word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{word}");
+        self.push("'").push(word).push("'")
     }
 
     fn value(&mut self, value: Value, kind: Kind) -> &mut Self {

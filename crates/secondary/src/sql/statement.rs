@@ -3,7 +3,7 @@
 use super::condition::Scope;
 use super::{Dialect, Query};
 use crate::change::{Change, Operation};
-use crate::model::{Column, ColumnId, Entity};
+use crate::model::{CUT_CHARS, Column, ColumnId, Entity, Index, IndexScope};
 use crate::query::{Aggregate, Position, Search, Sort, Statistics};
 use crate::value::Value;
 
@@ -22,29 +22,58 @@ pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str)
     }
     table.push(")").push(suffix);
     let mut statements = vec![table.text];
-    for columns in entity.indexes {
-        let names = columns.iter().map(|&column| entity.columns[column as usize].name);
-        let mut index = Query::new(dialect);
-        index.push("CREATE INDEX IF NOT EXISTS ").name(&index_name(entity, columns));
-        index.push(" ON ").name(entity.name).push(" (");
-        for name in names {
-            index.name(name).push(", ");
-        }
-        index.name(entity.columns[0].name).push(")");
-        statements.push(index.text);
-    }
+    statements.extend(entity.indexes.iter().map(|index| create_index(dialect, entity, index)));
     statements
 }
 
-/// The name of an index.
-pub(crate) fn index_name(entity: &Entity, columns: &[ColumnId]) -> String {
-    let names: Vec<_> = columns.iter().map(|&column| entity.columns[column as usize].name).collect();
-    format!("{}_{}", entity.name, names.join("_"))
+fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> String {
+    let name = |column: ColumnId| entity.columns[column as usize].name;
+    let mut query = Query::new(dialect);
+    query.push("CREATE INDEX IF NOT EXISTS ").name(&index_name(entity, index));
+    query.push(" ON ").name(entity.name).push(" (");
+    for &column in index.columns {
+        if index.scope == IndexScope::Cut(column) {
+            query.push("SUBSTR(").name(name(column)).push(",1,").push(&CUT_CHARS.to_string()).push("), ");
+        } else {
+            query.name(name(column)).push(", ");
+        }
+    }
+    query.name(name(0)).push(")");
+    match index.scope {
+        IndexScope::All | IndexScope::Cut(_) => {}
+        IndexScope::Set(column) => {
+            query.push(" WHERE ").name(name(column)).push(" IS NOT NULL");
+        }
+        IndexScope::Unless(column, usual) => {
+            query.push(" WHERE ").name(name(column)).push("<>").word(usual);
+        }
+        IndexScope::Apart(column, twin) => {
+            query.push(" WHERE ").name(name(column)).push(" IS DISTINCT FROM ").name(name(twin));
+        }
+    }
+    query.text
 }
 
-/// The statement that makes a change. Its placeholders are the identity, the values, the increments, in this order; an
-/// update has the identity last.
-pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
+/// The name of an index. It tells what is in it, so that another one takes its place when that changes.
+pub(crate) fn index_name(entity: &Entity, index: &Index) -> String {
+    let mut name = entity.name.to_owned();
+    for &column in index.columns {
+        name.push('_');
+        name.push_str(entity.columns[column as usize].name);
+    }
+    let suffix = match index.scope {
+        IndexScope::All => "",
+        IndexScope::Set(_) => "_set",
+        IndexScope::Unless(..) => "_unusual",
+        IndexScope::Apart(..) => "_apart",
+        IndexScope::Cut(_) => "_cut",
+    };
+    name + suffix
+}
+
+/// The statement that makes a change, or as many insertions of its shape. Its placeholders are the identity, the values,
+/// the increments, in this order, for one row after the other; an update has the identity last.
+pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize) -> String {
     let entity = Entity::of(change.entity);
     let mut query = Query::new(dialect);
     let id = &entity.columns[0];
@@ -79,13 +108,17 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change) -> String {
             for (id, _) in columns.clone() {
                 query.push(", ").name(column(id).name);
             }
-            query.push(") VALUES (");
-            next(&mut query, id);
-            for (id, _) in columns.clone() {
-                query.push(", ");
-                next(&mut query, column(id));
+            query.push(") VALUES ");
+            for row in 0..rows {
+                query.push(if row == 0 { "(" } else { ", (" });
+                next(&mut query, id);
+                for (id, _) in columns.clone() {
+                    query.push(", ");
+                    next(&mut query, column(id));
+                }
+                query.push(")");
             }
-            query.push(") ON CONFLICT (").name(id.name).push(") DO ");
+            query.push(" ON CONFLICT (").name(id.name).push(") DO ");
             if change.values.is_empty() && change.increments.is_empty() {
                 query.push("NOTHING");
                 return query.text;
@@ -115,11 +148,21 @@ pub(crate) fn remove<'d>(
     let (id, Column { name, kind, .. }) = (entity.columns[0].name, &entity.columns[column as usize]);
     let mut query = Query::new(dialect);
     query.push("DELETE FROM ").name(entity.name).push(" WHERE ").name(id).push(" IN (SELECT ").name(id);
-    query.push(" FROM ").name(entity.name).push(" WHERE ").name(name).push(" IN (");
-    for (at, value) in values.iter().enumerate() {
-        query.push(if at == 0 { "" } else { "," }).value(value.clone(), *kind);
+    query.push(" FROM ").name(entity.name).push(" WHERE ");
+    if entity.id_begins_with == Some(column) {
+        for (at, value) in values.iter().enumerate() {
+            query.push(if at == 0 { "(" } else { " OR " });
+            query.begins_with(&|query| query.name(id), value);
+        }
+        query.push(")");
+    } else {
+        query.name(name).push(" IN (");
+        for (at, value) in values.iter().enumerate() {
+            query.push(if at == 0 { "" } else { "," }).value(value.clone(), *kind);
+        }
+        query.push(")");
     }
-    query.push(") LIMIT ").integer(i64::from(limit)).push(")");
+    query.push(" LIMIT ").integer(i64::from(limit)).push(")");
     query
 }
 

@@ -38,7 +38,9 @@ fn where_of(filter: Filter) -> (String, Vec<Value>) {
 fn tests_become_conditions() {
     let state = |test| where_of(Filter::Column(instance::STATE, test));
     let one = |sql: &str, value: &str| (sql.to_owned(), vec![Value::from(value)]);
-    assert_eq!(state(Test::Equal(text("A"))), one("t0.\"state\"=?1", "A"));
+    // Says that the index of what is not completed has all of it.
+    assert_eq!(state(Test::Equal(text("A"))), one("(t0.\"state\"=?1 AND t0.\"state\"<>'COMPLETED')", "A"));
+    assert_eq!(state(Test::Equal(text("COMPLETED"))), one("t0.\"state\"=?1", "COMPLETED"));
     assert_eq!(state(Test::NotEqual(text("A"))), one("(t0.\"state\" IS NULL OR t0.\"state\"<>?1)", "A"));
     assert_eq!(state(Test::Like("a*[\\*".into())), one("t0.\"state\" GLOB ?1", "a*[[][*]"));
     assert_eq!(state(Test::Exists(false)), ("t0.\"state\" IS NULL".to_owned(), vec![]));
@@ -100,8 +102,8 @@ fn statements_of_changes() {
     let row = batch.insert(&element::ENTITY, RowId::Key(1));
     row.set(element::STATE, "ACTIVE").add(element::HAS_INCIDENT, 1);
     assert_eq!(
-        upsert(&Sqlite, &batch.changes()[0]),
-        "INSERT INTO \"element_instance\" (\"elementInstanceKey\", \"state\", \"hasIncident\") VALUES (?1, ?2, ?3) ON \
+        upsert(&Sqlite, &batch.changes()[0], 2),
+        "INSERT INTO \"element_instance\" (\"elementInstanceKey\", \"state\", \"hasIncident\") VALUES (?1, ?2, ?3), (?4, ?5, ?6) ON \
          CONFLICT (\"elementInstanceKey\") DO UPDATE SET \"state\"=excluded.\"state\", \
          \"hasIncident\"=COALESCE(\"element_instance\".\"hasIncident\",0)+excluded.\"hasIncident\""
     );

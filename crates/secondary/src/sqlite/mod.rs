@@ -18,6 +18,10 @@ pub use writer::SqliteWriter;
 
 use crate::store::StoreError;
 
+/// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with every
+/// transaction; it goes there once for many of them.
+const CHECKPOINT_PAGES: u32 = 4096;
+
 /// Options of the embedded store.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
@@ -51,6 +55,7 @@ impl SqliteOptions {
             ("auto_vacuum", "INCREMENTAL".to_owned()),
             ("journal_mode", "WAL".to_owned()),
             ("synchronous", "FULL".to_owned()),
+            ("wal_autocheckpoint", CHECKPOINT_PAGES.to_string()),
             ("journal_size_limit", (64 * 1024 * 1024).to_string()),
         ];
         set(&connection, &settings)?;

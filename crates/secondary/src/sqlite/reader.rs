@@ -62,6 +62,10 @@ impl SqliteReader {
 impl Reader for SqliteReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
         Box::pin(self.run(move |connection| {
+            let looked = sql::selective(&search.filter).into_iter();
+            let looked: Vec<_> = looked.map(|related| sql::others(&Sqlite, related)).collect();
+            let few = looked.iter().map(|query| rows(connection, query)).collect::<Result<_, _>>()?;
+            let search = sql::with_few(search, few);
             let mut found =
                 Found { rows: rows(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
             if matches!(search.position, Position::Before(_)) {
@@ -102,4 +106,125 @@ fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreErr
         );
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{Name, Operand, Test};
+
+    use super::*;
+    use crate::model::{
+        ColumnId, Entity, element_instance as element, job, process_instance as instance,
+        sequence_flow as flow, variable,
+    };
+    use crate::query::{EntityRef, Filter, Sort};
+    use crate::sqlite::schema;
+
+    fn text(column: ColumnId, value: &str) -> Filter {
+        Filter::Column(column, Test::Equal(Operand::Text(Name::from(value))))
+    }
+
+    fn key(column: ColumnId) -> Filter {
+        Filter::Column(column, Test::Equal(Operand::Integer(7)))
+    }
+
+    /// How SQLite goes about a search.
+    fn plan(connection: &Connection, entity: &'static Entity, filters: Vec<Filter>, by: ColumnId) -> String {
+        let search = Search {
+            entity: EntityRef(entity),
+            filter: Filter::All(filters),
+            sort: vec![Sort { column: by, descending: true }],
+            position: Position::Offset(0),
+            limit: 50,
+            count_up_to: 0,
+            columns: u64::MAX,
+            cut: None,
+        };
+        let query = sql::search(&Sqlite, &search);
+        let mut statement =
+            connection.prepare(&format!("EXPLAIN QUERY PLAN {}", query.text)).expect("a plan");
+        let rows = statement.query_map(params_from_iter(&query.values), |row| row.get::<_, String>(3));
+        rows.expect("rows").collect::<Result<Vec<_>, _>>().expect("texts").join("; ")
+    }
+
+    #[test]
+    fn what_people_ask_is_served_by_an_index() {
+        let mut connection = Connection::open_in_memory().expect("memory");
+        schema::prepare(&mut connection).expect("tables");
+        let active = || text(instance::STATE, "ACTIVE");
+        let completed = || text(instance::STATE, "COMPLETED");
+        let process = || text(instance::PROCESS_ID, "p");
+        let cases: [(&str, &'static Entity, Vec<Filter>, ColumnId); 13] = [
+            ("process_instance_startDate", &instance::ENTITY, vec![], instance::START),
+            (
+                "process_instance_state_startDate_unusual (state=?)",
+                &instance::ENTITY,
+                vec![active()],
+                instance::START,
+            ),
+            (
+                "process_instance_processDefinitionId_state_startDate_unusual (processDefinitionId=? AND state=?)",
+                &instance::ENTITY,
+                vec![process(), active()],
+                instance::START,
+            ),
+            (
+                "process_instance_processDefinitionId_startDate (processDefinitionId=?)",
+                &instance::ENTITY,
+                vec![process(), completed()],
+                instance::START,
+            ),
+            ("process_instance_endDate", &instance::ENTITY, vec![completed()], instance::END),
+            (
+                "process_instance_parentProcessInstanceKey_set",
+                &instance::ENTITY,
+                vec![key(instance::PARENT_INSTANCE_KEY)],
+                instance::START,
+            ),
+            (
+                "process_instance_rootProcessInstanceKey_set",
+                &instance::ENTITY,
+                vec![
+                    key(instance::ROOT_INSTANCE_KEY),
+                    Filter::Column(instance::PARENT_INSTANCE_KEY, Test::Exists(true)),
+                ],
+                instance::KEY,
+            ),
+            (
+                "process_instance_businessId_set",
+                &instance::ENTITY,
+                vec![text(instance::BUSINESS_ID, "b")],
+                instance::START,
+            ),
+            (
+                "element_instance_elementInstanceScopeKey_apart",
+                &element::ENTITY,
+                vec![key(element::SCOPE_KEY)],
+                element::START,
+            ),
+            (
+                "PRIMARY KEY (sequenceFlowId>? AND sequenceFlowId<?)",
+                &flow::ENTITY,
+                vec![key(flow::INSTANCE_KEY)],
+                flow::ID,
+            ),
+            (
+                "variable_name_value_cut (name=? AND <expr>=?)",
+                &variable::ENTITY,
+                vec![text(variable::NAME, "n"), text(variable::VALUE, "v")],
+                variable::KEY,
+            ),
+            ("variable_scopeKey_apart", &variable::ENTITY, vec![key(variable::SCOPE_KEY)], variable::NAME),
+            (
+                "job_type_state_creationTime_unusual (type=? AND state=?)",
+                &job::ENTITY,
+                vec![text(job::TYPE, "t"), text(job::STATE, "FAILED")],
+                job::CREATED,
+            ),
+        ];
+        for (index, entity, filters, by) in cases {
+            let plan = plan(&connection, entity, filters, by);
+            assert!(plan.contains(index), "{index}: {plan}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::dialect::Sqlite;
 use super::failed;
-use crate::model::{ENTITIES, Entity, Kind};
+use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 use crate::sql::{Dialect as _, create_table};
 use crate::store::StoreError;
 
@@ -36,6 +36,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         for sql in create_table(&Sqlite, entity, suffix) {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
+    }
+    for name in INDEXES_RETIRED {
+        transaction.execute_batch(&format!("DROP INDEX IF EXISTS \"{name}\"")).map_err(failed)?;
     }
     transaction
         .execute_batch(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::PartitionId;
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::dialect::Sqlite;
 use super::{SqliteOptions, failed, schema};
@@ -13,18 +13,72 @@ use crate::sql::upsert;
 use crate::store::{StoreError, Writer};
 use crate::value::Value;
 
+/// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done when the
+/// last row went there.
+const ROWS_MAX: usize = 32;
+
 /// Writes the rows of one partition.
 pub struct SqliteWriter {
     options: SqliteOptions,
     partition: PartitionId,
     connection: Option<Connection>,
-    statements: HashMap<Shape, String>,
+    statements: Statements,
+}
+
+/// The text of statements, by the shape and number of their rows.
+#[derive(Default)]
+struct Statements(HashMap<(Shape, usize), String>);
+
+impl Statements {
+    /// Writes rows of the same shape with one statement.
+    fn write(&mut self, connection: &Connection, rows: &[&Change]) -> Result<(), StoreError> {
+        let first = rows[0];
+        let text = self.0.entry((first.shape(), rows.len()));
+        let text = text.or_insert_with(|| upsert(&Sqlite, first, rows.len()));
+        match execute(connection, text, rows) {
+            Err(error) if rows.len() > 1 && is_of_a_row(&error) => {
+                // Nothing of the statement has happened; which row it was, they tell one by one.
+                rows.iter().try_for_each(|row| self.write(connection, std::slice::from_ref(row)))
+            }
+            Err(error) if is_of_a_row(&error) => Err(StoreError::Refused {
+                entity: Entity::of(first.entity).name,
+                row: format!("{:?}", first.id),
+                reason: error.to_string(),
+            }),
+            other => other.map_err(failed),
+        }
+    }
+}
+
+fn execute(connection: &Connection, text: &str, rows: &[&Change]) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(text)?;
+    let mut next = 0;
+    let mut bind = |value: &Value| {
+        next += 1;
+        statement.raw_bind_parameter(next, value)
+    };
+    for row in rows {
+        let is_update = row.operation == Operation::Update;
+        if !is_update {
+            bind(&row.id.value())?;
+        }
+        for (_, value) in &row.values {
+            bind(value)?;
+        }
+        for (_, by) in &row.increments {
+            bind(&Value::Integer(*by))?;
+        }
+        if is_update {
+            bind(&row.id.value())?;
+        }
+    }
+    statement.raw_execute().map(|_| ())
 }
 
 impl SqliteWriter {
     /// A writer that is not open yet.
     pub fn new(options: SqliteOptions, partition: PartitionId) -> Self {
-        Self { options, partition, connection: None, statements: HashMap::new() }
+        Self { options, partition, connection: None, statements: Statements::default() }
     }
 }
 
@@ -46,18 +100,17 @@ impl Writer for SqliteWriter {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
         let transaction = connection.transaction().map_err(failed)?;
-        for change in batch.changes().iter().filter(|change| !change.is_void()) {
-            let sql = self.statements.entry(change.shape()).or_insert_with(|| upsert(&Sqlite, change));
-            let mut statement = transaction.prepare_cached(sql).map_err(failed)?;
-            let id = change.id.value();
-            let increments: Vec<_> = change.increments.iter().map(|(_, by)| Value::Integer(*by)).collect();
-            let values = change.values.iter().map(|(_, value)| value).chain(&increments);
-            let written = match change.operation {
-                Operation::Delete => statement.execute([&id]),
-                Operation::Insert => statement.execute(params_from_iter(std::iter::once(&id).chain(values))),
-                Operation::Update => statement.execute(params_from_iter(values.chain([&id]))),
+        for group in batch.groups() {
+            let rows = match group[0].operation {
+                Operation::Insert => ROWS_MAX,
+                Operation::Update | Operation::Delete => 1,
             };
-            written.map_err(|error| refused(error, change))?;
+            for chunk in group.chunks(rows) {
+                // What is left over goes one by one, so that there are no more than two statements for a shape.
+                for rows in chunk.chunks(if chunk.len() == rows { rows } else { 1 }) {
+                    self.statements.write(&transaction, rows)?;
+                }
+            }
         }
         transaction
             .prepare_cached(
@@ -69,15 +122,8 @@ impl Writer for SqliteWriter {
     }
 }
 
-/// Whether it is the row's own fault.
-fn refused(error: rusqlite::Error, change: &Change) -> StoreError {
+/// Whether it is a row's own fault.
+fn is_of_a_row(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode as Code;
-    match error.sqlite_error_code() {
-        Some(Code::ConstraintViolation | Code::TooBig | Code::TypeMismatch) => StoreError::Refused {
-            entity: Entity::of(change.entity).name,
-            row: format!("{:?}", change.id),
-            reason: error.to_string(),
-        },
-        _ => failed(error),
-    }
+    matches!(error.sqlite_error_code(), Some(Code::ConstraintViolation | Code::TooBig | Code::TypeMismatch))
 }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/indexes.rs"]
+mod indexes;
 mod limits;
 #[path = "../stores/model.rs"]
 #[expect(dead_code, reason = "another store has tests that this one has not")]

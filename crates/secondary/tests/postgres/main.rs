@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/indexes.rs"]
+mod indexes;
 #[allow(dead_code, reason = "the tests of another store use the rest")]
 #[path = "../stores/model.rs"]
 mod model;
