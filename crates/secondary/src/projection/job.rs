@@ -88,7 +88,7 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
     common(row, record, value);
     match record.intent {
         Intent::Completed => {
-            count(record, value, counted, (metric::COMPLETED, metric::LAST_COMPLETED), batch)
+            count(record, value, counted, (metric::COMPLETED, metric::LAST_COMPLETED), batch);
         }
         Intent::Failed | Intent::ErrorThrown => {
             count(record, value, counted, (metric::FAILED, metric::LAST_FAILED), batch);

@@ -30,11 +30,15 @@ pub fn what_is_missing_is_added(server: &Server) {
     sql(
         server,
         "INSERT INTO older.form (\"formKey\", \"formId\") VALUES (1, 'kept'); ALTER TABLE older.form DROP COLUMN \
-         \"isDeleted\"; DROP INDEX older.\"job_type_state\"; DROP TABLE older.user_task",
+         \"isDeleted\"; DROP INDEX older.\"job_type_state_creationTime_unusual\"; DROP TABLE older.user_task",
     );
     assert!(number(server, schema) < whole);
+    // Of an earlier release, and of no use any more.
+    sql(server, "CREATE INDEX \"job_type_state\" ON older.job (type, state)");
     open_together(server, "older");
     assert_eq!(number(server, schema), whole);
+    let retired = "SELECT COUNT(*) FROM pg_indexes WHERE schemaname='older' AND indexname='job_type_state'";
+    assert_eq!(number(server, retired), 0);
     assert_eq!(number(server, "SELECT COUNT(*) FROM older.form WHERE \"formId\"='kept'"), 1);
 }
 
