@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::kind::Kind;
-use crate::connect::{RestTarget, Target};
+use crate::connect::{ManagementTarget, RestTarget, Target};
 
 /// A process orchestration engine that speaks the Camunda 8 API.
 #[derive(Debug, Parser)]
@@ -117,17 +117,8 @@ pub(crate) struct Banned {
     /// Cancel this process instance, with all that called it and all that it called.
     #[arg(long, value_name = "KEY")]
     pub(crate) cancel: Option<i64>,
-    /// Address of the management port.
-    #[arg(
-        long,
-        value_name = "URL",
-        default_value = "http://localhost:9600",
-        env = "BATON_MANAGEMENT_ADDRESS"
-    )]
-    pub(crate) management_address: String,
-    /// How long a request may take.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = bench::duration)]
-    pub(crate) request_timeout: Duration,
+    #[command(flatten)]
+    pub(crate) target: ManagementTarget,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

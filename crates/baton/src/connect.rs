@@ -1,10 +1,15 @@
 //! Which server a command talks to.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use auth::ClientTls;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
-use client::{Client, GrpcClient, GrpcOptions, Protocol, RestClient, RestOptions};
+use client::{
+    Client, ClientConfig, GrpcClient, GrpcOptions, ManagementClient, Protocol, RestClient, RestOptions,
+};
 
 use crate::failure::Failure;
 
@@ -36,6 +41,21 @@ pub(crate) struct RestTarget {
     access: Access,
 }
 
+/// A server's management port.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManagementTarget {
+    /// Address of the management port.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://localhost:9600",
+        env = "BATON_MANAGEMENT_ADDRESS"
+    )]
+    management_address: String,
+    #[command(flatten)]
+    access: Access,
+}
+
 /// How a request is made, and by whom.
 #[derive(Debug, clap::Args)]
 struct Access {
@@ -51,9 +71,28 @@ struct Access {
     /// Bearer token of who asks.
     #[arg(long, value_name = "TOKEN", env = "BATON_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    /// PEM file with the authorities that sign the certificates of servers with https. Default: those that the machine trusts.
+    #[arg(long, value_name = "FILE", env = "BATON_AUTHORITIES")]
+    authorities: Option<PathBuf>,
+    /// PEM file with the certificate chain to show to a server that asks for one.
+    #[arg(long, value_name = "FILE", env = "BATON_CERTIFICATE_CHAIN", requires = "private_key")]
+    certificate_chain: Option<PathBuf>,
+    /// PEM file with the private key of that certificate.
+    #[arg(long, value_name = "FILE", env = "BATON_PRIVATE_KEY", requires = "certificate_chain")]
+    private_key: Option<PathBuf>,
 }
 
 impl Access {
+    /// How TLS is spoken, if an address asks for it; nothing is read otherwise.
+    fn tls(&self, address: &str) -> Result<Option<Arc<ClientConfig>>, Failure> {
+        if !address.starts_with("https://") && !address.starts_with("grpcs://") {
+            return Ok(None);
+        }
+        let certificate = self.certificate_chain.clone().zip(self.private_key.clone());
+        let tls = ClientTls { authorities: self.authorities.clone(), certificate };
+        tls.config(&[]).map(Some).map_err(Failure::usage)
+    }
+
     fn authorization(&self) -> Option<String> {
         if let Some(token) = &self.token {
             return Some(format!("Bearer {token}"));
@@ -67,33 +106,46 @@ impl Access {
 impl RestTarget {
     /// A client of the server.
     pub(crate) fn connect(&self) -> Result<RestClient, Failure> {
-        rest(&self.rest_address, &self.access).map_err(|error| Failure::request("use the server", &error))
+        RestClient::new(rest(&self.rest_address, &self.access)?).map_err(unusable)
     }
 }
 
-fn rest(address: &str, access: &Access) -> Result<RestClient, client::Error> {
-    RestClient::new(RestOptions {
+impl ManagementTarget {
+    /// A client of the server's management port.
+    pub(crate) fn connect(&self) -> Result<ManagementClient, Failure> {
+        ManagementClient::new(&rest(&self.management_address, &self.access)?).map_err(unusable)
+    }
+}
+
+fn rest(address: &str, access: &Access) -> Result<RestOptions, Failure> {
+    Ok(RestOptions {
         address: address.to_owned(),
         connections: CONNECTIONS,
         request_timeout: access.request_timeout,
         authorization: access.authorization(),
+        tls: access.tls(address)?,
     })
+}
+
+fn unusable(error: client::Error) -> Failure {
+    Failure::request("use the server", &error)
 }
 
 impl Target {
     /// A client of the server.
     pub(crate) fn connect(&self) -> Result<Client, Failure> {
         let client = match self.protocol {
-            Protocol::Rest => rest(&self.rest_address, &self.access).map(Client::Rest),
+            Protocol::Rest => RestClient::new(rest(&self.rest_address, &self.access)?).map(Client::Rest),
             Protocol::Grpc => GrpcClient::new(GrpcOptions {
                 address: self.grpc_address.clone(),
                 connections: CONNECTIONS,
                 request_timeout: self.access.request_timeout,
                 authorization: self.access.authorization(),
+                tls: self.access.tls(&self.grpc_address)?,
                 ..GrpcOptions::default()
             })
             .map(Client::Grpc),
         };
-        client.map_err(|error| Failure::request("use the server", &error))
+        client.map_err(unusable)
     }
 }

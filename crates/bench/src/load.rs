@@ -94,6 +94,7 @@ fn connect(options: &Options, in_flight: usize) -> Result<Client, Error> {
             connections,
             request_timeout: REQUEST_TIMEOUT,
             authorization: options.authorization.clone(),
+            ..RestOptions::default()
         })
         .map(Client::Rest),
         Protocol::Grpc => grpc(options, connections, in_flight).map(Client::Grpc),
@@ -108,6 +109,7 @@ fn grpc(options: &Options, connections: usize, window: usize) -> Result<GrpcClie
         window,
         request_timeout: REQUEST_TIMEOUT,
         authorization: options.authorization.clone(),
+        ..GrpcOptions::default()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 
-/// Where a server listens. TLS is not spoken; terminate it in front of the server.
+/// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// Host name or IP address, IPv6 without brackets.
@@ -11,19 +11,21 @@ pub struct Address {
     pub port: u16,
     /// Path before the API's own, without trailing slash; often empty.
     pub base: String,
+    /// Whether to speak TLS: the scheme is `https` or `grpcs`.
+    pub tls: bool,
 }
 
 impl Address {
     /// Parses `text`; a missing port becomes `port_default`.
     ///
-    /// Fails on another scheme than `http`, an empty host or a port that is no number.
+    /// Fails on another scheme than `http` and `https`, or those of gRPC, an empty host or a port that is no number.
     pub fn parse(text: &str, port_default: u16) -> Result<Self, Error> {
         let invalid = |reason| Error::Address { address: text.to_owned(), reason };
-        let rest = match text.split_once("://") {
-            None => text,
-            Some(("http" | "grpc", rest)) => rest,
-            Some(("https" | "grpcs", _)) => return Err(invalid("TLS is not supported by this client")),
-            Some(_) => return Err(invalid("the scheme must be http")),
+        let (tls, rest) = match text.split_once("://") {
+            None => (false, text),
+            Some(("http" | "grpc", rest)) => (false, rest),
+            Some(("https" | "grpcs", rest)) => (true, rest),
+            Some(_) => return Err(invalid("the scheme must be http or https")),
         };
         let (authority, base) = match rest.find('/') {
             Some(at) => (&rest[..at], rest[at..].trim_end_matches('/')),
@@ -45,7 +47,7 @@ impl Address {
             Some(port) => port.parse().map_err(|_| invalid("the port must be a number up to 65535"))?,
             None => port_default,
         };
-        Ok(Self { host: host.to_owned(), port, base: base.to_owned() })
+        Ok(Self { host: host.to_owned(), port, base: base.to_owned(), tls })
     }
 
     /// `host:port` as a `Host` header wants it.
@@ -64,8 +66,12 @@ mod tests {
 
     fn check(text: &str, expected: Option<(&str, u16, &str)>) {
         let parsed = Address::parse(text, 8080).ok();
-        let expected =
-            expected.map(|(host, port, base)| Address { host: host.to_owned(), port, base: base.to_owned() });
+        let expected = expected.map(|(host, port, base)| Address {
+            host: host.to_owned(),
+            port,
+            base: base.to_owned(),
+            tls: false,
+        });
         assert_eq!(parsed, expected, "{text}");
     }
 
@@ -77,11 +83,19 @@ mod tests {
         check("http://gate/cluster-a/v2/", Some(("gate", 8080, "/cluster-a/v2")));
         check("http://[::1]:7", Some(("::1", 7, "")));
         check("[::1]", Some(("::1", 8080, "")));
-        check("https://localhost", None);
         check("ftp://localhost", None);
         check("http://:80", None);
         check("host:port", None);
         check("[::1", None);
+    }
+
+    #[test]
+    fn the_scheme_says_whether_there_is_tls() {
+        for (text, tls) in
+            [("https://a:1", true), ("grpcs://a:1", true), ("grpc://a:1", false), ("a:1", false)]
+        {
+            assert_eq!(Address::parse(text, 8080).unwrap().tls, tls, "{text}");
+        }
     }
 
     #[test]

@@ -18,10 +18,12 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 
+use crate::stream::Connector;
 use crate::{
-    ActivateJobs, Address, Broker, CompleteJob, CreateInstance, Definition, Deployed, Deployment, Error,
-    FailJob, Job, Partition, ProcessInstance, ProcessInstanceResult, PublishMessage, PublishedMessage,
-    Resource, SetVariables, StreamJobs, ThrowError, Topology, UpdateJob, Window, rest::millis,
+    ActivateJobs, Address, Broker, ClientConfig, CompleteJob, CreateInstance, Definition, Deployed,
+    Deployment, Error, FailJob, Job, Partition, ProcessInstance, ProcessInstanceResult, PublishMessage,
+    PublishedMessage, Resource, SetVariables, StreamJobs, ThrowError, Topology, UpdateJob, Window,
+    rest::millis,
 };
 
 /// Port of the gRPC gateway where none is given.
@@ -34,7 +36,7 @@ const SERVER_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Settings of a [`GrpcClient`].
 #[derive(Debug, Clone)]
 pub struct GrpcOptions {
-    /// `http://host:port` or `host:port`.
+    /// `http://host:port`, `https://host:port` or `host:port`.
     pub address: String,
     /// HTTP/2 connections; calls take turns.
     pub connections: usize,
@@ -44,6 +46,8 @@ pub struct GrpcOptions {
     pub request_timeout: Duration,
     /// Value of the `authorization` metadata.
     pub authorization: Option<String>,
+    /// How TLS is spoken, where the address asks for it.
+    pub tls: Option<Arc<ClientConfig>>,
 }
 
 impl Default for GrpcOptions {
@@ -54,6 +58,7 @@ impl Default for GrpcOptions {
             window: 256,
             request_timeout: Duration::from_secs(10),
             authorization: None,
+            tls: None,
         }
     }
 }
@@ -67,6 +72,7 @@ pub struct GrpcClient {
 struct Shared {
     address: String,
     endpoint: Endpoint,
+    connector: Connector,
     channels: Vec<GatewayClient<Channel>>,
     next: AtomicUsize,
     window: Window,
@@ -106,14 +112,20 @@ macro_rules! call {
 impl GrpcClient {
     /// Prepares a client; connects with the first call. Must run inside a tokio runtime.
     pub fn new(options: GrpcOptions) -> Result<Self, Error> {
-        let address = Address::parse(&options.address, PORT_DEFAULT)?.authority();
+        let address = Address::parse(&options.address, PORT_DEFAULT)?;
+        let connector = Connector::new(address, options.tls.as_ref(), b"h2")?;
+        let address = connector.address().authority();
+        // The connector speaks TLS; what the scheme is for the server to know.
+        let scheme = if connector.address().tls { "https" } else { "http" };
         let invalid = |reason| Error::Address { address: options.address.clone(), reason };
-        let endpoint = Endpoint::from_shared(format!("http://{address}"))
+        let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))
             .map_err(|_| invalid("the address has invalid characters"))?
             .tcp_nodelay(true)
             .connect_timeout(options.request_timeout)
             .http2_keep_alive_interval(Duration::from_secs(30));
-        let channels = (0..options.connections.max(1)).map(|_| client(endpoint.connect_lazy())).collect();
+        let channels = (0..options.connections.max(1))
+            .map(|_| client(endpoint.connect_with_connector_lazy(connector.clone())))
+            .collect();
         let authorization = match &options.authorization {
             None => None,
             Some(text) => {
@@ -124,6 +136,7 @@ impl GrpcClient {
             shared: Arc::new(Shared {
                 address,
                 endpoint,
+                connector,
                 channels,
                 next: AtomicUsize::new(0),
                 window: Window::new(options.window),
@@ -240,10 +253,10 @@ impl GrpcClient {
             fetch_variable: texts(command.fetch_variables),
             tenant_ids: texts(command.tenant_ids),
         };
-        let channel = endpoint.connect().await.map_err(|error| Error::Connect {
-            address: self.shared.address.clone(),
-            reason: error.to_string(),
-        })?;
+        let channel =
+            endpoint.connect_with_connector(self.shared.connector.clone()).await.map_err(|error| {
+                Error::Connect { address: self.shared.address.clone(), reason: error.to_string() }
+            })?;
         let mut request = Request::new(message);
         self.authorize(&mut request);
         let answer = client(channel).stream_activated_jobs(request).await;

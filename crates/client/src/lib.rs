@@ -17,6 +17,7 @@ mod grpc_client;
 mod job;
 mod response;
 mod rest;
+mod stream;
 mod window;
 mod worker;
 
@@ -34,5 +35,7 @@ pub use response::{
     ProcessInstance, ProcessInstanceResult, PublishedMessage, Topology,
 };
 pub use rest::{ManagementClient, RestClient, RestOptions};
+/// How TLS is spoken: which authorities are trusted, and what certificate is shown.
+pub use tokio_rustls::rustls::ClientConfig;
 pub use window::{Window, WindowPermit};
 pub use worker::{JobHandler, JobWorker, Outcome, Transport, WorkerHandle, WorkerOptions};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use ::client::{BannedInstance, ManagementClient, RestOptions};
+use ::client::{BannedInstance, ManagementClient};
 
 use crate::cli::Banned;
 use crate::failure::Failure;
@@ -11,14 +11,7 @@ use crate::failure::Failure;
 const PAGE: u32 = 100;
 
 pub(crate) async fn run(arguments: &Banned) -> Result<ExitCode, Failure> {
-    let options = RestOptions {
-        address: arguments.management_address.clone(),
-        connections: 1,
-        request_timeout: arguments.request_timeout,
-        ..RestOptions::default()
-    };
-    let client =
-        ManagementClient::new(&options).map_err(|error| Failure::request("use the server", &error))?;
+    let client = arguments.target.connect()?;
     if let Some(key) = arguments.release {
         let done = client.release_instance(key).await;
         done.map_err(|error| Failure::request(format!("release process instance {key}"), &error))?;

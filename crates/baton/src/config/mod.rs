@@ -30,12 +30,15 @@ pub(crate) use value::Setting;
 pub use value::{Algorithm, AuthenticationMethod, LogFormat, Overflow, StorageKind};
 
 /// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file itself.
-const OTHER_VARIABLES: [&str; 7] = [
+const OTHER_VARIABLES: [&str; 10] = [
     "BATON_CONFIG",
     "BATON_REST_ADDRESS",
     "BATON_GRPC_ADDRESS",
     "BATON_MANAGEMENT_ADDRESS",
     "BATON_USERNAME",
+    "BATON_AUTHORITIES",
+    "BATON_CERTIFICATE_CHAIN",
+    "BATON_PRIVATE_KEY",
     "BATON_PASSWORD",
     "BATON_TOKEN",
 ];

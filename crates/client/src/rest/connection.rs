@@ -9,19 +9,18 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use crate::Error;
+use crate::stream::{Connector, Stream};
 use bytes::{Bytes, BytesMut};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-
-use crate::{Address, Error};
 
 /// The largest answer that is read, bytes. An activation of many jobs with large documents stays far below.
 const RESPONSE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+type Driver = http1::Connection<TokioIo<Stream>, Full<Bytes>>;
 
 /// An open connection; carries one request at a time.
 pub(crate) struct Connection {
@@ -32,12 +31,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Connects.
-    pub(crate) async fn open(address: &Address) -> Result<Self, Error> {
-        let failed = |reason: String| Error::Connect { address: address.authority(), reason };
-        let stream = TcpStream::connect((address.host.as_str(), address.port))
-            .await
-            .map_err(|error| failed(error.to_string()))?;
-        stream.set_nodelay(true).map_err(|error| failed(error.to_string()))?;
+    pub(crate) async fn open(connector: &Connector) -> Result<Self, Error> {
+        let failed = |reason: String| Error::Connect { address: connector.address().authority(), reason };
+        let stream = connector.open().await.map_err(|error| failed(error.to_string()))?;
         let (sender, driver) =
             http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(error.to_string()))?;
         Ok(Self { sender, driver: Box::pin(driver), ended: false })

@@ -17,7 +17,8 @@ use http_body_util::Full;
 pub(crate) use self::body::millis;
 pub use self::management::ManagementClient;
 use self::pool::{Class, Pool};
-use crate::{Address, Error};
+use crate::stream::Connector;
+use crate::{Address, ClientConfig, Error};
 
 /// Port of the REST API where none is given.
 const PORT_DEFAULT: u16 = 8080;
@@ -27,7 +28,7 @@ const MANAGEMENT_PORT_DEFAULT: u16 = 9600;
 /// Settings of a [`RestClient`].
 #[derive(Debug, Clone)]
 pub struct RestOptions {
-    /// `http://host:port`, with or without `/v2`.
+    /// `http://host:port` or `https://host:port`, with or without `/v2`.
     pub address: String,
     /// Connections for short requests, and so the number of them in flight; more wait. Requests that the server holds
     /// back have connections besides.
@@ -36,6 +37,8 @@ pub struct RestOptions {
     pub request_timeout: Duration,
     /// Value of the `Authorization` header, such as `Basic …`.
     pub authorization: Option<String>,
+    /// How TLS is spoken, where the address asks for it.
+    pub tls: Option<Arc<ClientConfig>>,
 }
 
 impl Default for RestOptions {
@@ -45,6 +48,7 @@ impl Default for RestOptions {
             connections: 64,
             request_timeout: Duration::from_secs(10),
             authorization: None,
+            tls: None,
         }
     }
 }
@@ -108,7 +112,8 @@ impl RestClient {
             headers.insert(header::AUTHORIZATION, value);
         }
         let (create_instance, activate_jobs) = (path("/process-instances")?, path("/jobs/activation")?);
-        let pool = Pool::new(address, options.connections);
+        let connector = Connector::new(address, options.tls.as_ref(), b"http/1.1")?;
+        let pool = Pool::new(connector, options.connections);
         Ok(Self {
             shared: Arc::new(Shared {
                 pool,

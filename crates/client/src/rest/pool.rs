@@ -11,6 +11,7 @@ use tokio::{
 };
 
 use super::connection::Connection;
+use crate::stream::Connector;
 use crate::{Address, Error};
 
 /// Requests that wait at the server (long polls, awaited results) have connections of their own, so that they can never
@@ -28,16 +29,16 @@ pub(crate) enum Class {
 
 /// The connections to one address.
 pub(crate) struct Pool {
-    address: Address,
+    connector: Connector,
     idle: Mutex<Vec<Connection>>,
     short: Semaphore,
     long: Semaphore,
 }
 
 impl Pool {
-    pub(crate) fn new(address: Address, connections: usize) -> Self {
+    pub(crate) fn new(connector: Connector, connections: usize) -> Self {
         Self {
-            address,
+            connector,
             idle: Mutex::new(Vec::new()),
             short: Semaphore::new(connections.clamp(1, Semaphore::MAX_PERMITS)),
             long: Semaphore::new(LONG_CONNECTIONS_MAX),
@@ -45,7 +46,7 @@ impl Pool {
     }
 
     pub(crate) fn address(&self) -> &Address {
-        &self.address
+        self.connector.address()
     }
 
     /// Sends `request` on a free connection and returns the whole answer.
@@ -61,12 +62,12 @@ impl Pool {
         let work = async {
             let mut connection = match self.take_idle() {
                 Some(connection) => connection,
-                None => Connection::open(&self.address).await?,
+                None => Connection::open(&self.connector).await?,
             };
             let answer = connection
                 .exchange(request)
                 .await
-                .map_err(|reason| Error::Broken { address: self.address.authority(), reason })?;
+                .map_err(|reason| Error::Broken { address: self.address().authority(), reason })?;
             if connection.is_usable() {
                 self.idle().push(connection);
             }
@@ -74,7 +75,7 @@ impl Pool {
         };
         match timeout_at(Instant::now() + time_limit, work).await {
             Ok(answer) => answer,
-            Err(_) => Err(Error::Timeout { address: self.address.authority(), after: time_limit }),
+            Err(_) => Err(Error::Timeout { address: self.address().authority(), after: time_limit }),
         }
     }
 
