@@ -6,7 +6,7 @@ use tonic::Code;
 
 use crate::contract::operations;
 use crate::seed::{Maker, SECRET};
-use crate::server::{Server, basic, call, file, with_users};
+use crate::server::{Server, basic, call, eventually, file, with_users};
 
 /// Ann may do everything with processes, as bob may; only the tenants differ.
 fn users() -> String {
@@ -118,6 +118,7 @@ async fn what_belongs_to_one_tenant_is_nothing_to_another() {
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(before, after);
     }
+    nothing_in_batches(&server, &ann).await;
     // In her own tenant she can do all that, and bob sees nothing of it.
     let own = Maker { server: &server, credentials: &ann, tenant: Some("south") };
     own.run().await;
@@ -127,6 +128,27 @@ async fn what_belongs_to_one_tenant_is_nothing_to_another() {
         assert_eq!(answer.expect(200).json()["items"], json!([]), "{what}");
     }
     assert!(!server.log().contains("ERROR"), "{}", server.log());
+}
+
+/// What is meant for everything finds nothing of another tenant.
+async fn nothing_in_batches(server: &Server, who: &str) {
+    for operation in ["cancellation", "incident-resolution"] {
+        let everything = json!({"filter": {"state": "ACTIVE"}});
+        let created =
+            server.post(&format!("/v2/process-instances/{operation}"), &everything).by(who).send().await;
+        let created = created.expect(200).json();
+        let key = created["batchOperationKey"].as_str().unwrap();
+        let path = format!("/v2/batch-operations/{key}");
+        let ended = eventually("the end of the batch operation", async || {
+            let found = server.get(&path).by(who).send().await;
+            (found.status == 200 && found.json()["state"] == "COMPLETED").then(|| found.json())
+        })
+        .await;
+        assert_eq!(ended["operationsTotalCount"], 0, "{ended}");
+        let items = json!({"filter": {"batchOperationKey": key}});
+        let items = server.post("/v2/batch-operation-items/search", &items).by(who).send().await.expect(200);
+        assert_eq!(items.json()["items"], json!([]));
+    }
 }
 
 async fn over_grpc(server: &Server, who: &str, job: &str, instance: &str, incident: &str) {

@@ -30,16 +30,25 @@ impl Work<'_> {
             self.end_batch(key, operation, BatchOperationState::Failed);
             return Ok(Response::Done);
         }
+        let caller = self.tables.batch_plans.get(&key)?.and_then(|plan| plan.caller.clone());
         let mut items = Vec::with_capacity(add.items.len());
-        for (at, found) in add.items.iter().enumerate() {
-            if found.item_key > operation.cursor {
-                let item = BatchItem::new(found, add.owners.get(at).cloned());
-                self.tables.batch_items.put((key, found.item_key), item);
-                items.push(found.clone());
+        for (at, found) in add.items.iter().enumerate().filter(|(_, found)| found.item_key > operation.cursor) {
+            let owner = add.owners.get(at);
+            // Whoever searched for them did so for nobody in particular.
+            let living = self.tables.instances.get(&found.process_instance_key)?;
+            let tenant_id =
+                living.map(|instance| instance.tenant_id.clone()).or(owner.map(|owner| owner.tenant_id.clone()));
+            if let Some(tenant_id) = tenant_id
+                && !self.knows_tenant(caller.as_ref(), &tenant_id)?
+            {
+                continue;
             }
+            self.tables.batch_items.put((key, found.item_key), BatchItem::new(found, owner.cloned()));
+            items.push(found.clone());
         }
         operation.total += items.len() as u64;
-        operation.cursor = items.last().map_or(operation.cursor, |last| last.item_key);
+        operation.cursor =
+            add.items.last().map_or(operation.cursor, |last| last.item_key.max(operation.cursor));
         self.note_items(key, &mut operation, items, add.is_last);
         if operation.state == BatchOperationState::Active {
             self.go_on_with_batch(key, operation);

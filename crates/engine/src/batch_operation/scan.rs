@@ -36,6 +36,9 @@ impl Work<'_> {
             if matches!(plan.action, BatchAction::Cancel) && instance.parent.is_some() {
                 continue;
             }
+            if !self.knows_tenant(plan.caller.as_ref(), &instance.tenant_id)? {
+                continue;
+            }
             if !self.is_match(instance_key, &instance, &process, &plan.filter)? {
                 continue;
             }
