@@ -32,12 +32,14 @@ impl Work<'_> {
         }
         let caller = self.tables.batch_plans.get(&key)?.and_then(|plan| plan.caller.clone());
         let mut items = Vec::with_capacity(add.items.len());
-        for (at, found) in add.items.iter().enumerate().filter(|(_, found)| found.item_key > operation.cursor) {
+        for (at, found) in add.items.iter().enumerate().filter(|(_, found)| found.item_key > operation.cursor)
+        {
             let owner = add.owners.get(at);
             // Whoever searched for them did so for nobody in particular.
             let living = self.tables.instances.get(&found.process_instance_key)?;
-            let tenant_id =
-                living.map(|instance| instance.tenant_id.clone()).or(owner.map(|owner| owner.tenant_id.clone()));
+            let tenant_id = living
+                .map(|instance| instance.tenant_id.clone())
+                .or(owner.map(|owner| owner.tenant_id.clone()));
             if let Some(tenant_id) = tenant_id
                 && !self.knows_tenant(caller.as_ref(), &tenant_id)?
             {

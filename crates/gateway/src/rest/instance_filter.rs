@@ -144,7 +144,9 @@ pub(super) fn tests(path: &str, value: &Value, kind: ValueKind) -> Result<Vec<Te
     let Value::Object(operators) = value else {
         return Ok(vec![Test::Equal(operand(path, kind, value)?)]);
     };
-    let operators = operators.iter().filter(|(_, value)| !value.is_null());
+    // The official Java client sends all lists that it has, empty ones too: those say nothing.
+    let is_said = |value: &Value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty());
+    let operators = operators.iter().filter(|(_, value)| is_said(value));
     operators.map(|(operator, value)| test(&format!("{path}.{operator}"), operator, kind, value)).collect()
 }
 

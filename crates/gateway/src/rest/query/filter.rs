@@ -50,7 +50,10 @@ impl FilterReader {
                         any.push(self.object(&format!("{path}[{at}]"), alternative)?);
                     }
                 }
-                all.push(Filter::Any(any));
+                // No alternatives are none to choose from, as the official Java client sends them.
+                if !any.is_empty() {
+                    all.push(Filter::Any(any));
+                }
             } else if !special::is_special(self.entity, name) {
                 let column = self.entity.column(name);
                 let column =

@@ -457,7 +457,7 @@ fn authorizations_are_searched() {
     assert_eq!(keys(r#"{"filter":{"resourceIds":["m","x"]}}"#), "2");
     assert_eq!(keys(r#"{"filter":{"resourceIds":["*"],"ownerId":"ann"}}"#), "1");
     assert_eq!(keys(r#"{"filter":{"resourcePropertyNames":["assignee"]}}"#), "3");
-    assert_eq!(keys(r#"{"filter":{"resourceIds":[]}}"#), "");
+    assert_eq!(keys(r#"{"filter":{"resourceIds":[],"ownerId":"ann"}}"#), "1 2");
     assert_eq!(keys(r#"{"sort":[{"field":"resourceType","order":"DESC"},{"field":"resourceId"}]}"#), "3 1 2");
 }
 

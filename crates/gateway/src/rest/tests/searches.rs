@@ -158,6 +158,24 @@ fn candidates_are_looked_for_in_lists() {
     assert_eq!(search.filter, Filter::All(vec![wanted]));
 }
 
+/// The official Java client sends every list that it has.
+#[test]
+fn empty_lists_say_nothing() {
+    let storage = Arc::new(FakeStorage::default());
+    let lists = json!({
+        "tags": [], "variables": [], "$or": [],
+        "state": {"$eq": "ACTIVE", "$in": []},
+        "processInstanceKey": {"$eq": "7", "$in": [], "$notIn": []},
+    });
+    let (status, answer) =
+        ask(&storage, Operation::SearchProcessInstances, &json!({"sort": [], "filter": lists}));
+    assert_eq!(status, 200, "{answer}");
+    let of_lists = storage.searches.lock().unwrap().pop().unwrap().filter;
+    let plain = json!({"state": "ACTIVE", "processInstanceKey": "7"});
+    ask(&storage, Operation::SearchProcessInstances, &json!({"filter": plain}));
+    assert_eq!(of_lists, storage.searches.lock().unwrap().pop().unwrap().filter);
+}
+
 #[test]
 fn too_many_values_are_refused() {
     let storage = Arc::new(FakeStorage::default());

@@ -62,9 +62,9 @@ pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
     }
 }
 
-/// Whether a value is in a list, if there is one.
+/// Whether a value is in a list, if there is one. An empty list says nothing.
 fn is_wanted(list: Option<&Vec<Value>>, found: Option<&str>) -> bool {
-    list.is_none_or(|list| list.iter().any(|value| value.as_str() == found))
+    list.is_none_or(|list| list.is_empty() || list.iter().any(|value| value.as_str() == found))
 }
 
 fn read_authorization(call: &Call<'_>) -> Result<Authorization, Failure> {
