@@ -3,7 +3,8 @@
 
     tests/clients/run.py --baton target/release/baton [java] [node] [python]
 
-Each suite gets a server of its own with an empty data directory. Packages come through mvn, npm
+Each suite gets servers of its own with empty data directories: one for everybody, and two that ask
+for credentials (guarded.py). Packages come through mvn, npm
 and pip once and are kept under --cache, so later runs work offline. A suite fails when a test
 fails, when it runs no test, when it takes too long, or when the server logged a warning or error
 that EXPECTED_LOG_LINES does not announce, or did not stop cleanly.
@@ -27,6 +28,8 @@ import urllib.request
 import xml.etree.ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import guarded
 
 HERE = Path(__file__).resolve().parent
 READY_TIMEOUT_S = 30
@@ -65,9 +68,11 @@ class Outcome:
 class Server:
     """One server process on free ports; its log lines go to a file that is read at the end."""
 
-    def __init__(self, binary: Path, scratch: Path) -> None:
+    def __init__(self, binary: Path, scratch: Path, arguments: list[str]) -> None:
+        scratch.mkdir(exist_ok=True)
         self._binary = binary
         self._scratch = scratch
+        self._arguments = arguments
         self._log_path = scratch / "server.log"
         self._process: subprocess.Popen | None = None
         self.rest = self.grpc = self._management = ""
@@ -85,6 +90,7 @@ class Server:
                         *("--rest", self.rest),
                         *("--grpc", self.grpc),
                         *("--management", self._management),
+                        *self._arguments,
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
@@ -211,6 +217,8 @@ class Suite:
     """How one language's packages are installed, its tests run and its results read."""
 
     name = ""
+    tls = False
+    """Whether the server that takes tokens speaks TLS."""
     inputs: tuple[str, ...] = ()
     """Files that decide what is installed; a change makes a new cache entry."""
 
@@ -312,6 +320,8 @@ class Node(Suite):
 
 class Python(Suite):
     name = "python"
+    # Without it gRPC's own library sends no credentials.
+    tls = True
     inputs = ("requirements.txt",)
 
     def _python(self) -> str:
@@ -340,17 +350,28 @@ SUITES = {suite.name: suite for suite in (Java, Node, Python)}
 
 def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> Outcome:
     outcome = Outcome()
-    with tempfile.TemporaryDirectory(prefix="baton-clients-") as scratch:
-        server = Server(binary, Path(scratch))
+    with tempfile.TemporaryDirectory(prefix="baton-clients-") as scratch, contextlib.ExitStack() as stack:
+        scratch = Path(scratch)
+        issuer = guarded.Issuer(scratch)
+        stack.callback(issuer.stop)
+        servers = [
+            Server(binary, scratch / "open", []),
+            Server(binary, scratch / "password", guarded.by_password(scratch)),
+            Server(binary, scratch / "token", guarded.by_token(scratch, issuer, suite.tls)),
+        ]
         try:
             suite.prepare(env)
-            server.start()
-            temporary = Path(scratch) / "tmp"
+            for server in servers:
+                stack.callback(server.kill)
+                server.start()
+            temporary = scratch / "tmp"
             temporary.mkdir()
             addresses = {
-                "BATON_REST_ADDRESS": f"http://{server.rest}",
-                "BATON_GRPC_ADDRESS": server.grpc,
+                "BATON_REST_ADDRESS": f"http://{servers[0].rest}",
+                "BATON_GRPC_ADDRESS": servers[0].grpc,
+                **guarded.environment(*servers[1:], issuer, scratch, suite.tls),
                 "CAMUNDA_SDK_VALIDATION_CAPTURE_DIR": str(temporary / "captures"),
+                "HOME": str(temporary) if suite.name == "node" else env.get("HOME", ""),
                 "TMPDIR": str(temporary),
             }
             done = suite.run({**env, **addresses})
@@ -367,11 +388,10 @@ def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> Outcome:
                 outcome.add_problem(f"the suite ended with code {done.code}")
             if outcome.failed:
                 print(_tail(done.output), flush=True)
-            server.stop(outcome)
+            for server in servers:
+                server.stop(outcome)
         except Failure as failure:
             outcome.add_problem(str(failure))
-        finally:
-            server.kill()
     return outcome
 
 

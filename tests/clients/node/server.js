@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const environment = (name) => {
+export const environment = (name) => {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set; run tests/clients/run.py`);
   return value;

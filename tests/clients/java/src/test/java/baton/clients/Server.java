@@ -44,7 +44,7 @@ final class Server {
     }
   }
 
-  private static String environment(final String name) {
+  static String environment(final String name) {
     final String value = System.getenv(name);
     if (value == null) {
       throw new IllegalStateException(name + " is not set; run tests/clients/run.py");
