@@ -49,6 +49,7 @@ mod large_scopes;
 mod lifecycle;
 mod links;
 mod listener_places;
+mod message_order;
 mod message_start;
 mod messages;
 mod migration;
