@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use export::{Assigned, ExportError, Exporter, Hub, HubError, Phase, StreamOptions};
@@ -186,6 +186,26 @@ fn records_arrive_in_order_and_are_acknowledged_without_touching_the_disk() {
     assert_eq!(status.memory_bytes, 0);
     assert_eq!(*target.opened.lock().unwrap(), [0]);
     assert!(hub.shutdown(PATIENCE));
+}
+
+#[test]
+fn what_comes_after_a_rest_is_flushed_soon_and_what_follows_with_the_next_interval() {
+    let directory = tempfile::tempdir().unwrap();
+    let (exporter, _, received) = probe("a", Mood::Works);
+    let options = StreamOptions { flush_interval: Duration::from_secs(3600), ..options() };
+    let hub = open(directory.path(), options, vec![(exporter, 0)]);
+    hub.append(records([1]));
+    assert_eq!(receive(&received, 1), [1]);
+    hub.append(records([2]));
+    let begin = Instant::now();
+    while hub.status().exporters[0].exported_position < 2 {
+        assert!(begin.elapsed() < PATIENCE, "the record is not taken");
+        std::thread::yield_now();
+    }
+    assert_eq!(hub.status().exporters[0].acknowledged_position, 1);
+    // It does not wait for the interval at the end.
+    assert!(hub.shutdown(PATIENCE));
+    assert_eq!(receive(&received, 1), [2]);
 }
 
 #[test]
