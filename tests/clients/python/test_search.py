@@ -207,6 +207,29 @@ def test_a_batch_operation_takes_the_whole_filter(client, http):
     assert (created["operationType"], created["batchOperationType"]) == ("CREATE", "CANCEL_PROCESS_INSTANCE")
 
 
+def test_histories_of_what_has_ended_are_deleted_by_a_filter(client, http):
+    m = deployed(client, "task")
+    ended, runs = (create(client, m, {"a": 1}).process_instance_key for _ in range(2))
+    client.cancel_process_instance(ended, data=None)
+    for key, state in ((ended, "TERMINATED"), (runs, "ACTIVE")):
+        seen(http, "process-instances", 1, filter={"processInstanceKey": str(key), "state": state})
+    response = http.post("/process-instances/deletion", json={"filter": {"processDefinitionId": m.id}})
+    assert response.status_code == 200, response.text
+    operation = response.json()["batchOperationKey"]
+    filter_ = {"batchOperationKey": operation, "state": "COMPLETED"}
+    (item,) = seen(http, "batch-operation-items", 1, filter=filter_)["items"]
+    assert item["processInstanceKey"] == str(ended)
+    (item,) = seen(http, "batch-operation-items", 1, filter={**filter_, "state": "FAILED"})["items"]
+    assert item["processInstanceKey"] == str(runs)
+    assert item["errorMessage"]
+    seen(http, "process-instances", 1, filter={"processDefinitionId": m.id})
+    for what in ("element-instances", "variables", "jobs"):
+        seen(http, what, 0, filter={"processInstanceKey": str(ended)})
+    seen(http, "variables", 1, filter={"processInstanceKey": str(runs)})
+    assert http.get(f"/process-instances/{ended}").status_code == 404
+    assert http.get(f"/process-instances/{runs}").status_code == 200
+
+
 def test_incidents_of_a_batch_are_resolved_by_the_filter_for_instances(client, http):
     m = deployed(client, "task")
     key = str(create(client, m).process_instance_key)

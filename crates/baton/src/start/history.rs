@@ -35,7 +35,7 @@ pub(super) fn keep(
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + use<> {
     let section = &config.secondary_storage_retention;
-    let sweeper = Sweeper::new(storage.reader.clone(), cleaner, retention(config));
+    let sweeper = Sweeper::new(storage.reader(), cleaner, retention(config));
     run(sweeper, section.enabled.then_some(section.interval), stop)
 }
 

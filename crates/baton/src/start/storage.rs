@@ -91,8 +91,7 @@ fn opened(
     filler: impl Fn(PartitionId) -> Filler + Send + Sync + 'static,
 ) -> Opened {
     let progress = Arc::new(Progress::default());
-    let storage =
-        Storage { reader, progress: Arc::clone(&progress), wait_max: config.secondary_storage.await_timeout };
+    let storage = Storage::new(reader, Arc::clone(&progress), config.secondary_storage.await_timeout);
     let audit = audit(config);
     let exporter = Factory(Arc::new(move |partition| {
         let (writer, loader) = filler(partition);

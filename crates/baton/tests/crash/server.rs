@@ -48,6 +48,12 @@ impl Data {
         OpenOptions::new().create(true).append(true).open(self.log()).unwrap()
     }
 
+    /// Lines of the log with a text in them.
+    #[allow(dead_code, reason = "the crash test wants none at all")]
+    pub(crate) fn logged(&self, text: &str) -> usize {
+        std::fs::read_to_string(self.log()).unwrap().lines().filter(|line| line.contains(text)).count()
+    }
+
     /// No start may have warned of anything: a crash is nothing unusual.
     #[allow(dead_code, reason = "other tests break things that are worth a warning")]
     pub(crate) fn assert_quiet_log(&self) {

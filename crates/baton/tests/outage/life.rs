@@ -18,6 +18,10 @@ use crate::watch::{Seen, Site, Watch, metric};
 const SPILL_BYTES_MAX: f64 = 4.0 * (1 << 30) as f64;
 /// The processing rate must stay above this part of what it was before.
 const RATE_KEPT_MIN: f64 = 0.5;
+/// What the log says of searches that cannot be answered.
+const AWAY_LOGGED: &str = "secondary storage cannot answer";
+/// How often: once, and again if the store goes away again while it comes back.
+const LOGGED_MAX: usize = 3;
 /// How long nothing here may take, whatever else the machine does; what does has hung.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Rows that are asked for at once.
@@ -201,6 +205,7 @@ pub(crate) async fn survives<S: Store>(mut store: S, pace: Pace) -> Vec<Row> {
             before = life.rate_while(tokio::time::sleep(pace.before)).await.1;
         }
         let watch = Watch::start(life.site.clone());
+        let logged_before = life.data.logged(AWAY_LOGGED);
         // Where the work of both is counted.
         let trouble = async {
             store.begin(fault).await;
@@ -234,6 +239,14 @@ pub(crate) async fn survives<S: Store>(mut store: S, pace: Pace) -> Vec<Row> {
             replayed(&life).await;
         }
         check(fault, &seen, during, before);
+        if matches!(fault, Fault::AwayFromTheStart | Fault::Away) {
+            let logged = life.data.logged(AWAY_LOGGED) - logged_before;
+            assert!(
+                (1..=LOGGED_MAX).contains(&logged),
+                "{fault:?}: logged {logged} times, {} failed",
+                seen.away
+            );
+        }
         let disk_bytes = seen.data_bytes;
         rows.push(Row { store: S::NAME, fault, before, during, seen, caught_up, disk_bytes });
         println!("{}", rows.last().unwrap().line());

@@ -114,8 +114,7 @@ pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: Ba
 async fn hand_over(gateway: &Gateway, storage: &Storage, search: &mut BatchSearch) -> Result<bool, Trouble> {
     let sought = Sought::of(search.kind);
     let question = question(search, &sought).map_err(Trouble::Storage)?;
-    let found = storage.reader.search(question).await;
-    let mut rows = found.map_err(|error| Trouble::Storage(Failure::storage(&error)))?.rows;
+    let mut rows = storage.search(question).await.map_err(Trouble::Storage)?.rows;
     let is_last = rows.len() < PAGE as usize;
     // One evaluation has a row for each of its decisions.
     rows.dedup_by_key(|row| key(row, sought.key));

@@ -7,7 +7,6 @@ use broker::api::SubmitError;
 use http::StatusCode;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use protocol::RejectionType;
-use secondary::StoreError;
 
 use super::validate::Invalid;
 use super::writer::{write_integer, write_text};
@@ -96,19 +95,15 @@ impl Failure {
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", detail)
     }
 
-    /// Secondary storage cannot answer, or not in time.
-    pub(crate) fn storage(error: &StoreError) -> Self {
-        match error {
-            StoreError::TooSlow(reason) => {
-                Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason.clone())
-            }
-            other => {
-                // What a database says is about its tables and addresses: for operators alone.
-                tracing::warn!(error = %other, "secondary storage cannot answer");
-                let detail = "secondary storage cannot answer now";
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
-            }
-        }
+    /// Secondary storage does not answer in time.
+    pub(crate) fn too_slow(reason: String) -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason)
+    }
+
+    /// Secondary storage cannot answer. What it says is about its tables and addresses: for operators alone.
+    pub(crate) fn storage_away() -> Self {
+        let detail = "secondary storage cannot answer now";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
     }
 
     /// What a broker's refusal of `command` means here.

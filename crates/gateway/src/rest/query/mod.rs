@@ -13,12 +13,13 @@ mod table;
 mod write;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::HeaderValue;
 use protocol::{BatchOperationType, Name, Operand};
 use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX, decision_instance, process_instance};
-use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics};
+use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
 
 use super::contract::{Kind, Object, Operation, Schema};
 use super::operation::Call;
@@ -33,23 +34,54 @@ pub(super) const COUNT_MAX: u64 = 10_000;
 /// Secondary storage as a gateway sees it.
 #[derive(Clone)]
 pub struct Storage {
-    /// Answers.
-    pub reader: Arc<dyn Reader>,
+    reader: Arc<dyn Reader>,
     /// How far it is.
-    pub progress: Arc<Progress>,
+    pub(super) progress: Arc<Progress>,
     /// How long a request may wait for a position.
-    pub wait_max: Duration,
+    pub(super) wait_max: Duration,
+    /// Whether the last answer was that it cannot answer.
+    is_away: Arc<AtomicBool>,
 }
 
 impl Storage {
+    /// The storage that answers, with how far it is and how long a request may wait for a position.
+    pub fn new(reader: Arc<dyn Reader>, progress: Arc<Progress>, wait_max: Duration) -> Self {
+        Self { reader, progress, wait_max, is_away: Arc::default() }
+    }
+
+    /// What answers.
+    pub fn reader(&self) -> Arc<dyn Reader> {
+        Arc::clone(&self.reader)
+    }
+
     /// Finds rows.
     pub(super) async fn search(&self, search: Search) -> Result<Found, Failure> {
-        self.reader.search(search).await.map_err(|error| Failure::storage(&error))
+        let answer = self.reader.search(search).await;
+        self.told(answer)
     }
 
     /// Computes numbers.
     pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
-        self.reader.statistics(statistics).await.map_err(|error| Failure::storage(&error))
+        let answer = self.reader.statistics(statistics).await;
+        self.told(answer)
+    }
+
+    /// An answer for whoever asked. Why there is none is for operators, once for each outage.
+    fn told<T>(&self, answer: Result<T, StoreError>) -> Result<T, Failure> {
+        let error = match answer {
+            Ok(answer) => {
+                if self.is_away.load(Ordering::Relaxed) && self.is_away.swap(false, Ordering::Relaxed) {
+                    tracing::info!("secondary storage answers again");
+                }
+                return Ok(answer);
+            }
+            Err(StoreError::TooSlow(reason)) => return Err(Failure::too_slow(reason)),
+            Err(error) => error,
+        };
+        if !self.is_away.swap(true, Ordering::Relaxed) {
+            tracing::warn!(%error, "secondary storage cannot answer");
+        }
+        Err(Failure::storage_away())
     }
 }
 

@@ -27,11 +27,7 @@ pub(super) struct FakeStorage {
 
 impl FakeStorage {
     pub(super) fn storage(self: &Arc<Self>) -> Storage {
-        Storage {
-            reader: Arc::<Self>::clone(self),
-            progress: Arc::clone(&self.progress),
-            wait_max: Duration::from_millis(50),
-        }
+        Storage::new(Arc::<Self>::clone(self), Arc::clone(&self.progress), Duration::from_millis(50))
     }
 
     fn value(&self, column: &Column) -> Value {
