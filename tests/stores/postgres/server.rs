@@ -1,6 +1,6 @@
 //! A PostgreSQL of our own, in a directory that vanishes, reached through a socket in it.
 
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,10 +24,21 @@ pub struct Server {
     programs: PathBuf,
     /// Who runs it, where we must not: it refuses to run as root.
     user: Option<(u32, u32)>,
+    /// More than every server has.
+    options: String,
 }
 
 impl Server {
     pub fn start(programs: &Path) -> Self {
+        Self::start_with(programs, &[], "")
+    }
+
+    /// One like this, with files in its directory and options.
+    pub fn another(&self, files: &[(&str, &str)], options: &str) -> Self {
+        Self::start_with(&self.programs, files, options)
+    }
+
+    fn start_with(programs: &Path, files: &[(&str, &str)], options: &str) -> Self {
         let directory = tempfile::Builder::new().prefix("pg").tempdir().unwrap();
         let is_root = directory.path().metadata().unwrap().uid() == 0;
         let user = is_root
@@ -35,7 +46,7 @@ impl Server {
         if let Some((user, group)) = user {
             chown(directory.path(), Some(user), Some(group)).unwrap();
         }
-        let server = Self { directory, programs: programs.to_owned(), user };
+        let server = Self { directory, programs: programs.to_owned(), user, options: options.to_owned() };
         // In the order of a language, which is not the order of bytes that everything else has; older releases
         // cannot, then the order of bytes must do.
         let base = ["-D", "data", "-U", "baton", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
@@ -44,6 +55,15 @@ impl Server {
             let _ = std::fs::remove_dir_all(server.directory.path().join("data"));
             assert!(server.run("initdb", &base), "initdb fails");
         }
+        for (name, content) in files {
+            let path = server.directory.path().join("data").join(name);
+            std::fs::write(&path, content).unwrap();
+            // A private key that others can read is none to it.
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some((user, group)) = server.user {
+                chown(&path, Some(user), Some(group)).unwrap();
+            }
+        }
         server.resume();
         server
     }
@@ -51,8 +71,10 @@ impl Server {
     /// Starts it again after a crash.
     pub fn resume(&self) {
         let directory = self.directory.path().display();
-        let options =
-            format!("-c listen_addresses='' -c unix_socket_directories='{directory}' -c max_connections=50");
+        let options = format!(
+            "-c listen_addresses='' -c unix_socket_directories='{directory}' -c max_connections=50 {}",
+            self.options
+        );
         assert!(
             self.run("pg_ctl", &["-D", "data", "-w", "-l", "log", "-o", &options, "start"]),
             "it does not start"

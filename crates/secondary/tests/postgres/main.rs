@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod guarded;
 #[path = "../stores/indexes.rs"]
 mod indexes;
 #[allow(dead_code, reason = "the tests of another store use the rest")]
@@ -42,6 +43,7 @@ const TESTS: &[Test] = &[
     ("later_and_foreign_schemas_are_refused", schema::later_and_foreign_schemas_are_refused),
     ("rights_to_write_are_enough", schema::rights_to_write_are_enough),
     ("names_of_schemas_may_be_odd", schema::names_of_schemas_may_be_odd),
+    ("passwords_and_tls", guarded::passwords_and_tls),
     ("a_refused_row_is_named", writing::a_refused_row_is_named),
     ("two_writers_see_each_other", writing::two_writers_see_each_other),
     ("crashes_lose_nothing_and_repeat_nothing", writing::crashes_lose_nothing_and_repeat_nothing),
