@@ -17,12 +17,14 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The store shows everything up to a position.
+    /// The store shows everything up to a position; 0 once it is open.
     pub fn reached(&self, partition: PartitionId, position: u64) {
         self.0.send_if_modified(|positions| {
-            let known = positions.entry(partition).or_default();
-            let is_news = position > *known;
-            *known = position.max(*known);
+            let known = positions.get(&partition);
+            let is_news = known.is_none_or(|known| position > *known);
+            if is_news {
+                positions.insert(partition, position);
+            }
             is_news
         });
     }
@@ -54,5 +56,11 @@ mod tests {
         assert!(!progress.wait(2, 1, Duration::from_millis(1)).await);
         progress.reached(1, 4);
         assert_eq!(progress.position(1), 5);
+        let opens = async {
+            tokio::task::yield_now().await;
+            progress.reached(2, 0);
+        };
+        let (is_open, ()) = tokio::join!(progress.wait(2, 0, Duration::from_mins(1)), opens);
+        assert!(is_open);
     }
 }

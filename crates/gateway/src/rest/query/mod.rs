@@ -14,10 +14,10 @@ mod write;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::HeaderValue;
-use protocol::{BatchOperationType, Name, Operand};
+use protocol::{BatchOperationType, FIRST_PARTITION, Name, Operand};
 use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX, decision_instance, process_instance};
 use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
 
@@ -27,6 +27,9 @@ use super::problem::Failure;
 use super::reply::Reply;
 use super::writer::{member, write_list};
 pub(super) use table::{Spec, VARIABLES, get_of, of};
+
+/// How long searches wait for the store to open, from the start of the program on. One that is away then is said to be.
+const OPENING_MAX: Duration = Duration::from_secs(2);
 
 /// The largest exact total, as documented.
 pub(super) const COUNT_MAX: u64 = 10_000;
@@ -39,6 +42,8 @@ pub struct Storage {
     pub(super) progress: Arc<Progress>,
     /// How long a request may wait for a position.
     pub(super) wait_max: Duration,
+    /// Until when whoever asks waits for it to open.
+    opening_until: Instant,
     /// Whether the last answer was that it cannot answer.
     is_away: Arc<AtomicBool>,
 }
@@ -46,7 +51,8 @@ pub struct Storage {
 impl Storage {
     /// The storage that answers, with how far it is and how long a request may wait for a position.
     pub fn new(reader: Arc<dyn Reader>, progress: Arc<Progress>, wait_max: Duration) -> Self {
-        Self { reader, progress, wait_max, is_away: Arc::default() }
+        let opening_until = Instant::now() + OPENING_MAX;
+        Self { reader, progress, wait_max, opening_until, is_away: Arc::default() }
     }
 
     /// What answers.
@@ -54,14 +60,24 @@ impl Storage {
         Arc::clone(&self.reader)
     }
 
+    /// Waits for what a store does in the first moments of the program: until then it may have no tables.
+    async fn open(&self) {
+        let left = self.opening_until.saturating_duration_since(Instant::now());
+        if !left.is_zero() {
+            self.progress.wait(FIRST_PARTITION, 0, left).await;
+        }
+    }
+
     /// Finds rows.
     pub(super) async fn search(&self, search: Search) -> Result<Found, Failure> {
+        self.open().await;
         let answer = self.reader.search(search).await;
         self.told(answer)
     }
 
     /// Computes numbers.
     pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
+        self.open().await;
         let answer = self.reader.statistics(statistics).await;
         self.told(answer)
     }

@@ -27,6 +27,7 @@ pub(super) struct FakeStorage {
 
 impl FakeStorage {
     pub(super) fn storage(self: &Arc<Self>) -> Storage {
+        self.progress.reached(1, 0);
         Storage::new(Arc::<Self>::clone(self), Arc::clone(&self.progress), Duration::from_millis(50))
     }
 

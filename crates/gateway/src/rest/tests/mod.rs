@@ -32,19 +32,22 @@ use super::{Gateway, Options};
 
 /// A gateway in front of a fake.
 fn gateway(broker: &Arc<FakeBroker>) -> Gateway {
-    Gateway::new(Arc::<FakeBroker>::clone(broker), Options::default(), CancellationToken::new())
+    gateway_with(broker, Options::default())
+}
+
+fn gateway_with(broker: &Arc<FakeBroker>, options: Options) -> Gateway {
+    Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
 }
 
 /// One that knows several tenants.
 fn tenants_gateway(broker: &Arc<FakeBroker>) -> Gateway {
-    let options = Options { tenancy: crate::Tenancy { is_enabled: true }, ..Options::default() };
-    Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
+    let tenancy = crate::Tenancy { is_enabled: true };
+    gateway_with(broker, Options { tenancy, ..Options::default() })
 }
 
 /// One with secondary storage.
 fn stored_gateway(broker: &Arc<FakeBroker>, storage: &Arc<FakeStorage>) -> Gateway {
-    let options = Options { storage: Some(storage.storage()), ..Options::default() };
-    Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
+    gateway_with(broker, Options { storage: Some(storage.storage()), ..Options::default() })
 }
 
 /// A request with a JSON body, or none if it is empty.

@@ -1,18 +1,19 @@
 //! Every search of the contract: each filter, each order, pages, and answers that validate strictly.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use protocol::{Operand, Test};
 use secondary::model::{process_instance as instance, user_task as task};
-use secondary::{EntityRef, Filter, Position};
+use secondary::{EntityRef, Filter, Position, Progress};
 use serde_json::{Value, json};
 
 use super::contract::{check_response, example, json_body, path_of, problem};
 use super::fake_storage::FakeStorage;
-use super::{block_on, request, stored_gateway, text};
+use super::{Options, block_on, gateway_with, request, stored_gateway, text};
 use crate::rest::contract::{Kind, Operation, Schema};
 use crate::rest::operation::served;
-use crate::rest::query;
+use crate::rest::query::{self, Storage};
 
 fn searches() -> impl Iterator<Item = Operation> {
     served().into_iter().filter(|operation| query::of(*operation).is_some())
@@ -99,6 +100,26 @@ fn full_and_sparse_rows_are_answered_as_the_contract_has_it() {
             check_response(operation.spec(), status, &answer);
         }
     }
+}
+
+#[tokio::test]
+async fn a_search_waits_for_the_store_to_open() {
+    let progress = Arc::new(Progress::default());
+    let fake = Arc::new(FakeStorage::default());
+    let storage = Storage::new(Arc::<FakeStorage>::clone(&fake), Arc::clone(&progress), Duration::ZERO);
+    let options = Options { storage: Some(storage), ..Options::default() };
+    let gateway = gateway_with(&Arc::default(), options);
+    let spec = Operation::SearchProcessInstances.spec();
+    let opens = async {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(fake.searches.lock().unwrap().is_empty());
+        progress.reached(1, 0);
+    };
+    let (answer, ()) = tokio::join!(gateway.answer(request(spec.method, spec.path, "{}")), opens);
+    assert_eq!(text(answer).await.0, 200);
+    assert_eq!(fake.searches.lock().unwrap().len(), 1);
 }
 
 #[test]
