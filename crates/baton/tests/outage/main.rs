@@ -14,6 +14,7 @@ mod limits;
 mod load;
 #[path = "../../../../tests/stores/opensearch/node.rs"]
 mod node;
+#[allow(dead_code, reason = "the tests of the store use the rest")]
 #[path = "../../../../tests/stores/postgres/server.rs"]
 mod postgres;
 mod proxy;
