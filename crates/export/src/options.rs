@@ -94,7 +94,7 @@ impl Default for StreamOptions {
             spill_max_bytes: 4 * 1024 * 1024 * 1024,
             max_records_per_call: 4096,
             flush_bytes: 8 * 1024 * 1024,
-            flush_interval: Duration::from_millis(60),
+            flush_interval: Duration::from_millis(100),
             gather_interval: Duration::from_millis(20),
             retry_min: Duration::from_millis(100),
             retry_max: Duration::from_secs(10),

@@ -292,7 +292,7 @@ sections! {
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
         /// How often an exporter writes what it took: so long it takes at the most, and the writing itself, until what happened can be found. Longer ones
         /// cost less, since what begins and ends in between is written once.
-        flush_interval: Duration = ms(60), [ms(10), s(60)];
+        flush_interval: Duration = ms(100), [ms(10), s(60)];
         /// A record that the target of an exporter refused so many times, while it takes others, is set aside. 0: never; the exporter stands still then.
         park_after: u32 = 5, [0, 1000];
     }
