@@ -89,7 +89,7 @@ impl Chunk {
     }
 }
 
-/// Unix milliseconds.
-pub(crate) fn now_ms() -> u64 {
+/// The time now, Unix milliseconds.
+pub fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

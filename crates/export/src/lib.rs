@@ -36,6 +36,7 @@ mod switch;
 mod testing;
 mod weight;
 
+pub use batch::now_ms;
 pub use exporter::{ExportError, Exporter};
 pub use hub::{Assigned, ChangeError, Hub, HubError};
 pub use line::write_line;

@@ -7,7 +7,6 @@ use serde_json::{Value as Json, json};
 
 use super::row::to_json;
 use super::schema::DELETED;
-use super::writer::now_ms;
 use super::{OpensearchOptions, condition, expect, unanswered};
 use crate::model::{ColumnId, Entity};
 use crate::store::{Cleaner, StoreError};
@@ -91,7 +90,7 @@ impl Cleaner for OpensearchCleaner {
         let Some(client) = &self.client else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
-        let before = now_ms().saturating_sub(self.marks_kept.as_millis() as u64);
+        let before = export::now_ms().saturating_sub(self.marks_kept.as_millis() as u64);
         let body = json!({ "query": { "range": { DELETED: { "lt": before } } } });
         let path = format!("/{}-*/_delete_by_query?conflicts=proceed", self.options.index_prefix);
         expect(&client.json(Method::POST, &path, Some(&body)).map_err(unanswered)?)?;

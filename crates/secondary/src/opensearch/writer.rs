@@ -6,7 +6,6 @@
 //! refused.
 
 use std::collections::BTreeSet;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
 use protocol::PartitionId;
@@ -145,7 +144,7 @@ impl OpensearchWriter {
             change.increments.iter().map(|(column, by)| (names(*column), Json::from(*by))).collect();
         let mut source = json!({ "script": { "id": schema::script(&self.options), "params": {
             "operation": operation,
-            "now": now_ms(),
+            "now": export::now_ms(),
             "partition": self.partition.to_string(),
             "epoch": session.epoch,
             "from": session.position,
@@ -244,11 +243,6 @@ fn check(client: &Blocking, bulk: &mut Bulk, sent: &mut Vec<&Change>) -> Result<
         }
     }
     refusal.map_or(Ok(()), Err)
-}
-
-/// Unix milliseconds.
-pub(super) fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 fn refused(change: &Change, reason: String) -> StoreError {
