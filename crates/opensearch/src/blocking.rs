@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use http::Method;
+use runtime::OwnRuntime;
 use serde_json::Value;
 
 use crate::bulk::{Bulk, Outcome};
 use crate::client::{Answer, Client, ClientError};
 use crate::options::Options;
-use crate::runtime::OwnRuntime;
 
 /// A client with a runtime of its own. Not for a thread that runs tasks.
 pub struct Blocking {

@@ -13,7 +13,6 @@ mod connection;
 mod metric_definitions;
 mod options;
 mod records;
-mod runtime;
 
 pub use blocking::Blocking;
 pub use bulk::{Bulk, Limits, Outcome};
@@ -21,4 +20,3 @@ pub use client::{Answer, Client, ClientError, reason_of};
 pub use http::{Method, StatusCode};
 pub use options::{Options, OptionsError, Secret};
 pub use records::{RecordExporter, RecordOptions};
-pub use runtime::OwnRuntime;

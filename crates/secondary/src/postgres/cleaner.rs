@@ -1,6 +1,6 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
-use ::opensearch::OwnRuntime;
+use runtime::OwnRuntime;
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ::opensearch::OwnRuntime;
 use protocol::PartitionId;
+use runtime::OwnRuntime;
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Error};
 

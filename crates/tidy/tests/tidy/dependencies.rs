@@ -24,7 +24,7 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
 ];
 
 /// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 21] = [
+const ROOMS: [(&str, &[&str]); 22] = [
     ("auth", &[]),
     (
         "baton",
@@ -58,10 +58,11 @@ const ROOMS: [(&str, &[&str]); 21] = [
     ("feel", &[]),
     ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary", "traces"]),
     ("grpc", &[]),
-    ("opensearch", &["auth", "export", "protocol"]),
+    ("opensearch", &["auth", "export", "protocol", "runtime"]),
     ("protocol", &[]),
     ("replication", &[]),
-    ("secondary", &["export", "opensearch", "protocol", "xml"]),
+    ("runtime", &[]),
+    ("secondary", &["export", "opensearch", "protocol", "runtime", "xml"]),
     ("state", &[]),
     ("tidy", &[]),
     ("traces", &[]),

@@ -1,4 +1,6 @@
-//! Waiting on a thread that may block.
+//! Waiting for asynchronous clients on a thread that may block: the exporters, cleaners and loaders of remote stores.
+//!
+//! This crate knows nothing of stores.
 
 use std::io;
 
@@ -25,5 +27,15 @@ impl Drop for OwnRuntime {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OwnRuntime;
+
+    #[tokio::test]
+    async fn it_may_end_where_another_one_runs() {
+        drop(OwnRuntime::new().unwrap());
     }
 }
