@@ -87,20 +87,24 @@ properties: ## Property tests with CASES cases each (5000)
 	PROPTEST_CASES=$(CASES) $(CARGO) test --locked --release --workspace
 
 .PHONY: bench
-bench: ## Take all measurements of docs/performance.md; ARGS="--quick" and the like go to the suite
+bench: ## Take all measurements of docs/performance.md, of the program as it is shipped; ARGS="--quick" and the like go to the suite
 	@mkdir -p $(SCRATCH)
-	$(CARGO) build --locked --release -p baton -p bench
-	$(TARGET)/release/bench-suite --server $(TARGET)/release/baton --scratch $(SCRATCH) $(ARGS)
+	$(CARGO) build --locked --profile dist -p baton -p bench
+	$(TARGET)/dist/bench-suite --server $(TARGET)/dist/baton --scratch $(SCRATCH) $(ARGS)
 
 .PHONY: microbench
 microbench: ## Benchmarks of single crates (criterion)
-	$(CARGO) bench --locked --workspace $(ARGS)
+	$(CARGO) bench --locked --profile dist --workspace $(ARGS)
 
 ##@ Everyday
 
 .PHONY: release
-release: ## Build the optimized program
+release: ## Build the optimized program: target/release/baton
 	$(CARGO) build --locked --release -p baton
+
+.PHONY: dist
+dist: ## Build it as it is shipped, optimized across crates, which takes longer: target/dist/baton
+	$(CARGO) build --locked --profile dist -p baton
 
 .PHONY: fmt
 fmt: ## Format the code

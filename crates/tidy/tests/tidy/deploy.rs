@@ -351,6 +351,29 @@ fn containers_fit_the_program() {
             findings.push(format!("{name} is no setting"));
         }
     }
+    // Cargo looks at all members of the workspace, whatever it builds.
+    let ignored = read("deploy/Dockerfile.dockerignore");
+    let workspace = read("Cargo.toml");
+    let members = workspace.split("members = [").nth(1).unwrap().split(']').next().unwrap();
+    for member in members.split('"').skip(1).step_by(2).map(|path| path.trim_end_matches("/*")) {
+        if !image.contains(&format!("\nCOPY {member} {member}\n")) {
+            findings.push(format!("the image is built without {member}, a member of the workspace"));
+        }
+        if !ignored.contains(&format!("\n!{member}\n")) {
+            findings.push(format!("{member} is ignored where the image is built"));
+        }
+    }
+    let profile = image.split("--profile ").nth(1).unwrap().split(' ').next().unwrap();
+    let measured = read("Makefile");
+    for (place, found) in [
+        ("make bench", measured.contains(&format!("--profile {profile} -p baton -p bench"))),
+        ("the workspace", workspace.contains(&format!("[profile.{profile}]"))),
+        ("the image", image.contains(&format!("target/{profile}/baton"))),
+    ] {
+        if !found {
+            findings.push(format!("{place} does not have the profile {profile}, which is shipped"));
+        }
+    }
     let toolchain = read("rust-toolchain.toml");
     let version = toolchain.split("channel = \"").nth(1).unwrap().split('"').next().unwrap();
     if !image.contains(&format!("ENV RUSTUP_TOOLCHAIN={version}\n")) {
