@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Config(Config),
     /// Show the cluster as its gateway sees it.
     Status(Status),
+    /// Say whether a server takes requests and how its parts are, as its management port tells; exit code 1 if it does not.
+    Health(Health),
     /// Deploy files together: all or none.
     Deploy(Deploy),
     /// Start an instance of a process.
@@ -104,6 +106,15 @@ pub(crate) struct Config {
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) target: Target,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Health {
+    #[command(flatten)]
+    pub(crate) target: ManagementTarget,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

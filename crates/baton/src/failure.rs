@@ -34,17 +34,24 @@ impl Failure {
         Self { hint: Some(hint.to_string()), ..self }
     }
 
+    /// After something that was done.
+    pub(crate) fn after(self, done: impl Display) -> Self {
+        Self { message: format!("{done} {}", self.message), ..self }
+    }
+
     /// A request that did not succeed; `action` is what was tried, such as `deploy order.bpmn`.
     pub(crate) fn request(action: impl Display, error: &client::Error) -> Self {
         use client::Error as E;
         let failure = Self::new(format!("cannot {action}: {error}"));
         match error {
             E::Connect { .. } => Self { code: UNREACHABLE, ..failure }.hint(
-                "is a server running there? Start one with `baton start`, or name another with --rest-address or --grpc-address",
+                "is a server running there? Start one with `baton start`, or name another address (see --help)",
             ),
             E::Broken { .. } | E::Timeout { .. } => Self { code: UNREACHABLE, ..failure }
                 .hint("whether the request took effect is not known; look before you repeat it"),
             E::Address { .. } => Self { code: USAGE, ..failure },
+            error if error.is_unauthenticated() => failure
+                .hint("say who asks: --username with the password in BATON_PASSWORD, or a token in BATON_TOKEN"),
             error if error.is_resource_exhausted() => failure.hint("the server is busy; try again later"),
             _ => failure,
         }

@@ -36,6 +36,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Start(arguments) => start::run(&arguments, began),
         Command::Config(arguments) => command::config::run(&arguments),
         Command::Status(arguments) => block_on(command::status::run(&arguments)),
+        Command::Health(arguments) => block_on(command::health::run(&arguments)),
         Command::Deploy(arguments) => block_on(command::deploy::run(&arguments)),
         Command::Search(arguments) => block_on(command::search::run(&arguments)),
         Command::Show(arguments) => block_on(command::show::run(&arguments)),

@@ -164,6 +164,60 @@ fn a_server_that_is_not_there_is_told() {
 }
 
 #[test]
+fn how_a_server_is_decides_the_exit_code() {
+    let server = Server::start(&["--set", "security.authentication.method=basic"]);
+    let to = ["--management-address", &server.address("management")];
+    let up = run(&[&["health"], &to[..]].concat());
+    // Probes need no credentials.
+    assert_eq!(up.status.code(), Some(0), "{}", text(&up.stderr));
+    let said = text(&up.stdout);
+    assert!(said.lines().any(|line| line.split_whitespace().eq(["partition-1", "UP", "-"])), "{said}");
+    server.stop(Signal::TERM);
+
+    let server = Server::start(&["--set", "data.min_free_bytes=1000TiB"]);
+    let to = ["--management-address", &server.address("management"), "--json"];
+    let down = run(&[&["health"], &to[..]].concat());
+    assert_eq!(down.status.code(), Some(1), "{}", text(&down.stderr));
+    let said: serde_json::Value = serde_json::from_slice(&down.stdout).unwrap();
+    assert_eq!(said["isUp"], false, "{said}");
+    let disk = said["parts"].as_array().unwrap().iter().find(|part| part["name"] == "disk").unwrap();
+    assert!(disk["isUp"] == false && disk["reason"].is_string(), "{said}");
+    server.stop(Signal::TERM);
+
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    failed(&run(&["health", "--management-address", &address]), 3, &[&address, "another address"]);
+}
+
+#[test]
+fn without_secondary_storage_commands_do_what_they_can() {
+    let server = Server::start(&["--set", "secondary_storage.kind=none"]);
+    let rest = server.address("rest");
+    let to = ["--rest-address", rest.as_str()];
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("errand.bpmn");
+    std::fs::write(&file, TASK_BPMN).unwrap();
+    assert!(run(&[&["deploy", file.to_str().unwrap()], &to[..]].concat()).status.success());
+    let started = run(&[&["run", "errand", "--json"], &to[..]].concat());
+    let started: serde_json::Value = serde_json::from_slice(&started.stdout).unwrap();
+    let key = started["processInstanceKey"].as_str().unwrap();
+    // It lives, so the engine knows it; its elements and variables are nowhere.
+    let shown = run(&[&["show", "instance", key], &to[..]].concat());
+    assert!(text(&shown.stdout).contains("ACTIVE"), "{shown:?}");
+    failed(&shown, 1, &["cannot search element-instances", "FORBIDDEN"]);
+
+    let jobs = r#"{"type":"errand","timeout":60000,"maxJobsToActivate":1}"#;
+    let activated = post(&rest, "/v2/jobs/activation", jobs);
+    let (_, job) = activated.split_once("\"jobKey\":\"").unwrap();
+    let job = job.split('"').next().unwrap();
+    failed(
+        &run(&[&["retry", job], &to[..]].concat()),
+        1,
+        &[&format!("job {job} has retries again, but cannot search incidents")],
+    );
+    server.stop(Signal::TERM);
+}
+
+#[test]
 fn banned_instances_are_asked_for_at_the_management_port() {
     let server = Server::start(&[]);
     let to = ["--management-address", &server.address("management"), "--json"];
@@ -379,7 +433,8 @@ fn commands_speak_tls_and_show_certificates_where_they_are_asked_for() {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["brokers"][0]["partitions"][0]["role"], "leader", "{answer}");
         let nobody = [&known[..], &["--username", "bob"]].concat();
-        failed(&status("https", "localhost", &nobody), 1, &["user name or password is wrong"]);
+        let hint = "hint: say who asks: --username";
+        failed(&status("https", "localhost", &nobody), 1, &["user name or password is wrong", hint]);
         // Neither an authority that is not known, nor another name, nor nobody's certificate, nor without TLS.
         failed(&status("https", "localhost", &known[2..]), 3, &[]);
         failed(&status("https", "127.0.0.1", &known), 3, &[]);

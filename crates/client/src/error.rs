@@ -81,6 +81,15 @@ impl Error {
         }
     }
 
+    /// Whether the server wants to know who asks, or does not believe it.
+    pub fn is_unauthenticated(&self) -> bool {
+        match self {
+            Self::Problem { status, .. } => *status == 401,
+            Self::Grpc { code, .. } => *code == tonic::Code::Unauthenticated,
+            _ => false,
+        }
+    }
+
     /// Whether the addressed thing does not exist (any more).
     pub fn is_not_found(&self) -> bool {
         match self {

@@ -122,6 +122,28 @@ pub struct EvaluatedExpression {
     pub warnings: Vec<String>,
 }
 
+/// How a server is.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    /// Whether it takes requests.
+    pub is_up: bool,
+    /// Its parts, by their names.
+    pub parts: Vec<HealthPart>,
+}
+
+/// How a part of a server is.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HealthPart {
+    /// Its name, such as `disk`.
+    pub name: String,
+    /// Whether it works.
+    pub is_up: bool,
+    /// Why it does not.
+    pub reason: Option<String>,
+}
+
 /// A process instance that the engine failed on.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase")]

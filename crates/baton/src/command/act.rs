@@ -9,8 +9,8 @@ use super::kind::Kind;
 use crate::cli::{Cancel, Resolve, Retry};
 use crate::failure::Failure;
 
-/// Incidents of an instance that are resolved at once.
-const INCIDENTS_MAX: u32 = 1000;
+/// Incidents that are asked for at a time.
+const PAGE: u32 = 1000;
 
 pub(crate) async fn cancel(arguments: &Cancel) -> Result<ExitCode, Failure> {
     let client = arguments.target.connect()?;
@@ -31,6 +31,9 @@ pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
         Some(instance) => active_incidents(&client, "processInstanceKey", instance).await?,
         None => arguments.keys.clone(),
     };
+    if let (Some(instance), true) = (arguments.instance, keys.is_empty()) {
+        eprintln!("process instance {instance} has no active incident");
+    }
     let mut done = Done::new("resolved", arguments.json);
     for key in keys {
         done.add(key, resolve_one(&client, key).await);
@@ -56,19 +59,29 @@ async fn retry_one(client: &RestClient, job_key: i64, retries: i32) -> Result<()
     let update = UpdateJob { job_key, retries: Some(retries), timeout: None };
     let outcome = client.update_job(&update).await;
     outcome.map_err(|error| Failure::request(format!("give job {job_key} retries"), &error))?;
-    for incident in active_incidents(client, "jobKey", job_key).await? {
-        resolve_one(client, incident).await?;
-    }
-    Ok(())
+    let resolve = async {
+        for incident in active_incidents(client, "jobKey", job_key).await? {
+            resolve_one(client, incident).await?;
+        }
+        Ok(())
+    };
+    resolve.await.map_err(|failure: Failure| failure.after(format!("job {job_key} has retries again, but")))
 }
 
 async fn active_incidents(client: &RestClient, property: &str, key: i64) -> Result<Vec<i64>, Failure> {
-    let request = json!({
-        "filter": { property: key.to_string(), "state": "ACTIVE" }, "page": { "limit": INCIDENTS_MAX },
+    let mut request = json!({
+        "filter": { property: key.to_string(), "state": "ACTIVE" }, "page": { "limit": PAGE },
     });
-    let answer = Kind::Incidents.search(client, &request).await?;
-    let items = answer["items"].as_array().into_iter().flatten();
-    Ok(items.filter_map(|item| item["incidentKey"].as_str()?.parse().ok()).collect())
+    let mut keys = Vec::new();
+    loop {
+        let answer = Kind::Incidents.search(client, &request).await?;
+        let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
+        keys.extend(items.iter().filter_map(|item| item["incidentKey"].as_str()?.parse::<i64>().ok()));
+        if items.len() < PAGE as usize {
+            return Ok(keys);
+        }
+        request["page"]["after"] = answer["page"]["endCursor"].clone();
+    }
 }
 
 /// What became of each key.

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod deploy;
+pub(crate) mod health;
 pub(crate) mod kind;
 pub(crate) mod run;
 pub(crate) mod search;

@@ -18,13 +18,22 @@ pub(crate) async fn run(arguments: &Search) -> Result<ExitCode, Failure> {
     }
     let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
     print!("{}", table::render(arguments.kind.names().columns, items));
-    let (total, more) = (&answer["page"]["totalItems"], &answer["page"]["hasMoreTotalItems"]);
-    if total.as_u64().is_some_and(|total| total > items.len() as u64) {
-        let at_least = if more == &Value::Bool(true) { "at least " } else { "" };
-        let cursor = table::cell(&answer["page"]["endCursor"]);
-        println!("{} of {at_least}{total}; go on with --after {cursor}", items.len());
+    if let Some(line) = remainder(&answer, items.len(), arguments.limit) {
+        println!("{line}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many there are, if these are not all, and how to see the next ones, if there may be some.
+fn remainder(answer: &Value, shown: usize, limit: u32) -> Option<String> {
+    let page = &answer["page"];
+    let total = page["totalItems"].as_u64().filter(|total| *total > shown as u64)?;
+    let at_least = if page["hasMoreTotalItems"] == Value::Bool(true) { "at least " } else { "" };
+    let next = match page["endCursor"].as_str() {
+        Some(cursor) if shown == limit as usize => format!("; go on with --after {cursor}"),
+        _ => String::new(),
+    };
+    Some(format!("{shown} of {at_least}{total}{next}"))
 }
 
 /// The body of the search.
@@ -88,6 +97,18 @@ mod tests {
                 "page": { "limit": 7, "after": "c" },
             })
         );
+    }
+
+    #[test]
+    fn the_next_page_is_told_whole_and_only_if_there_may_be_one() {
+        let cursor = "c".repeat(100);
+        let page = |total: u64, more: bool| json!({ "page": { "totalItems": total, "hasMoreTotalItems": more, "endCursor": cursor } });
+        assert_eq!(
+            remainder(&page(10_000, true), 20, 20),
+            Some(format!("20 of at least 10000; go on with --after {cursor}"))
+        );
+        assert_eq!(remainder(&page(25, false), 5, 20), Some("5 of 25".to_owned()), "the last page");
+        assert_eq!(remainder(&page(5, false), 5, 20), None, "all of them");
     }
 
     #[test]

@@ -20,16 +20,21 @@ const PARTS: [(Kind, &str); 3] =
 pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
     let client = arguments.target.connect()?;
     let mut item = arguments.kind.find(&client, &arguments.key).await?;
-    let parts = match arguments.kind {
-        Kind::Instances => parts(&client, &arguments.key).await?,
-        _ => Vec::new(),
+    // An instance that lives is known without secondary storage; what belongs to it is not.
+    let (parts, missing) = match arguments.kind {
+        Kind::Instances => match parts(&client, &arguments.key).await {
+            Ok(parts) => (parts, None),
+            Err(failure) => (Vec::new(), Some(failure)),
+        },
+        _ => (Vec::new(), None),
     };
+    let code = |missing: Option<Failure>| missing.map_or(ExitCode::SUCCESS, |failure| failure.report());
     if arguments.json {
         for (kind, items) in parts {
             item[kind.names().collection] = Value::from(items);
         }
         println!("{item:#}");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code(missing));
     }
     print!("{}", properties(&item));
     for (kind, items) in parts.into_iter().filter(|(_, items)| !items.is_empty()) {
@@ -38,7 +43,7 @@ pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
             names.columns.iter().copied().filter(|column| *column != "processInstanceKey").collect();
         print!("\n{}\n{}", names.collection, table::render(&columns, &items));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code(missing))
 }
 
 async fn parts(client: &RestClient, key: &str) -> Result<Vec<(Kind, Vec<Value>)>, Failure> {

@@ -16,12 +16,18 @@ pub(super) fn list(node: &Node) -> Vec<ExporterStatus> {
     let configured = configured.into_iter().map(|one| ExporterStatus {
         exporter_id: one.id,
         status: if one.enabled { "ENABLED" } else { "DISABLED" },
+        exported_position: Some(one.acknowledged_position),
+        backlog_records: one.backlog_records,
+        backlog_seconds: one.backlog.as_secs_f64(),
         parked_records: one.parked,
         failure: one.failure,
     });
     let former = node.former_exporters().iter().map(|id| ExporterStatus {
         exporter_id: id.clone(),
         status: "CONFIG_NOT_FOUND",
+        exported_position: None,
+        backlog_records: 0,
+        backlog_seconds: 0.0,
         parked_records: 0,
         failure: None,
     });

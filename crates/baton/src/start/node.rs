@@ -97,7 +97,9 @@ impl Operations for Node {
             snapshot_id: Some(partition.durable_index.to_string()),
             stream_processor_phase: "PROCESSING",
             exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
-            exported_position: exporting.map_or(0, |status| status.acknowledged_position),
+            exported_position: exporting
+                .map_or(0, |status| status.acknowledged_position)
+                .min(partition.position),
             health: if self.0.health().partition.is_ok() { "HEALTHY" } else { "UNHEALTHY" },
             clock_ms: self.0.clock_ms(),
         };

@@ -1,8 +1,12 @@
 //! What operators ask of the management port.
 
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+
 use super::operations::read;
-use super::{RestClient, RestOptions};
-use crate::{BannedInstance, Error};
+use super::{RestClient, RestOptions, problem};
+use crate::{BannedInstance, Error, Health, HealthPart};
 
 /// Speaks to the management port. Cheap to clone; clones share the connections.
 #[derive(Clone)]
@@ -13,10 +17,43 @@ struct Page {
     items: Vec<BannedInstance>,
 }
 
+/// How something is, as the management port tells it.
+#[derive(serde::Deserialize)]
+struct WireHealth {
+    status: String,
+    #[serde(default)]
+    components: BTreeMap<String, WireHealth>,
+    #[serde(default)]
+    details: BTreeMap<String, String>,
+}
+
+impl From<WireHealth> for Health {
+    fn from(wire: WireHealth) -> Self {
+        let part = |(name, mut part): (String, WireHealth)| HealthPart {
+            name,
+            is_up: part.status == "UP",
+            reason: part.details.remove("reason"),
+        };
+        Self { is_up: wire.status == "UP", parts: wire.components.into_iter().map(part).collect() }
+    }
+}
+
 impl ManagementClient {
     /// Prepares a client; connects with the first request.
     pub fn new(options: &RestOptions) -> Result<Self, Error> {
         RestClient::of_management(options).map(Self)
+    }
+
+    /// `GET /health`: whether the server takes requests, and how its parts are.
+    pub async fn health(&self) -> Result<Health, Error> {
+        let (status, body) = self.0.exchange(self.0.get(self.0.path("health", &["/health"])?)).await?;
+        match status {
+            // The body of a server that is not ready says why.
+            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
+                read::<WireHealth>("health", &body).map(Health::from)
+            }
+            _ => Err(problem(status, &body)),
+        }
     }
 
     /// `GET /bannedInstances`: those after a key, so many at the most.

@@ -153,6 +153,12 @@ impl RestClient {
 
     /// Sends a request and returns the body of a successful answer.
     async fn send(&self, outgoing: Outgoing) -> Result<Bytes, Error> {
+        let (status, body) = self.exchange(outgoing).await?;
+        if status.is_success() { Ok(body) } else { Err(problem(status, &body)) }
+    }
+
+    /// Sends a request and returns what is answered.
+    async fn exchange(&self, outgoing: Outgoing) -> Result<(StatusCode, Bytes), Error> {
         let mut request = Request::new(Full::new(outgoing.body));
         *request.method_mut() = outgoing.method;
         *request.uri_mut() = Uri::from(outgoing.path);
@@ -160,8 +166,7 @@ impl RestClient {
         if let Some(content_type) = outgoing.content_type {
             request.headers_mut().insert(header::CONTENT_TYPE, content_type);
         }
-        let (status, body) = self.shared.pool.send(request, outgoing.class, outgoing.time_limit).await?;
-        if status.is_success() { Ok(body) } else { Err(problem(status, &body)) }
+        self.shared.pool.send(request, outgoing.class, outgoing.time_limit).await
     }
 }
 

@@ -111,13 +111,20 @@ pub struct PartitionStatus {
 }
 
 /// One exporter.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExporterStatus {
     /// Its ID.
     pub exporter_id: String,
     /// `ENABLED`, `DISABLED` or `CONFIG_NOT_FOUND`.
     pub status: &'static str,
+    /// All records up to this position are exported; absent for one that is not configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exported_position: Option<u64>,
+    /// Records that it has yet to export; none for one that is switched off.
+    pub backlog_records: u64,
+    /// Age of the oldest of them.
+    pub backlog_seconds: f64,
     /// Records that its target refused and that were set aside.
     pub parked_records: u64,
     /// Why it does not get on, while it fails.

@@ -73,6 +73,9 @@ impl Operations for FakeBroker {
         vec![ExporterStatus {
             exporter_id: "ndjson".to_owned(),
             status: "ENABLED",
+            exported_position: Some(6),
+            backlog_records: 3,
+            backlog_seconds: 0.25,
             parked_records: 1,
             failure: None,
         }]
@@ -304,7 +307,11 @@ async fn operators_read_and_change_the_broker() {
     let (_, partitions) = server.json("GET", "/actuator/partitions", "").await;
     assert_eq!(partitions["1"]["processedPosition"], 7);
     let (_, exporters) = server.json("GET", "/actuator/exporters", "").await;
-    assert_eq!(exporters, json!([{ "exporterId": "ndjson", "status": "ENABLED", "parkedRecords": 1 }]));
+    let one = json!({
+        "exporterId": "ndjson", "status": "ENABLED", "exportedPosition": 6, "backlogRecords": 3,
+        "backlogSeconds": 0.25, "parkedRecords": 1,
+    });
+    assert_eq!(exporters, json!([one]));
     let paused = server.json("POST", "/actuator/exporting/pause?soft=true", "").await;
     assert_eq!((paused.0, &paused.1["status"]), (200, &json!(204)));
     server.json("POST", "/actuator/exporting/pause", "").await;
