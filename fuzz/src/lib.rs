@@ -30,10 +30,15 @@ pub fn bpmn(data: &[u8]) {
 /// within its limits, with a result that leaves as JSON or with a reason; without its trail it ends alike.
 pub fn dmn(data: &[u8]) {
     let limits = dmn::Limits { max_evaluated_decisions: 200, ..dmn::Limits::default() };
-    let head = dmn::Head::read(data, &limits);
-    let model = match dmn::parse(data, &limits) {
+    let parser = dmn::Parser::new(limits);
+    let read =
+        |text: &str| parser.read(text).map(|file| (file.namespace().to_owned(), file.imports().count()));
+    let head = parser.decode(data).and_then(|text| read(&text));
+    let model = match parser.parse(data) {
         Ok(model) => {
-            assert_eq!(head.expect("what can be compiled").namespace, model.namespace());
+            let (namespace, imports) = head.expect("what can be compiled can be read");
+            assert_eq!(namespace, model.namespace());
+            assert_eq!(imports, 0, "no model is there to import");
             model
         }
         Err(problems) => {

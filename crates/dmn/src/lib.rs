@@ -1,10 +1,11 @@
 //! DMN 1.1 to 1.5: from XML to a compiled decision requirements graph, and its evaluation.
 //!
-//! [`parse`] compiles a file once and finds all that is wrong with it. [`DecisionRequirements::evaluate`]
+//! [`parse`] compiles a file once and finds all that is wrong with it; a [`Parser`] does so in steps for those that
+//! import others. [`DecisionRequirements::evaluate`]
 //! computes a decision and everything it requires from variables, a clock, a seed, and limits given in a
 //! [`feel::Environment`], whose dialect also decides between Camunda's reading of DMN and the standard's.
 //!
-//! The way of a file: `xml` → `compile` → `model`; of an evaluation: `evaluate` → `outcome`.
+//! The way of a file: `xml` → `file` → `compile` → `model`; of an evaluation: `evaluate` → `outcome`.
 //!
 //! This crate must not know processes, deployments, versions, keys, files, or clocks. Nothing in it
 //! recurses over what a user controls without a bound: XML nesting, chains of requirements, and the
@@ -12,7 +13,7 @@
 
 mod compile;
 mod evaluate;
-mod head;
+mod file;
 mod limits;
 mod model;
 mod outcome;
@@ -21,7 +22,7 @@ mod requirements;
 mod types;
 mod xml;
 
-pub use head::{Head, ImportedModel};
+pub use file::{File, ImportedModel};
 pub use limits::Limits;
 pub use outcome::{
     DecisionKind, EvaluatedDecision, EvaluatedInput, EvaluatedOutput, Evaluation, FailedRule, Failure,

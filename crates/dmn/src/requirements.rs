@@ -2,11 +2,12 @@
 
 use crate::compile::{Compiler, Settings};
 use crate::evaluate;
+use crate::file::File;
 use crate::limits::Limits;
 use crate::model::{Model, Target};
 use crate::outcome::{DecisionKind, Evaluation, Failure};
 use crate::problem::Problems;
-use crate::xml::decode;
+use crate::xml::{Document, decode};
 use feel::{Environment, Value, Variables};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,20 +48,30 @@ impl Parser {
 
     /// Compiles a file.
     pub fn parse(&self, xml: &[u8]) -> Result<DecisionRequirements, Problems> {
+        self.compile(self.read(&self.decode(xml)?)?)
+    }
+
+    /// The text of a file that is not too large.
+    pub fn decode<'x>(&self, xml: &'x [u8]) -> Result<Cow<'x, str>, Problems> {
+        let (bytes, max_bytes) = (xml.len(), self.limits.max_bytes);
+        if bytes > max_bytes {
+            return Err(Problems::of_file(format!("the file has {bytes} bytes, more than {max_bytes}")));
+        }
+        decode(xml).map_err(Problems::of_file)
+    }
+
+    /// Reads the text of a file. It can be compiled once what it imports is available.
+    pub fn read<'x>(&self, text: &'x str) -> Result<File<'x>, Problems> {
+        let document = Document::read(text, &self.limits).map_err(Problems::of_file)?;
+        Ok(File { document })
+    }
+
+    /// Compiles a file that was read.
+    pub fn compile(&self, file: File) -> Result<DecisionRequirements, Problems> {
         let settings = Settings { limits: &self.limits, available: &self.available, tolerant: self.tolerant };
-        let text = text_of(xml, &self.limits)?;
-        let model = Compiler::compile(&text, settings)?;
+        let model = Compiler::compile(file.document, settings)?;
         Ok(DecisionRequirements { model: Arc::new(model) })
     }
-}
-
-/// The text of a file that is not too large.
-pub(crate) fn text_of<'x>(xml: &'x [u8], limits: &Limits) -> Result<Cow<'x, str>, Problems> {
-    if xml.len() > limits.max_bytes {
-        let (bytes, max_bytes) = (xml.len(), limits.max_bytes);
-        return Err(Problems::of_file(format!("the file has {bytes} bytes, more than {max_bytes}")));
-    }
-    decode(xml).map_err(Problems::of_file)
 }
 
 /// A compiled decision requirements graph. Cheap to clone.

@@ -19,6 +19,7 @@ const DMN: [&str; 7] = [
 const ZEEBE: &str = "http://camunda.org/schema/zeebe/1.0";
 
 /// A whole file; the root is the first element. The namespaces need not be told apart.
+#[derive(Debug)]
 pub(crate) struct Document<'x>(::xml::Document<'x, ()>);
 
 impl<'x> Deref for Document<'x> {

@@ -7,6 +7,7 @@ mod requirements;
 mod table;
 mod types;
 
+use crate::file::imports;
 use crate::limits::Limits;
 use crate::model::{Decision, Import, Input, Knowledge, Lambda, Model, Service, Target};
 use crate::problem::{Problem, Problems, excerpt};
@@ -21,12 +22,6 @@ pub(crate) struct Settings<'s> {
     pub(crate) limits: &'s Limits,
     pub(crate) available: &'s [Arc<Model>],
     pub(crate) tolerant: bool,
-}
-
-/// Whether an `import` is one of a DMN model; other kinds of files may be imported, but nothing of them is used.
-pub(crate) fn is_of_model(document: &Document, import: NodeId) -> bool {
-    let kind = document.attribute(import, "importType").unwrap_or_default();
-    kind.to_ascii_lowercase().contains("/dmn/")
 }
 
 /// A compilation under way.
@@ -51,8 +46,7 @@ pub(crate) struct Compiler<'s> {
 
 impl<'s> Compiler<'s> {
     /// Compiles a file.
-    pub(crate) fn compile(xml: &'s str, settings: Settings<'s>) -> Result<Model, Problems> {
-        let document = Document::read(xml, settings.limits).map_err(Problems::of_file)?;
+    pub(crate) fn compile(document: Document<'s>, settings: Settings<'s>) -> Result<Model, Problems> {
         if document.is_empty() || document.name(0) != "definitions" {
             return Err(Problems::of_file("the root element is not 'definitions' of DMN 1.1 to 1.5"));
         }
@@ -154,10 +148,7 @@ impl<'s> Compiler<'s> {
     }
 
     fn import_models(&mut self) {
-        for node in self.document.named(0, "import").collect::<Vec<_>>() {
-            if !is_of_model(&self.document, node) {
-                continue;
-            }
+        for node in imports(&self.document, 0).collect::<Vec<_>>() {
             let namespace = self.attribute(node, "namespace");
             let found = self.settings.available.iter().find(|model| &*model.namespace == namespace).cloned();
             if let Some(model) = found {

@@ -20,54 +20,55 @@ pub(crate) enum Source {
 }
 
 /// A DMN file of a deployment, before it is compiled.
-struct Waiting {
-    head: dmn::Head,
-    imports: Result<Vec<Source>, String>,
+pub(super) struct Model<'x> {
+    pub file: dmn::File<'x>,
+    pub imports: Vec<Source>,
 }
 
-/// The DMN files of a deployment and what they import.
-pub(super) struct Imports(BTreeMap<usize, Waiting>);
+/// The DMN files of a deployment by their places, or what is wrong with them.
+pub(super) struct Models<'x>(BTreeMap<usize, Result<Model<'x>, String>>);
 
-impl Imports {
-    /// Finds what is imported. A file that cannot be read imports nothing: compiling it tells what is wrong with it.
+impl<'x> Models<'x> {
+    /// Finds what the files import.
     pub fn find(
         work: &Work,
         tenant_id: &Name,
         resources: &[Resource],
-        places: &[usize],
+        files: impl IntoIterator<Item = (usize, Result<dmn::File<'x>, Problems>)>,
     ) -> Result<Self, StateError> {
-        let mut files: BTreeMap<usize, Waiting> = BTreeMap::new();
+        let mut models = BTreeMap::new();
         let mut by_namespace: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for place in places {
-            let head = dmn::Head::read(&resources[*place].content, &work.options.dmn).unwrap_or_default();
-            by_namespace.entry(head.namespace.clone()).or_default().push(*place);
-            files.insert(*place, Waiting { head, imports: Ok(Vec::new()) });
-        }
-        for (place, file) in &mut files {
-            let mut sources = Vec::new();
-            for import in &file.head.imports {
-                let beside = by_namespace.get(&import.namespace).map_or(&[][..], Vec::as_slice);
-                match source(work, tenant_id, resources, *place, import, beside)? {
-                    Ok(found) => sources.extend(found),
-                    Err(problem) => {
-                        file.imports = Err(problem);
-                        break;
-                    }
-                }
+        for (place, file) in files {
+            if let Ok(file) = &file {
+                by_namespace.entry(file.namespace().to_owned()).or_default().push(place);
             }
-            if let Ok(imports) = &mut file.imports {
-                *imports = sources;
+            let model = file.map(|file| Model { file, imports: Vec::new() });
+            models.insert(place, model.map_err(|problems| problems.to_string()));
+        }
+        for (place, entry) in &mut models {
+            let Ok(model) = entry else { continue };
+            let sources = model.file.imports().map(|import| {
+                let beside = by_namespace.get(import.namespace).map_or(&[][..], Vec::as_slice);
+                source(work, tenant_id, resources, *place, import, beside)
+            });
+            match sources.collect::<Result<Result<Vec<_>, _>, _>>()? {
+                Ok(sources) => model.imports = sources.into_iter().flatten().collect(),
+                Err(problem) => *entry = Err(problem),
             }
         }
-        Ok(Self(files))
+        Ok(Self(models))
     }
 
-    /// What a file imports.
-    pub fn of(&self, place: usize) -> Result<&[Source], &str> {
-        match self.0.get(&place).map(|file| &file.imports) {
-            Some(Ok(sources)) => Ok(sources),
-            Some(Err(problem)) => Err(problem),
-            None => Ok(&[]),
+    /// The model at a place, if there is a DMN file.
+    pub fn take(&mut self, place: usize) -> Option<Result<Model<'x>, String>> {
+        self.0.remove(&place)
+    }
+
+    /// What the file at a place imports.
+    fn imports_of(&self, place: usize) -> &[Source] {
+        match self.0.get(&place) {
+            Some(Ok(model)) => &model.imports,
+            _ => &[],
         }
     }
 
@@ -82,8 +83,7 @@ impl Imports {
                 path.push((first, 0));
             }
             while let Some((place, next)) = path.last_mut() {
-                let sources = self.of(*place).unwrap_or_default();
-                if let Some(source) = sources.get(*next) {
+                if let Some(source) = self.imports_of(*place).get(*next) {
                     *next += 1;
                     if let Source::Beside(other) = *source
                         && !std::mem::replace(&mut is_met[other], true)
@@ -106,17 +106,17 @@ fn source(
     tenant_id: &Name,
     resources: &[Resource],
     place: usize,
-    import: &dmn::ImportedModel,
+    import: dmn::ImportedModel,
     beside: &[usize],
 ) -> Result<Result<Option<Source>, String>, StateError> {
-    let namespace = &import.namespace;
+    let namespace = import.namespace;
     if beside.contains(&place) {
         return Ok(Err(format!("import: the file imports its own namespace '{namespace}'")));
     }
-    let is_at = |other: &&usize| import.location.as_deref() == Some(&*resources[**other].name);
+    let is_at = |other: &&usize| import.location == Some(&*resources[**other].name);
     match beside {
         [] => {
-            let at = |key| (tenant_id.0.clone(), namespace.as_str().into(), key);
+            let at = |key| (tenant_id.0.clone(), namespace.into(), key);
             let latest = work.tables.requirements_by_namespace.last(at(0)..=at(Key::MAX))?;
             Ok(Ok(latest.map(|((_, _, key), _)| Source::Deployed(key))))
         }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bpmn::Process;
+use dmn::Problems;
 use protocol::{Deploy, Name, Rejection, Resource};
 use state::StateError;
 
-use super::imports::{Imports, Source};
+use super::imports::{Model, Models, Source};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::work::Work;
@@ -45,24 +46,31 @@ impl Work<'_> {
         if resources.is_empty() {
             problems.push("Expected to deploy at least one resource, but none given".to_owned());
         }
-        let of_decisions: Vec<usize> =
-            (0..resources.len()).filter(|place| extension(&resources[*place]) == "dmn").collect();
-        let imports = Imports::find(self, &deploy.tenant_id, resources, &of_decisions)?;
+        let parser = dmn::Parser::new(self.options.dmn.clone());
+        let is_dmn = |(_, resource): &(usize, &Resource)| extension(resource) == "dmn";
+        let texts: Vec<_> = (resources.iter().enumerate().filter(is_dmn))
+            .map(|(place, resource)| (place, parser.decode(&resource.content)))
+            .collect();
+        let models = texts.iter().map(|(place, text)| {
+            let text = text.as_ref().map_err(Problems::clone);
+            (*place, text.and_then(|text| parser.read(text)))
+        });
+        let mut models = Models::find(self, &deploy.tenant_id, resources, models)?;
         let mut names = BTreeSet::new();
         let mut files: Vec<ReadFile> = Vec::new();
         // Where the file of a place is among those that were read.
         let mut read: BTreeMap<usize, usize> = BTreeMap::new();
-        for place in imports.order(resources.len()) {
+        for place in models.order(resources.len()) {
             let resource = &resources[place];
             let name = &resource.name;
             if !names.insert(name) {
                 problems.push(format!("'{name}': the deployment has two resources of this name"));
                 continue;
             }
-            let content = match imports.of(place) {
-                Ok([]) => read_file(resource, self.options),
-                Ok(sources) => self.read_importing(resources, place, sources, &files, &read)?,
-                Err(problem) => Err(problem.to_owned()),
+            let content = match models.take(place) {
+                Some(Ok(model)) => self.read_decisions(resources, model, parser.clone(), &files, &read)?,
+                Some(Err(problem)) => Err(problem),
+                None => read_file(resource, self.options),
             };
             match content {
                 Ok(content) => {
@@ -80,39 +88,37 @@ impl Work<'_> {
         Err(Rejection::invalid_argument(with_heading(&problems.join("\n"))).into())
     }
 
-    /// Reads a DMN file that imports others. What it imports from its deployment stands among the files already, unless
-    /// it has problems or imports this one.
-    fn read_importing(
+    /// Reads a DMN file. What it imports from its deployment stands among the files already, unless it has problems or
+    /// imports this one.
+    fn read_decisions(
         &mut self,
         resources: &[Resource],
-        place: usize,
-        sources: &[Source],
+        model: Model,
+        mut parser: dmn::Parser,
         files: &[ReadFile],
         read: &BTreeMap<usize, usize>,
     ) -> Result<Result<Content, String>, StateError> {
-        let mut parser = dmn::Parser::new(self.options.dmn.clone());
-        let mut imports = Vec::new();
-        for source in sources {
-            match *source {
+        let mut imports = model.imports;
+        for source in &mut imports {
+            match source {
                 Source::Deployed(key) => {
-                    parser = parser.with_import(&self.definitions.decisions(self.tables, key)?);
-                    imports.push(*source);
+                    parser = parser.with_import(&self.definitions.decisions(self.tables, *key)?);
                 }
-                Source::Beside(other) => {
-                    let at = read.get(&other).copied();
+                Source::Beside(place) => {
+                    let at = read.get(place).copied();
                     let Some((at, Content::Decisions { graph, .. })) = at.map(|at| (at, &files[at].content))
                     else {
-                        let name = &resources[other].name;
+                        let name = &resources[*place].name;
                         return Ok(Err(format!(
                             "import: '{name}' has problems of its own, or imports this file in its turn"
                         )));
                     };
                     parser = parser.with_import(graph);
-                    imports.push(Source::Beside(at));
+                    *place = at;
                 }
             }
         }
-        Ok(read_decisions(&resources[place].content, &parser, imports, &self.options.dmn))
+        Ok(compile(&parser, model.file, imports, &self.options.dmn))
     }
 }
 
@@ -125,13 +131,13 @@ fn extension(resource: &Resource) -> &str {
     resource.name.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
+/// Reads a file of any kind but DMN.
 fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> {
     let content = &resource.content;
     match extension(resource) {
         "bpmn" | "xml" => bpmn::parse(content, &options.bpmn)
             .map(Content::Processes)
             .map_err(|problems| problems.to_string()),
-        "dmn" => read_decisions(content, &dmn::Parser::new(options.dmn.clone()), Vec::new(), &options.dmn),
         "form" => read_head(content, "form", options).map(Content::Form),
         "rpa" => read_head(content, "script", options).map(Content::Other),
         _ => {
@@ -142,13 +148,13 @@ fn read_file(resource: &Resource, options: &Options) -> Result<Content, String> 
     }
 }
 
-fn read_decisions(
-    content: &[u8],
+fn compile(
     parser: &dmn::Parser,
+    file: dmn::File,
     imports: Vec<Source>,
     limits: &dmn::Limits,
 ) -> Result<Content, String> {
-    let graph = parser.parse(content).map_err(|problems| problems.to_string())?;
+    let graph = parser.compile(file).map_err(|problems| problems.to_string())?;
     if graph.id().trim().is_empty() {
         return Err("definitions must have a non-blank attribute 'id'".to_owned());
     }
