@@ -23,10 +23,10 @@ pub(crate) trait Awaited: TableValue {
     fn element(&self) -> ElementIndex;
 
     /// Removes it; it has not happened.
-    fn close(&self, work: &mut Work, key: Key);
+    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError>;
 
     /// Makes it that of another catch event. `at` is the new place of its owner.
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At);
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError>;
 }
 
 impl Work<'_> {
@@ -50,7 +50,7 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         for (key, row) in self.awaited::<Row>(owner)? {
             if which(row.element()) {
-                row.close(self, key);
+                row.close(self, key)?;
             }
         }
         Ok(())
@@ -75,8 +75,8 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         for (key, row) in self.awaited::<Row>(at.key)? {
             match target(row.element()) {
-                Some(element) => row.migrate(self, key, element, at),
-                None => row.close(self, key),
+                Some(element) => row.migrate(self, key, element, at)?,
+                None => row.close(self, key)?,
             }
         }
         Ok(())

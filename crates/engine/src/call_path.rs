@@ -3,6 +3,7 @@
 use bpmn::Process;
 use bpmn::graph::ElementType;
 use protocol::Key;
+use state::StateError;
 
 use crate::work::Work;
 
@@ -19,45 +20,57 @@ pub(crate) struct CallPath {
 
 impl Work<'_> {
     /// The way to an element instance. It is as long as calls are nested, which is limited.
-    pub(crate) fn call_path(&mut self, process_instance_key: Key, element_instance_key: Key) -> CallPath {
+    pub(crate) fn call_path(
+        &mut self,
+        process_instance_key: Key,
+        element_instance_key: Key,
+    ) -> Result<CallPath, StateError> {
         let mut path = CallPath::default();
         let (mut instance_key, mut element_key) = (process_instance_key, element_instance_key);
         // A caller lives as long as what it called.
-        while let Ok(Some((instance, _))) = self.instance(instance_key) {
-            path.element_instances.push(self.scopes_down_to(instance_key, element_key));
+        while let Some((instance, _)) = self.instance(instance_key)? {
+            path.element_instances.push(self.scopes_down_to(instance_key, element_key)?);
             path.definitions.push(instance.definition_key);
             let Some(parent) = instance.parent else { break };
             (instance_key, element_key) = (parent.process_instance_key, parent.element_instance_key);
-            path.calling_elements.push(self.calling_element(instance_key, element_key));
+            path.calling_elements.push(self.calling_element(instance_key, element_key)?);
         }
         path.element_instances.reverse();
         path.definitions.reverse();
         path.calling_elements.reverse();
-        path
+        Ok(path)
     }
 
     /// A process instance, the scopes inside it, and an element instance.
-    fn scopes_down_to(&self, process_instance_key: Key, element_instance_key: Key) -> Vec<Key> {
+    fn scopes_down_to(
+        &self,
+        process_instance_key: Key,
+        element_instance_key: Key,
+    ) -> Result<Vec<Key>, StateError> {
         let mut keys = Vec::new();
         let mut key = element_instance_key;
         while key != process_instance_key {
             keys.push(key);
-            match self.tables.element_instances.get(&key) {
-                Ok(Some(row)) if row.scope_key != 0 => key = row.scope_key,
+            match self.tables.element_instances.get(&key)? {
+                Some(row) if row.scope_key != 0 => key = row.scope_key,
                 _ => break,
             }
         }
         keys.push(process_instance_key);
         keys.reverse();
-        keys
+        Ok(keys)
     }
 
-    fn calling_element(&mut self, process_instance_key: Key, element_instance_key: Key) -> u32 {
-        let row = self.tables.element_instances.get(&element_instance_key).ok().flatten();
-        match (row, self.instance(process_instance_key)) {
-            (Some(row), Ok(Some((_, process)))) => place_of_call(&process, &process.element(row.element).id),
+    fn calling_element(
+        &mut self,
+        process_instance_key: Key,
+        element_instance_key: Key,
+    ) -> Result<u32, StateError> {
+        let row = self.tables.element_instances.get(&element_instance_key)?;
+        Ok(match (row, self.instance(process_instance_key)?) {
+            (Some(row), Some((_, process))) => place_of_call(&process, &process.element(row.element).id),
             _ => 0,
-        }
+        })
     }
 }
 

@@ -175,7 +175,7 @@ impl Work<'_> {
         if value != variable.value {
             let rest_from = self.restart_collection(scope_key, &variable)?;
             self.tables.variables.put(row, Variable { key: variable.key, value: value.clone(), rest_from });
-            self.record_variable(variable.key, Intent::Updated, scope_key, owner, name, &value);
+            self.record_variable(variable.key, Intent::Updated, scope_key, owner, name, &value)?;
         }
         Ok(Some(value))
     }

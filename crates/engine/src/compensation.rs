@@ -96,7 +96,7 @@ impl Work<'_> {
             parts: 0,
             is_own_handler,
         };
-        self.record_compensation(key, Intent::Created, at.scope_key, &compensation);
+        self.record_compensation(key, Intent::Created, at.scope_key, &compensation)?;
         self.tables.compensations.insert((at.scope_key, key), compensation);
         self.tables.element_instances.update(&at.scope_key, |row| row.compensable = true)?;
         Ok(())
@@ -117,7 +117,7 @@ impl Work<'_> {
             if row.has_inner {
                 self.steps.push_back(Step::DropCompensations { scope_key: row.activity_instance_key });
             }
-            self.remove_compensation(key, &row, Intent::Deleted);
+            self.remove_compensation(key, &row, Intent::Deleted)?;
         }
         if more {
             self.steps.push_back(Step::DropCompensations { scope_key });
@@ -125,8 +125,13 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn remove_compensation(&mut self, key: (Key, Key), row: &Compensation, intent: Intent) {
-        self.record_compensation(key.1, intent, key.0, row);
+    fn remove_compensation(
+        &mut self,
+        key: (Key, Key),
+        row: &Compensation,
+        intent: Intent,
+    ) -> Result<(), StateError> {
+        self.record_compensation(key.1, intent, key.0, row)?;
         self.tables.compensations.delete(&key);
         if let Some(thrower_key) = row.thrower_key {
             self.tables.compensation_by_thrower.delete(&(thrower_key, key.1));
@@ -134,6 +139,7 @@ impl Work<'_> {
         if let Some(handler_key) = row.handler_instance_key {
             self.tables.compensation_by_handler.delete(&(handler_key, key.0, key.1));
         }
+        Ok(())
     }
 
     /// Begins to compensate what is completed in a scope. False if there is nothing.
@@ -214,7 +220,7 @@ impl Work<'_> {
         for (name, value) in row.variables.iter() {
             variables.set(name.clone(), value.clone());
         }
-        self.record_compensation(key.1, Intent::Triggered, key.0, &row);
+        self.record_compensation(key.1, Intent::Triggered, key.0, &row)?;
         self.tables.compensation_by_thrower.insert((walk.thrower_key, key.1), ());
         if row.has_inner && !row.is_own_handler {
             self.steps.push_back(Step::Compensate {
@@ -287,7 +293,7 @@ impl Work<'_> {
             // What the event sub-process has not compensated.
             self.drop_compensations(row.activity_instance_key)?;
         }
-        self.remove_compensation(key, &row, if completed { Intent::Completed } else { Intent::Deleted });
+        self.remove_compensation(key, &row, if completed { Intent::Completed } else { Intent::Deleted })?;
         match row.thrower_key {
             Some(thrower_key) => self.check_compensated(thrower_key),
             None => Ok(()),

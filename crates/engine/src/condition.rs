@@ -30,22 +30,23 @@ impl Awaited for ConditionSubscription {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) {
+    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
         work.tables.condition_by_owner.delete(&(self.element_instance_key, key));
         work.tables.condition_by_instance.delete(&(self.process_instance_key, key));
         work.tables.condition_subscriptions.delete(&key);
-        work.record_condition(key, Intent::Deleted, self);
+        work.record_condition(key, Intent::Deleted, self)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
         let subscription = Self {
             element,
             definition_key: at.instance.definition_key,
             process_id: at.instance.process_id.clone(),
             ..self.clone()
         };
-        work.record_condition(key, Intent::Migrated, &subscription);
+        work.record_condition(key, Intent::Migrated, &subscription)?;
         work.tables.condition_subscriptions.put(key, subscription);
+        Ok(())
     }
 }
 
@@ -68,7 +69,7 @@ impl Work<'_> {
     }
 
     /// Opens a subscription; `is_met` is what its condition gave.
-    pub fn open_condition(&mut self, at: &At, element: ElementIndex, is_met: bool) {
+    pub fn open_condition(&mut self, at: &At, element: ElementIndex, is_met: bool) -> Result<(), StateError> {
         let subscription = ConditionSubscription {
             element_instance_key: at.key,
             process_instance_key: at.process_instance_key,
@@ -78,13 +79,14 @@ impl Work<'_> {
             tenant_id: at.instance.tenant_id.clone(),
         };
         let key = self.next_key();
-        self.record_condition(key, Intent::Created, &subscription);
+        self.record_condition(key, Intent::Created, &subscription)?;
         self.tables.condition_by_owner.insert((at.key, key), ());
         self.tables.condition_by_instance.insert((at.process_instance_key, key), ());
         self.tables.condition_subscriptions.insert(key, subscription);
         if is_met {
             self.steps.push_back(Step::TriggerCondition { subscription_key: key });
         }
+        Ok(())
     }
 
     /// A variable has been set: whoever waits for a condition on it is looked at, once for all variables of a change.
@@ -172,7 +174,7 @@ impl Work<'_> {
         }
         match self.is_met(condition, &Scope::of(host)) {
             Ok(true) => {
-                self.record_condition(key, Intent::Triggered, &row);
+                self.record_condition(key, Intent::Triggered, &row)?;
                 self.trigger(host, row.element, &Document::empty())
             }
             Ok(false) | Err(Failure::Incident { .. }) => Ok(()),
@@ -198,12 +200,17 @@ impl Work<'_> {
     }
 
     /// A step in the life of a subscription.
-    pub fn record_condition(&mut self, key: Key, intent: Intent, row: &ConditionSubscription) {
-        self.emit(key, intent, |work| {
-            let process = work.definitions.process(work.tables, row.definition_key).ok();
+    pub fn record_condition(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        row: &ConditionSubscription,
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            let process = work.definitions.find_process(work.tables, row.definition_key)?;
             let host = Some(row.element_instance_key);
             let instance = Some(row.process_instance_key);
-            record(
+            Ok(record(
                 process.as_deref(),
                 row.definition_key,
                 &row.process_id,
@@ -211,8 +218,8 @@ impl Work<'_> {
                 row.element,
                 host,
                 instance,
-            )
-        });
+            ))
+        })
     }
 
     /// Lets a start event wait for its condition.

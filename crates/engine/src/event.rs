@@ -77,8 +77,8 @@ impl Work<'_> {
         self.tables.element_instances.update(&at.key, |row| row.subscribed = true)?;
         for event in prepared {
             match event {
-                Prepared::Timer(element, schedule) => self.start_timer(at, element, schedule),
-                Prepared::Condition { element, is_met } => self.open_condition(at, element, is_met),
+                Prepared::Timer(element, schedule) => self.start_timer(at, element, schedule)?,
+                Prepared::Condition { element, is_met } => self.open_condition(at, element, is_met)?,
                 Prepared::Signal { element, name } => self.open_signal_subscription(SignalSubscription {
                     element_instance_key: at.key,
                     process_instance_key: at.process_instance_key,
@@ -87,7 +87,7 @@ impl Work<'_> {
                     element,
                     signal_name: name,
                     tenant_id: at.instance.tenant_id.clone(),
-                }),
+                })?,
                 Prepared::Message { element, name, correlation_key, interrupting } => {
                     self.open_subscription(Subscription {
                         element_instance_key: at.key,

@@ -51,7 +51,7 @@ impl Work<'_> {
     fn create_incident(&mut self, incident: Incident) -> Result<(), StateError> {
         let key = self.next_key();
         self.counters.incidents_created += 1;
-        self.record_incident(key, Intent::Created, &incident);
+        self.record_incident(key, Intent::Created, &incident)?;
         self.tables.incident_by_owner.put(incident.element_instance_key, key);
         let element_instance_key = incident.element_instance_key;
         self.tables.incidents.insert(key, incident);
@@ -107,7 +107,7 @@ impl Work<'_> {
     pub fn remove_incident(&mut self, key: Key) -> Result<Option<Incident>, StateError> {
         let Some(incident) = self.tables.incidents.get(&key)? else { return Ok(None) };
         self.counters.incidents_resolved += 1;
-        self.record_incident(key, Intent::Resolved, &incident);
+        self.record_incident(key, Intent::Resolved, &incident)?;
         self.tables.incident_by_owner.delete(&incident.element_instance_key);
         self.tables.incidents.delete(&key);
         self.count_incident(incident.element_instance_key, false)?;

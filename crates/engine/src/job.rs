@@ -132,7 +132,7 @@ impl Work<'_> {
             retry_backoff_ms: 0,
         };
         self.counters.count_job(JobAction::Created);
-        self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1);
+        self.record_job(key, Intent::Created, &job, &Document::empty(), "", -1)?;
         self.tables.element_instances.update(&at.key, |row| row.job_key = Some(key))?;
         self.tables.job_queue.insert((job.job_type.0.clone(), job.tenant_id.0.clone(), key), ());
         self.effects.queued_types.push(job.job_type.clone());
@@ -180,7 +180,7 @@ impl Work<'_> {
         if let Some(job) = self.tables.jobs.get(&key)? {
             self.remove_job(key, &job);
             self.counters.count_job(JobAction::Canceled);
-            self.record_job_news(key, Intent::Canceled, &job, news);
+            self.record_job_news(key, Intent::Canceled, &job, news)?;
         }
         Ok(())
     }
@@ -220,7 +220,7 @@ impl Work<'_> {
             _ => Intent::RecurredAfterBackoff,
         };
         self.enqueue(key, &mut job);
-        self.record_job(key, intent, &job, &Document::empty(), "", -1);
+        self.record_job(key, intent, &job, &Document::empty(), "", -1)?;
         self.tables.jobs.put(key, job);
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Work<'_> {
         self.counters.count_job(JobAction::Activated);
         let waited_ms = self.now_ms() - job.created_ms;
         self.effects.latencies.job_activation_ms.push(waited_ms);
-        self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms);
+        self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms)?;
         let listener_headers = user_task.as_deref().and_then(of_listener);
         let element = process.element(job.element);
         self.fault_point(FaultPoint::Deliver, &element.id);

@@ -77,7 +77,7 @@ impl Work<'_> {
         self.tables.loops.update(&body_key, |state| state.spawned = end)?;
         if !marker.is_sequential {
             let left = state.size - state.spawned;
-            self.record_batch(body_key, body.process_instance_key, Intent::Activated, u64::from(left));
+            self.record_batch(body_key, body.process_instance_key, Intent::Activated, u64::from(left))?;
         }
         if end < state.size && !marker.is_sequential {
             self.steps.push_back(Step::SpawnLoop { body_key });

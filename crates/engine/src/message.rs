@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bpmn::graph::ElementIndex;
 use protocol::{Intent, Key, Name};
+use state::StateError;
 
 use crate::awaited::{Awaited, Rows};
 use crate::entity::{Message, StartSubscription, Subscription};
@@ -39,12 +40,12 @@ impl Awaited for Subscription {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) {
+    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
         work.remove_subscription(key, self);
-        work.record_subscription(key, Intent::Deleted, self, None);
+        work.record_subscription(key, Intent::Deleted, self, None)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
         let subscription = Self {
             element,
             definition_key: at.instance.definition_key,
@@ -54,8 +55,9 @@ impl Awaited for Subscription {
         };
         work.tables.subscription_by_name.delete(&subscription_at(key, self));
         work.tables.subscription_by_name.put(subscription_at(key, &subscription), ());
-        work.record_subscription(key, Intent::Migrated, &subscription, None);
+        work.record_subscription(key, Intent::Migrated, &subscription, None)?;
         work.tables.subscriptions.put(key, subscription);
+        Ok(())
     }
 }
 
@@ -184,7 +186,7 @@ impl Work<'_> {
             process_id,
             &message.name,
             Some((key, message_key, message)),
-        );
+        )?;
         let start = Some((subscription.element, message.variables.clone()));
         self.has_started_others = true;
         self.start_instance(key, instance, protocol::Document::empty(), start)?;
@@ -203,7 +205,7 @@ impl Work<'_> {
             return Ok(false);
         }
         let brought = Some((message_key, &message.variables));
-        self.record_subscription(subscription_key, Intent::Correlated, subscription, brought);
+        self.record_subscription(subscription_key, Intent::Correlated, subscription, brought)?;
         if subscription.interrupting {
             self.remove_subscription(subscription_key, subscription);
         }
@@ -214,7 +216,7 @@ impl Work<'_> {
     /// Opens a subscription. A message that waits for it already comes in a step of its own.
     pub fn open_subscription(&mut self, subscription: Subscription) -> Result<(), Failure> {
         let key = self.next_key();
-        self.record_subscription(key, Intent::Created, &subscription, None);
+        self.record_subscription(key, Intent::Created, &subscription, None)?;
         let (tenant, name) = (&subscription.tenant_id, &subscription.message_name);
         self.tables.subscription_by_name.insert(subscription_at(key, &subscription), ());
         self.tables.subscription_by_owner.insert((subscription.element_instance_key, key), ());

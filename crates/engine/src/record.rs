@@ -1,13 +1,16 @@
 //! Making records. Each takes a position whether or not anybody wants to see it.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 
+use bpmn::graph::ElementIndex;
 use protocol::{
     ActivateElement, AdHocSubProcessInstructionRecord, CompensationSubscriptionRecord, ErrorRecord, Intent,
     Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, MultiInstanceRecord, Name,
     ProcessInstanceBatchRecord, ProcessInstanceRecord, Record, RecordValue, TimerRecord, VariableRecord,
 };
 use protocol::{Document, IncidentRecord, JobRecord, JobResult, Json, MessageRecord};
+use state::StateError;
 
 use crate::counters::ElementAction;
 use crate::entity::{Compensation, Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
@@ -52,11 +55,21 @@ impl Work<'_> {
         intent: Intent,
         value: impl FnOnce(&mut Self) -> V,
     ) {
+        let Ok(()) = self.try_emit(key, intent, |work| Ok::<V, Infallible>(value(work)));
+    }
+
+    /// Emits a record whose value is made of what is read for it.
+    pub fn try_emit<V: Into<RecordValue>, E>(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        value: impl FnOnce(&mut Self) -> Result<V, E>,
+    ) -> Result<(), E> {
         self.meta.position += 1;
         if !self.options.records {
-            return;
+            return Ok(());
         }
-        let value: RecordValue = value(self).into();
+        let value: RecordValue = value(self)?.into();
         let asked = self.asked.as_ref().filter(|asked| asked.subjects.contains(&value.value_type()));
         let actor = asked.map(|asked| asked.actor.clone());
         self.effects.records.push(Record {
@@ -71,6 +84,13 @@ impl Work<'_> {
             value,
             actor,
         });
+        Ok(())
+    }
+
+    /// The ID of an element, empty if its definition is gone.
+    pub fn element_id(&mut self, definition_key: Key, element: ElementIndex) -> Result<Name, StateError> {
+        let process = self.definitions.find_process(self.tables, definition_key)?;
+        Ok(process.map(|process| Name::from(&process.element(element).id)).unwrap_or_default())
     }
 
     /// A step in the life of an element instance.
@@ -114,11 +134,10 @@ impl Work<'_> {
         at: &VariableOwner,
         name: &Name,
         value: &Json,
-    ) {
-        self.emit(key, intent, |work| {
-            let instance =
-                work.instance(at.process_instance_key).ok().flatten().map(|(instance, _)| instance);
-            VariableRecord {
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            let instance = work.instance(at.process_instance_key)?.map(|(instance, _)| instance);
+            Ok(VariableRecord {
                 name: name.clone(),
                 value: value.clone(),
                 scope_key,
@@ -130,8 +149,8 @@ impl Work<'_> {
                     .unwrap_or_default(),
                 tenant_id: instance.as_ref().map(|instance| instance.tenant_id.clone()).unwrap_or_default(),
                 root_process_instance_key: instance.as_ref().map_or(at.process_instance_key, |i| i.root_key),
-            }
-        });
+            })
+        })
     }
 
     pub fn record_job(
@@ -142,21 +161,27 @@ impl Work<'_> {
         variables: &Document,
         error_code: &str,
         timeout_ms: i64,
-    ) {
+    ) -> Result<(), StateError> {
         let news = JobNews { variables: Some(variables), error_code, timeout_ms, ..JobNews::default() };
-        self.record_job_news(key, intent, job, &news);
+        self.record_job_news(key, intent, job, &news)
     }
 
-    pub fn record_job_news(&mut self, key: Key, intent: Intent, job: &Job, news: &JobNews) {
-        self.emit(key, intent, |work| {
-            let found = work.instance(job.process_instance_key).ok().flatten();
+    pub fn record_job_news(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        job: &Job,
+        news: &JobNews,
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            let found = work.instance(job.process_instance_key)?;
             let (element_id, headers) =
                 found.as_ref().map_or((Name::default(), text("{}")), |(_, process)| {
                     let element = process.element(job.element);
                     (Name::from(&element.id), Name::from(crate::job::headers(element, job)))
                 });
             let instance = found.map(|(instance, _)| instance);
-            JobRecord {
+            Ok(JobRecord {
                 job_type: job.job_type.clone(),
                 worker: job.worker.clone(),
                 retries: job.retries,
@@ -186,27 +211,26 @@ impl Work<'_> {
                 changed_attributes: news.changed.iter().copied().map(Name::from).collect(),
                 result: news.result.cloned().map(Box::new),
                 is_job_to_user_task_migration: news.is_handed_over,
-            }
-        });
+            })
+        })
     }
 
-    pub fn record_incident(&mut self, key: Key, intent: Intent, incident: &Incident) {
-        self.emit(key, intent, |work| {
-            let element = work
-                .tables
-                .element_instances
-                .get(&incident.element_instance_key)
-                .ok()
-                .flatten()
-                .map(|row| row.element);
-            let found = work.instance(incident.process_instance_key).ok().flatten();
-            let element_id = match (&found, element) {
-                (Some((_, process)), Some(element)) => Name::from(&process.element(element).id),
+    pub fn record_incident(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        incident: &Incident,
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            let row = work.tables.element_instances.get(&incident.element_instance_key)?;
+            let found = work.instance(incident.process_instance_key)?;
+            let element_id = match (&found, row) {
+                (Some((_, process)), Some(row)) => Name::from(&process.element(row.element).id),
                 _ => Name::default(),
             };
             let instance = found.map(|(instance, _)| instance);
-            let path = work.call_path(incident.process_instance_key, incident.element_instance_key);
-            IncidentRecord {
+            let path = work.call_path(incident.process_instance_key, incident.element_instance_key)?;
+            Ok(IncidentRecord {
                 element_instance_path: path.element_instances,
                 process_definition_path: path.definitions,
                 calling_element_path: path.calling_elements,
@@ -223,25 +247,22 @@ impl Work<'_> {
                 root_process_instance_key: instance
                     .as_ref()
                     .map_or(incident.process_instance_key, |i| i.root_key),
-            }
-        });
+            })
+        })
     }
 
-    pub fn record_timer(&mut self, key: Key, intent: Intent, timer: &Timer) {
-        self.emit(key, intent, |work| {
-            let process = work.definitions.process(work.tables, timer.definition_key).ok();
-            TimerRecord {
+    pub fn record_timer(&mut self, key: Key, intent: Intent, timer: &Timer) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            Ok(TimerRecord {
                 element_instance_key: timer.element_instance_key,
                 process_instance_key: timer.process_instance_key,
                 process_definition_key: timer.definition_key,
                 due_date_ms: timer.due_ms,
-                target_element_id: process
-                    .map(|p| Name::from(&p.element(timer.element).id))
-                    .unwrap_or_default(),
+                target_element_id: work.element_id(timer.definition_key, timer.element)?,
                 repetitions: timer.repetitions,
                 tenant_id: timer.tenant_id.clone(),
-            }
-        });
+            })
+        })
     }
 
     pub fn record_message(&mut self, key: Key, intent: Intent, message: &Message) {
@@ -263,7 +284,7 @@ impl Work<'_> {
         intent: Intent,
         subscription: &Subscription,
         message: Option<(Key, &Document)>,
-    ) {
+    ) -> Result<(), StateError> {
         let record = |element_id| MessageSubscriptionRecord {
             process_instance_key: subscription.process_instance_key,
             element_instance_key: subscription.element_instance_key,
@@ -278,11 +299,9 @@ impl Work<'_> {
             process_definition_key: subscription.definition_key,
         };
         self.emit(key, intent, |_| record(None));
-        self.emit(key, intent, |work| {
-            let process = work.definitions.process(work.tables, subscription.definition_key).ok();
-            let id = process.map(|process| Name::from(&process.element(subscription.element).id));
-            record(Some(id.unwrap_or_default()))
-        });
+        self.try_emit(key, intent, |work| {
+            Ok(record(Some(work.element_id(subscription.definition_key, subscription.element)?)))
+        })
     }
 
     pub fn record_start_subscription(
@@ -293,36 +312,41 @@ impl Work<'_> {
         process_id: &Name,
         message_name: &Name,
         started: Option<(Key, Key, &Message)>,
-    ) {
-        self.emit(subscription.key, intent, |work| {
-            let process = work.definitions.process(work.tables, subscription.definition_key).ok();
-            MessageStartSubscriptionRecord {
+    ) -> Result<(), StateError> {
+        self.try_emit(subscription.key, intent, |work| {
+            Ok(MessageStartSubscriptionRecord {
                 process_definition_key: subscription.definition_key,
                 bpmn_process_id: process_id.clone(),
-                start_event_id: process
-                    .map(|p| Name::from(&p.element(subscription.element).id))
-                    .unwrap_or_default(),
+                start_event_id: work.element_id(subscription.definition_key, subscription.element)?,
                 message_name: message_name.clone(),
                 process_instance_key: started.map(|(instance_key, _, _)| instance_key),
                 message_key: started.map(|(_, message_key, _)| message_key),
                 correlation_key: started.map(|(_, _, m)| m.correlation_key.clone()).unwrap_or_default(),
                 variables: started.map(|(_, _, m)| m.variables.clone()).unwrap_or_default(),
                 tenant_id: tenant_id.clone(),
-            }
-        });
+            })
+        })
     }
 
     /// A completed activity that can be compensated.
-    pub fn record_compensation(&mut self, key: Key, intent: Intent, scope_key: Key, row: &Compensation) {
-        self.emit(key, intent, |work| {
-            let process = work.definitions.process(work.tables, row.definition_key).ok();
+    pub fn record_compensation(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        scope_key: Key,
+        row: &Compensation,
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            let process = work.definitions.find_process(work.tables, row.definition_key)?;
             let id = |element: Option<u32>| {
                 let id = process.as_ref().zip(element).map(|(process, element)| &process.element(element).id);
                 id.map(Name::from).unwrap_or_default()
             };
-            let thrower =
-                row.thrower_key.and_then(|key| work.tables.element_instances.get(&key).ok().flatten());
-            CompensationSubscriptionRecord {
+            let thrower = match row.thrower_key {
+                Some(key) => work.tables.element_instances.get(&key)?,
+                None => None,
+            };
+            Ok(CompensationSubscriptionRecord {
                 tenant_id: row.tenant_id.clone(),
                 process_instance_key: row.process_instance_key,
                 process_definition_key: row.definition_key,
@@ -334,22 +358,28 @@ impl Work<'_> {
                 compensable_activity_scope_key: scope_key,
                 compensable_activity_instance_key: row.activity_instance_key,
                 variables: row.variables.clone(),
-            }
-        });
+            })
+        })
     }
 
     /// A slice of the children of a scope is activated or terminated.
-    pub fn record_batch(&mut self, scope_key: Key, process_instance_key: Key, intent: Intent, index: u64) {
+    pub fn record_batch(
+        &mut self,
+        scope_key: Key,
+        process_instance_key: Key,
+        intent: Intent,
+        index: u64,
+    ) -> Result<(), StateError> {
         let key = self.next_key();
-        self.emit(key, intent, |work| {
-            let instance = work.instance(process_instance_key).ok().flatten();
-            ProcessInstanceBatchRecord {
+        self.try_emit(key, intent, |work| {
+            let instance = work.instance(process_instance_key)?;
+            Ok(ProcessInstanceBatchRecord {
                 process_instance_key,
                 batch_element_instance_key: scope_key,
                 index,
                 tenant_id: instance.map(|(instance, _)| instance.tenant_id.clone()).unwrap_or_default(),
-            }
-        });
+            })
+        })
     }
 
     /// The collection of a multi-instance body is known.
@@ -443,5 +473,59 @@ fn process_instance(
         tenant_id: instance.tenant_id.clone(),
         tags: instance.tags.clone(),
         business_id: instance.business_id.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{
+        Batch, Command, CreateInstance, DefinitionRef, Deploy, ENGINE_VERSION, Name, Resource, UpdateJob,
+    };
+
+    use crate::failure::ApplyError;
+    use crate::{Effects, Engine, Options};
+
+    const MODEL: &str = r#"
+        <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0">
+          <process id="p" isExecutable="true">
+            <startEvent id="s"/>
+            <sequenceFlow id="f" sourceRef="s" targetRef="t"/>
+            <serviceTask id="t">
+              <extensionElements><zeebe:taskDefinition type="t"/></extensionElements>
+            </serviceTask>
+          </process>
+        </definitions>"#;
+
+    fn apply(engine: &mut Engine, command: Command) -> Result<Effects, ApplyError> {
+        let commands = vec![command];
+        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: 1, commands, demand: Vec::new() };
+        let mut effects = Effects::default();
+        engine.apply(&batch, &mut effects).map(|()| effects)
+    }
+
+    #[test]
+    fn a_record_of_what_cannot_be_read_is_an_error() {
+        let store = state::Store::in_memory(state::Options::default()).unwrap();
+        let options = Options { records: true, ..Options::default() };
+        let mut engine = Engine::open(&store, options.clone()).unwrap();
+        let file = Resource { name: "p.bpmn".into(), content: MODEL.into() };
+        let deploy = Deploy { resources: vec![file], tenant_id: Name::default_tenant() };
+        apply(&mut engine, Command::Deploy(deploy)).unwrap();
+        let definition = DefinitionRef::Id { id: "p".into(), version: None };
+        apply(&mut engine, Command::CreateInstance(CreateInstance::of(definition))).unwrap();
+        let (job_key, _) = engine.tables.jobs.first(..).unwrap().unwrap();
+        let update = |retries| {
+            let retries = Some(retries);
+            Command::UpdateJob(UpdateJob { job_key, retries, timeout_ms: None, operation_reference: None })
+        };
+        assert_eq!(apply(&mut engine, update(2)).unwrap().records.len(), 1);
+
+        let (definition_key, _) = engine.tables.definitions.first(..).unwrap().unwrap();
+        engine.tables.begin();
+        engine.tables.definitions.delete(&definition_key);
+        engine.tables.commit();
+        engine.definitions.forget(definition_key);
+        let error = apply(&mut engine, update(3)).expect_err("the instance has no model");
+        assert!(error.to_string().contains("is referenced, but not there"), "{error}");
     }
 }

@@ -7,6 +7,7 @@
 use bpmn::graph::{ElementIndex, Trigger};
 use bpmn::{Process, graph::Text};
 use protocol::{Document, Intent, Key, Name, SignalRecord, SignalSubscriptionRecord};
+use state::StateError;
 
 use crate::awaited::{Awaited, Rows};
 use crate::entity::{Definition, SignalSubscription, StartSubscription};
@@ -25,23 +26,24 @@ impl Awaited for SignalSubscription {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) {
+    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
         let by_name = (self.tenant_id.0.clone(), self.signal_name.0.clone(), key);
         work.tables.signal_by_name.delete(&by_name);
         work.tables.signal_by_owner.delete(&(self.element_instance_key, key));
         work.tables.signal_subscriptions.delete(&key);
-        work.record_signal_subscription(key, Intent::Deleted, self);
+        work.record_signal_subscription(key, Intent::Deleted, self)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
         let subscription = Self {
             element,
             definition_key: at.instance.definition_key,
             process_id: at.instance.process_id.clone(),
             ..self.clone()
         };
-        work.record_signal_subscription(key, Intent::Migrated, &subscription);
+        work.record_signal_subscription(key, Intent::Migrated, &subscription)?;
         work.tables.signal_subscriptions.put(key, subscription);
+        Ok(())
     }
 }
 
@@ -138,28 +140,33 @@ impl Work<'_> {
     }
 
     /// Opens a subscription.
-    pub fn open_signal_subscription(&mut self, subscription: SignalSubscription) {
+    pub fn open_signal_subscription(&mut self, subscription: SignalSubscription) -> Result<(), StateError> {
         let key = self.next_key();
-        self.record_signal_subscription(key, Intent::Created, &subscription);
+        self.record_signal_subscription(key, Intent::Created, &subscription)?;
         let (tenant, name) = (subscription.tenant_id.0.clone(), subscription.signal_name.0.clone());
         self.tables.signal_by_name.insert((tenant, name, key), ());
         self.tables.signal_by_owner.insert((subscription.element_instance_key, key), ());
         self.tables.signal_subscriptions.insert(key, subscription);
+        Ok(())
     }
 
     /// A step in the life of a subscription.
-    pub fn record_signal_subscription(&mut self, key: Key, intent: Intent, row: &SignalSubscription) {
-        self.emit(key, intent, |work| {
-            let process = work.definitions.process(work.tables, row.definition_key).ok();
-            SignalSubscriptionRecord {
+    pub fn record_signal_subscription(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        row: &SignalSubscription,
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            Ok(SignalSubscriptionRecord {
                 process_definition_key: row.definition_key,
                 bpmn_process_id: row.process_id.clone(),
                 signal_name: row.signal_name.clone(),
-                catch_event_id: process.map(|p| Name::from(&p.element(row.element).id)).unwrap_or_default(),
+                catch_event_id: work.element_id(row.definition_key, row.element)?,
                 catch_event_instance_key: Some(row.element_instance_key),
                 tenant_id: row.tenant_id.clone(),
-            }
-        });
+            })
+        })
     }
 
     /// Lets a start event wait for its signal.

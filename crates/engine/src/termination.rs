@@ -95,7 +95,7 @@ impl Work<'_> {
         if let Some(row) = scope
             && !children.is_empty()
         {
-            self.record_batch(scope_key, row.process_instance_key, Intent::Terminated, after);
+            self.record_batch(scope_key, row.process_instance_key, Intent::Terminated, after)?;
         }
         for (_, key) in children {
             if withdrawn {

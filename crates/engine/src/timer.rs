@@ -47,16 +47,17 @@ impl Awaited for Timer {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) {
+    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
         work.remove_timer(key, self);
-        work.record_timer(key, Intent::Canceled, self);
+        work.record_timer(key, Intent::Canceled, self)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) {
+    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
         let definition_key = at.instance.definition_key;
         let timer = Self { definition_key, element, ..self.clone() };
-        work.record_timer(key, Intent::Migrated, &timer);
+        work.record_timer(key, Intent::Migrated, &timer)?;
         work.tables.timers.put(key, timer);
+        Ok(())
     }
 }
 
@@ -87,7 +88,12 @@ impl Work<'_> {
     }
 
     /// Starts a timer of an element instance.
-    pub fn start_timer(&mut self, at: &At, element: ElementIndex, schedule: Schedule) {
+    pub fn start_timer(
+        &mut self,
+        at: &At,
+        element: ElementIndex,
+        schedule: Schedule,
+    ) -> Result<(), StateError> {
         self.create_timer(
             at.key,
             Timer {
@@ -100,16 +106,17 @@ impl Work<'_> {
                 repetitions: schedule.repetitions,
                 tenant_id: at.instance.tenant_id.clone(),
             },
-        );
+        )
     }
 
     /// Starts a timer; its owner is an element instance or, for start events, a definition.
-    pub fn create_timer(&mut self, owner: Key, timer: Timer) {
+    pub fn create_timer(&mut self, owner: Key, timer: Timer) -> Result<(), StateError> {
         let key = self.next_key();
-        self.record_timer(key, Intent::Created, &timer);
+        self.record_timer(key, Intent::Created, &timer)?;
         self.tables.timer_due.insert((timer.due_ms, key), ());
         self.tables.timer_by_owner.insert((owner, key), ());
         self.tables.timers.insert(key, timer);
+        Ok(())
     }
 
     fn remove_timer(&mut self, key: Key, timer: &Timer) {
@@ -132,8 +139,8 @@ impl Work<'_> {
         }
         let owner = owner_of(&timer);
         self.remove_timer(key, &timer);
-        self.record_timer(key, Intent::Triggered, &timer);
-        self.repeat(owner, &timer);
+        self.record_timer(key, Intent::Triggered, &timer)?;
+        self.repeat(owner, &timer)?;
         match timer.element_instance_key {
             Some(host) => {
                 if self.accepts(host, timer.element)? {
@@ -153,16 +160,17 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn repeat(&mut self, owner: Key, timer: &Timer) {
-        let Some(text) = &timer.cycle else { return };
+    fn repeat(&mut self, owner: Key, timer: &Timer) -> Result<(), StateError> {
+        let Some(text) = &timer.cycle else { return Ok(()) };
         let repetitions = match timer.repetitions {
             WITHOUT_END => WITHOUT_END,
             left if left > 1 => left - 1,
-            _ => return,
+            _ => return Ok(()),
         };
         let next = Cycle::parse(text).ok().and_then(|cycle| cycle.next(timer.due_ms, self.now_ms()));
-        if let Some(due_ms) = next {
-            self.create_timer(owner, Timer { due_ms, repetitions, ..timer.clone() });
+        match next {
+            Some(due_ms) => self.create_timer(owner, Timer { due_ms, repetitions, ..timer.clone() }),
+            None => Ok(()),
         }
     }
 

@@ -126,7 +126,7 @@ impl Work<'_> {
                     let rest_from = self.restart_collection(scope_key, &old)?;
                     let variable = Variable { key: old.key, value: value.clone(), rest_from };
                     self.tables.variables.put(key, variable);
-                    self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value);
+                    self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value)?;
                     self.touch(owner.process_instance_key, scope_key, name, false)?;
                 }
                 return Ok(());
@@ -135,7 +135,7 @@ impl Work<'_> {
             self.tables.element_instances.update(&scope_key, |row| row.has_variables = true)?;
         }
         let variable_key = self.next_key();
-        self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value);
+        self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value)?;
         self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
         self.touch(owner.process_instance_key, scope_key, name, true)
     }

@@ -173,7 +173,7 @@ impl Work<'_> {
         {
             let mut job = (*job).clone();
             job.retries = 1;
-            self.record_job(job_key, Intent::RetriesUpdated, &job, &Document::empty(), "", -1);
+            self.record_job(job_key, Intent::RetriesUpdated, &job, &Document::empty(), "", -1)?;
             self.tables.jobs.put(job_key, job);
         }
         self.resolve_incident(incident_key)

@@ -34,7 +34,7 @@ impl Work<'_> {
             result: complete.result.as_deref(),
             ..JobNews::default()
         };
-        self.record_job_news(key, Intent::Completed, &job, &news);
+        self.record_job_news(key, Intent::Completed, &job, &news)?;
         self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
         if job.kind == JobKind::TaskListener {
             self.task_listener_done(&job, complete)?;

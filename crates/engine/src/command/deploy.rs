@@ -174,7 +174,7 @@ impl Work<'_> {
                             repetitions: schedule.repetitions,
                             tenant_id: definition.tenant_id.clone(),
                         };
-                        self.create_timer(key, timer);
+                        self.create_timer(key, timer)?;
                         Ok(())
                     }
                     Err(failure) => Err(failure),
@@ -218,7 +218,7 @@ impl Work<'_> {
             &definition.process_id,
             &name,
             None,
-        );
+        )?;
         let at = (definition.tenant_id.0.clone(), name.0.clone(), definition.process_id.0.clone(), element);
         self.tables.start_subscriptions.put(at, subscription);
         Ok(())
@@ -262,7 +262,7 @@ impl Work<'_> {
                     &definition.process_id,
                     &name,
                     None,
-                );
+                )?;
             }
         }
         Ok(())

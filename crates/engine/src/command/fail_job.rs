@@ -30,7 +30,7 @@ impl Work<'_> {
             job.due_ms = -1;
         }
         self.counters.count_job(JobAction::Failed);
-        self.record_job(key, Intent::Failed, &job, &fail.variables, "", -1);
+        self.record_job(key, Intent::Failed, &job, &fail.variables, "", -1)?;
         let owner = VariableOwner { process_instance_key: job.process_instance_key };
         for (name, value) in fail.variables.iter() {
             self.set_local(job.element_instance_key, &owner, name, value.clone())?;

@@ -20,7 +20,7 @@ impl Work<'_> {
             let mut job = (*job).clone();
             self.enqueue(key, &mut job);
             self.counters.count_job(JobAction::Yielded);
-            self.record_job(key, Intent::Yielded, &job, &Document::empty(), "", -1);
+            self.record_job(key, Intent::Yielded, &job, &Document::empty(), "", -1)?;
             self.tables.jobs.put(key, job);
         }
         Ok(Response::Done)

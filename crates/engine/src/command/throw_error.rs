@@ -28,7 +28,7 @@ impl Work<'_> {
         job.due_ms = -1;
         job.error_message = self.cut_message(&throw.error_message);
         self.counters.count_job(JobAction::ErrorThrown);
-        self.record_job(key, Intent::ErrorThrown, &job, &throw.variables, &throw.error_code, -1);
+        self.record_job(key, Intent::ErrorThrown, &job, &throw.variables, &throw.error_code, -1)?;
         if self.throw_error(job.element_instance_key, &throw.error_code, &throw.variables)? {
             self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
             self.tables.jobs.delete(&key);

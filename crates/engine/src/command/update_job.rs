@@ -46,7 +46,7 @@ impl Work<'_> {
             _ => &["retries", "timeout"],
         };
         let timeout_ms = update.timeout_ms.unwrap_or(-1);
-        self.record_job_news(key, intent, &job, &JobNews { timeout_ms, changed, ..JobNews::default() });
+        self.record_job_news(key, intent, &job, &JobNews { timeout_ms, changed, ..JobNews::default() })?;
         self.tables.jobs.put(key, job);
         Ok(Response::Done)
     }

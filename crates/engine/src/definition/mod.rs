@@ -61,13 +61,16 @@ impl Definitions {
 
     /// The model of a definition that is in the tables.
     pub fn process(&mut self, tables: &Tables, key: Key) -> Result<Arc<Process>, StateError> {
+        let missing = || StateError::Decode(format!("definition {key} is referenced, but not there"));
+        self.find_process(tables, key)?.ok_or_else(missing)
+    }
+
+    /// The model of a definition, if that is still there.
+    pub fn find_process(&mut self, tables: &Tables, key: Key) -> Result<Option<Arc<Process>>, StateError> {
         if let Some(process) = self.processes.get(key) {
-            return Ok(process);
+            return Ok(Some(process));
         }
-        let definition = tables
-            .definitions
-            .get(&key)?
-            .ok_or_else(|| StateError::Decode(format!("definition {key} is referenced, but not there")))?;
+        let Some(definition) = tables.definitions.get(&key)? else { return Ok(None) };
         let processes = bpmn::parse(&definition.resource, &no_limits()).map_err(|problems| {
             StateError::Decode(format!("deployed model {key} cannot be read: {problems}"))
         })?;
@@ -79,7 +82,7 @@ impl Definitions {
                 StateError::Decode(format!("deployed model {key} lacks process {}", definition.process_id))
             })?;
         self.processes.put(key, Arc::clone(&process), definition.resource.len());
-        Ok(process)
+        Ok(Some(process))
     }
 
     /// The decisions of a graph that is in the tables.

@@ -108,7 +108,7 @@ impl Work<'_> {
         if part.row.has_variables {
             let owner = VariableOwner { process_instance_key: at.process_instance_key };
             for (variable_key, name, value) in self.local_variable_rows(key)? {
-                self.record_variable(variable_key, Intent::Migrated, key, &owner, &name, &value);
+                self.record_variable(variable_key, Intent::Migrated, key, &owner, &name, &value)?;
             }
         }
         self.move_collected(migration, part, &at)?;
@@ -174,7 +174,7 @@ impl Work<'_> {
         let Some(element) = migration.mapping.element(job.element) else { return Ok(()) };
         let mut job = (*job).clone();
         job.element = element;
-        self.record_job(key, Intent::Migrated, &job, &Document::empty(), "", -1);
+        self.record_job(key, Intent::Migrated, &job, &Document::empty(), "", -1)?;
         self.tables.jobs.put(key, job);
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Work<'_> {
             !matches!(incident.resume, Some(Step::Activate { .. })),
             "what an incident resumes speaks of no element of the model"
         );
-        self.record_incident(key, Intent::Migrated, &incident);
+        self.record_incident(key, Intent::Migrated, &incident)?;
         Ok(())
     }
 

@@ -82,7 +82,7 @@ impl Work<'_> {
             row.activity = activity;
             row.handler = row.handler.and_then(|_| handler_of(&mapping.target, activity));
             row.definition_key = definition_key;
-            self.record_compensation(key.1, Intent::Migrated, key.0, &row);
+            self.record_compensation(key.1, Intent::Migrated, key.0, &row)?;
             self.tables.compensations.put(key, row);
         }
         Ok(())
