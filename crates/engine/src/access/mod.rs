@@ -13,8 +13,7 @@ pub(crate) mod rights;
 use std::sync::Arc;
 
 use protocol::{
-    Access, Caller, Command, DeleteHistory, Key, Name, PermissionType, Rejection, RejectionType,
-    ResourceType, UserTaskProperty,
+    Access, Caller, Command, Name, PermissionType, Rejection, RejectionType, ResourceType, UserTaskProperty,
 };
 use state::StateError;
 
@@ -96,23 +95,9 @@ impl Work<'_> {
     }
 
     /// Who asks, if anything of that is to be checked.
-    pub fn checked_caller(&self) -> Option<Arc<Caller>> {
+    fn checked_caller(&self) -> Option<Arc<Caller>> {
         let caller = self.caller.as_ref()?;
         (caller.checks_authorizations || caller.checks_tenants).then(|| Arc::clone(caller))
-    }
-
-    /// Refuses what whoever asks may not do with a process instance: for parts of a command that come later.
-    pub fn check_process_instance(&mut self, key: Key, permission: PermissionType) -> Result<(), Failure> {
-        let Some(caller) = self.checked_caller() else { return Ok(()) };
-        let Some(instance) = self.tables.instances.get(&key)? else { return Ok(()) };
-        let need = Need::process(permission, &instance.process_id);
-        self.check_demands(&caller, &Demands::new(Some(instance.tenant_id.clone()), need))
-    }
-
-    /// Refuses a deletion of what is kept of something: for parts of a command that come later.
-    pub fn check_history(&mut self, delete: &DeleteHistory) -> Result<(), Failure> {
-        let Some(caller) = self.checked_caller() else { return Ok(()) };
-        self.check_demands(&caller, &needs::demands_of_history(delete))
     }
 
     /// Whether something of a tenant may be known to exist to somebody; to nobody in particular, everything.

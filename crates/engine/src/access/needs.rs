@@ -371,7 +371,7 @@ impl Work<'_> {
 }
 
 /// What is kept of an instance belongs to the definition that it was of.
-pub(super) fn demands_of_history(delete: &DeleteHistory) -> Demands {
+fn demands_of_history(delete: &DeleteHistory) -> Demands {
     let id = delete.definition_id.clone();
     let need = match delete.kind {
         HistoryKind::ProcessInstance => Need::process(P::DeleteProcessInstance, &id),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, DeleteHistory, Document,
-    Intent, Key, MigrateInstance, ModifyInstance, Name, PermissionType, Response,
+    BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Command, DeleteHistory,
+    Document, Intent, Key, MigrateInstance, ModifyInstance, Name,
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
@@ -51,52 +51,14 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Does one item, if whoever asked may have that done.
-    fn execute_item(
-        &mut self,
-        action: &BatchAction,
-        item_key: Key,
-        item: &BatchItem,
-    ) -> Result<Response, Failure> {
-        let instance_key = item.process_instance_key;
-        match action {
-            BatchAction::Cancel => {
-                self.check_process_instance(instance_key, PermissionType::CancelProcessInstance)?;
-                self.cancel_instance(instance_key)
-            }
-            BatchAction::Resolve => {
-                self.check_process_instance(instance_key, PermissionType::UpdateProcessInstance)?;
-                self.resolve_with_retries(item_key)
-            }
-            BatchAction::Migrate(plan) => {
-                self.check_process_instance(instance_key, PermissionType::UpdateProcessInstance)?;
-                self.migrate_instance(&MigrateInstance {
-                    process_instance_key: instance_key,
-                    plan: plan.clone(),
-                    operation_reference: self.operation_reference,
-                })
-            }
-            BatchAction::Modify(moves) => {
-                self.check_process_instance(instance_key, PermissionType::ModifyProcessInstance)?;
-                self.modify_instance(&ModifyInstance {
-                    moves: moves.clone(),
-                    operation_reference: self.operation_reference,
-                    ..ModifyInstance::of(instance_key)
-                })
-            }
-            BatchAction::DeleteHistory(kind) | BatchAction::DeleteWithResource(kind) => {
-                let owner = item.owner.clone().unwrap_or_default();
-                let delete = DeleteHistory {
-                    kind: *kind,
-                    key: item_key,
-                    definition_id: owner.definition_id,
-                    tenant_id: owner.tenant_id,
-                    operation_reference: self.operation_reference,
-                };
-                self.check_history(&delete)?;
-                self.delete_history(&delete)
-            }
+    /// Does one item, as its command would be done for whoever asked for all of them.
+    fn execute_item(&mut self, action: &BatchAction, item_key: Key, item: &BatchItem) -> Result<(), Failure> {
+        let command = command_of(action, item_key, item, self.operation_reference);
+        self.check_access(&command)?;
+        if matches!(action, BatchAction::Resolve) {
+            self.leave_a_retry(item_key)?;
         }
+        self.perform(&command).map(drop)
     }
 
     /// The item that comes next could not be done; the search for items could not be, if they are not known yet.
@@ -164,7 +126,7 @@ impl Work<'_> {
     }
 
     /// An incident of a job without retries would only come back, so the job gets one.
-    fn resolve_with_retries(&mut self, incident_key: Key) -> Result<Response, Failure> {
+    fn leave_a_retry(&mut self, incident_key: Key) -> Result<(), Failure> {
         let job_key = self.tables.incidents.get(&incident_key)?.and_then(|incident| incident.job_key);
         if let Some(job_key) = job_key
             && let Some(job) = self.tables.jobs.get(&job_key)?
@@ -176,7 +138,7 @@ impl Work<'_> {
             self.record_job(job_key, Intent::RetriesUpdated, &job, &Document::empty(), "", -1)?;
             self.tables.jobs.put(job_key, job);
         }
-        self.resolve_incident(incident_key)
+        Ok(())
     }
 
     /// Marks the items that a canceled batch operation leaves undone.
@@ -210,5 +172,39 @@ impl Work<'_> {
             self.go_on_with_batch(key, operation);
         }
         Ok(())
+    }
+}
+
+/// The command of a client that does one item.
+fn command_of(
+    action: &BatchAction,
+    item_key: Key,
+    item: &BatchItem,
+    operation_reference: Option<u64>,
+) -> Command {
+    let process_instance_key = item.process_instance_key;
+    match action {
+        BatchAction::Cancel => Command::CancelInstance { process_instance_key, operation_reference },
+        BatchAction::Resolve => Command::ResolveIncident { incident_key: item_key, operation_reference },
+        BatchAction::Migrate(plan) => Command::MigrateInstance(MigrateInstance {
+            process_instance_key,
+            plan: plan.clone(),
+            operation_reference,
+        }),
+        BatchAction::Modify(moves) => Command::ModifyInstance(ModifyInstance {
+            moves: moves.clone(),
+            operation_reference,
+            ..ModifyInstance::of(process_instance_key)
+        }),
+        BatchAction::DeleteHistory(kind) | BatchAction::DeleteWithResource(kind) => {
+            let owner = item.owner.clone().unwrap_or_default();
+            Command::DeleteHistory(DeleteHistory {
+                kind: *kind,
+                key: item_key,
+                definition_id: owner.definition_id,
+                tenant_id: owner.tenant_id,
+                operation_reference,
+            })
+        }
     }
 }

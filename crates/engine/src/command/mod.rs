@@ -43,6 +43,11 @@ impl Work<'_> {
         let actor = Actor::of(command.caller());
         self.asked = Some(Asked { actor, subjects: command.subjects() });
         self.check_access(command)?;
+        self.perform(command)
+    }
+
+    /// Does what a command says, for whom that has been checked and is noted.
+    pub fn perform(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
         let response = match command.asked() {
             Command::Deploy(deploy) => self.deploy(deploy)?,
             Command::DeleteResource(delete) => self.delete_resource(delete)?,
