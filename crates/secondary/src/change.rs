@@ -39,7 +39,39 @@ pub enum Operation {
 }
 
 /// Entity, operation, columns set, columns added to.
-pub(crate) type Shape = (EntityId, Operation, u64, u64);
+pub(crate) type Shape = (EntityId, Operation, Columns, Columns);
+
+/// Columns of an entity.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Columns(u64);
+
+impl Columns {
+    pub(crate) fn count(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// How many of them stand before a column, if it is one of them.
+    pub(crate) fn place(self, column: ColumnId) -> Option<usize> {
+        let bit = 1 << column;
+        (self.0 & bit != 0).then(|| (self.0 & (bit - 1)).count_ones() as usize)
+    }
+
+    /// Columns in which rows of one shape have the same text.
+    pub(crate) fn shared(rows: &[&Change]) -> Self {
+        let Some((first, others)) = rows.split_first() else { return Self::default() };
+        let values = first.values.iter().enumerate();
+        let is_shared = |at: usize, value: &Value| {
+            matches!(value, Value::Text(_)) && others.iter().all(|row| row.values[at].1 == *value)
+        };
+        values.filter(|(at, (_, value))| is_shared(*at, value)).map(|(_, (column, _))| *column).collect()
+    }
+}
+
+impl FromIterator<ColumnId> for Columns {
+    fn from_iter<I: IntoIterator<Item = ColumnId>>(columns: I) -> Self {
+        Self(columns.into_iter().fold(0, |bits, column| bits | 1 << column))
+    }
+}
 
 /// The change of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,13 +96,11 @@ impl Change {
 
     /// What its statement depends on.
     pub(crate) fn shape(&self) -> Shape {
-        let bits =
-            |columns: &mut dyn Iterator<Item = ColumnId>| columns.fold(0, |bits, column| bits | 1 << column);
         (
             self.entity,
             self.operation,
-            bits(&mut self.values.iter().map(|(column, _)| *column)),
-            bits(&mut self.increments.iter().map(|(column, _)| *column)),
+            self.values.iter().map(|(column, _)| *column).collect(),
+            self.increments.iter().map(|(column, _)| *column).collect(),
         )
     }
 

@@ -6,6 +6,7 @@
 //! feeds a store; `history` forgets what ended long ago. Rows never go back into the engine, and the engine never waits for them.
 
 mod change;
+mod count;
 mod cursor;
 mod exporter;
 mod history;

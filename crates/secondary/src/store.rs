@@ -28,6 +28,11 @@ pub trait Reader: Send + Sync + 'static {
     /// Computes numbers. The values of the groups come first in each row, then the aggregates.
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>>;
 
+    /// Whether what has ended is counted in rows of its own, the element counts, because counting it anew takes long.
+    fn has_counts(&self) -> bool {
+        true
+    }
+
     /// The position that is stored for a partition.
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>>;
 }

@@ -64,6 +64,11 @@ def test_an_instance_is_found_while_it_runs_and_after_its_end(client, http):
     assert http.get(f"/process-instances/{key}").json() == item
     statistics = http.get(f"/process-instances/{key}/statistics/element-instances").json()["items"]
     assert sum(item["canceled"] for item in statistics) == 1
+    # Of all instances of the definition, which is this one; and again by a filter, which counts anew.
+    definition = item["processDefinitionKey"]
+    path = f"/process-definitions/{definition}/statistics/element-instances"
+    for body in ({}, {"filter": {"processInstanceKey": key}}):
+        assert http.post(path, json=body).json()["items"] == statistics
     flows = http.get(f"/process-instances/{key}/sequence-flows").json()["items"]
     assert len(flows) == 1
     assert flows[0]["sequenceFlowId"] == f"{key}_{flows[0]['elementId']}"

@@ -69,7 +69,8 @@ pub const QUESTIONS: &[(&str, Make)] = &[
         page(&instance::ENTITY, all([process, text(instance::STATE, "ACTIVE")]), instance::START)
     }),
     ("instances with incidents", |_| {
-        let filter = all([text(instance::STATE, "ACTIVE"), number(instance::HAS_INCIDENT, 1)]);
+        let has_incident = Filter::Column(instance::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
+        let filter = all([text(instance::STATE, "ACTIVE"), has_incident]);
         page(&instance::ENTITY, filter, instance::START)
     }),
     ("instances ended in an hour", |draw| {

@@ -14,6 +14,7 @@ entities! {
         BUSINESS_ID businessId: Text, PARTITION partitionId: Integer,
     } index [START] [END] [DEFINITION_KEY START] [PROCESS_ID START]
         Unless(STATE, "COMPLETED") [STATE START] [DEFINITION_KEY STATE START] [PROCESS_ID STATE START]
+        Above(HAS_INCIDENT) [STATE START]
         Set(PARENT_INSTANCE_KEY) [PARENT_INSTANCE_KEY] [ROOT_INSTANCE_KEY] Set(BUSINESS_ID) [BUSINESS_ID];
 
     /// An element instance.
@@ -23,7 +24,8 @@ entities! {
         HAS_INCIDENT hasIncident: Flag, TENANT tenantId: Text, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, DEFINITION_KEY processDefinitionKey: Key, INCIDENT_KEY incidentKey: Key,
         SCOPE_KEY elementInstanceScopeKey: Key,
-    } index [INSTANCE_KEY] [START] [DEFINITION_KEY ELEMENT_ID STATE] Apart(SCOPE_KEY, INSTANCE_KEY) [SCOPE_KEY];
+    } index [INSTANCE_KEY] [START] [DEFINITION_KEY ELEMENT_ID]
+        Unless(STATE, "COMPLETED") [DEFINITION_KEY STATE ELEMENT_ID KEY HAS_INCIDENT] Apart(SCOPE_KEY, INSTANCE_KEY) [SCOPE_KEY];
 
     /// A sequence flow that was taken.
     SequenceFlow sequence_flow {
@@ -169,6 +171,13 @@ entities! {
         ID id: Text always, TIME time: Time, TENANT tenantId: Text, PROCESS_INSTANCES processInstances: Integer,
         DECISION_INSTANCES decisionInstances: Integer,
     } index [TIME];
+
+    /// How many instances of an element have ended, by definition and by whoever counted them. Numbers that stores keep which
+    /// cannot count many rows quickly.
+    ElementCount element_count {
+        ID id: Text always, DEFINITION_KEY processDefinitionKey: Key, ELEMENT_ID elementId: Text,
+        PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, COMPLETED completed: Integer, TERMINATED terminated: Integer,
+    } index [DEFINITION_KEY];
 
     /// Somebody whom a task was assigned to, by tenant and interval.
     UsageAssignee usage_assignee {

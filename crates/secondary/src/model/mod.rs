@@ -61,7 +61,7 @@ pub struct Entity {
     pub id_begins_with: Option<ColumnId>,
 }
 
-/// Rows in the order of some columns; the row's identity follows implicitly. Each costs as much as a row when a row is
+/// Rows in the order of some columns; the row's identity follows if it is not among them. Each costs as much as a row when a row is
 /// written, so what most rows have in common is left out.
 #[derive(Debug)]
 pub struct Index {
@@ -80,6 +80,8 @@ pub enum IndexScope {
     Set(ColumnId),
     /// Those in which a column is not what it is in most rows in the end.
     Unless(ColumnId, &'static str),
+    /// Those in which a column is more than 0.
+    Above(ColumnId),
     /// Those in which two columns differ.
     Apart(ColumnId, ColumnId),
     /// All; a column is a long text, of which only the first [`CUT_CHARS`] characters are in the index.
@@ -114,6 +116,11 @@ impl Entity {
         })
     }
 
+    /// Whether an index has only the rows in which a column is more than 0.
+    pub fn is_above(&self, column: ColumnId) -> bool {
+        self.indexes.iter().any(|index| index.scope == IndexScope::Above(column))
+    }
+
     /// The column that is the same as this one in most rows, if an index leaves these out.
     pub fn twin(&self, column: ColumnId) -> Option<ColumnId> {
         self.indexes.iter().find_map(|index| match index.scope {
@@ -132,6 +139,7 @@ impl Entity {
 pub const INDEXES_RETIRED: &[&str] = &[
     "audit_log_actorId",
     "element_instance_elementInstanceScopeKey",
+    "element_instance_processDefinitionKey_elementId_state",
     "job_state",
     "job_type_state",
     "process_instance_businessId",

@@ -74,6 +74,11 @@ impl Reader for OpensearchReader {
         Box::pin(self.in_time(async move { self.asker().statistics(&statistics).await }))
     }
 
+    /// It counts quickly, and adding twice what a repeated request adds could not be told.
+    fn has_counts(&self) -> bool {
+        false
+    }
+
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
         Box::pin(self.in_time(async move {
             let path = format!("/{}/_doc/{partition}", self.0.options.progress());

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::row::TEXT_UNITS_MAX;
 use super::{OpensearchOptions, expect, unanswered};
-use crate::model::{Column, ENTITIES, Kind};
+use crate::model::{Column, ENTITIES, EntityId, Kind};
 use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and entities that are added need no new number.
@@ -67,6 +67,7 @@ fn indices(options: &OpensearchOptions) -> Vec<Index> {
     let long = || json!({ "type": "long" });
     let mut indices: Vec<_> = ENTITIES
         .iter()
+        .filter(|entity| entity.id != EntityId::ElementCount)
         .map(|entity| {
             let columns = entity.columns.iter();
             let mut properties: Map<_, _> =

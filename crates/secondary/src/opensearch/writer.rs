@@ -90,7 +90,8 @@ impl OpensearchWriter {
         let mut touched = BTreeSet::new();
         for change in batch.changes() {
             let is_empty = change.values.is_empty() && change.increments.is_empty();
-            if is_empty && change.operation == Operation::Update {
+            let is_void = is_empty && change.operation == Operation::Update;
+            if is_void || change.entity == EntityId::ElementCount {
                 continue;
             }
             self.push(&mut bulk, session, change, position)?;

@@ -1,11 +1,13 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
 use runtime::OwnRuntime;
-use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Connection as _};
 
+use super::bulk::groups;
 use super::dialect::{self, Postgres};
 use super::{PostgresOptions, own_runtime, within};
+use crate::count::{counted, removed};
 use crate::model::{ColumnId, Entity};
 use crate::sql;
 use crate::store::{Cleaner, StoreError};
@@ -46,11 +48,31 @@ impl Cleaner for PostgresCleaner {
         if values.is_empty() {
             return Ok(0);
         }
-        let query = sql::remove(&Postgres, entity, column, values, limit);
+        let told = counted(entity);
+        let query = sql::remove(&Postgres, entity, column, values, limit, told);
         // Made of names of the model; what comes from outside is among the values.
         let statement = sqlx::query(AssertSqlSafe(query.text.as_str()));
-        let removal = query.values.iter().fold(statement, dialect::bind).execute(connection);
-        Ok(runtime.run(within(self.options.write_timeout, removal))?.rows_affected())
+        let statement = query.values.iter().fold(statement, dialect::bind);
+        let timeout = self.options.write_timeout;
+        if told.is_empty() {
+            return Ok(runtime.run(within(timeout, statement.execute(connection)))?.rows_affected());
+        }
+        let removal = async {
+            let mut transaction = connection.begin().await?;
+            let rows = statement.fetch_all(&mut *transaction).await?;
+            let count = rows.len() as u64;
+            let rows = rows.iter().map(dialect::row).collect::<Result<_, _>>()?;
+            let counts = removed(rows);
+            for group in groups(&counts) {
+                match group.bulk() {
+                    Ok(bulk) => bulk.execute(&mut transaction).await?,
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+            transaction.commit().await?;
+            Ok(Ok(count))
+        };
+        runtime.run(within(timeout, removal))?
     }
 
     /// The database does this by itself.

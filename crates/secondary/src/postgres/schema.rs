@@ -9,7 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::dialect::Postgres;
 use super::{PostgresOptions, within};
-use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Index};
+use crate::count::of_what_is_there;
+use crate::model::{ENTITIES, Entity, EntityId, INDEXES_RETIRED, Index, element_instance};
 use crate::sql::{Dialect as _, create_table};
 use crate::store::StoreError;
 
@@ -137,7 +138,14 @@ impl Found {
         let mut parts = create_table(&Postgres, entity, "").into_iter();
         let table = parts.next().expect("the table comes first");
         match self.columns.get(entity.name) {
-            None => statements.push(table),
+            None => {
+                statements.push(table);
+                if entity.id == EntityId::ElementCount
+                    && self.columns.contains_key(element_instance::ENTITY.name)
+                {
+                    statements.push(of_what_is_there());
+                }
+            }
             Some(known) => {
                 for column in entity.columns.iter().filter(|column| !known.contains(column.name)) {
                     let kind = Postgres.column_type(column.kind);

@@ -5,6 +5,7 @@ use protocol::{Intent, Name, ProcessInstanceRecord, Record};
 use super::names::Names;
 use super::usage::{self, Used};
 use crate::change::{Batch, Change, RowId};
+use crate::count::{self, Place};
 use crate::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
 use crate::value::Value;
 
@@ -90,9 +91,11 @@ fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut 
         }
         Intent::ElementCompleted => {
             end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record);
+            count::add(record.partition_id, place(value), "COMPLETED", 1, batch);
         }
         Intent::ElementTerminated => {
             end(batch.update(entity, id), element::STATE, "TERMINATED", element::END, record);
+            count::add(record.partition_id, place(value), "TERMINATED", 1, batch);
         }
         Intent::ElementMigrated => {
             let names = names.of(value.process_definition_key);
@@ -104,6 +107,15 @@ fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut 
                 .set(element::DEFINITION_KEY, value.process_definition_key);
         }
         _ => {}
+    }
+}
+
+fn place(value: &ProcessInstanceRecord) -> Place {
+    Place {
+        definition_key: value.process_definition_key.into(),
+        element_id: (&value.element_id).into(),
+        process_id: (&value.bpmn_process_id).into(),
+        tenant_id: (&value.tenant_id).into(),
     }
 }
 

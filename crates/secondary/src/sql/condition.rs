@@ -128,6 +128,10 @@ impl Query<'_> {
     fn test_plain(&mut self, scope: Scope, column: ColumnId, test: &Test) -> &mut Self {
         let kind = scope.entity.columns[column as usize].kind;
         let operands = match test {
+            // Databases see what is in an index by the number itself, not by a placeholder.
+            Test::Greater(Operand::Integer(0)) if scope.entity.is_above(column) => {
+                return self.column(scope, column).push(">0");
+            }
             Test::Equal(operand) => std::slice::from_ref(operand),
             Test::In(operands) => operands,
             _ => return self.test_value(&|query| query.column(scope, column), kind, test),

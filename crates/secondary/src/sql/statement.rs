@@ -2,7 +2,7 @@
 
 use super::condition::Scope;
 use super::{Dialect, Query};
-use crate::change::{Change, Operation};
+use crate::change::{Change, Columns, Operation};
 use crate::model::{CUT_CHARS, Column, ColumnId, Entity, Index, IndexScope};
 use crate::query::{Aggregate, Position, Search, Sort, Statistics};
 use crate::value::Value;
@@ -31,14 +31,16 @@ fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> String
     let mut query = Query::new(dialect);
     query.push("CREATE INDEX IF NOT EXISTS ").name(&index_name(entity, index));
     query.push(" ON ").name(entity.name).push(" (");
-    for &column in index.columns {
+    let identity = (!index.columns.contains(&0)).then_some(0);
+    for (at, column) in index.columns.iter().copied().chain(identity).enumerate() {
+        query.push(if at == 0 { "" } else { ", " });
         if index.scope == IndexScope::Cut(column) {
-            query.push("SUBSTR(").name(name(column)).push(",1,").push(&CUT_CHARS.to_string()).push("), ");
+            query.push("SUBSTR(").name(name(column)).push(",1,").push(&CUT_CHARS.to_string()).push(")");
         } else {
-            query.name(name(column)).push(", ");
+            query.name(name(column));
         }
     }
-    query.name(name(0)).push(")");
+    query.push(")");
     match index.scope {
         IndexScope::All | IndexScope::Cut(_) => {}
         IndexScope::Set(column) => {
@@ -46,6 +48,9 @@ fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> String
         }
         IndexScope::Unless(column, usual) => {
             query.push(" WHERE ").name(name(column)).push("<>").word(usual);
+        }
+        IndexScope::Above(column) => {
+            query.push(" WHERE ").name(name(column)).push(">0");
         }
         IndexScope::Apart(column, twin) => {
             query.push(" WHERE ").name(name(column)).push(" IS DISTINCT FROM ").name(name(twin));
@@ -65,22 +70,24 @@ pub(crate) fn index_name(entity: &Entity, index: &Index) -> String {
         IndexScope::All => "",
         IndexScope::Set(_) => "_set",
         IndexScope::Unless(..) => "_unusual",
+        IndexScope::Above(_) => "_above",
         IndexScope::Apart(..) => "_apart",
         IndexScope::Cut(_) => "_cut",
     };
     name + suffix
 }
 
-/// The statement that makes a change, or as many insertions of its shape. Its placeholders are the identity, the values,
-/// the increments, in this order, for one row after the other; an update has the identity last.
-pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize) -> String {
+/// The statement that makes a change, or as many insertions of its shape. Its placeholders are the values that all rows
+/// share, by their columns, and then the identity, the other values and the increments, in this order, for one row after
+/// the other; an update has the identity last.
+pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize, shared: Columns) -> String {
     let entity = Entity::of(change.entity);
     let mut query = Query::new(dialect);
     let id = &entity.columns[0];
     let column = |id: ColumnId| &entity.columns[id as usize];
     let values = change.values.iter().map(|(id, _)| (*id, false));
     let columns = values.chain(change.increments.iter().map(|(id, _)| (*id, true)));
-    let mut number = 0;
+    let mut number = shared.count();
     let mut next = |query: &mut Query<'_>, column: &Column| {
         number += 1;
         dialect.placeholder(number, column.kind, &mut query.text);
@@ -112,9 +119,12 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize) -> Str
             for row in 0..rows {
                 query.push(if row == 0 { "(" } else { ", (" });
                 next(&mut query, id);
-                for (id, _) in columns.clone() {
+                for (id, grows) in columns.clone() {
                     query.push(", ");
-                    next(&mut query, column(id));
+                    match shared.place(id).filter(|_| !grows) {
+                        Some(place) => dialect.placeholder(place + 1, column(id).kind, &mut query.text),
+                        None => next(&mut query, column(id)),
+                    }
                 }
                 query.push(")");
             }
@@ -137,13 +147,14 @@ pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize) -> Str
     query.text
 }
 
-/// Removes rows that have one of these values in a column, so many at the most.
+/// Removes rows that have one of these values in a column, so many at the most, and tells some columns of them.
 pub(crate) fn remove<'d>(
     dialect: &'d dyn Dialect,
     entity: &Entity,
     column: ColumnId,
     values: &[Value],
     limit: u32,
+    told: &[ColumnId],
 ) -> Query<'d> {
     let (id, Column { name, kind, .. }) = (entity.columns[0].name, &entity.columns[column as usize]);
     let mut query = Query::new(dialect);
@@ -163,6 +174,9 @@ pub(crate) fn remove<'d>(
         query.push(")");
     }
     query.push(" LIMIT ").integer(i64::from(limit)).push(")");
+    for (at, column) in told.iter().enumerate() {
+        query.push(if at == 0 { " RETURNING " } else { ", " }).name(entity.columns[*column as usize].name);
+    }
     query
 }
 

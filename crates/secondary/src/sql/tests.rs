@@ -3,7 +3,7 @@
 use protocol::{Name, Operand, Test};
 
 use super::{count, create_table, search, statistics, upsert};
-use crate::change::{Batch, RowId};
+use crate::change::{Batch, Columns, RowId};
 use crate::model::{Entity, element_instance as element, process_instance as instance, variable};
 use crate::query::{Aggregate, EntityRef, Filter, Position, Related, Search, Sort, Statistics};
 use crate::sqlite::dialect::Sqlite;
@@ -102,7 +102,7 @@ fn statements_of_changes() {
     let row = batch.insert(&element::ENTITY, RowId::Key(1));
     row.set(element::STATE, "ACTIVE").add(element::HAS_INCIDENT, 1);
     assert_eq!(
-        upsert(&Sqlite, &batch.changes()[0], 2),
+        upsert(&Sqlite, &batch.changes()[0], 2, Columns::default()),
         "INSERT INTO \"element_instance\" (\"elementInstanceKey\", \"state\", \"hasIncident\") VALUES (?1, ?2, ?3), (?4, ?5, ?6) ON \
          CONFLICT (\"elementInstanceKey\") DO UPDATE SET \"state\"=excluded.\"state\", \
          \"hasIncident\"=COALESCE(\"element_instance\".\"hasIncident\",0)+excluded.\"hasIncident\""
@@ -124,7 +124,7 @@ fn numbers_by_group() {
     );
     assert_eq!(
         query.text,
-        "SELECT t0.\"elementId\", COUNT(*) FILTER (WHERE t0.\"state\"=?1), MAX(t0.\"startDate\") FROM \
+        "SELECT t0.\"elementId\", COUNT(*) FILTER (WHERE (t0.\"state\"=?1 AND t0.\"state\"<>'COMPLETED')), MAX(t0.\"startDate\") FROM \
          \"element_instance\" t0 WHERE 1=1 GROUP BY t0.\"elementId\" ORDER BY t0.\"elementId\" ASC NULLS LAST LIMIT ?2"
     );
 }

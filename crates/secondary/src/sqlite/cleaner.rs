@@ -3,7 +3,10 @@
 use rusqlite::{Connection, params_from_iter};
 
 use super::dialect::Sqlite;
+use super::reader::rows;
+use super::writer::Statements;
 use super::{SqliteOptions, failed};
+use crate::count::{counted, removed};
 use crate::model::{ColumnId, Entity};
 use crate::sql;
 use crate::store::{Cleaner, StoreError};
@@ -48,9 +51,23 @@ impl Cleaner for SqliteCleaner {
         if values.is_empty() {
             return Ok(0);
         }
-        let query = sql::remove(&Sqlite, entity, column, values, limit);
-        let mut statement = self.connection()?.prepare_cached(&query.text).map_err(failed)?;
-        statement.execute(params_from_iter(&query.values)).map(|count| count as u64).map_err(failed)
+        let told = counted(entity);
+        let query = sql::remove(&Sqlite, entity, column, values, limit, told);
+        let connection = self.connection()?;
+        if told.is_empty() {
+            let mut statement = connection.prepare_cached(&query.text).map_err(failed)?;
+            let removed = statement.execute(params_from_iter(&query.values));
+            return removed.map(|count| count as u64).map_err(failed);
+        }
+        let transaction = connection.unchecked_transaction().map_err(failed)?;
+        let rows = rows(&transaction, &query)?;
+        let count = rows.len() as u64;
+        let mut statements = Statements::default();
+        for change in removed(rows).changes() {
+            statements.write(&transaction, &[change])?;
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(count)
     }
 
     fn reclaim(&mut self) -> Result<bool, StoreError> {

@@ -95,7 +95,8 @@ impl Reader for SqliteReader {
     }
 }
 
-fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
+/// What a query tells.
+pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
     let mut statement = connection.prepare_cached(&query.text).map_err(failed)?;
     let columns = statement.column_count();
     let mut rows = statement.query(params_from_iter(&query.values)).map_err(failed)?;
@@ -154,7 +155,8 @@ mod tests {
         let active = || text(instance::STATE, "ACTIVE");
         let completed = || text(instance::STATE, "COMPLETED");
         let process = || text(instance::PROCESS_ID, "p");
-        let cases: [(&str, &'static Entity, Vec<Filter>, ColumnId); 13] = [
+        let has_incident = Filter::Column(instance::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
+        let cases: [(&str, &'static Entity, Vec<Filter>, ColumnId); 16] = [
             ("process_instance_startDate", &instance::ENTITY, vec![], instance::START),
             (
                 "process_instance_state_startDate_unusual (state=?)",
@@ -173,6 +175,33 @@ mod tests {
                 &instance::ENTITY,
                 vec![process(), completed()],
                 instance::START,
+            ),
+            (
+                "process_instance_state_startDate_above (state=?)",
+                &instance::ENTITY,
+                vec![active(), has_incident],
+                instance::START,
+            ),
+            (
+                "element_instance_processDefinitionKey_state_elementId_elementInstanceKey_hasIncident_unusual \
+                 (processDefinitionKey=? AND state=? AND elementId=?)",
+                &element::ENTITY,
+                vec![
+                    key(element::DEFINITION_KEY),
+                    text(element::ELEMENT_ID, "e"),
+                    text(element::STATE, "ACTIVE"),
+                ],
+                element::KEY,
+            ),
+            (
+                "element_instance_processDefinitionKey_elementId (processDefinitionKey=? AND elementId=?)",
+                &element::ENTITY,
+                vec![
+                    key(element::DEFINITION_KEY),
+                    text(element::ELEMENT_ID, "e"),
+                    text(element::STATE, "COMPLETED"),
+                ],
+                element::KEY,
             ),
             ("process_instance_endDate", &instance::ENTITY, vec![completed()], instance::END),
             (

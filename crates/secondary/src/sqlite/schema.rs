@@ -6,7 +6,8 @@ use rusqlite::Connection;
 
 use super::dialect::Sqlite;
 use super::failed;
-use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
+use crate::count::of_what_is_there;
+use crate::model::{ENTITIES, Entity, EntityId, INDEXES_RETIRED, Kind};
 use crate::sql::{Dialect as _, create_table};
 use crate::store::StoreError;
 
@@ -36,6 +37,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         for sql in create_table(&Sqlite, entity, suffix) {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
+        if known.is_empty() && entity.id == EntityId::ElementCount {
+            transaction.execute_batch(&of_what_is_there()).map_err(failed)?;
+        }
     }
     for name in INDEXES_RETIRED {
         transaction.execute_batch(&format!("DROP INDEX IF EXISTS \"{name}\"")).map_err(failed)?;
@@ -53,4 +57,38 @@ fn columns(connection: &Connection, entity: &Entity) -> Result<HashSet<String>, 
     let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)").map_err(failed)?;
     let names = statement.query_map([entity.name], |row| row.get(0)).map_err(failed)?;
     names.collect::<Result<_, _>>().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_ended_before_there_were_counts_is_counted() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        prepare(&mut connection).unwrap();
+        let insert = |key: i64, definition: Option<i64>, element: &str, state: &str| {
+            let sql = "INSERT INTO element_instance (elementInstanceKey, processDefinitionKey, elementId, state, \
+                       processDefinitionId, tenantId, startDate) VALUES (?1,?2,?3,?4,'p','t',1)";
+            connection.execute(sql, (key, definition, element, state)).unwrap();
+        };
+        insert(1, Some(5), "a", "COMPLETED");
+        insert(2, Some(5), "a", "COMPLETED");
+        insert(3, Some(5), "a", "TERMINATED");
+        insert(4, Some(5), "a", "ACTIVE");
+        insert(5, Some(6), "a", "COMPLETED");
+        insert(6, None, "a", "COMPLETED");
+        connection.execute_batch("DROP TABLE element_count").unwrap();
+        prepare(&mut connection).unwrap();
+        // Only the first time.
+        prepare(&mut connection).unwrap();
+        let mut statement = connection
+            .prepare("SELECT id, processDefinitionId, completed, terminated FROM element_count")
+            .unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let mut rows = rows.unwrap().collect::<Result<Vec<(String, String, i64, i64)>, _>>().unwrap();
+        rows.sort_unstable();
+        let wanted = [("0-5-a", 2, 1), ("0-6-a", 1, 0)];
+        assert_eq!(rows, wanted.map(|(id, done, gone)| (id.to_owned(), "p".to_owned(), done, gone)));
+    }
 }

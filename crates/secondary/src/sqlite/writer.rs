@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::dialect::Sqlite;
 use super::{SqliteOptions, failed, schema};
-use crate::change::{Batch, Change, Operation, Shape};
-use crate::model::Entity;
+use crate::change::{Batch, Change, Columns, Operation, Shape};
+use crate::model::{ColumnId, Entity};
 use crate::sql::upsert;
 use crate::store::{StoreError, Writer};
 use crate::value::Value;
@@ -25,17 +25,25 @@ pub struct SqliteWriter {
     statements: Statements,
 }
 
-/// The text of statements, by the shape and number of their rows.
+/// The text of statements, by the shape and number of their rows and what they share.
 #[derive(Default)]
-struct Statements(HashMap<(Shape, usize), String>);
+pub(super) struct Statements(HashMap<(Shape, usize, Columns), String>);
+
+/// Statements whose texts are kept.
+const STATEMENTS_MAX: usize = 4096;
 
 impl Statements {
     /// Writes rows of the same shape with one statement.
-    fn write(&mut self, connection: &Connection, rows: &[&Change]) -> Result<(), StoreError> {
+    pub fn write(&mut self, connection: &Connection, rows: &[&Change]) -> Result<(), StoreError> {
         let first = rows[0];
-        let text = self.0.entry((first.shape(), rows.len()));
-        let text = text.or_insert_with(|| upsert(&Sqlite, first, rows.len()));
-        match execute(connection, text, rows) {
+        // The database takes a copy of each text that it is given; most rows of a process have the same ones.
+        let shared = if rows.len() > 1 { Columns::shared(rows) } else { Columns::default() };
+        if self.0.len() >= STATEMENTS_MAX {
+            self.0.clear();
+        }
+        let text = self.0.entry((first.shape(), rows.len(), shared));
+        let text = text.or_insert_with(|| upsert(&Sqlite, first, rows.len(), shared));
+        match execute(connection, text, rows, shared) {
             Err(error) if rows.len() > 1 && is_of_a_row(&error) => {
                 // Nothing of the statement has happened; which row it was, they tell one by one.
                 rows.iter().try_for_each(|row| self.write(connection, std::slice::from_ref(row)))
@@ -50,19 +58,23 @@ impl Statements {
     }
 }
 
-fn execute(connection: &Connection, text: &str, rows: &[&Change]) -> rusqlite::Result<()> {
+fn execute(connection: &Connection, text: &str, rows: &[&Change], shared: Columns) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(text)?;
     let mut next = 0;
     let mut bind = |value: &Value| {
         next += 1;
         statement.raw_bind_parameter(next, value)
     };
+    let is_shared = |column: ColumnId| shared.place(column).is_some();
+    for (_, value) in rows[0].values.iter().filter(|(column, _)| is_shared(*column)) {
+        bind(value)?;
+    }
     for row in rows {
         let is_update = row.operation == Operation::Update;
         if !is_update {
             bind(&row.id.value())?;
         }
-        for (_, value) in &row.values {
+        for (_, value) in row.values.iter().filter(|(column, _)| !is_shared(*column)) {
             bind(value)?;
         }
         for (_, by) in &row.increments {

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/counts.rs"]
+mod counts;
 #[path = "../stores/indexes.rs"]
 mod indexes;
 mod limits;

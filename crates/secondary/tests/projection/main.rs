@@ -4,6 +4,7 @@
 
 mod audit_log;
 mod batch_operations;
+mod counts;
 mod incidents;
 
 use std::collections::BTreeMap;

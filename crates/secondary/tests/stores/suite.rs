@@ -15,7 +15,7 @@ use secondary::{
 use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
-use super::{indexes, retention};
+use super::{counts, indexes, retention};
 
 /// A store under test, empty at first.
 pub trait Store {
@@ -33,6 +33,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     statistics(store);
     retention::run(store);
     indexes::run(store);
+    counts::run(store);
 }
 
 /// One runtime for all: connections of a reader belong to the runtime that made them.

@@ -11,6 +11,10 @@ use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let key = Operand::Integer(call.key()?.cast_signed());
-    let filter = Filter::Column(element::DEFINITION_KEY, Test::Equal(key));
-    statistics::of_elements(call, Filter::All(vec![filter, statistics::of_filtered_instances(call)?])).await
+    let filter = statistics::of_filtered_instances(call)?;
+    if filter == Filter::everything() {
+        return statistics::of_elements_of_definition(call, key).await;
+    }
+    let of_definition = Filter::Column(element::DEFINITION_KEY, Test::Equal(key));
+    statistics::of_elements(call, of_definition.and(filter)).await
 }

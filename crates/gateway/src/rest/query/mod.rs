@@ -75,6 +75,11 @@ impl Storage {
         self.told(answer)
     }
 
+    /// Whether what has ended is counted in rows of its own.
+    pub(super) fn has_counts(&self) -> bool {
+        self.reader.has_counts()
+    }
+
     /// Computes numbers.
     pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
         self.open().await;

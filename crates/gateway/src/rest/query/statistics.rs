@@ -1,8 +1,11 @@
 //! Numbers from secondary storage: groups of rows, listed as items.
 
+use std::collections::BTreeMap;
+
 use protocol::{Name, Operand, Test};
 use secondary::model::{
-    ColumnId, Kind, element_instance as element, job_metric as metric, process_instance as instance,
+    ColumnId, Kind, element_count as count, element_instance as element, job_metric as metric,
+    process_instance as instance,
 };
 use secondary::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
 use serde_json::Value as Json;
@@ -25,33 +28,90 @@ pub(in crate::rest) fn number(row: &Row, at: usize) -> i64 {
     row[at].integer().unwrap_or(0)
 }
 
+fn is(state: &str) -> Filter {
+    Filter::Column(element::STATE, Test::Equal(text(state)))
+}
+
+/// How many elements are active without an incident, and with one.
+fn active() -> [Aggregate; 2] {
+    let has_incident = Filter::Column(element::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
+    let has_none = Filter::Any(vec![
+        Filter::Column(element::HAS_INCIDENT, Test::Equal(Operand::Integer(0))),
+        Filter::Column(element::HAS_INCIDENT, Test::Exists(false)),
+    ]);
+    [has_none, has_incident].map(|incidents| Aggregate::Count(is("ACTIVE").and(incidents)))
+}
+
 /// Of each element of instances that pass a filter: how many are where in their life.
 pub(in crate::rest) async fn of_elements(call: &Call<'_>, filter: Filter) -> Result<Reply, Failure> {
-    let is = |state: &str| Filter::Column(element::STATE, Test::Equal(text(state)));
-    let has_incident = Filter::Column(element::HAS_INCIDENT, Test::Greater(Operand::Integer(0)));
+    let [active, incidents] = active();
     let asked = Statistics {
         entity: EntityRef(&element::ENTITY),
         filter,
         group_by: vec![element::ELEMENT_ID],
         aggregates: vec![
-            Aggregate::Count(Filter::All(vec![
-                is("ACTIVE"),
-                Filter::Any(vec![
-                    Filter::Column(element::HAS_INCIDENT, Test::Equal(Operand::Integer(0))),
-                    Filter::Column(element::HAS_INCIDENT, Test::Exists(false)),
-                ]),
-            ])),
+            active,
             Aggregate::Count(is("TERMINATED")),
-            Aggregate::Count(is("ACTIVE").and(has_incident)),
+            incidents,
             Aggregate::Count(is("COMPLETED")),
         ],
         limit: GROUPS_MAX,
     };
-    let rows = ask(call, asked).await?;
+    Ok(elements(&ask(call, asked).await?))
+}
+
+/// The same of all instances of a definition: those that have ended are counted already, where a store does that.
+pub(in crate::rest) async fn of_elements_of_definition(
+    call: &Call<'_>,
+    definition: Operand,
+) -> Result<Reply, Failure> {
+    let of = |column| Filter::Column(column, Test::Equal(definition.clone()));
+    if !call.storage()?.has_counts() {
+        return of_elements(call, of(element::DEFINITION_KEY)).await;
+    }
+    let living = Statistics {
+        entity: EntityRef(&element::ENTITY),
+        filter: of(element::DEFINITION_KEY).and(is("ACTIVE")),
+        group_by: vec![element::ELEMENT_ID],
+        aggregates: active().into(),
+        limit: GROUPS_MAX,
+    };
+    let ended = Statistics {
+        entity: EntityRef(&count::ENTITY),
+        filter: of(count::DEFINITION_KEY),
+        group_by: vec![count::ELEMENT_ID],
+        aggregates: vec![Aggregate::Sum(count::TERMINATED), Aggregate::Sum(count::COMPLETED)],
+        limit: GROUPS_MAX,
+    };
+    // What ends in between is missing for a moment rather than counted twice.
+    let ended = ask(call, ended).await?;
+    let mut rows = BTreeMap::new();
+    for row in ask(call, living).await? {
+        let (active, incidents) = (number(&row, 1), number(&row, 2));
+        rows.insert(name(&row), [active, 0, incidents, 0]);
+    }
+    for row in ended {
+        let counts = rows.entry(name(&row)).or_insert([0; 4]);
+        (counts[1], counts[3]) = (number(&row, 1), number(&row, 2));
+    }
+    rows.retain(|_, counts| counts.iter().any(|count| *count > 0));
+    let row = |(name, counts): (Name, [i64; 4])| -> Row {
+        std::iter::once(Value::from(name)).chain(counts.map(Value::from)).collect()
+    };
+    Ok(elements(&rows.into_iter().map(row).collect::<Vec<_>>()))
+}
+
+/// The text that a row begins with.
+fn name(row: &Row) -> Name {
+    row[0].text().cloned().unwrap_or_default()
+}
+
+/// Rows of an element and its numbers: active, terminated, with incidents, completed.
+fn elements(rows: &[Row]) -> Reply {
     let mut out = Vec::with_capacity(64 + rows.len() * 96);
     out.push(b'{');
     member("items", &mut out);
-    write_list(&rows, &mut out, |row: &Row, out| {
+    write_list(rows, &mut out, |row: &Row, out| {
         out.push(b'{');
         member("elementId", out);
         write_value(&row[0], out);
@@ -62,7 +122,7 @@ pub(in crate::rest) async fn of_elements(call: &Call<'_>, filter: Filter) -> Res
         out.push(b'}');
     });
     out.push(b'}');
-    Ok(Reply::json(out))
+    Reply::json(out)
 }
 
 /// Element instances of process instances that pass the filter of a request.

@@ -7,9 +7,9 @@ use protocol::{AuthorizationScope, Operand, PermissionType as P, ResourceType as
 use secondary::Filter;
 use secondary::model::{
     ColumnId, Entity, EntityId, audit_log, correlated_message_subscription, decision_definition,
-    decision_instance, decision_requirements, element_instance, form, incident, job, job_metric,
-    message_subscription, process_definition, process_instance, sequence_flow, usage_assignee, usage_metric,
-    user_task, variable,
+    decision_instance, decision_requirements, element_count, element_instance, form, incident, job,
+    job_metric, message_subscription, process_definition, process_instance, sequence_flow, usage_assignee,
+    usage_metric, user_task, variable,
 };
 
 use super::Sight;
@@ -30,6 +30,7 @@ fn rule(entity: EntityId) -> Rule {
     let (permission, tenant) = match entity {
         EntityId::ProcessInstance => instances(process_instance::PROCESS_ID, process_instance::TENANT),
         EntityId::ElementInstance => instances(element_instance::PROCESS_ID, element_instance::TENANT),
+        EntityId::ElementCount => instances(element_count::PROCESS_ID, element_count::TENANT),
         EntityId::SequenceFlow => instances(sequence_flow::PROCESS_ID, sequence_flow::TENANT),
         EntityId::Variable => instances(variable::PROCESS_ID, variable::TENANT),
         EntityId::Incident => instances(incident::PROCESS_ID, incident::TENANT),
