@@ -2,7 +2,6 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import org.codelibs.opensearch.runner.OpenSearchRunner;
 import org.opensearch.http.HttpServerTransport;
 

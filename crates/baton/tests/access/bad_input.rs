@@ -3,8 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use bytes::{BufMut as _, BytesMut};
 use http_body_util::Full;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -277,9 +275,9 @@ async fn searches_that_ask_too_much() {
         answer
     };
     let page = json!({"limit": 1});
-    let first = eventually("the variables", async || {
+    eventually("the variables", async || {
         let found = search("variables", json!({"page": {"limit": 5}})).await.expect(200).json();
-        (found["page"]["totalItems"] == 40).then_some(found)
+        (found["page"]["totalItems"] == 40).then_some(())
     })
     .await;
     let filter = |what: Value| json!({"filter": what, "page": page});
@@ -309,45 +307,6 @@ async fn searches_that_ask_too_much() {
         assert!([200, 400].contains(&search(what, filter(like)).await.status), "{what}");
     }
 
-    // Cursors from elsewhere, bent, or made up.
-    let cursor = first["page"]["endCursor"].as_str().unwrap();
-    search("variables", json!({"page": {"after": cursor}})).await.expect(200);
-    let bent = |value: &Value| BASE64_STANDARD.encode(value.to_string());
-    let mut parts: Value = serde_json::from_slice(&BASE64_STANDARD.decode(cursor).unwrap()).unwrap();
-    let of_other = search("process-instances", json!({"page": {"limit": 1}})).await.expect(200).json();
-    let mut wrong = vec![of_other["page"]["endCursor"].as_str().unwrap().to_owned()];
-    wrong.extend(["", "x", "AAAA", "W10=", "' OR 1=1 --"].map(str::to_owned));
-    wrong.push("A".repeat(1 << 20));
-    wrong.push(bent(&json!([parts[0], parts[1], parts[1]])));
-    wrong.push(bent(&json!([[parts[0]], parts[1]])));
-    parts[1] = json!("1; DROP TABLE variable");
-    wrong.push(bent(&parts));
-    for cursor in wrong {
-        for name in ["after", "before"] {
-            let answer = search("variables", json!({"page": {name: cursor}})).await;
-            refused(&answer, 400, &format!("page.{name}"));
-        }
-    }
-    // What looks like a query is a value, or a name that is not known.
-    for text in [
-        "b' OR '1'='1",
-        "b\" OR \"1\"=\"1",
-        "b'; DROP TABLE variable; --",
-        "b\\",
-        "%",
-        "{\"$ne\": null}",
-        "\u{0}",
-    ] {
-        let found = search("variables", filter(json!({"value": text}))).await.expect(200).json();
-        assert_eq!(found["items"], json!([]), "{text}");
-    }
-    refused(
-        &search("variables", json!({"sort": [{"field": "name; DROP TABLE variable"}]})).await,
-        400,
-        "sort[0].field",
-    );
-    refused(&search("variables", filter(json!({"name\" OR 1=1 --": "x"}))).await, 400, "filter");
-    refused(&search("variables", filter(json!({"name": {"$where": "1=1"}}))).await, 400, "filter.name");
     let found = search("variables", json!({})).await.expect(200).json();
     assert_eq!(found["page"]["totalItems"], 40);
     lives_on(&server).await;

@@ -12,7 +12,7 @@ mod http;
 mod life;
 mod limits;
 mod load;
-#[path = "../../../../tests/stores/opensearch/node.rs"]
+#[path = "../../../../tests/stores/node.rs"]
 mod node;
 #[allow(dead_code, reason = "the tests of the store use the rest")]
 #[path = "../../../../tests/stores/postgres/server.rs"]

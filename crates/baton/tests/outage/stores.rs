@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::http;
-use crate::node::Node;
+use crate::node::{Node, Product};
 use crate::postgres;
 use crate::proxy::{Mode, Proxy};
 use crate::small_disk::SmallDisk;
@@ -368,7 +368,7 @@ impl Store for Opensearch {
     async fn end(&mut self, fault: Fault) {
         match fault {
             Fault::AwayFromTheStart => {
-                let node = Node::start_at(self.directory.path(), self.port);
+                let node = Node::start_at(Product::Opensearch, self.directory.path(), self.port);
                 self.node = Some(node.expect("there is one to start"));
             }
             Fault::RefusesOne => self.set_searchable_length(8191).await,

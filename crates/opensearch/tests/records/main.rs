@@ -1,9 +1,9 @@
-//! The exporter of records, with a real OpenSearch node of one's own. Where Maven or a JDK is missing, this prints that
-//! it was not run. It has no harness, so that not having run never counts as a passed test.
+//! The exporter of records, with a real node of OpenSearch, and then of Elasticsearch. Where Maven or a JDK is missing, this
+//! prints that it was not run. It has no harness, so that not having run never counts as a passed test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
-#[path = "../../../../tests/stores/opensearch/node.rs"]
+#[path = "../../../../tests/stores/node.rs"]
 mod node;
 mod record;
 
@@ -11,24 +11,28 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use export::Exporter;
-use node::Node;
+use node::{Node, Product};
 use opensearch::{Blocking, Method, Options, RecordExporter, RecordOptions};
 use protocol::{Document, Intent, MessageRecord, Name, Record};
 use record::{record, variable};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let (products, filter) = Product::wanted();
     if !"records_are_documents".contains(&filter) {
         return ExitCode::SUCCESS;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let Some(mut node) = Node::start(directory.path()) else {
-        println!("opensearch: not run, there is no Maven or no JDK");
-        return ExitCode::SUCCESS;
-    };
-    records_are_documents(&mut node);
-    println!("opensearch: 1 passed, 0 failed");
+    for product in products {
+        let name = product.name();
+        let directory = tempfile::tempdir().unwrap();
+        match Node::start(product, directory.path()) {
+            Ok(mut node) => {
+                records_are_documents(&mut node);
+                println!("{name}: 1 passed, 0 failed");
+            }
+            Err(reason) => println!("{name}: not run, {reason}"),
+        }
+    }
     ExitCode::SUCCESS
 }
 

@@ -1,5 +1,6 @@
-//! The store over HTTP, with a real OpenSearch node of one's own. Where Maven or a JDK is missing, this prints that it
-//! was not run. It has no harness, so that not having run never counts as a passed test.
+//! The store over HTTP, with a real node of OpenSearch, and then of Elasticsearch; arguments pick one of them, and tests. Where
+//! Maven or a JDK is missing, this prints that it was not run. It has no harness, so that not having run never counts as
+//! a passed test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
@@ -11,7 +12,7 @@ mod limits;
 #[path = "../stores/model.rs"]
 #[expect(dead_code, reason = "another store has tests that this one has not")]
 mod model;
-#[path = "../../../../tests/stores/opensearch/node.rs"]
+#[path = "../../../../tests/stores/node.rs"]
 mod node;
 mod repeating;
 #[path = "../stores/retention.rs"]
@@ -24,7 +25,7 @@ mod suite;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use node::Node;
+use node::{Node, Product};
 use opensearch::{Blocking, Method};
 use secondary::{
     Cleaner, OpensearchCleaner, OpensearchOptions, OpensearchReader, OpensearchWriter, Reader, Writer,
@@ -56,26 +57,38 @@ const CASES: &[Case] = &[
 ];
 
 fn main() -> ExitCode {
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let (products, filter) = Product::wanted();
     let cases: Vec<_> = CASES.iter().filter(|(name, _)| name.contains(&filter)).collect();
+    let mut failed = 0;
+    for product in products {
+        failed += run(product, &cases);
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs tests on a node of their own. Returns how many failed.
+fn run(product: Product, cases: &[&Case]) -> usize {
     if cases.is_empty() {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let directory = tempfile::tempdir().unwrap();
-    let Some(mut node) = Node::start(directory.path()) else {
-        println!("opensearch: not run, there is no Maven or no JDK");
-        return ExitCode::SUCCESS;
+    let mut node = match Node::start(product, directory.path()) {
+        Ok(node) => node,
+        Err(reason) => {
+            println!("{}: not run, {reason}", product.name());
+            return 0;
+        }
     };
     let mut failed = 0;
-    for (name, case) in &cases {
+    for (name, case) in cases {
         let began = std::time::Instant::now();
         let passed = catch_unwind(AssertUnwindSafe(|| case(&mut node))).is_ok();
         failed += usize::from(!passed);
         let outcome = if passed { "ok" } else { "FAILED" };
         println!("test {name} ... {outcome} ({:.1} s)", began.elapsed().as_secs_f32());
     }
-    println!("opensearch: {} passed, {failed} failed", cases.len() - failed);
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    println!("{}: {} passed, {failed} failed", product.name(), cases.len() - failed);
+    failed
 }
 
 /// Indices of one test.

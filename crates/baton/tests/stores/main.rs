@@ -1,12 +1,17 @@
-//! The program with a real OpenSearch node: as secondary storage, from deployment to deletion; and as the target of records beside
-//! the embedded store. Where Maven or a JDK is missing, this prints that it was not run. It has no harness, so that
-//! not having run never counts as a passed test.
+//! The program with each store: what looks like a query over REST with all of them (`hostile`); and with a real node of OpenSearch,
+//! and then of Elasticsearch, as secondary storage, from deployment to deletion, and as the target of records beside the
+//! embedded store. Arguments pick stores by their names. Where PostgreSQL, Maven or a JDK is missing, this prints that it was
+//! not run. It has no harness, so that not having run never counts as a passed test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+mod hostile;
 #[path = "../outage/http.rs"]
 mod http;
-#[path = "../../../../tests/stores/opensearch/node.rs"]
+#[path = "../../../../tests/stores/node.rs"]
 mod node;
+#[allow(dead_code, reason = "the tests of the store use the rest")]
+#[path = "../../../../tests/stores/postgres/server.rs"]
+mod postgres;
 #[path = "../crash/server.rs"]
 #[expect(dead_code, reason = "this server is not killed")]
 mod server;
@@ -15,7 +20,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use client::{Resource, RestClient, RestOptions};
-use node::Node;
+use node::{Node, Product};
 use serde_json::{Value, json};
 use server::{Data, Server};
 
@@ -23,25 +28,64 @@ use server::{Data, Server};
 const PATIENCE: Duration = Duration::from_secs(45);
 
 fn main() -> ExitCode {
-    if std::env::args()
-        .skip(1)
-        .any(|argument| !argument.starts_with('-') && !"opensearch".contains(&argument))
-    {
-        return ExitCode::SUCCESS;
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let Some(node) = Node::start(directory.path()) else {
-        println!("opensearch: not run, there is no Maven or no JDK");
-        return ExitCode::SUCCESS;
-    };
+    let wanted: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    runtime.block_on(async {
-        everything_is_found_until_it_is_removed(&node).await;
-        println!("test everything_is_found_until_it_is_removed ... ok");
-        records_go_beside_the_embedded_store(&node).await;
-        println!("test records_go_beside_the_embedded_store ... ok");
-    });
+    if is_wanted("sqlite") {
+        runtime.block_on(searches_mean_what_they_say(vec![]));
+        println!("sqlite: 1 passed, 0 failed");
+    }
+    if is_wanted("postgres") {
+        match postgres::programs() {
+            Some(programs) => {
+                let server = postgres::Server::start(&programs);
+                runtime.block_on(searches_mean_what_they_say(vec![
+                    "secondary_storage.kind=postgres".to_owned(),
+                    format!("secondary_storage.postgres.url={}", server.url()),
+                ]));
+                println!("postgres: 1 passed, 0 failed");
+            }
+            None => println!("postgres: not run, no PostgreSQL was found (set POSTGRES_BIN)"),
+        }
+    }
+    for product in [Product::Opensearch, Product::Elasticsearch] {
+        let name = product.name();
+        if !is_wanted(name) {
+            continue;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        match Node::start(product, directory.path()) {
+            Ok(node) => {
+                runtime.block_on(searches_mean_what_they_say(on(&node, "hostile")));
+                runtime.block_on(everything_is_found_until_it_is_removed(&node));
+                runtime.block_on(records_go_beside_the_embedded_store(&node));
+                println!("{name}: 3 passed, 0 failed");
+            }
+            Err(reason) => println!("{name}: not run, {reason}"),
+        }
+    }
     ExitCode::SUCCESS
+}
+
+/// Settings for a node as secondary storage, with indices of one test.
+fn on(node: &Node, prefix: &str) -> Vec<String> {
+    vec![
+        "secondary_storage.kind=opensearch".to_owned(),
+        format!("secondary_storage.opensearch.urls={}", node.url()),
+        format!("secondary_storage.opensearch.index_prefix={prefix}"),
+        "secondary_storage.opensearch.number_of_replicas=0".to_owned(),
+    ]
+}
+
+async fn searches_mean_what_they_say(settings: Vec<String>) {
+    let data = Data::new();
+    let mut server = Server::spawn(&data, &settings);
+    server.ready().await;
+    let site = Site::of(&server);
+    site.prepared().await;
+    hostile::searches_mean_what_they_say(&site).await;
+    server.stop().await;
+    assert_eq!(data.logged("panicked") + data.logged("ERROR"), 0);
 }
 
 /// A process of one element between its start and its end.
@@ -113,6 +157,17 @@ impl Site {
         Self { client: RestClient::new(options).unwrap(), rest }
     }
 
+    /// Until the indices are made, searches are told to wait.
+    async fn prepared(&self) {
+        let search = json!({ "filter": { "processDefinitionId": "errand" } });
+        let ask = || http::ask(&self.rest, "POST", "/v2/process-definitions/search", Some(&search));
+        let end = Instant::now() + PATIENCE;
+        while ask().await.unwrap().status != 200 {
+            assert!(Instant::now() < end, "the indices are not made");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
     async fn deploy(&self) {
         let models = models();
         let resources: Vec<_> =
@@ -161,27 +216,17 @@ impl Site {
 
 async fn everything_is_found_until_it_is_removed(node: &Node) {
     let data = Data::new();
-    let settings = [
-        "secondary_storage.kind=opensearch".to_owned(),
-        format!("secondary_storage.opensearch.urls={}", node.url()),
-        "secondary_storage.opensearch.number_of_replicas=0".to_owned(),
+    let mut settings = on(node, "baton");
+    settings.extend([
         "secondary_storage.retention.enabled=true".to_owned(),
         "secondary_storage.retention.interval=1s".to_owned(),
         "secondary_storage.retention.rules=process_instances definition=brief keep=3s".to_owned(),
-    ];
+    ]);
     let mut server = Server::spawn(&data, &settings);
     server.ready().await;
     let site = Site::of(&server);
     site.deploy().await;
-    // Until the indices are made, searches are told to wait.
-    let search = json!({ "filter": { "processDefinitionId": "errand" } });
-    let end = Instant::now() + PATIENCE;
-    while http::ask(&site.rest, "POST", "/v2/process-definitions/search", Some(&search)).await.unwrap().status
-        != 200
-    {
-        assert!(Instant::now() < end, "the indices are not made");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    site.prepared().await;
 
     let errand = site.run("errand", json!({ "who": "ann", "text": "x".repeat(20_000) })).await;
     let of_errand = json!({ "processInstanceKey": errand });

@@ -1,14 +1,49 @@
-//! An OpenSearch node for tests: `Node.java` with what `pom.xml` names, started and stopped here.
+//! A node of OpenSearch or Elasticsearch for tests: the `Node.java` of a folder with what its `pom.xml` names, started and
+//! stopped here.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/stores/opensearch");
+/// What a node is a node of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    Opensearch,
+    Elasticsearch,
+}
+
+impl Product {
+    /// Its name on the command line and in results, and that of its folder.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opensearch => "opensearch",
+            Self::Elasticsearch => "elasticsearch",
+        }
+    }
+
+    fn folder(self) -> PathBuf {
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/stores")).join(self.name())
+    }
+
+    /// Those that the command line names, all if none; and what else it says, a part of the names of tests.
+    #[allow(dead_code, reason = "not every test takes all")]
+    pub fn wanted() -> (Vec<Self>, String) {
+        let all = [Self::Opensearch, Self::Elasticsearch];
+        let (mut wanted, mut filter) = (Vec::new(), String::new());
+        for argument in std::env::args().skip(1).filter(|argument| !argument.starts_with('-')) {
+            match all.iter().find(|product| product.name() == argument) {
+                Some(product) => wanted.push(*product),
+                None => filter = argument,
+            }
+        }
+        (if wanted.is_empty() { all.to_vec() } else { wanted }, filter)
+    }
+}
 
 /// A node at work.
 pub struct Node {
+    product: Product,
     classpath: String,
     directory: PathBuf,
     port: u16,
@@ -23,20 +58,21 @@ impl Node {
         })
     }
 
-    /// Starts a node on any port; `None` if it is not possible.
+    /// Starts a node on any port; says why if it is not possible.
     #[allow(dead_code, reason = "not every test leaves the port to the node")]
-    pub fn start(directory: &Path) -> Option<Self> {
-        Self::start_at(directory, 0)
+    pub fn start(product: Product, directory: &Path) -> Result<Self, String> {
+        Self::start_at(product, directory, 0)
     }
 
     /// Starts a node on a port.
-    pub fn start_at(directory: &Path, port: u16) -> Option<Self> {
+    pub fn start_at(product: Product, directory: &Path, port: u16) -> Result<Self, String> {
         if !Self::is_possible() {
-            return None;
+            return Err("there is no Maven or no JDK".to_owned());
         }
-        let mut node = Self { classpath: classpath(), directory: directory.to_owned(), port, process: None };
+        let classpath = classpath(product)?;
+        let mut node = Self { product, classpath, directory: directory.to_owned(), port, process: None };
         node.resume();
-        Some(node)
+        Ok(node)
     }
 
     #[allow(dead_code, reason = "who has chosen the port knows it")]
@@ -55,7 +91,7 @@ impl Node {
                 "-cp",
                 &self.classpath,
             ])
-            .arg(Path::new(FOLDER).join("Node.java"))
+            .arg(self.product.folder().join("Node.java"))
             .arg(&self.directory)
             .arg(self.port.to_string())
             .stdin(Stdio::piped())
@@ -89,15 +125,15 @@ impl Drop for Node {
 }
 
 /// What Maven fetches, asked once for each `pom.xml`.
-fn classpath() -> String {
-    let pom = Path::new(FOLDER).join("pom.xml");
+fn classpath(product: Product) -> Result<String, String> {
+    let pom = product.folder().join("pom.xml");
     let mut hasher = DefaultHasher::new();
     std::fs::read(&pom).expect("pom.xml can be read").hash(&mut hasher);
-    let known =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("opensearch-{:016x}.classpath", hasher.finish()));
+    let name = format!("{}-{:016x}.classpath", product.name(), hasher.finish());
+    let known = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let is_whole = |text: &String| text.split(':').all(|path| Path::new(path).exists());
     if let Some(text) = std::fs::read_to_string(&known).ok().filter(is_whole) {
-        return text;
+        return Ok(text);
     }
     let file = known.with_extension(std::process::id().to_string());
     let output = Command::new("mvn")
@@ -107,7 +143,9 @@ fn classpath() -> String {
         .arg(&pom)
         .output()
         .expect("mvn can be started");
-    assert!(output.status.success(), "mvn: {}", String::from_utf8_lossy(&output.stdout));
+    if !output.status.success() {
+        return Err(format!("Maven fetches nothing: {}", String::from_utf8_lossy(&output.stdout)));
+    }
     std::fs::rename(&file, &known).expect("the classpath can be kept");
-    std::fs::read_to_string(&known).expect("the classpath can be read")
+    Ok(std::fs::read_to_string(&known).expect("the classpath can be read"))
 }
