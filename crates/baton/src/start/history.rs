@@ -27,6 +27,9 @@ fn retention(config: &Config) -> Retention {
 /// How often it looks for what somebody asked to delete.
 const DELETION_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How often the room of what was deleted is given back if nothing goes by age.
+const RECLAIM_INTERVAL: Duration = Duration::from_mins(10);
+
 /// Sweeps until `stop`.
 pub(super) fn keep(
     config: &Config,
@@ -39,23 +42,32 @@ pub(super) fn keep(
     run(sweeper, section.enabled.then_some(section.interval), stop)
 }
 
-async fn sweep(sweeper: &Sweeper, now_ms: i64, by_age: bool) -> Result<Swept, StoreError> {
+async fn sweep(sweeper: &Sweeper, by_age: bool, reclaims: bool) -> Result<Swept, StoreError> {
     let deleted = sweeper.sweep_deleted().await?;
-    let old = if by_age { sweeper.sweep(now_ms).await? } else { Swept::default() };
+    let mut old = Swept::default();
+    if by_age {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        old = sweeper.sweep(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)).await?;
+    } else if reclaims {
+        sweeper.reclaim().await?;
+    }
     Ok(Swept { things: deleted.things + old.things, rows: deleted.rows + old.rows })
 }
 
 async fn run(sweeper: Sweeper, interval: Option<Duration>, stop: CancellationToken) {
     let mut failing = false;
     let mut swept_at = Instant::now();
+    let mut reclaimed_at = Instant::now();
     while stop.run_until_cancelled(tokio::time::sleep(DELETION_INTERVAL)).await.is_some() {
         let by_age = interval.is_some_and(|interval| swept_at.elapsed() >= interval);
         if by_age {
             swept_at = Instant::now();
         }
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
-        match stop.run_until_cancelled(sweep(&sweeper, now_ms, by_age)).await {
+        let reclaims = interval.is_none() && reclaimed_at.elapsed() >= RECLAIM_INTERVAL;
+        if reclaims {
+            reclaimed_at = Instant::now();
+        }
+        match stop.run_until_cancelled(sweep(&sweeper, by_age, reclaims)).await {
             None => return,
             Some(Ok(swept)) => {
                 failing = false;
@@ -75,9 +87,69 @@ async fn run(sweeper: Sweeper, interval: Option<Duration>, stop: CancellationTok
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use futures::FutureExt as _;
+    use futures::future::BoxFuture;
+    use protocol::PartitionId;
     use secondary::model::history::KINDS;
+    use secondary::model::{ColumnId, Entity};
+    use secondary::{Found, Reader, Row, Search, Statistics, Value};
 
     use super::*;
+
+    /// A store with nothing in it; counts how often room is given back.
+    #[derive(Clone, Default)]
+    struct Empty(Arc<AtomicU32>);
+
+    impl Reader for Empty {
+        fn search(&self, _: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+            async { Ok(Found::default()) }.boxed()
+        }
+
+        fn statistics(&self, _: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
+            async { Ok(Vec::new()) }.boxed()
+        }
+
+        fn position(&self, _: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
+            async { Ok(0) }.boxed()
+        }
+    }
+
+    impl Cleaner for Empty {
+        fn open(&mut self) -> Result<(), StoreError> {
+            Ok(())
+        }
+
+        fn remove(
+            &mut self,
+            _: &'static Entity,
+            _: ColumnId,
+            _: &[Value],
+            _: u32,
+        ) -> Result<u64, StoreError> {
+            Ok(0)
+        }
+
+        fn reclaim(&mut self) -> Result<bool, StoreError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(false)
+        }
+    }
+
+    #[tokio::test]
+    async fn room_is_given_back_without_ages_too() {
+        let store = Empty::default();
+        let sweeper =
+            Sweeper::new(Arc::new(store.clone()), Box::new(store.clone()), retention(&Config::default()));
+        let mut counts = Vec::new();
+        for (by_age, reclaims) in [(false, false), (false, true), (true, false), (true, true)] {
+            sweep(&sweeper, by_age, reclaims).await.unwrap();
+            counts.push(store.0.swap(0, Ordering::Relaxed));
+        }
+        assert_eq!(counts, [0, 1, 1, 1]);
+    }
 
     #[test]
     fn every_kind_has_an_age() {

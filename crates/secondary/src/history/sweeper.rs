@@ -57,8 +57,14 @@ impl Sweeper {
                 self.sweep_filter(kind, filter, &mut swept).await?;
             }
         }
-        while self.work(|cleaner| cleaner.reclaim()).await? {}
+        self.reclaim().await?;
         Ok(swept)
+    }
+
+    /// Gives back the room of what was removed.
+    pub async fn reclaim(&self) -> Result<(), StoreError> {
+        while self.work(|cleaner| cleaner.reclaim()).await? {}
+        Ok(())
     }
 
     /// Removes what somebody asked to delete, however old it is.

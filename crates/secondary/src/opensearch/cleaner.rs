@@ -1,4 +1,5 @@
-//! Removing rows.
+//! Removing rows. What was changed lately leaves a mark, so that a request that arrives late does not bring it back; see
+//! `remove.painless`.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +7,7 @@ use opensearch::{Blocking, Method};
 use serde_json::{Value as Json, json};
 
 use super::row::to_json;
-use super::schema::DELETED;
+use super::schema::{DELETED, REMOVE};
 use super::{OpensearchOptions, condition, expect, unanswered};
 use crate::model::{ColumnId, Entity};
 use crate::store::{Cleaner, StoreError};
@@ -36,6 +37,11 @@ impl OpensearchCleaner {
         Self { options, client: None, marks_kept: MARKS_KEPT, forgot_at: None }
     }
 
+    /// What was sent before this moment has arrived.
+    fn forgotten(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.marks_kept.as_millis() as u64)
+    }
+
     /// Keeps marks of deleted rows for this long.
     #[must_use]
     pub fn keeping_marks(self, marks_kept: Duration) -> Self {
@@ -61,12 +67,16 @@ impl Cleaner for OpensearchCleaner {
         };
         let column = &entity.columns[column as usize];
         let values: Vec<Json> = values.iter().filter_map(|value| to_json(value, column.kind)).collect();
-        let body = json!({ "query": condition::one_of(column, values) });
+        let now = export::now_ms();
+        let body = json!({
+            "query": condition::one_of(column, values),
+            "script": { "id": REMOVE.id(&self.options), "params": { "now": now, "before": self.forgotten(now) } },
+        });
         let mut removed = 0;
         for _ in 0..ATTEMPTS_MAX {
             // Without the refresh, what is gone would be found once more, and the rest not be looked for.
             let path = format!(
-                "/{}/_delete_by_query?conflicts=proceed&refresh=true&max_docs={}",
+                "/{}/_update_by_query?conflicts=proceed&refresh=true&max_docs={}",
                 self.options.alias(entity),
                 u64::from(limit) - removed
             );
@@ -74,7 +84,8 @@ impl Cleaner for OpensearchCleaner {
             if let Some(failure) = answer["failures"].get(0) {
                 return Err(StoreError::Unavailable(failure.to_string()));
             }
-            removed += answer["deleted"].as_u64().unwrap_or(0);
+            let number = |name: &str| answer[name].as_u64().unwrap_or(0);
+            removed += number("updated") + number("deleted");
             if answer["version_conflicts"] == 0 || removed >= u64::from(limit) {
                 return Ok(removed);
             }
@@ -90,7 +101,7 @@ impl Cleaner for OpensearchCleaner {
         let Some(client) = &self.client else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
-        let before = export::now_ms().saturating_sub(self.marks_kept.as_millis() as u64);
+        let before = self.forgotten(export::now_ms());
         let body = json!({ "query": { "range": { DELETED: { "lt": before } } } });
         let path = format!("/{}-*/_delete_by_query?conflicts=proceed", self.options.index_prefix);
         expect(&client.json(Method::POST, &path, Some(&body)).map_err(unanswered)?)?;

@@ -11,10 +11,10 @@ use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and entities that are added need no new number.
 const VERSION: u64 = 2;
-/// Number of the script that is in use. A release that changes it takes the next one, since the former release may
-/// still be at work.
-const SCRIPT_VERSION: u32 = 2;
-const SCRIPT: &str = include_str!("apply.painless");
+/// Makes changes.
+pub(super) const APPLY: Script = Script { name: "apply-3", source: include_str!("apply.painless") };
+/// Removes rows.
+pub(super) const REMOVE: Script = Script { name: "remove-1", source: include_str!("remove.painless") };
 /// Above what templates have that are there for everything.
 const TEMPLATE_PRIORITY: u32 = 500;
 /// The writer makes visible what it has written; this is for what is changed by hand.
@@ -23,15 +23,34 @@ const REFRESH_INTERVAL: &str = "30s";
 /// Marks what is left of a row that was deleted: when, Unix milliseconds. See `apply.painless`.
 pub(super) const DELETED: &str = "deleted";
 
+/// A script that is stored. A release that changes it takes the next number, since the former release may still be at work.
+pub(super) struct Script {
+    name: &'static str,
+    source: &'static str,
+}
+
+impl Script {
+    /// How it is called.
+    pub fn id(&self, options: &OpensearchOptions) -> String {
+        format!("{}-{}", options.index_prefix, self.name)
+    }
+
+    /// Stores it, unless it is there.
+    fn store(&self, client: &Blocking, options: &OpensearchOptions) -> Result<(), StoreError> {
+        let path = format!("/_scripts/{}", self.id(options));
+        let stored = found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
+        let source = stored.as_ref().and_then(|body| body["script"]["source"].as_str());
+        if source == Some(self.source) {
+            return Ok(());
+        }
+        put(client, &path, &json!({ "script": { "lang": "painless", "source": self.source } }))
+    }
+}
+
 /// An index as it shall be.
 struct Index {
     alias: String,
     properties: Map<String, Json>,
-}
-
-/// The name of the script that makes changes.
-pub(super) fn script(options: &OpensearchOptions) -> String {
-    format!("{}-apply-{SCRIPT_VERSION}", options.index_prefix)
 }
 
 /// Makes what is missing. Repeating is harmless, and so is doing it from several sides.
@@ -50,11 +69,8 @@ pub(super) fn prepare(client: &Blocking, options: &OpensearchOptions) -> Result<
     for index in indices(options) {
         make(client, options, &index, &mappings, &templates)?;
     }
-    let script_path = format!("/_scripts/{}", script(options));
-    let source = found(&get(&script_path)?)?.map(|body| body["script"]["source"].clone());
-    if source.as_ref().and_then(Json::as_str) != Some(SCRIPT) {
-        let body = json!({ "script": { "lang": "painless", "source": SCRIPT } });
-        put(client, &script_path, &body)?;
+    for script in [APPLY, REMOVE] {
+        script.store(client, options)?;
     }
     if stored != Some(VERSION) {
         put(client, &version_path, &json!({ "version": VERSION }))?;

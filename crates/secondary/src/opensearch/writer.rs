@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 use super::row::{document_id, holds_too_long, to_json};
 use super::{OpensearchOptions, expect, schema, unanswered};
 use crate::change::{Batch, Change, Operation};
-use crate::model::{Entity, EntityId, Kind};
+use crate::model::{Entity, EntityId, Kind, history_deletion as deletion};
 use crate::store::{StoreError, Writer};
 
 /// How often a change is tried when another partition changes the same row.
@@ -88,20 +88,21 @@ impl OpensearchWriter {
         let mut bulk = Bulk::new(self.options.bulk);
         let mut sent = Vec::new();
         let mut touched = BTreeSet::new();
-        for change in batch.changes() {
-            let is_empty = change.values.is_empty() && change.increments.is_empty();
-            let is_void = is_empty && change.operation == Operation::Update;
-            if is_void || change.entity == EntityId::ElementCount {
-                continue;
+        for requests in [false, true] {
+            let is_request = |change: &&Change| (change.entity == deletion::ENTITY.id) == requests;
+            let is_nothing = |change: &Change| change.is_void() || change.entity == EntityId::ElementCount;
+            let changes = batch.changes().iter().filter(|change| !is_nothing(change));
+            for change in changes.filter(is_request) {
+                self.push(&mut bulk, session, change, position)?;
+                sent.push(change);
+                touched.insert(change.entity);
+                if bulk.is_full() {
+                    check(client, &mut bulk, &mut sent)?;
+                }
             }
-            self.push(&mut bulk, session, change, position)?;
-            sent.push(change);
-            touched.insert(change.entity);
-            if bulk.is_full() {
-                check(client, &mut bulk, &mut sent)?;
-            }
+            // Whoever finds that something is to be removed finds all of it.
+            check(client, &mut bulk, &mut sent)?;
         }
-        check(client, &mut bulk, &mut sent)?;
         self.refresh(client, &touched)?;
         self.store(client, position, session.epoch, Some(&session.version))
     }
@@ -143,7 +144,7 @@ impl OpensearchWriter {
         let names = |column: u8| entity.columns[column as usize].name.to_owned();
         let increments: Map<_, _> =
             change.increments.iter().map(|(column, by)| (names(*column), Json::from(*by))).collect();
-        let mut source = json!({ "script": { "id": schema::script(&self.options), "params": {
+        let mut source = json!({ "script": { "id": schema::APPLY.id(&self.options), "params": {
             "operation": operation,
             "now": export::now_ms(),
             "partition": self.partition.to_string(),

@@ -52,6 +52,11 @@ const CASES: &[Case] = &[
     ("repeated_batches_count_once", repeating::repeated_batches_count_once),
     ("what_arrives_late_changes_nothing", repeating::what_arrives_late_changes_nothing),
     ("what_was_deleted_does_not_come_back", repeating::what_was_deleted_does_not_come_back),
+    (
+        "what_belonged_to_a_deleted_instance_does_not_come_back",
+        repeating::what_belonged_to_a_deleted_instance_does_not_come_back,
+    ),
+    ("a_request_to_delete_is_seen_last", repeating::a_request_to_delete_is_seen_last),
     ("positions_are_those_of_what_can_be_found", repeating::positions_are_those_of_what_can_be_found),
     ("nothing_is_lost_when_the_node_dies", repeating::nothing_is_lost_when_the_node_dies),
 ];

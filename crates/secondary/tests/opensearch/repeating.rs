@@ -1,12 +1,17 @@
 //! What comes twice, late, or while the node is away.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use opensearch::Method;
-use secondary::model::{batch_operation as operation, process_instance as instance};
-use secondary::{Batch, Cleaner as _, Filter, OpensearchCleaner, RowId, StoreError, Value, Writer as _};
+use secondary::model::history::PROCESS_INSTANCES;
+use secondary::model::{
+    Kind, batch_operation as operation, history_deletion as deletion, process_instance as instance, variable,
+};
+use secondary::{
+    Batch, Cleaner as _, Filter, OpensearchCleaner, Retention, RowId, StoreError, Sweeper, Value, Writer as _,
+};
 use serde_json::json;
 
 use crate::Opensearch;
@@ -178,6 +183,96 @@ pub fn what_was_deleted_does_not_come_back(node: &mut Node) {
         store.ask(Method::POST, "/shared-process_instance/_refresh", None);
         assert_eq!(marks(), left);
     }
+}
+
+/// Rows of an instance, one of each kind that goes with it.
+fn parts_of(key: u64, batch: &mut Batch) {
+    for (number, (entity, column)) in PROCESS_INSTANCES.parts.iter().enumerate() {
+        let id = key * 100 + number as u64;
+        let id = match entity.columns[0].kind {
+            Kind::Text => RowId::Text(id.to_string().as_str().into()),
+            _ => RowId::Key(id),
+        };
+        batch.insert(entity, id).set(*column, key);
+    }
+}
+
+/// Something of an instance that was deleted is sent once more, or arrives late: by the session that wrote it, or by one
+/// before that.
+pub fn what_belonged_to_a_deleted_instance_does_not_come_back(node: &mut Node) {
+    let store = Opensearch::emptied(node);
+    let left = || {
+        store.ask(Method::POST, "/shared-*/_refresh", None);
+        let parts = PROCESS_INSTANCES.parts.iter();
+        let found = parts.flat_map(|(entity, _)| {
+            block_on(store.reader().search(search(entity, Filter::everything()))).unwrap().rows
+        });
+        found.map(|row| row[0].clone()).collect::<Vec<_>>()
+    };
+    let parts = PROCESS_INSTANCES.parts.len();
+    let (mut first, mut second) = (Batch::default(), Batch::default());
+    parts_of(1, &mut first);
+    parts_of(2, &mut second);
+    let (mut earliest, mut late) = (store.writer(), store.writer());
+    earliest.open().unwrap();
+    late.open().unwrap();
+    late.write(&first, 1).unwrap();
+    let mut next = store.writer();
+    next.open().unwrap();
+    next.write(&second, 2).unwrap();
+    assert_eq!(left().len(), 2 * parts);
+    let mut batch = Batch::default();
+    for key in [1_u64, 2] {
+        batch
+            .insert(&deletion::ENTITY, RowId::Key(key))
+            .set(deletion::TYPE, "PROCESS_INSTANCE")
+            .set(deletion::RESOURCE_KEY, key);
+    }
+    next.write(&batch, 3).unwrap();
+    let sweeper = Sweeper::new(Arc::from(store.reader()), store.cleaner(), Retention::default());
+    assert_eq!(block_on(sweeper.sweep_deleted()).unwrap().rows, 2 * parts as u64);
+    assert_eq!(left(), []);
+    // The very batch that wrote it.
+    assert!(late.write(&first, 1).is_err());
+    assert_eq!(left(), []);
+    // One with other borders that was not acknowledged, so that the session after it wrote the rows.
+    assert!(earliest.write(&second, 9).is_err());
+    assert_eq!(left(), []);
+    // What comes after all of that is something new.
+    next.write(&first, 4).unwrap();
+    assert_eq!(left().len(), parts);
+
+    // What was not changed lately leaves nothing.
+    let count = || {
+        store.ask(Method::POST, "/shared-*/_refresh", None);
+        store.ask(Method::GET, "/shared-variable/_count", None)["count"].clone()
+    };
+    assert_eq!(count(), 2);
+    std::thread::sleep(Duration::from_millis(2));
+    let mut cleaner = OpensearchCleaner::new(store.0.clone()).keeping_marks(Duration::ZERO);
+    cleaner.open().unwrap();
+    assert_eq!(cleaner.remove(&variable::ENTITY, variable::INSTANCE_KEY, &[1_u64.into()], 10).unwrap(), 1);
+    assert_eq!(count(), 1);
+}
+
+/// Whoever finds the request to delete something must find all of it, or what is written after it stays for ever.
+pub fn a_request_to_delete_is_seen_last(node: &mut Node) {
+    let store = Opensearch::emptied(node);
+    let mut batch = Batch::default();
+    batch.insert(&deletion::ENTITY, RowId::Key(1)).set(deletion::TYPE, "PROCESS_INSTANCE");
+    batch.insert(&instance::ENTITY, RowId::Key(2)).set(instance::START, "no moment");
+    let mut writer = store.writer();
+    writer.open().unwrap();
+    let error = writer.write(&batch, 1).unwrap_err();
+    assert!(matches!(error, StoreError::Refused { .. }), "{error}");
+    let seen = || {
+        store.ask(Method::POST, "/shared-*/_refresh", None);
+        block_on(store.reader().search(search(&deletion::ENTITY, Filter::everything()))).unwrap().rows.len()
+    };
+    assert_eq!(seen(), 0);
+    batch.update(&instance::ENTITY, RowId::Key(2)).set(instance::START, 1_i64);
+    writer.write(&batch, 1).unwrap();
+    assert_eq!(seen(), 1);
 }
 
 pub fn positions_are_those_of_what_can_be_found(node: &mut Node) {
