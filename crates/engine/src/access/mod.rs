@@ -13,7 +13,8 @@ pub(crate) mod rights;
 use std::sync::Arc;
 
 use protocol::{
-    Access, Caller, Command, Name, PermissionType, Rejection, RejectionType, ResourceType, UserTaskProperty,
+    Access, Caller, Command, HistoryKind, HistoryOwner, Name, PermissionType, Rejection, RejectionType,
+    ResourceType, UserTaskProperty,
 };
 use state::StateError;
 
@@ -100,29 +101,59 @@ impl Work<'_> {
         (caller.checks_authorizations || caller.checks_tenants).then(|| Arc::clone(caller))
     }
 
-    /// Whether something of a tenant may be known to exist to somebody; to nobody in particular, everything.
-    pub fn knows_tenant(&mut self, caller: Option<&Caller>, tenant_id: &Name) -> Result<bool, StateError> {
-        let Some(caller) = caller.filter(|caller| caller.checks_tenants) else { return Ok(true) };
-        Ok(self.standing(&caller.principal)?.tenants.contains(tenant_id))
+    /// Whether something of a tenant may be known to exist to somebody.
+    pub fn knows_tenant(&mut self, caller: &Caller, tenant_id: &Name) -> Result<bool, StateError> {
+        Ok(!caller.checks_tenants || self.standing(&caller.principal)?.tenants.contains(tenant_id))
+    }
+
+    /// Whether somebody may do something with what is of a tenant; nobody in particular may do everything.
+    pub fn may(
+        &mut self,
+        caller: Option<&Caller>,
+        tenant_id: &Name,
+        need: &Need,
+    ) -> Result<bool, StateError> {
+        let Some(caller) = caller else { return Ok(true) };
+        if !self.knows_tenant(caller, tenant_id)? {
+            return Ok(false);
+        }
+        Ok(!caller.checks_authorizations || self.is_allowed(&caller.principal, need)?)
     }
 
     /// Whether somebody may work on the jobs of a process instance.
     pub fn may_work_on(&mut self, caller: &Caller, instance: &Instance) -> Result<bool, StateError> {
         let need = Need::process(PermissionType::UpdateProcessInstance, &instance.process_id);
-        if !self.knows_tenant(Some(caller), &instance.tenant_id)? {
-            return Ok(false);
-        }
-        Ok(!caller.checks_authorizations || self.is_allowed(&caller.principal, &need)?)
+        self.may(Some(caller), &instance.tenant_id, &need)
+    }
+
+    /// Whether somebody may see a process instance.
+    pub fn may_see(&mut self, caller: Option<&Caller>, instance: &Instance) -> Result<bool, StateError> {
+        let need = Need::process(PermissionType::ReadProcessInstance, &instance.process_id);
+        self.may(caller, &instance.tenant_id, &need)
+    }
+
+    /// Whether somebody may see what is kept of something.
+    pub fn may_see_history(
+        &mut self,
+        caller: Option<&Caller>,
+        kind: HistoryKind,
+        owner: &HistoryOwner,
+    ) -> Result<bool, StateError> {
+        let id = &owner.definition_id;
+        let need = match kind {
+            HistoryKind::ProcessInstance => Need::process(PermissionType::ReadProcessInstance, id),
+            HistoryKind::DecisionInstance => {
+                Need::of(ResourceType::DecisionDefinition, PermissionType::ReadDecisionInstance, id.clone())
+            }
+        };
+        self.may(caller, &owner.tenant_id, &need)
     }
 
     pub(crate) fn check_demands(&mut self, caller: &Caller, demands: &Demands) -> Result<(), Failure> {
-        if caller.checks_tenants
-            && let Some(tenant_id) = demands.tenant_id.as_ref().filter(|id| !id.is_empty())
+        if let Some(tenant_id) = demands.tenant_id.as_ref().filter(|id| !id.is_empty())
+            && !self.knows_tenant(caller, tenant_id)?
         {
-            let standing = self.standing(&caller.principal)?;
-            if !standing.tenants.contains(tenant_id) {
-                return Err(not_assigned(demands, tenant_id).into());
-            }
+            return Err(not_assigned(demands, tenant_id).into());
         }
         if !caller.checks_authorizations {
             return Ok(());

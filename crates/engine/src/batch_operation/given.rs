@@ -1,9 +1,12 @@
 //! Items of a batch operation that were found in secondary storage.
 
-use protocol::{AddBatchItems, BatchOperationState, Rejection, Response};
+use protocol::{
+    AddBatchItems, BatchAction, BatchOperationItem, BatchOperationState, HistoryOwner, Rejection, Response,
+};
+use state::StateError;
 
 use super::has_ended;
-use super::row::BatchItem;
+use super::row::{BatchItem, BatchPlan};
 use crate::failure::Failure;
 use crate::work::Work;
 
@@ -30,19 +33,12 @@ impl Work<'_> {
             self.end_batch(key, operation, BatchOperationState::Failed);
             return Ok(Response::Done);
         }
-        let caller = self.tables.batch_plans.get(&key)?.and_then(|plan| plan.caller.clone());
+        let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(Response::Done) };
         let mut items = Vec::with_capacity(add.items.len());
         for (at, found) in add.items.iter().enumerate().filter(|(_, found)| found.item_key > operation.cursor)
         {
             let owner = add.owners.get(at);
-            // Whoever searched for them did so for nobody in particular.
-            let living = self.tables.instances.get(&found.process_instance_key)?;
-            let tenant_id = living
-                .map(|instance| instance.tenant_id.clone())
-                .or(owner.map(|owner| owner.tenant_id.clone()));
-            if let Some(tenant_id) = tenant_id
-                && !self.knows_tenant(caller.as_ref(), &tenant_id)?
-            {
+            if !self.may_be_item(&plan, found, owner)? {
                 continue;
             }
             self.tables.batch_items.put((key, found.item_key), BatchItem::new(found, owner.cloned()));
@@ -58,5 +54,28 @@ impl Work<'_> {
             self.tables.batch_operations.put(key, operation);
         }
         Ok(Response::Done)
+    }
+
+    /// Whoever searched did so for nobody in particular, so here is seen to it that items are what the one may see who asked:
+    /// else their number alone would tell of others' variables.
+    fn may_be_item(
+        &mut self,
+        plan: &BatchPlan,
+        found: &BatchOperationItem,
+        owner: Option<&HistoryOwner>,
+    ) -> Result<bool, StateError> {
+        let Some(caller) = plan.caller.as_ref() else { return Ok(true) };
+        match (&plan.action, owner) {
+            (BatchAction::DeleteHistory(kind), Some(owner)) => {
+                self.may_see_history(Some(caller), *kind, owner)
+            }
+            // Of a definition that is deleted, each that may not be is told of.
+            (BatchAction::DeleteWithResource(_), Some(owner)) => self.knows_tenant(caller, &owner.tenant_id),
+            _ => match self.tables.instances.get(&found.process_instance_key)? {
+                Some(instance) => self.may_see(Some(caller), &instance),
+                // It has ended meanwhile, and whose it was is forgotten.
+                None => Ok(!caller.checks_tenants && !caller.checks_authorizations),
+            },
+        }
     }
 }

@@ -36,7 +36,7 @@ impl Work<'_> {
             if matches!(plan.action, BatchAction::Cancel) && instance.parent.is_some() {
                 continue;
             }
-            if !self.knows_tenant(plan.caller.as_ref(), &instance.tenant_id)? {
+            if !self.may_see(plan.caller.as_ref(), &instance)? {
                 continue;
             }
             if !self.is_match(instance_key, &instance, &process, &plan.filter)? {

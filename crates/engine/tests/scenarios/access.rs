@@ -292,9 +292,9 @@ fn workers_get_the_jobs_that_they_may_work_on() {
 }
 
 #[test]
-fn items_of_a_batch_are_done_for_whoever_asked_for_it() {
+fn items_of_a_batch_are_what_whoever_asked_sees_and_may_do() {
     let mut harness = Harness::new();
-    for id in ["p", "q"] {
+    for id in ["p", "q", "r"] {
         harness
             .deploy(&[(&format!("{id}.bpmn"), &MODEL.replace("process p", &format!("process {id}")))])
             .unwrap();
@@ -302,22 +302,62 @@ fn items_of_a_batch_are_done_for_whoever_asked_for_it() {
     }
     let condition =
         || Condition { field: InstanceField::ProcessInstanceKey, test: Test::Greater(Operand::Integer(0)) };
-    let batch = || {
+    let batch = |search: Option<&str>| {
         Command::CreateBatchOperation(CreateBatchOperation {
-            search: None,
+            search: search.map(Name::from),
             action: BatchAction::Cancel,
             filter: InstanceFilter { all: vec![condition()], any: vec![] },
             operation_reference: None,
         })
     };
-    refused(run(&mut harness, ann(), batch()), P::CreateBatchOperationCancelProcessInstance, R::Batch, None);
+    let permission = P::CreateBatchOperationCancelProcessInstance;
+    refused(run(&mut harness, ann(), batch(None)), permission, R::Batch, None);
     allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[P::Create]);
-    let scope = Scope::Id("q".into());
-    allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, scope, &[P::CancelProcessInstance]);
-    run(&mut harness, ann(), batch()).unwrap();
-    let running: Vec<_> = harness.engine().tables().instances.scan(.., 9).unwrap();
-    assert_eq!(running.len(), 1);
-    assert_eq!(&*running[0].1.process_id, "p");
+    let allow = |harness: &mut Harness, id: &str, permission| {
+        allow(harness, (E::User, "ann"), R::ProcessDefinition, Scope::Id(id.into()), &[permission]);
+    };
+    let counts = |harness: &mut Harness, created: Result<Response, String>| {
+        let Ok(Response::BatchOperationCreated(created)) = created else { panic!("{created:?}") };
+        let key = created.batch_operation_key;
+        let QueryReply::BatchOperation(view) = harness.read(&Query::BatchOperation { key }).unwrap() else {
+            panic!("no batch operation")
+        };
+        (key, (view.total, view.completed, view.failed))
+    };
+    // What may be cancelled but not seen is no item, and not counted.
+    allow(&mut harness, "p", P::CancelProcessInstance);
+    let created = run(&mut harness, ann(), batch(None));
+    assert_eq!(counts(&mut harness, created).1, (0, 0, 0));
+    allow(&mut harness, "p", P::ReadProcessInstance);
+    allow(&mut harness, "q", P::ReadProcessInstance);
+    let created = run(&mut harness, ann(), batch(None));
+    assert_eq!(counts(&mut harness, created).1, (2, 1, 1));
+    let running = harness.engine().tables().instances.scan(.., 9).unwrap();
+    let ids: Vec<_> = running.iter().map(|(_, instance)| instance.process_id.to_string()).collect();
+    assert_eq!(ids, ["q", "r"]);
+    // The same of items that were found outside, where everybody's are found.
+    let (key, _) = {
+        let created = run(&mut harness, ann(), batch(Some("{}")));
+        counts(&mut harness, created)
+    };
+    let item =
+        |key| BatchOperationItem { item_key: key, process_instance_key: key, root_process_instance_key: key };
+    let add = AddBatchItems {
+        batch_operation_key: key,
+        // The first has ended meanwhile.
+        items: [1].into_iter().chain(running.iter().map(|(key, _)| *key)).map(item).collect(),
+        is_last: true,
+        error: None,
+        owners: vec![],
+    };
+    run(&mut harness, None, Command::AddBatchItems(add)).unwrap();
+    let QueryReply::BatchItems { items, .. } =
+        harness.read(&Query::BatchItems { batch_operation_key: Some(key), limit: 9 }).unwrap()
+    else {
+        panic!("no items")
+    };
+    assert_eq!(items.iter().map(|item| item.item_key).collect::<Vec<_>>(), [running[0].0]);
+    assert!(items[0].error_message.as_ref().unwrap().contains("CANCEL_PROCESS_INSTANCE"), "{items:?}");
     harness.verify_replay(7);
 }
 
@@ -337,6 +377,10 @@ fn histories_are_deleted_for_whoever_may_have_that_done() {
     allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[permission]);
     let scope = Scope::Id("q".into());
     allow(&mut harness, (E::User, "ann"), R::DecisionDefinition, scope, &[P::DeleteDecisionInstance]);
+    for id in ["p", "q"] {
+        let scope = Scope::Id(id.into());
+        allow(&mut harness, (E::User, "ann"), R::DecisionDefinition, scope, &[P::ReadDecisionInstance]);
+    }
     let created = run(&mut harness, ann(), batch()).unwrap();
     let Response::BatchOperationCreated(created) = created else { panic!("{created:?}") };
     let item =
@@ -344,12 +388,17 @@ fn histories_are_deleted_for_whoever_may_have_that_done() {
     let owner = |id: &str| HistoryOwner { definition_id: id.into(), tenant_id: Name::default_tenant() };
     let add = AddBatchItems {
         batch_operation_key: created.batch_operation_key,
-        items: vec![item(1), item(2)],
+        items: vec![item(1), item(2), item(3)],
         is_last: true,
         error: None,
-        owners: vec![owner("p"), owner("q")],
+        owners: vec![owner("p"), owner("q"), owner("r")],
     };
     run(&mut harness, None, Command::AddBatchItems(add)).unwrap();
+    let query = Query::BatchOperation { key: created.batch_operation_key };
+    let QueryReply::BatchOperation(view) = harness.read(&query).unwrap() else {
+        panic!("no batch operation")
+    };
+    assert_eq!((view.total, view.completed, view.failed), (2, 1, 1), "what is not seen is not counted");
     let deleted: Vec<_> = harness
         .records()
         .filter_map(|record| match &record.value {
