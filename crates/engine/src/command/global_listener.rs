@@ -14,7 +14,7 @@ impl Work<'_> {
         &mut self,
         command: &GlobalListenerCommand,
     ) -> Result<Response, Failure> {
-        match command {
+        let listener = match command {
             GlobalListenerCommand::Create(listener) => {
                 if self.tables.global_listeners.contains(&listener.id.0)? {
                     let reason = format!(
@@ -25,10 +25,14 @@ impl Work<'_> {
                 }
                 let key = self.next_key();
                 self.store_listener(key, Intent::Created, listener);
+                listener.clone()
             }
             GlobalListenerCommand::Update(listener) => {
                 let stored = self.find_listener(&listener.id, "update")?;
-                self.store_listener(stored.key, Intent::Updated, listener);
+                // One of the configuration is changed until that is read again, and goes when it goes there.
+                let listener = GlobalListener { source: stored.listener.source, ..listener.clone() };
+                self.store_listener(stored.key, Intent::Updated, &listener);
+                listener
             }
             GlobalListenerCommand::Delete { id } => {
                 let stored = self.find_listener(id, "delete")?;
@@ -40,12 +44,8 @@ impl Work<'_> {
                 self.configure_listeners(listeners)?;
                 return Ok(Response::Done);
             }
-        }
-        let (GlobalListenerCommand::Create(listener) | GlobalListenerCommand::Update(listener)) = command
-        else {
-            return Ok(Response::Done);
         };
-        Ok(Response::GlobalListener(listener.clone()))
+        Ok(Response::GlobalListener(listener))
     }
 
     /// Makes the listeners of the configuration the given ones. Where an ID is taken, the configuration wins.
@@ -79,12 +79,6 @@ impl Work<'_> {
             ))
             .into());
         };
-        if stored.listener.source == GlobalListenerSource::Configuration {
-            return Err(Rejection::invalid_state(format!(
-                "Expected to {purpose} the global listener with id '{id}', but it comes from the configuration"
-            ))
-            .into());
-        }
         Ok((*stored).clone())
     }
 

@@ -575,7 +575,7 @@ fn listeners_of_all_tasks_come_around_those_of_the_model() {
 }
 
 #[test]
-fn listeners_of_the_configuration_are_replaced_as_a_whole_and_by_nothing_else() {
+fn listeners_of_the_configuration_are_replaced_as_a_whole_and_win_when_it_is_read() {
     check(
         "process p
          start s
@@ -604,11 +604,13 @@ fn listeners_of_the_configuration_are_replaced_as_a_whole_and_by_nothing_else() 
             > listener a type=x
               = rejected ALREADY_EXISTS: Expected to create a global listener with id 'a', but there is one already
             > listener a type=x update
-              = rejected INVALID_STATE: Expected to update the global listener with id 'a', but it comes from the configuration
+              listener a updated
+              = listener a
             > unlisten b
-              = rejected INVALID_STATE: Expected to delete the global listener with id 'b', but it comes from the configuration
+              listener b deleted
             > configure all listeners=b,c
               listener a deleted
+              listener b created
               listener c created
             > create p
               task t creating
