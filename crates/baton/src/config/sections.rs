@@ -8,8 +8,8 @@ use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::value::{
-    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, Levels, ListenAddress, LogFormat,
-    Names, Overflow, Size, StorageKind, Text,
+    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, EntityTypes, Levels, ListenAddress,
+    LogFormat, Names, Overflow, Size, StorageKind, Text,
 };
 
 const fn ms(count: u64) -> Duration {
@@ -437,6 +437,16 @@ sections! {
         user_categories: Categories = Categories::all();
         /// What is kept of what clients do, of the same.
         client_categories: Categories = Categories::none();
+        /// Kinds of things that are left out of what is kept of users, such as variable,job.
+        user_excludes: EntityTypes = EntityTypes::default();
+        /// The same of clients.
+        client_excludes: EntityTypes = EntityTypes::default();
+    }
+
+    /// What was used, kept in secondary storage: process instances, decisions, assignees.
+    "usage_metrics" usage_metrics: UsageMetrics {
+        /// What it is counted by: one row for each tenant. A question for a time counts the intervals that begin in it, each as a whole.
+        interval: Duration = s(300), [s(1), DAY];
     }
 
     /// What is refused for its size.
@@ -469,7 +479,7 @@ sections! {
 
     /// User tasks.
     "user_tasks" user_tasks: UserTasks {
-        /// Listeners of all of them, separated by ';'. Each is an ID and 'type=' its job type, and if wanted 'events=' with a list (creating, assigning, updating, completing, canceling; all if it is missing), 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model. Requests cannot change them, and replace none of them.
+        /// Listeners of all of them, separated by ';'. Each is an ID and 'type=' its job type, and if wanted 'events=' with a list (creating, assigning, updating, completing, canceling; all if it is missing), 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model. They are there anew after each start, whatever requests have done to them or to others with their IDs.
         listeners: Listeners = Listeners::default();
     }
 

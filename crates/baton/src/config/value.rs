@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gateway::management::Loggers;
-use secondary::AuditCategory;
+use secondary::{AuditCategory, AuditSettings};
 
 /// A value that has a text form.
 pub(crate) trait Setting: Sized {
@@ -262,6 +262,31 @@ impl Setting for Categories {
     }
 }
 
+/// Kinds of things that the audit log does not tell of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntityTypes(pub Vec<&'static str>);
+
+impl Setting for EntityTypes {
+    const EXPECTED: &'static str = "none, or some of authorization, batch, decision, group, incident, job, mapping_rule, process_instance, \
+                                    resource, role, tenant, user, user_task and variable";
+
+    fn parse(text: &str) -> Option<Self> {
+        if text.trim().eq_ignore_ascii_case("none") {
+            return Some(Self::default());
+        }
+        let known = AuditSettings::ENTITY_TYPES;
+        let named = |word: &str| known.into_iter().find(|name| name.eq_ignore_ascii_case(word.trim()));
+        text.split(',').map(named).collect::<Option<_>>().map(Self)
+    }
+
+    fn show(&self) -> String {
+        if self.0.is_empty() {
+            return "none".to_owned();
+        }
+        self.0.join(",").to_ascii_lowercase()
+    }
+}
+
 impl Setting for Option<Text> {
     const EXPECTED: &'static str = "some text, or nothing";
 
@@ -417,6 +442,11 @@ mod tests {
         assert_eq!(Categories::parse(&Categories::all().show()), Some(Categories::all()));
         for wrong in ["", "admin,", "jobs"] {
             assert_eq!(Categories::parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(EntityTypes::parse(&EntityTypes::default().show()), Some(EntityTypes::default()));
+        assert_eq!(EntityTypes::parse("user_task, JOB").unwrap().show(), "user_task,job");
+        for wrong in ["", "job,", "admin"] {
+            assert_eq!(EntityTypes::parse(wrong), None, "{wrong}");
         }
     }
 

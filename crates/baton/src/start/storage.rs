@@ -92,10 +92,10 @@ fn opened(
 ) -> Opened {
     let progress = Arc::new(Progress::default());
     let storage = Storage::new(reader, Arc::clone(&progress), config.secondary_storage.await_timeout);
-    let audit = audit(config);
+    let (audit, usage) = (audit(config), config.usage_metrics.interval);
     let exporter = Factory(Arc::new(move |partition| {
         let (writer, loader) = filler(partition);
-        let projection = Projection::new(loader).with_audit(audit.clone());
+        let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
         Box::new(StoreExporter::new(partition, writer, projection, Arc::clone(&progress)))
     }));
     Opened { exporter, storage, cleaner }
@@ -110,5 +110,7 @@ fn audit(config: &Config) -> AuditSettings {
     AuditSettings {
         of_users: section.user_categories.0.clone(),
         of_clients: section.client_categories.0.clone(),
+        users_without: section.user_excludes.0.clone(),
+        clients_without: section.client_excludes.0.clone(),
     }
 }

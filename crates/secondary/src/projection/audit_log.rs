@@ -41,25 +41,55 @@ pub struct AuditSettings {
     pub of_users: Vec<AuditCategory>,
     /// Of clients.
     pub of_clients: Vec<AuditCategory>,
+    /// Kinds of things, of [`Self::ENTITY_TYPES`], that are left out of what is kept of users.
+    pub users_without: Vec<&'static str>,
+    /// The same of clients.
+    pub clients_without: Vec<&'static str>,
 }
 
 impl Default for AuditSettings {
     fn default() -> Self {
-        Self { of_users: AuditCategory::ALL.to_vec(), of_clients: Vec::new() }
+        Self { of_users: AuditCategory::ALL.to_vec(), ..Self::none() }
     }
 }
 
 impl AuditSettings {
     /// Nothing is kept.
     pub const fn none() -> Self {
-        Self { of_users: Vec::new(), of_clients: Vec::new() }
+        Self {
+            of_users: Vec::new(),
+            of_clients: Vec::new(),
+            users_without: Vec::new(),
+            clients_without: Vec::new(),
+        }
     }
 
-    fn keeps(&self, actor: ActorType, category: AuditCategory) -> bool {
-        match actor {
-            ActorType::Client => self.of_clients.contains(&category),
-            ActorType::User | ActorType::Anonymous | ActorType::Unknown => self.of_users.contains(&category),
-        }
+    /// Kinds of things that something is done with, as the API names them.
+    pub const ENTITY_TYPES: [&'static str; 14] = [
+        "AUTHORIZATION",
+        "BATCH",
+        "DECISION",
+        "GROUP",
+        "INCIDENT",
+        "JOB",
+        "MAPPING_RULE",
+        "PROCESS_INSTANCE",
+        "RESOURCE",
+        "ROLE",
+        "TENANT",
+        "USER",
+        "USER_TASK",
+        "VARIABLE",
+    ];
+
+    fn keeps(&self, actor: ActorType, entry: &Entry) -> bool {
+        let (categories, without) = match actor {
+            ActorType::Client => (&self.of_clients, &self.clients_without),
+            ActorType::User | ActorType::Anonymous | ActorType::Unknown => {
+                (&self.of_users, &self.users_without)
+            }
+        };
+        categories.contains(&entry.category) && !without.contains(&entry.entity_type)
     }
 }
 
@@ -109,7 +139,7 @@ impl Entry {
 /// Adds the entry of a record, if it is one to keep.
 pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch) {
     let Some(actor) = &record.actor else { return };
-    let Some(entry) = entry(record).filter(|entry| settings.keeps(actor.actor_type, entry.category)) else {
+    let Some(entry) = entry(record).filter(|entry| settings.keeps(actor.actor_type, entry)) else {
         return;
     };
     // One record is one entry at most, so its position tells them apart.

@@ -4,7 +4,6 @@ use protocol::{
     DecisionEvaluationRecord, EvaluatedDecisionRecord, Intent, Json, Name, Record, write_json_string,
 };
 
-use super::usage::{self, Used};
 use crate::change::{Batch, RowId};
 use crate::model::decision_instance as decision;
 use crate::value::Value;
@@ -13,7 +12,6 @@ pub(super) fn apply(record: &Record, value: &DecisionEvaluationRecord, batch: &m
     if !matches!(record.intent, Intent::Evaluated | Intent::Failed) {
         return;
     }
-    usage::count(record, Used::Decision, &value.tenant_id, value.evaluated_decisions.len() as i64, batch);
     for evaluated in &value.evaluated_decisions {
         let is_failed = record.intent == Intent::Failed && evaluated.decision_id == value.failed_decision_id;
         let id = RowId::Text(evaluated.decision_evaluation_instance_key.clone());

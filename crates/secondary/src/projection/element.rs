@@ -3,7 +3,6 @@
 use protocol::{Intent, Name, ProcessInstanceRecord, Record};
 
 use super::names::Names;
-use super::usage::{self, Used};
 use crate::change::{Batch, Change, RowId};
 use crate::count::{self, Place};
 use crate::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
@@ -37,9 +36,6 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
                 .set(instance::TAGS, Value::from(tags_json(&value.tags)))
                 .set(instance::PARTITION, u32::from(record.partition_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
-            if value.parent_process_instance_key.is_none() {
-                usage::count(record, Used::RootInstance, &value.tenant_id, 1, batch);
-            }
         }
         Intent::ElementCompleted => {
             end(batch.update(entity, id), instance::STATE, "COMPLETED", instance::END, record);

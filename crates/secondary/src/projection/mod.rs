@@ -15,7 +15,10 @@ mod usage;
 mod user_task;
 mod variable;
 
+use std::time::Duration;
+
 use protocol::{Record, RecordValue};
+use usage::Usage;
 
 pub use audit_log::{AuditCategory, AuditSettings};
 pub use names::{Loader, Names};
@@ -28,18 +31,30 @@ pub struct Projection {
     names: Names,
     audit: AuditSettings,
     counted: job::Counted,
+    usage: Usage,
 }
 
 impl Projection {
     /// A projection that asks a loader for models which were deployed before it began.
     pub fn new(loader: Box<dyn Loader>) -> Self {
-        Self { names: Names::new(loader), audit: AuditSettings::default(), counted: job::Counted::default() }
+        Self {
+            names: Names::new(loader),
+            audit: AuditSettings::default(),
+            counted: job::Counted::default(),
+            usage: Usage::every(Usage::INTERVAL),
+        }
     }
 
     /// The same with another choice of what the audit log keeps.
     #[must_use]
     pub fn with_audit(self, audit: AuditSettings) -> Self {
         Self { audit, ..self }
+    }
+
+    /// The same with another interval that usage is counted by.
+    #[must_use]
+    pub fn with_usage_interval(self, interval: Duration) -> Self {
+        Self { usage: Usage::every(interval), ..self }
     }
 
     /// Why something was missing that the store should have told since this was asked last. What was made of records
@@ -51,6 +66,7 @@ impl Projection {
     /// Adds what a record changes. Records come in their order, and perhaps again.
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
         audit_log::apply(record, &self.audit, batch);
+        self.usage.apply(record, batch);
         match &record.value {
             RecordValue::ProcessInstance(value) => element::apply(record, value, &mut self.names, batch),
             RecordValue::Variable(value) => variable::apply(record, value, batch),

@@ -1,48 +1,95 @@
 //! What was used, by tenant and interval: root process instances, decision instances, assignees.
+//!
+//! There is one row for each tenant and interval, and one for each assignee in it, however much is used. What is counted goes
+//! into that row with each flush, in the same transaction as the position: held back in memory until the interval ends, it
+//! would be lost in a crash, or the position would have to wait for it, and the log with it. It costs one row of a flush.
 
-use protocol::{Name, Record};
+use std::time::Duration;
+
+use protocol::{Intent, Name, PartitionId, Record, RecordValue};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::change::{Batch, RowId};
-use crate::model::{usage_assignee as assignee, usage_metric as usage};
-
-/// Usage is counted by five minutes.
-const INTERVAL_MS: i64 = 300_000;
-
-/// What is counted.
-#[derive(Clone, Copy)]
-pub(super) enum Used {
-    /// A process instance that no other called.
-    RootInstance,
-    /// A decision.
-    Decision,
-}
-
-fn interval(record: &Record) -> i64 {
-    record.timestamp_ms - record.timestamp_ms.rem_euclid(INTERVAL_MS)
-}
+use crate::model::{ColumnId, usage_assignee as assignee, usage_metric as usage};
 
 /// Counts.
-pub(super) fn count(record: &Record, used: Used, tenant: &Name, amount: i64, batch: &mut Batch) {
-    let (time, partition) = (interval(record), record.partition_id);
-    let (kind, column) = match used {
-        Used::RootInstance => ("i", usage::PROCESS_INSTANCES),
-        Used::Decision => ("d", usage::DECISION_INSTANCES),
-    };
-    let id = RowId::Text(Name::from(format!("{partition}-{time}-{kind}-{tenant}")));
-    batch.insert(&usage::ENTITY, id).set(usage::TIME, time).set(usage::TENANT, tenant).add(column, amount);
+pub(super) struct Usage {
+    interval_ms: i64,
+    last: Counted,
 }
 
-/// Remembers whom a task was assigned to, without telling who it is.
-pub(super) fn assigned(record: &Record, tenant: &Name, name: &Name, batch: &mut Batch) {
-    if name.is_empty() {
-        return;
+/// The row that something was counted in last: what comes next most often belongs there, too.
+#[derive(Default)]
+struct Counted {
+    partition: PartitionId,
+    time: i64,
+    column: ColumnId,
+    tenant: Name,
+    id: Name,
+}
+
+impl Usage {
+    /// The usual.
+    pub const INTERVAL: Duration = Duration::from_mins(5);
+
+    /// Counts by intervals of this length, which begin at its multiples since 1970.
+    pub fn every(interval: Duration) -> Self {
+        let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX).max(1);
+        Self { interval_ms, last: Counted::default() }
     }
-    let (time, hash) = (interval(record), xxh3_64(name.as_bytes()).cast_signed());
-    let id = RowId::Text(Name::from(format!("{time}-{hash:x}-{tenant}")));
-    batch
-        .insert(&assignee::ENTITY, id)
-        .set(assignee::TIME, time)
-        .set(assignee::TENANT, tenant)
-        .set(assignee::ASSIGNEE_HASH, hash);
+
+    /// Adds what a record counts for.
+    pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
+        match (&record.value, record.intent) {
+            // One that no other called.
+            (RecordValue::ProcessInstance(value), Intent::ElementActivating)
+                if value.parent_process_instance_key.is_none() && *value.bpmn_element_type == *"PROCESS" =>
+            {
+                self.count(record, usage::PROCESS_INSTANCES, &value.tenant_id, 1, batch);
+            }
+            (RecordValue::DecisionEvaluation(value), Intent::Evaluated | Intent::Failed) => {
+                let decisions = value.evaluated_decisions.len() as i64;
+                self.count(record, usage::DECISION_INSTANCES, &value.tenant_id, decisions, batch);
+            }
+            (RecordValue::UserTask(value), Intent::Assigned) if !value.assignee.is_empty() => {
+                self.assigned(record, &value.tenant_id, &value.assignee, batch);
+            }
+            _ => {}
+        }
+    }
+
+    fn interval(&self, record: &Record) -> i64 {
+        record.timestamp_ms - record.timestamp_ms.rem_euclid(self.interval_ms)
+    }
+
+    fn count(&mut self, record: &Record, column: ColumnId, tenant: &Name, amount: i64, batch: &mut Batch) {
+        let (time, partition) = (self.interval(record), record.partition_id);
+        let last = &self.last;
+        if last.time != time
+            || last.column != column
+            || last.tenant != *tenant
+            || last.partition != partition
+            || last.id.is_empty()
+        {
+            let kind = if column == usage::PROCESS_INSTANCES { "i" } else { "d" };
+            let id = Name::from(format!("{partition}-{time}-{kind}-{tenant}"));
+            self.last = Counted { partition, time, column, tenant: tenant.clone(), id };
+        }
+        batch
+            .insert(&usage::ENTITY, RowId::Text(self.last.id.clone()))
+            .set(usage::TIME, time)
+            .set(usage::TENANT, tenant)
+            .add(column, amount);
+    }
+
+    /// Remembers whom a task was assigned to, without telling who it is.
+    fn assigned(&self, record: &Record, tenant: &Name, name: &Name, batch: &mut Batch) {
+        let (time, hash) = (self.interval(record), xxh3_64(name.as_bytes()).cast_signed());
+        let id = RowId::Text(Name::from(format!("{time}-{hash:x}-{tenant}")));
+        batch
+            .insert(&assignee::ENTITY, id)
+            .set(assignee::TIME, time)
+            .set(assignee::TENANT, tenant)
+            .set(assignee::ASSIGNEE_HASH, hash);
+    }
 }

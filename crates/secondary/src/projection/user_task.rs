@@ -4,7 +4,6 @@ use protocol::{Intent, Name, Record, UserTaskRecord};
 
 use super::element::tags_json;
 use super::names::Names;
-use super::usage;
 use crate::change::{Batch, Change, RowId};
 use crate::model::user_task as task;
 use crate::value::Value;
@@ -49,9 +48,6 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
         // Corrections among them: they come while a listener has a say, and nothing is so yet.
         _ => return,
     };
-    if record.intent == Intent::Assigned {
-        usage::assigned(record, &value.tenant_id, &value.assignee, batch);
-    }
     let row = batch.update(&task::ENTITY, id);
     if let Some(state) = state {
         row.set(task::STATE, state);

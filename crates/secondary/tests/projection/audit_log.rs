@@ -17,7 +17,7 @@ fn client() -> Actor {
     Actor { actor_type: ActorType::Client, id: Some(Name::from("robot")) }
 }
 
-fn process(position: u64, element_type: &str) -> Record {
+pub fn process(position: u64, element_type: &str) -> Record {
     let value = ProcessInstanceRecord {
         bpmn_process_id: Name::from("p"),
         version: 1,
@@ -37,7 +37,7 @@ fn process(position: u64, element_type: &str) -> Record {
     record(position, 9, Intent::ElementTerminating, value)
 }
 
-fn task(position: u64, intent: Intent, assignee: &str) -> Record {
+pub fn task(position: u64, intent: Intent, assignee: &str) -> Record {
     let value = UserTaskRecord {
         user_task_key: 20,
         assignee: Name::from(assignee),
@@ -144,6 +144,7 @@ fn categories_are_chosen_for_users_and_for_clients() {
     let settings = AuditSettings {
         of_users: vec![AuditCategory::Admin],
         of_clients: vec![AuditCategory::DeployedResources, AuditCategory::UserTasks],
+        ..AuditSettings::none()
     };
     let kept = |settings: &AuditSettings, by: &Actor| {
         let rows = rows(&ENTITY, settings, &records(by));
@@ -156,6 +157,15 @@ fn categories_are_chosen_for_users_and_for_clients() {
     assert_eq!(kept(&AuditSettings::default(), &client()), [""; 0]);
     assert_eq!(kept(&AuditSettings::default(), &user()).len(), 3);
     assert_eq!(kept(&AuditSettings::none(), &user()), [""; 0]);
+    // Kinds of things are left out on either side.
+    let without = AuditSettings {
+        of_clients: AuditCategory::ALL.to_vec(),
+        users_without: vec!["PROCESS_INSTANCE", "GROUP"],
+        clients_without: vec!["USER_TASK"],
+        ..AuditSettings::default()
+    };
+    assert_eq!(kept(&without, &user()), ["USER_TASKS"]);
+    assert_eq!(kept(&without, &client()), ["DEPLOYED_RESOURCES", "ADMIN"]);
 }
 
 #[test]

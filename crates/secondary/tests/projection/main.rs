@@ -1,4 +1,4 @@
-//! What records become: rows of the audit log and of batch operations.
+//! What records become: rows of the audit log, of batch operations, of what was used.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
@@ -6,6 +6,7 @@ mod audit_log;
 mod batch_operations;
 mod counts;
 mod incidents;
+mod usage;
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use secondary::model::Entity;
 use secondary::{AuditSettings, Batch, Loader, Projection, StoreError, Value};
 
 /// Knows no model.
-struct Nothing;
+pub struct Nothing;
 
 impl Loader for Nothing {
     fn load(&mut self, _: Key) -> Result<Option<(Name, Name)>, StoreError> {
@@ -49,7 +50,15 @@ pub fn rows(
     settings: &AuditSettings,
     records: &[Record],
 ) -> Vec<BTreeMap<&'static str, String>> {
-    let mut projection = Projection::new(Box::new(Nothing)).with_audit(settings.clone());
+    rows_by(Projection::new(Box::new(Nothing)).with_audit(settings.clone()), entity, records)
+}
+
+/// The same of another projection.
+pub fn rows_by(
+    mut projection: Projection,
+    entity: &'static Entity,
+    records: &[Record],
+) -> Vec<BTreeMap<&'static str, String>> {
     let mut batch = Batch::default();
     for record in records {
         projection.apply(record, &mut batch);
