@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use protocol::{AuthorizationScope, Operand, PermissionType as P, ResourceType as R, Test, UserTaskProperty};
-use secondary::Filter;
 use secondary::model::{
     ColumnId, Entity, EntityId, audit_log, correlated_message_subscription, decision_definition,
     decision_instance, decision_requirements, element_count, element_instance, form, incident, job,
     job_metric, message_subscription, process_definition, process_instance, sequence_flow, usage_assignee,
     usage_metric, user_task, variable,
 };
+use secondary::{EntityRef, Filter, Related};
 
 use super::Sight;
 use crate::rest::operation::Call;
@@ -117,20 +117,79 @@ impl Sight {
         if let Some(column) = column.filter(|_| !ids.is_empty()) {
             any.push(Filter::Column(column, Test::In(ids)));
         }
-        if entity == EntityId::UserTask {
-            for scope in self.scopes(R::UserTask, P::Read) {
+        match entity {
+            EntityId::UserTask => match self.tasks_for_themselves(user_task::KEY) {
+                None => return Filter::everything(),
+                Some((of_keys, named)) => any.extend(of_keys.into_iter().chain(named)),
+            },
+            EntityId::AuditLog => any.extend(self.log_of_visible()),
+            _ => {}
+        }
+        Filter::Any(any)
+    }
+
+    /// User tasks that may be seen for themselves: those of some keys, which are in a column, and those that name whoever
+    /// asks. `None`: all.
+    fn tasks_for_themselves(&self, key_column: ColumnId) -> Option<(Vec<Filter>, Vec<Filter>)> {
+        let (mut of_keys, mut named) = (Vec::new(), Vec::new());
+        for scope in self.scopes(R::UserTask, P::Read) {
+            match scope {
+                AuthorizationScope::Any => return None,
+                AuthorizationScope::Id(key) => of_keys.extend(
+                    key.parse()
+                        .ok()
+                        .map(|key| Filter::Column(key_column, Test::Equal(Operand::Integer(key)))),
+                ),
+                AuthorizationScope::Property(property) => named.extend(self.named_by(*property)),
+            }
+        }
+        Some((of_keys, named))
+    }
+
+    /// Entries of the audit log about what may be seen: whoever sees an instance sees what was done with it and its tasks,
+    /// whoever sees a task what was done with that.
+    fn log_of_visible(&self) -> Vec<Filter> {
+        let is = |column, value: &str| Filter::Column(column, Test::Equal(text(value)));
+        let of_tasks = || is(audit_log::CATEGORY, "USER_TASKS");
+        let of_instances = || {
+            let categories = vec![text("DEPLOYED_RESOURCES"), text("USER_TASKS")];
+            Filter::Column(audit_log::CATEGORY, Test::In(categories))
+                .and(Filter::Column(audit_log::INSTANCE_KEY, Test::Exists(true)))
+        };
+        let mut any = Vec::new();
+        let mut of_processes = |permission, entries: Filter| {
+            let mut ids = Vec::new();
+            for scope in self.scopes(R::ProcessDefinition, permission) {
                 match scope {
-                    AuthorizationScope::Any => return Filter::everything(),
-                    AuthorizationScope::Id(key) => any.extend(
-                        key.parse()
-                            .ok()
-                            .map(|key| Filter::Column(user_task::KEY, Test::Equal(Operand::Integer(key)))),
-                    ),
-                    AuthorizationScope::Property(property) => any.extend(self.named_by(*property)),
+                    AuthorizationScope::Any => return any.push(entries),
+                    AuthorizationScope::Id(id) => ids.push(text(id)),
+                    AuthorizationScope::Property(_) => {}
+                }
+            }
+            ids.sort_unstable();
+            ids.dedup();
+            if !ids.is_empty() {
+                any.push(entries.and(Filter::Column(audit_log::PROCESS_ID, Test::In(ids))));
+            }
+        };
+        of_processes(P::ReadProcessInstance, of_instances());
+        of_processes(P::ReadUserTask, of_tasks());
+        match self.tasks_for_themselves(audit_log::USER_TASK_KEY) {
+            None => any.push(of_tasks()),
+            Some((of_keys, named)) => {
+                any.extend(of_keys);
+                if !named.is_empty() {
+                    any.push(Filter::Related(Box::new(Related {
+                        column: audit_log::USER_TASK_KEY,
+                        entity: EntityRef(&user_task::ENTITY),
+                        other: user_task::KEY,
+                        filter: Filter::Any(named),
+                        exists: true,
+                    })));
                 }
             }
         }
-        Filter::Any(any)
+        any
     }
 
     /// User tasks whose property names whoever asks.
