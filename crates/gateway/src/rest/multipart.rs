@@ -13,6 +13,8 @@ use super::validate::{Echo, check_text};
 
 /// How many parts a form may have.
 const MAX_PARTS: usize = 1000;
+/// What the head of a part may say about its file.
+const METADATA: &str = "x-document-metadata";
 /// The longest file name, in bytes.
 const MAX_FILE_NAME: usize = 1024;
 
@@ -30,6 +32,8 @@ pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) content: Bytes,
     pub(crate) content_type: Option<String>,
+    /// What the head of the part says about it, as JSON.
+    pub(crate) metadata: Option<String>,
 }
 
 impl Form {
@@ -123,7 +127,13 @@ async fn file(part_name: &str, index: usize, part: multer::Field<'_>) -> Result<
         )));
     }
     let content_type = part.content_type().map(ToString::to_string);
-    Ok(File { name, content_type, content: part.bytes().await.map_err(malformed)? })
+    let metadata = match part.headers().get(METADATA) {
+        None => None,
+        Some(value) => Some(String::from_utf8(value.as_bytes().to_vec()).map_err(|_| {
+            Failure::invalid(format!("{part_name}[{index}]: X-Document-Metadata is not UTF-8"))
+        })?),
+    };
+    Ok(File { name, content_type, metadata, content: part.bytes().await.map_err(malformed)? })
 }
 
 fn malformed(error: multer::Error) -> Failure {

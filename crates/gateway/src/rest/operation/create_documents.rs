@@ -1,6 +1,7 @@
 //! `POST /v2/documents/batch`: stores several files; those that cannot be stored are listed beside the others.
 
 use http::StatusCode;
+use serde_json::value::RawValue;
 
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
@@ -9,7 +10,7 @@ use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     document::check_store(call)?;
-    let metadata: Vec<&str> = call.form.all_texts("metadataList").collect();
+    let metadata = metadata_list(call)?;
     let files = &call.form.files;
     if !metadata.is_empty() && metadata.len() != files.len() {
         return Err(Failure::invalid(format!(
@@ -20,7 +21,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     }
     let (mut created, mut failed) = (Vec::new(), Vec::new());
     for (at, file) in files.iter().enumerate() {
-        match document::create(call, None, file, metadata.get(at).copied()).await {
+        let metadata = metadata.get(at).map(|metadata| metadata.get()).or(file.metadata.as_deref());
+        match document::create(call, None, file, metadata).await {
             Ok(stored) => created.push(stored),
             Err(failure) => failed.push((&file.name, failure)),
         }
@@ -46,4 +48,19 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     });
     out.push(b'}');
     Ok(Reply { status, ..Reply::json(out) })
+}
+
+/// What is said about the files: one after the other, or all in one list.
+fn metadata_list<'a>(call: &'a Call<'_>) -> Result<Vec<&'a RawValue>, Failure> {
+    let mut list = Vec::new();
+    for text in call.form.all_texts("metadataList") {
+        let is_list = text.trim_start().starts_with('[');
+        let read = if is_list {
+            serde_json::from_str::<Vec<&RawValue>>(text)
+        } else {
+            serde_json::from_str(text).map(|one| vec![one])
+        };
+        list.extend(read.map_err(|error| Failure::invalid(format!("metadataList: {error}")))?);
+    }
+    Ok(list)
 }

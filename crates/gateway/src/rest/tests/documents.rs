@@ -70,3 +70,42 @@ fn a_batch_tells_what_could_not_be_stored() {
     assert_eq!(ask(form("/v2/documents", &[FILE, FILE])).0, 400);
     assert_eq!(ask(form("/v2/documents?documentId=..", &[FILE])).0, 400);
 }
+
+#[test]
+fn a_batch_says_about_each_file_what_it_is() {
+    let gateway = gateway(&Arc::default());
+    let ask = |request| block_on(async { text(gateway.answer(request).await).await });
+    let names = |(status, answer): (u16, String)| {
+        assert_eq!(status, 201, "{answer}");
+        check_response(Operation::CreateDocuments.spec(), status, &answer);
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        let created = answer["createdDocuments"].as_array().unwrap().iter();
+        let told = created.map(|one| {
+            let metadata = &one["metadata"];
+            format!("{} {}", metadata["fileName"].as_str().unwrap(), metadata["customProperties"])
+        });
+        told.collect::<Vec<_>>()
+    };
+    // In the head of its part, where the Java client has it, which has the name of the part without quotes.
+    let with = |metadata: &str| format!("text/plain\r\nX-Document-Metadata: {metadata}");
+    let (one, two) = (
+        with(r#"{"fileName":"größe.txt","customProperties":{"a":1.50}}"#),
+        with(r#"{"customProperties":{"b":2}}"#),
+    );
+    let head = "name=files; filename=\"a.txt\"";
+    let told = names(ask(form("/v2/documents/batch", &[(head, &one, "hello"), (head, &two, "hello")])));
+    assert_eq!(told, ["größe.txt {\"a\":1.5}", "a.txt {\"b\":2}"]);
+    // As one list beside them, which goes before.
+    let list =
+        ("name=\"metadataList\"", "application/json", r#" [{"fileName":"b.txt"}, {"fileName":"c.txt"}]"#);
+    let file = ("name=\"files\"; filename=\"a.txt\"", one.as_str(), "hello");
+    assert_eq!(names(ask(form("/v2/documents/batch", &[file, list, file]))), ["b.txt {}", "c.txt {}"]);
+    for wrong in ["[", "[{}, {}", "{}]", "", "[{}]", "[{}, {}, {}]"] {
+        let list = ("name=\"metadataList\"", "application/json", wrong);
+        assert_eq!(ask(form("/v2/documents/batch", &[file, list, file])).0, 400, "{wrong}");
+    }
+    let odd = with(r#"{"fileName":7}"#);
+    let (status, answer) = ask(form("/v2/documents/batch", &[(head, &odd, "hello"), file]));
+    assert_eq!(status, 207, "{answer}");
+    assert!(answer.contains("fileName"), "{answer}");
+}
