@@ -5,11 +5,8 @@ use serde_json::Value;
 
 use super::Call;
 use crate::rest::problem::Failure;
-use crate::rest::query::statistics::{self, JobGroups, JobsAsked};
+use crate::rest::query::statistics::{self, JobGroups, JobsAsked, MINUTE_MS};
 use crate::rest::reply::Reply;
-
-/// What jobs are counted by; nothing is shorter.
-const MINUTE_MS: i64 = 60_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let filter = call.fields.value("filter");

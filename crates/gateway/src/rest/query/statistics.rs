@@ -17,7 +17,11 @@ use super::super::writer::{member, write_flag, write_integer, write_list, write_
 use super::filter::FilterReader;
 
 /// Groups that one answer may have.
-const GROUPS_MAX: u32 = 10_000;
+pub(in crate::rest) const GROUPS_MAX: u32 = 10_000;
+/// What jobs are counted by; nothing is shorter.
+pub(in crate::rest) const MINUTE_MS: i64 = 60_000;
+/// Answers of the store that are put together for one of times: minutes with jobs of more than a year.
+const PARTS_MAX: usize = 60;
 
 fn text(text: &str) -> Operand {
     Operand::Text(Name::from(text))
@@ -182,7 +186,7 @@ impl JobsAsked {
         for condition in &mut all {
             // A minute counts as a whole.
             if let Filter::Column(metric::TIME, Test::GreaterOrEqual(Operand::Integer(from))) = condition {
-                *from -= from.rem_euclid(60_000);
+                *from -= from.rem_euclid(MINUTE_MS);
             }
         }
         Ok(Self { filter: Filter::All(all) })
@@ -292,10 +296,10 @@ pub(in crate::rest) async fn of_jobs(
         aggregates,
         limit: GROUPS_MAX,
     };
-    let mut rows = ask(call, asked).await?;
-    if let JobGroups::Times(resolution) = groups {
-        rows = gathered(rows, resolution);
-    }
+    let rows = match groups {
+        JobGroups::Times(resolution) => of_times(call, asked, resolution).await?,
+        _ => ask(call, asked).await?,
+    };
     page(call, rows, |row, out| {
         member(name, out);
         match groups {
@@ -310,13 +314,30 @@ pub(in crate::rest) async fn of_jobs(
     })
 }
 
-/// Minutes as longer times.
-fn gathered(rows: Vec<Row>, resolution: i64) -> Vec<Row> {
-    let mut gathered: Vec<Row> = Vec::new();
-    for mut row in rows {
+/// The store knows minutes only, and tells so many of them at a time.
+async fn of_times(call: &Call<'_>, asked: Statistics, resolution: i64) -> Result<Vec<Row>, Failure> {
+    let mut times = Vec::new();
+    let mut filter = asked.filter.clone();
+    for _ in 0..PARTS_MAX {
+        let rows = ask(call, Statistics { filter, ..asked.clone() }).await?;
+        let next = rows.last().filter(|_| rows.len() >= GROUPS_MAX as usize).map(|row| number(row, 0));
+        gather(&mut times, rows, resolution);
+        let Some(last) = next.filter(|_| times.len() <= GROUPS_MAX as usize) else { return Ok(times) };
+        let later = Filter::Column(metric::TIME, Test::Greater(Operand::Integer(last)));
+        filter = asked.filter.clone().and(later);
+    }
+    Err(Failure::invalid(format!(
+        "filter: expected a shorter time from 'from' to 'to', with at most {} minutes in which there were jobs",
+        PARTS_MAX * GROUPS_MAX as usize
+    )))
+}
+
+/// Adds minutes to longer times. Both are in their order.
+fn gather(times: &mut Vec<Row>, minutes: Vec<Row>, resolution: i64) {
+    for mut row in minutes {
         let time = number(&row, 0);
         row[0] = Value::Integer(time - time.rem_euclid(resolution));
-        match gathered.last_mut().filter(|last| last[0] == row[0]) {
+        match times.last_mut().filter(|last| last[0] == row[0]) {
             Some(last) => {
                 for at in 1..7 {
                     let (one, other) = (last[at].integer(), row[at].integer());
@@ -326,10 +347,9 @@ fn gathered(rows: Vec<Row>, resolution: i64) -> Vec<Row> {
                     };
                 }
             }
-            None => gathered.push(row),
+            None => times.push(row),
         }
     }
-    gathered
 }
 
 /// Errors of jobs, from the jobs themselves.
@@ -397,7 +417,9 @@ mod tests {
             }
             row
         };
-        let rows = gathered(vec![row(0, 1, Some(5)), row(59, 2, None), row(60, 4, Some(9))], 3_600_000);
+        let mut rows = Vec::new();
+        gather(&mut rows, vec![row(0, 1, Some(5))], 3_600_000);
+        gather(&mut rows, vec![row(59, 2, None), row(60, 4, Some(9))], 3_600_000);
         let counts: Vec<_> =
             rows.iter().map(|row| (number(row, 0), number(row, 1), row[2].integer())).collect();
         assert_eq!(counts, [(0, 3, Some(5)), (3_600_000, 4, Some(9))]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use protocol::{Name, Operand, PartitionId, Test};
-use secondary::model::{Column, Entity, Kind};
+use secondary::model::{Column, Entity, Kind, job_metric};
 use secondary::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
 
 use crate::rest::Storage;
@@ -21,6 +21,8 @@ pub(super) struct FakeStorage {
     pub(super) copies: usize,
     /// Whether there are no rows.
     pub(super) has_nothing: bool,
+    /// Minutes in which there were jobs, one of each; without it there is one answer to all.
+    pub(super) minutes: i64,
     /// How often numbers were asked for.
     pub(super) statistics: AtomicUsize,
 }
@@ -29,6 +31,16 @@ impl FakeStorage {
     pub(super) fn storage(self: &Arc<Self>) -> Storage {
         self.progress.reached(1, 0);
         Storage::new(Arc::<Self>::clone(self), Arc::clone(&self.progress), Duration::from_millis(50))
+    }
+
+    fn minutes_of(&self, statistics: &Statistics) -> Vec<Row> {
+        let first = after(&statistics.filter).map_or(0, |time| time / 60_000 + 1);
+        let minutes = (first..self.minutes).take(statistics.limit as usize);
+        let row = |minute| {
+            let numbers = vec![Value::Integer(1); statistics.aggregates.len()];
+            [vec![Value::Integer(minute * 60_000)], numbers].concat()
+        };
+        minutes.map(row).collect()
     }
 
     fn value(&self, column: &Column) -> Value {
@@ -45,6 +57,15 @@ impl FakeStorage {
             Kind::Json if column.name == "customHeaders" => Value::Text(Name::from(r#"{"a":"b"}"#)),
             Kind::Json => Value::Text(Name::from("[]")),
         }
+    }
+}
+
+/// The latest time that rows must be after.
+fn after(filter: &Filter) -> Option<i64> {
+    match filter {
+        Filter::All(all) => all.iter().filter_map(after).max(),
+        Filter::Column(job_metric::TIME, Test::Greater(Operand::Integer(time))) => Some(*time),
+        _ => None,
     }
 }
 
@@ -74,6 +95,9 @@ impl Reader for FakeStorage {
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
         self.statistics.fetch_add(1, Ordering::SeqCst);
+        if self.minutes > 0 && statistics.group_by == [job_metric::TIME] {
+            return ready(Ok(self.minutes_of(&statistics))).boxed();
+        }
         let groups = statistics.group_by.iter().map(|column| &statistics.entity.0.columns[*column as usize]);
         let mut row: Row = groups.map(|column| self.value(column)).collect();
         row.extend(statistics.aggregates.iter().map(|aggregate| match aggregate {

@@ -9,7 +9,8 @@ use protocol::{
 
 use super::super::contract::Operation;
 use super::contract::check_response;
-use super::{block_on, gateway, request, text};
+use super::fake_storage::FakeStorage;
+use super::{Gateway, Options, block_on, gateway, gateway_with, request, text};
 
 fn running(
     key: u64,
@@ -175,4 +176,52 @@ fn what_waits_for_messages_is_counted() {
     let (status, answer) = block_on(async { text(gateway.answer(request("POST", path, body)).await).await });
     assert_eq!(status, 400);
     assert!(answer.contains("filter.lastUpdatedDate"), "{answer}");
+}
+
+/// One that has jobs of so many minutes.
+fn with_minutes(minutes: i64) -> Gateway {
+    let storage = Arc::new(FakeStorage { minutes, ..FakeStorage::default() });
+    let options = Options { storage: Some(storage.storage()), ..Options::default() };
+    gateway_with(&Arc::default(), options)
+}
+
+#[test]
+fn a_long_time_is_counted_to_its_end() {
+    let ask = |minutes, body: &'static str| {
+        let gateway = with_minutes(minutes);
+        let path = "/v2/jobs/statistics/time-series";
+        block_on(async { text(gateway.answer(request("POST", path, body)).await).await })
+    };
+    let by_day = r#"{"filter":{"from":"1970-01-01T00:00:00Z","to":"1980-01-01T00:00:00Z","jobType":"t","resolution":"P1D"}}"#;
+    let (status, answer) = ask(25_000, by_day);
+    assert_eq!(status, 200, "{answer}");
+    let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+    let counts = answer["items"].as_array().unwrap().iter();
+    let counts: Vec<_> = counts.map(|item| item["created"]["count"].as_i64().unwrap()).collect();
+    assert_eq!(counts.len(), 18);
+    assert_eq!(counts.iter().sum::<i64>(), 25_000);
+    assert_eq!((counts[0], counts[16], counts[17]), (1440, 1440, 520));
+    assert_eq!(answer["page"]["hasMoreTotalItems"], false);
+    // There is a limit, and it is told.
+    let (status, answer) = ask(1_000_000, by_day);
+    assert_eq!(status, 400);
+    assert!(answer.contains("600000 minutes"), "{answer}");
+    // By the minute, there are more than one answer has.
+    let by_minute = r#"{"filter":{"from":"1970-01-01T00:00:00Z","to":"1980-01-01T00:00:00Z","jobType":"t"},"page":{"limit":1}}"#;
+    let (status, answer) = ask(25_000, by_minute);
+    assert_eq!(status, 200, "{answer}");
+    assert!(answer.contains(r#""hasMoreTotalItems":true"#), "{answer}");
+}
+
+#[test]
+fn metrics_of_jobs_are_told_to_be_there_with_secondary_storage() {
+    let ask = |gateway: Gateway| {
+        let path = "/v2/system/configuration";
+        let (status, answer) = block_on(async { text(gateway.answer(request("GET", path, "")).await).await });
+        check_response(Operation::GetSystemConfiguration.spec(), status, &answer);
+        serde_json::from_str::<serde_json::Value>(&answer).unwrap()["jobMetrics"].clone()
+    };
+    let with = ask(with_minutes(1));
+    assert_eq!((&with["enabled"], &with["exportInterval"]), (&true.into(), &"PT1M".into()));
+    assert_eq!(ask(gateway(&Arc::default()))["enabled"], false);
 }
