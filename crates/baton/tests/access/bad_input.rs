@@ -309,5 +309,23 @@ async fn searches_that_ask_too_much() {
 
     let found = search("variables", json!({})).await.expect(200).json();
     assert_eq!(found["page"]["totalItems"], 40);
+    // Cursors of searches in the store where the engine answers, which counts what it knows.
+    for what in ["users", "roles", "tenants", "authorizations", "global-task-listeners", "cluster-variables"]
+    {
+        let elsewhere = json!({"page": {"after": found["page"]["endCursor"]}});
+        refused(&search(what, elsewhere).await, 400, "page.after");
+        refused(&search(what, json!({"page": {"before": "-1"}})).await, 400, "page.before");
+    }
+    // Pages past the end, and larger than there may be.
+    for what in ["variables", "process-instances", "roles", "batch-operations", "user-tasks"] {
+        let past =
+            search(what, json!({"page": {"from": i32::MAX, "limit": 10_000}})).await.expect(200).json();
+        assert_eq!(past["items"], json!([]), "{what}");
+        for (name, number) in
+            [("limit", json!(10_001)), ("limit", json!(-1)), ("from", json!(-1)), ("limit", json!(1e30))]
+        {
+            refused(&search(what, json!({"page": {name: number}})).await, 400, &format!("page.{name}"));
+        }
+    }
     lives_on(&server).await;
 }
