@@ -32,8 +32,6 @@ mod runner;
 mod spill;
 mod stream;
 mod switch;
-#[cfg(test)]
-mod testing;
 mod weight;
 
 pub use batch::now_ms;

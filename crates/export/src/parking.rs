@@ -185,14 +185,14 @@ fn entry(bytes: &[u8]) -> Option<(Parked, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::record;
+    use protocol::testing::variable;
 
     fn parked(exporter: &str, position: u64) -> Parked {
         Parked {
             exporter: exporter.to_owned(),
             reason: format!("no {position}"),
             parked_ms: position * 10,
-            record: record(position),
+            record: variable(position, 8),
         }
     }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use protocol::Record;
+use protocol::testing::variable;
 
 use super::*;
-use crate::testing::{record, record_with_payload};
 
 const A: usize = 0;
 const B: usize = 1;
@@ -31,7 +31,7 @@ fn open(directory: &Path, options: StreamOptions, acknowledged: [u64; 2]) -> Str
 }
 
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
-    positions.into_iter().map(record).collect()
+    positions.into_iter().map(|position| variable(position, 8)).collect()
 }
 
 /// Takes everything there is.
@@ -88,7 +88,7 @@ fn what_is_spilled_is_read_back_in_order_and_removed_when_acknowledged() {
     let mut spill = SpillReader::default();
     for position in &expected[..10] {
         let chunk = stream.next(B, &mut spill).unwrap().unwrap();
-        assert_eq!(chunk.records()[0], record(*position));
+        assert_eq!(chunk.records()[0], variable(*position, 8));
         stream.took(B, &chunk);
     }
     let before = files(directory.path());
@@ -109,7 +109,7 @@ fn what_is_spilled_is_read_back_in_order_and_removed_when_acknowledged() {
 fn large_records_are_spilled_in_several_frames() {
     let directory = tempfile::tempdir().unwrap();
     let stream = open(directory.path(), options(), [0, 0]);
-    let many: Vec<Record> = (1..=40).map(|position| record_with_payload(position, 32 * 1024)).collect();
+    let many: Vec<Record> = (1..=40).map(|position| variable(position, 32 * 1024)).collect();
     stream.append(many.clone());
     stream.make_durable(40).unwrap();
     drop(stream);
@@ -132,7 +132,7 @@ fn a_slow_exporter_does_not_let_memory_grow() {
     let limit = 20 * 1024;
     let options = StreamOptions { memory_bytes: limit, ..options() };
     let stream = open(directory.path(), options, [0, 0]);
-    let one = crate::weight::weight(&record(1));
+    let one = crate::weight::weight(&variable(1, 8));
     for position in 1..=500 {
         stream.append(records([position]));
         assert_eq!(take(&stream, A), [position]);
@@ -174,7 +174,7 @@ fn work_is_refused_when_the_spill_is_too_large() {
 fn work_is_refused_when_memory_is_full_because_the_spill_cannot_be_written() {
     let directory = tempfile::tempdir().unwrap();
     let spill = directory.path().join("spill");
-    let options = StreamOptions { memory_bytes: 4 * crate::weight::weight(&record(1)), ..options() };
+    let options = StreamOptions { memory_bytes: 4 * crate::weight::weight(&variable(1, 8)), ..options() };
     let stream = open(&spill, options, [0, 0]);
     std::fs::remove_dir(&spill).unwrap();
     for position in 1..=9 {
@@ -378,7 +378,7 @@ impl World {
     fn crash(&mut self, torn: Option<u16>) {
         if let Some(bytes) = torn {
             // As if a spill had begun: a new file, or the last one grown, with a part of a frame.
-            let mut batch = Batch::new(vec![record(self.last + 100)]);
+            let mut batch = Batch::new(vec![variable(self.last + 100, 8)]);
             batch.ordinal = u64::MAX / 2;
             let scratch = tempfile::tempdir().unwrap();
             let mut writer = SpillWriter::new(scratch.path(), u64::MAX);

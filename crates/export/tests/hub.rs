@@ -8,40 +8,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use export::{Assigned, ExportError, Exporter, Hub, HubError, Phase, StreamOptions};
-use protocol::{Intent, Json, Name, Record, VariableRecord};
+use protocol::Record;
+use protocol::testing::variable;
 
 /// Nothing here takes that long; what does has hung.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn record(position: u64) -> Record {
-    Record {
-        position,
-        source_position: position - 1,
-        key: position + 1000,
-        timestamp_ms: 1_700_000_000_000,
-        partition_id: 1,
-        intent: Intent::Created,
-        operation_reference: None,
-        batch_operation_reference: None,
-        actor: None,
-        value: VariableRecord {
-            name: Name::from("a"),
-            value: Json::from_valid(Bytes::from_static(b"1")),
-            scope_key: 2,
-            process_instance_key: 2,
-            process_definition_key: 3,
-            bpmn_process_id: Name::from("p"),
-            tenant_id: Name::default_tenant(),
-            root_process_instance_key: 2,
-        }
-        .into(),
-    }
-}
-
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
-    positions.into_iter().map(record).collect()
+    positions.into_iter().map(|position| variable(position, 1)).collect()
 }
 
 /// What an exporter does with its next call.

@@ -6,36 +6,26 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use export::{Exporter, NdjsonExporter, NdjsonOptions};
+use protocol::testing::record;
 use protocol::{Document, Intent, MessageRecord, Name, Record};
 use serde_json::Value;
 
-fn record(position: u64, variables: &str) -> Record {
+fn published(position: u64, variables: &str) -> Record {
     let text = |text: &str| Name::from(text);
-    Record {
-        position,
-        source_position: position - 1,
-        key: position + 1000,
-        timestamp_ms: 1_700_000_000_000,
-        partition_id: 1,
-        intent: Intent::Published,
-        operation_reference: Some(5),
-        batch_operation_reference: None,
-        actor: None,
-        value: MessageRecord {
-            name: text("m\nn"),
-            correlation_key: text("k"),
-            message_id: text(""),
-            time_to_live_ms: 1,
-            deadline_ms: 2,
-            variables: Document::parse(Bytes::copy_from_slice(variables.as_bytes())).unwrap(),
-            tenant_id: Name::default_tenant(),
-        }
-        .into(),
-    }
+    let message = MessageRecord {
+        name: text("m\nn"),
+        correlation_key: text("k"),
+        message_id: text(""),
+        time_to_live_ms: 1,
+        deadline_ms: 2,
+        variables: Document::parse(Bytes::copy_from_slice(variables.as_bytes())).unwrap(),
+        tenant_id: Name::default_tenant(),
+    };
+    Record { operation_reference: Some(5), ..record(position, Intent::Published, message) }
 }
 
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
-    positions.into_iter().map(|position| record(position, "{\"a\":1}")).collect()
+    positions.into_iter().map(|position| published(position, "{\"a\":1}")).collect()
 }
 
 fn options(max_file_bytes: u64, max_files: usize) -> NdjsonOptions {
@@ -71,7 +61,7 @@ fn a_record_is_one_line_in_the_known_shape() {
     let directory = tempfile::tempdir().unwrap();
     let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
     let pretty = "{\r\n  \"a\": [\n1,\n 2],\n  \"b\": \"line\\nbreak\"\n}";
-    exporter.export(&[record(7, pretty), record(9, "{}")]).unwrap();
+    exporter.export(&[published(7, pretty), published(9, "{}")]).unwrap();
     assert_eq!(exporter.flush().unwrap(), 9);
     let lines = lines(directory.path());
     assert_eq!(lines.len(), 2);
@@ -87,7 +77,7 @@ fn deep_variables_are_written_and_read_back() {
     let directory = tempfile::tempdir().unwrap();
     let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(900), "]".repeat(900));
-    exporter.export(&[record(1, &deep)]).unwrap();
+    exporter.export(&[published(1, &deep)]).unwrap();
     exporter.flush().unwrap();
     assert_eq!(opened(directory.path(), &options(u64::MAX, 0), 0).1, 1);
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use export::{Assigned, ChangeError, ExportError, Exporter, ExporterStatus, Hub, StreamOptions};
+use protocol::testing::record;
 use protocol::{Document, Intent, Name, Record, SignalRecord};
 
 /// Nothing here takes that long; what does has hung.
@@ -84,23 +85,12 @@ impl Exporter for Picky {
 }
 
 fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
-    let record = |position| Record {
-        position,
-        source_position: position,
-        key: position,
-        timestamp_ms: 0,
-        partition_id: 1,
-        intent: Intent::Broadcasted,
-        operation_reference: None,
-        batch_operation_reference: None,
-        actor: None,
-        value: SignalRecord {
-            signal_name: Name::from("s"),
-            variables: Document::default(),
-            tenant_id: Name::default_tenant(),
-        }
-        .into(),
+    let signal = || SignalRecord {
+        signal_name: Name::from("s"),
+        variables: Document::default(),
+        tenant_id: Name::default_tenant(),
     };
+    let record = |position| Record { key: position, ..record(position, Intent::Broadcasted, signal()) };
     positions.into_iter().map(record).collect()
 }
 

@@ -20,6 +20,8 @@ mod query;
 mod record;
 mod rejection;
 mod response;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod user_task;
 
 pub use actor::{Actor, ActorType};

@@ -422,35 +422,14 @@ mod tests {
 
     #[test]
     fn the_exported_shape_has_the_reference_names() {
-        let record = Record {
-            position: 5,
-            source_position: 4,
-            key: 9,
-            timestamp_ms: 1,
-            partition_id: 1,
-            intent: Intent::Created,
-            operation_reference: None,
-            batch_operation_reference: None,
-            actor: None,
-            value: VariableRecord {
-                name: Name::from("a"),
-                value: Json::from_valid("{\"b\":1}"),
-                scope_key: 2,
-                process_instance_key: 2,
-                process_definition_key: 3,
-                bpmn_process_id: Name::from("p"),
-                tenant_id: Name::default_tenant(),
-                root_process_instance_key: 2,
-            }
-            .into(),
-        };
+        let record = crate::testing::variable(5, 1);
         let json = serde_json::to_value(&record).unwrap();
         assert_eq!(json["valueType"], "VARIABLE");
         assert_eq!(json["intent"], "CREATED");
         assert_eq!(json["operationReference"], -1);
         let of_operation = Record { operation_reference: Some(7), ..record.clone() };
         assert_eq!(serde_json::to_value(&of_operation).unwrap()["operationReference"], 7);
-        assert_eq!(json["value"]["value"], "{\"b\":1}");
+        assert_eq!(json["value"]["value"], "1");
         assert_eq!(json["value"]["processInstanceKey"], 2);
         let bytes = minicbor::to_vec(&record).unwrap();
         assert_eq!(minicbor::decode::<Record>(&bytes).unwrap(), record);

@@ -139,7 +139,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use parking_lot::Mutex;
-    use protocol::{Intent, Json, Key, Name, ProcessInstanceRecord, VariableRecord};
+    use protocol::{Intent, Key, Name, ProcessInstanceRecord, testing};
 
     use super::*;
     use crate::change::{Operation, RowId};
@@ -193,18 +193,7 @@ mod tests {
             tags: Vec::new(),
             business_id: None,
         };
-        Record {
-            position: 1,
-            source_position: 1,
-            key: 8,
-            timestamp_ms: 5,
-            partition_id: 1,
-            intent: Intent::ElementActivating,
-            operation_reference: None,
-            value: value.into(),
-            batch_operation_reference: None,
-            actor: None,
-        }
+        Record { key: 8, ..testing::record(1, Intent::ElementActivating, value) }
     }
 
     #[test]
@@ -258,28 +247,7 @@ mod tests {
     }
 
     fn record(position: u64) -> Record {
-        Record {
-            position,
-            source_position: position,
-            key: position,
-            timestamp_ms: 0,
-            partition_id: 1,
-            intent: Intent::Created,
-            operation_reference: None,
-            batch_operation_reference: None,
-            actor: None,
-            value: VariableRecord {
-                name: Name::from("a"),
-                value: Json::from_valid("1".as_bytes().to_vec()),
-                scope_key: 2,
-                process_instance_key: 2,
-                process_definition_key: 3,
-                bpmn_process_id: Name::from("p"),
-                tenant_id: Name::default_tenant(),
-                root_process_instance_key: 2,
-            }
-            .into(),
-        }
+        Record { key: position, ..testing::variable(position, 1) }
     }
 
     /// Does what the thread of an exporter does, without the record at a position. Returns the error.

@@ -1,34 +1,12 @@
-//! Records for tests.
+//! Records of partition 2.
 
-use protocol::{Intent, Json, Name, Record, VariableRecord};
+use protocol::{Intent, Record, RecordValue, testing};
 
 /// A variable of so many digits.
 pub fn variable(position: u64, digits: usize) -> Record {
-    let value = VariableRecord {
-        name: Name::from("a"),
-        value: Json::from_valid(vec![b'1'; digits]),
-        scope_key: 2,
-        process_instance_key: 2,
-        process_definition_key: 3,
-        bpmn_process_id: Name::from("p"),
-        tenant_id: Name::default_tenant(),
-        root_process_instance_key: 2,
-    };
-    record(position, Intent::Created, value.into())
+    record(position, Intent::Created, testing::variable(position, digits).value)
 }
 
-/// A record of partition 2.
-pub fn record(position: u64, intent: Intent, value: protocol::RecordValue) -> Record {
-    Record {
-        position,
-        source_position: position - 1,
-        key: position + 1000,
-        timestamp_ms: 1_700_000_000_000,
-        partition_id: 2,
-        intent,
-        operation_reference: None,
-        batch_operation_reference: None,
-        actor: None,
-        value,
-    }
+pub fn record(position: u64, intent: Intent, value: RecordValue) -> Record {
+    Record { partition_id: 2, ..testing::record(position, intent, value) }
 }

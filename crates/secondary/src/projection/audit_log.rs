@@ -136,6 +136,19 @@ impl Entry {
     }
 }
 
+/// Says of which process instance an entry is; the records that are of one name it alike.
+macro_rules! with_instance {
+    ($entry:expr, $value:expr) => {
+        $entry.of_instance(
+            $value.process_instance_key,
+            $value.root_process_instance_key,
+            $value.process_definition_key,
+            &$value.bpmn_process_id,
+            &$value.tenant_id,
+        )
+    };
+}
+
 /// Adds the entry of a record, if it is one to keep.
 pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch) {
     let Some(actor) = &record.actor else { return };
@@ -193,37 +206,16 @@ fn entry(record: &Record) -> Option<Entry> {
         | RecordValue::Authorization(_) => return of_identity(record),
         RecordValue::UserTask(_) => return of_user_task(record),
         RecordValue::Incident(value) if record.intent == Intent::Resolved => {
-            Entry::new("INCIDENT", "RESOLVE", record.key)
-                .of_instance(
-                    value.process_instance_key,
-                    value.root_process_instance_key,
-                    value.process_definition_key,
-                    &value.bpmn_process_id,
-                    &value.tenant_id,
-                )
+            with_instance!(Entry::new("INCIDENT", "RESOLVE", record.key), value)
                 .with(log::ELEMENT_KEY, value.element_instance_key)
                 .with(log::JOB_KEY, value.job_key)
         }
-        RecordValue::Job(value) => Entry::new("JOB", "UPDATE", record.key)
-            .of_instance(
-                value.process_instance_key,
-                value.root_process_instance_key,
-                value.process_definition_key,
-                &value.bpmn_process_id,
-                &value.tenant_id,
-            )
+        RecordValue::Job(value) => with_instance!(Entry::new("JOB", "UPDATE", record.key), value)
             .with(log::ELEMENT_KEY, value.element_instance_key)
             .with(log::JOB_KEY, record.key),
         RecordValue::Variable(value) => {
             let operation = if record.intent == Intent::Created { "CREATE" } else { "UPDATE" };
-            Entry::new("VARIABLE", operation, record.key)
-                .of_instance(
-                    value.process_instance_key,
-                    value.root_process_instance_key,
-                    value.process_definition_key,
-                    &value.bpmn_process_id,
-                    &value.tenant_id,
-                )
+            with_instance!(Entry::new("VARIABLE", operation, record.key), value)
                 .with(log::ELEMENT_KEY, value.scope_key)
                 .with(log::DESCRIPTION, &value.name)
         }
@@ -287,13 +279,7 @@ fn of_instance(record: &Record) -> Option<Entry> {
         RecordValue::ProcessInstance(value)
             if record.intent == Intent::ElementTerminating && &*value.bpmn_element_type == "PROCESS" =>
         {
-            Entry::new("PROCESS_INSTANCE", "CANCEL", record.key).of_instance(
-                record.key,
-                value.root_process_instance_key,
-                value.process_definition_key,
-                &value.bpmn_process_id,
-                &value.tenant_id,
-            )
+            with_instance!(Entry::new("PROCESS_INSTANCE", "CANCEL", record.key), value)
         }
         RecordValue::ProcessInstanceModification(value) => {
             let (key, root) = (value.process_instance_key, value.root_process_instance_key);
@@ -385,14 +371,7 @@ fn of_user_task(record: &Record) -> Option<Entry> {
         Intent::CompletionDenied => ("COMPLETE", true),
         _ => return None,
     };
-    let entry = Entry::new("USER_TASK", operation, record.key)
-        .of_instance(
-            value.process_instance_key,
-            value.root_process_instance_key,
-            value.process_definition_key,
-            &value.bpmn_process_id,
-            &value.tenant_id,
-        )
+    let entry = with_instance!(Entry::new("USER_TASK", operation, record.key), value)
         .with(log::ELEMENT_KEY, value.element_instance_key)
         .with(log::USER_TASK_KEY, record.key)
         .with(log::FORM_KEY, value.form_key);

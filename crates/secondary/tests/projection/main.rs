@@ -10,7 +10,7 @@ mod usage;
 
 use std::collections::BTreeMap;
 
-use protocol::{Actor, Intent, Key, Name, Record, RecordValue};
+use protocol::{Actor, Intent, Key, Name, Record, RecordValue, testing};
 use secondary::model::Entity;
 use secondary::{AuditSettings, Batch, Loader, Projection, StoreError, Value};
 
@@ -25,18 +25,7 @@ impl Loader for Nothing {
 
 /// A record of something that nobody asked for.
 pub fn record(position: u64, key: Key, intent: Intent, value: impl Into<RecordValue>) -> Record {
-    Record {
-        position,
-        source_position: 1,
-        key,
-        timestamp_ms: 1000 + position.cast_signed(),
-        partition_id: 1,
-        intent,
-        operation_reference: None,
-        value: value.into(),
-        batch_operation_reference: None,
-        actor: None,
-    }
+    Record { key, timestamp_ms: 1000 + position.cast_signed(), ..testing::record(position, intent, value) }
 }
 
 /// The same, asked for.
