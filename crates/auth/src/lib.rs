@@ -31,5 +31,5 @@ pub use password::{Cost, HashError, HashLimits, Hasher};
 pub use presented::Presented;
 pub use principal::{Identity, Principal};
 pub use refusal::{Reason, Refusal, TokenFault};
-pub use session::{CSRF_COOKIE, CSRF_HEADER, SessionSettings, Sessions};
+pub use session::{CSRF_HEADER, SessionSettings, Sessions};
 pub use tls::{ClientCertificates, ClientTls, ServerTls, TlsError, TlsFiles};

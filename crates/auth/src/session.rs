@@ -16,7 +16,7 @@ use crate::principal::{Identity, Principal};
 use crate::secret::{Digest, ProcessKey, random_id};
 
 /// The cookie with the CSRF token; pages read it and send its value in [`CSRF_HEADER`].
-pub const CSRF_COOKIE: &str = "X-CSRF-TOKEN";
+const CSRF_COOKIE: &str = "X-CSRF-TOKEN";
 /// The header with the CSRF token.
 pub const CSRF_HEADER: &str = "x-csrf-token";
 /// The cookie with the ID, where requests come without TLS.

@@ -12,6 +12,7 @@ use std::{
 
 use futures::Stream;
 use grpc::gateway_client::GatewayClient;
+use tokio::sync::Semaphore;
 use tonic::{
     Request, Streaming,
     metadata::{Ascii, MetadataValue},
@@ -22,8 +23,7 @@ use crate::stream::Connector;
 use crate::{
     ActivateJobs, Address, Broker, ClientConfig, CompleteJob, CreateInstance, Definition, Deployed,
     Deployment, Error, FailJob, Job, Partition, ProcessInstance, ProcessInstanceResult, PublishMessage,
-    PublishedMessage, Resource, SetVariables, StreamJobs, ThrowError, Topology, UpdateJob, Window,
-    rest::millis,
+    PublishedMessage, Resource, SetVariables, StreamJobs, ThrowError, Topology, UpdateJob, rest::millis,
 };
 
 /// Port of the gRPC gateway where none is given.
@@ -40,7 +40,7 @@ pub struct GrpcOptions {
     pub address: String,
     /// HTTP/2 connections; calls take turns.
     pub connections: usize,
-    /// Calls in flight at a time over all connections; more wait. Long polls and streams do not count.
+    /// Calls in flight at a time over all connections; more wait. At least one. Long polls and streams do not count.
     pub window: usize,
     /// How long a call may take. Long polls and awaited results may take this longer than asked for.
     pub request_timeout: Duration,
@@ -75,7 +75,7 @@ struct Shared {
     connector: Connector,
     channels: Vec<GatewayClient<Channel>>,
     next: AtomicUsize,
-    window: Window,
+    window: Semaphore,
     request_timeout: Duration,
     authorization: Option<MetadataValue<Ascii>>,
 }
@@ -98,7 +98,7 @@ impl Stream for JobStream {
 macro_rules! call {
     ($client:expr, $method:ident, $message:expr) => {{
         let client: &GrpcClient = $client;
-        let _permit = client.shared.window.enter().await;
+        let _permit = client.shared.window.acquire().await.expect("it is never closed");
         let request = client.request($message, client.shared.request_timeout);
         client
             .channel()
@@ -139,7 +139,7 @@ impl GrpcClient {
                 connector,
                 channels,
                 next: AtomicUsize::new(0),
-                window: Window::new(options.window),
+                window: Semaphore::new(options.window.clamp(1, Semaphore::MAX_PERMITS)),
                 request_timeout: options.request_timeout,
                 authorization,
             }),

@@ -1,7 +1,7 @@
 //! The Rust client of the gateway: every command over REST (v2) or gRPC, and a job worker over both.
 //!
 //! Open [`Client`] for "a command, whatever the protocol", [`RestClient`] or [`GrpcClient`] for one of the two, and
-//! [`JobWorker`] for working jobs. Requests wait for room in a bounded [`Window`]; they are never refused locally.
+//! [`JobWorker`] for working jobs. Requests beyond a bounded number wait for room; they are never refused locally.
 //! Documents (variables, headers, results) are JSON text that is moved, never parsed: who sends malformed JSON is told so by the server.
 //!
 //! The load generator runs on this crate, so one request must cost little: connections are driven by the task that
@@ -18,7 +18,6 @@ mod job;
 mod response;
 mod rest;
 mod stream;
-mod window;
 mod worker;
 
 pub use address::Address;
@@ -37,5 +36,4 @@ pub use response::{
 pub use rest::{ManagementClient, RestClient, RestOptions};
 /// How TLS is spoken: which authorities are trusted, and what certificate is shown.
 pub use tokio_rustls::rustls::ClientConfig;
-pub use window::{Window, WindowPermit};
 pub use worker::{JobHandler, JobWorker, Outcome, Transport, WorkerHandle, WorkerOptions};

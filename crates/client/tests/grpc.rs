@@ -4,7 +4,7 @@ mod fakes;
 
 use std::time::Duration;
 
-use client::{ActivateJobs, Client, CreateInstance, Definition, Error, Resource};
+use client::{ActivateJobs, Client, CreateInstance, Definition, Error, GrpcClient, GrpcOptions, Resource};
 use fakes::FakeGateway;
 
 #[tokio::test]
@@ -56,6 +56,16 @@ async fn refusals_are_typed() {
     assert!(client.cancel_instance(1).await.unwrap_err().is_resource_exhausted());
     let error = client.delete_resource(1).await.unwrap_err();
     assert_eq!(error.kind(), "UNIMPLEMENTED");
+}
+
+#[tokio::test]
+async fn a_window_of_nothing_still_lets_one_through() {
+    let address = fakes::grpc_server(FakeGateway::default()).await.to_string();
+    let client = GrpcClient::new(GrpcOptions { address, window: 0, ..GrpcOptions::default() }).unwrap();
+    let both = async { tokio::join!(client.topology(), client.topology()) };
+    let (one, other) =
+        tokio::time::timeout(Duration::from_secs(20), both).await.expect("one after the other");
+    assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Rules about who may use what.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use crate::{assert_none, files, read, root};
@@ -23,51 +23,26 @@ const NOT_BELOW_THE_ENGINE: [&str; 14] = [
     "metrics",
 ];
 
-/// Which crates of the house a crate may use. What is not here may not be used.
-const ROOMS: [(&str, &[&str]); 22] = [
-    ("auth", &[]),
-    (
-        "baton",
-        &[
-            "auth",
-            "bench",
-            "bpmn",
-            "broker",
-            "client",
-            "dmn",
-            "documents",
-            "engine",
-            "export",
-            "gateway",
-            "opensearch",
-            "protocol",
-            "replication",
-            "secondary",
-            "state",
-            "traces",
-        ],
-    ),
-    ("bench", &["client", "grpc"]),
-    ("bpmn", &["feel", "xml"]),
-    ("broker", &["bpmn", "dmn", "engine", "export", "feel", "protocol", "replication", "state"]),
-    ("client", &["grpc"]),
-    ("dmn", &["feel", "xml"]),
-    ("documents", &[]),
-    ("engine", &["bpmn", "dmn", "feel", "protocol", "state"]),
-    ("export", &["protocol"]),
-    ("feel", &[]),
-    ("gateway", &["auth", "broker", "documents", "grpc", "protocol", "secondary", "traces"]),
-    ("grpc", &[]),
-    ("opensearch", &["auth", "export", "protocol", "runtime"]),
-    ("protocol", &[]),
-    ("replication", &[]),
-    ("runtime", &[]),
-    ("secondary", &["export", "opensearch", "protocol", "runtime", "xml"]),
-    ("state", &[]),
-    ("tidy", &[]),
-    ("traces", &[]),
-    ("xml", &[]),
-];
+/// Which crates of the house each may use, as the table of the map says.
+fn rooms() -> BTreeMap<String, BTreeSet<String>> {
+    let map = read("ARCHITECTURE.md");
+    let rows = map.lines().filter_map(|line| line.strip_prefix("| `crates/")?.strip_suffix(" |"));
+    let rows = rows.map(|row| {
+        let (name, may_use) = (row.split('`').next().unwrap(), row.rsplit(" | ").next().unwrap());
+        (name.to_owned(), may_use.split(", ").map(ToOwned::to_owned).collect())
+    });
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = rows.collect();
+    assert!(rooms.len() > 20, "the map has a table of the crates: {rooms:?}");
+    let all: BTreeSet<_> = rooms.keys().cloned().collect();
+    for allowed in rooms.values_mut() {
+        if allowed.contains("all") {
+            allowed.clone_from(&all);
+        }
+        allowed.remove("–");
+        assert!(allowed.is_subset(&all), "the map names crates that it has: {allowed:?}");
+    }
+    rooms
+}
 
 /// The names in a section of a manifest.
 fn section<'a>(manifest: &'a str, section: &str) -> Vec<&'a str> {
@@ -79,6 +54,12 @@ fn section<'a>(manifest: &'a str, section: &str) -> Vec<&'a str> {
         .filter_map(|line| line.split(['.', ' ', '=']).next())
         .filter(|name| !name.is_empty())
         .collect()
+}
+
+/// The manifests of the crates.
+fn manifests() -> Vec<(String, String)> {
+    let is_manifest = |path: &str| path.starts_with("crates/") && path.ends_with("/Cargo.toml");
+    files().into_iter().filter(|(path, _)| is_manifest(path)).collect()
 }
 
 #[test]
@@ -112,18 +93,15 @@ fn the_engine_knows_no_clock_no_socket_and_no_randomness() {
 #[test]
 fn crates_stay_in_their_rooms() {
     let mut findings = Vec::new();
-    let files = files();
-    let houses: BTreeSet<_> = ROOMS.iter().map(|(name, _)| *name).collect();
-    for (path, manifest) in
-        files.iter().filter(|(path, _)| path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
-    {
+    let rooms = rooms();
+    for (path, manifest) in manifests() {
         let name = path.split('/').nth(1).unwrap();
-        let Some((_, allowed)) = ROOMS.iter().find(|(room, _)| *room == name) else {
-            findings.push(format!("{path}: say in {} what it may use", file!()));
+        let Some(allowed) = rooms.get(name) else {
+            findings.push(format!("{path}: say in ARCHITECTURE.md what it may use"));
             continue;
         };
-        for dependency in section(manifest, "dependencies") {
-            if houses.contains(dependency) && !allowed.contains(&dependency) {
+        for dependency in section(&manifest, "dependencies") {
+            if rooms.contains_key(dependency) && !allowed.contains(dependency) {
                 findings.push(format!("{name} must not use {dependency}"));
             }
         }
@@ -134,10 +112,9 @@ fn crates_stay_in_their_rooms() {
 #[test]
 fn every_dependency_has_its_reason() {
     let manifest = read("Cargo.toml");
-    let ours: BTreeSet<_> = ROOMS.iter().map(|(name, _)| *name).collect();
-    let used: BTreeSet<String> = files()
+    let ours = rooms();
+    let used: BTreeSet<String> = manifests()
         .iter()
-        .filter(|(path, _)| path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
         .flat_map(|(_, manifest)| {
             ["dependencies", "dev-dependencies", "build-dependencies"]
                 .into_iter()
@@ -148,7 +125,7 @@ fn every_dependency_has_its_reason() {
         .collect();
     let outside: BTreeSet<_> = section(&manifest, "workspace.dependencies")
         .into_iter()
-        .filter(|name| !ours.contains(name))
+        .filter(|name| !ours.contains_key(*name))
         .filter(|name| used.contains(*name))
         .collect();
     assert!(outside.contains("tokio"), "{outside:?}");
