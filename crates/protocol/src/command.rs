@@ -353,6 +353,9 @@ pub enum HistoryKind {
 }
 
 impl HistoryKind {
+    /// The name in records of a process definition that is to be forgotten as soon as nothing is kept of its instances.
+    pub const PROCESS_DEFINITION: &str = "PROCESS_DEFINITION";
+
     /// Its name in records.
     pub const fn as_str(self) -> &'static str {
         match self {

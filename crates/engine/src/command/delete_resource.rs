@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    BatchAction, CreateBatchOperation, DeleteResource, HistoryKind, InstanceFilter, Intent, Key, Name,
-    Rejection, ResourceDeletionRecord, Response,
+    BatchAction, CreateBatchOperation, DeleteResource, HistoryDeletionRecord, HistoryKind, InstanceFilter,
+    Intent, Key, Name, Rejection, ResourceDeletionRecord, Response,
 };
 
 use state::StateError;
@@ -49,7 +49,12 @@ impl Work<'_> {
             Deletable::Stored(..) => None,
         };
         match found {
-            Deletable::Process(definition) => self.delete_process(key, &definition)?,
+            Deletable::Process(definition) => {
+                self.delete_process(key, &definition)?;
+                if delete.delete_history {
+                    self.forget_process(key, &definition);
+                }
+            }
             Deletable::Decisions(graph) => self.remove_decisions(key, &graph)?,
             Deletable::Stored(kind, file) => self.remove_stored(kind, key, &file),
         }
@@ -105,6 +110,18 @@ impl Work<'_> {
             self.remove_definition(key)?;
         }
         Ok(())
+    }
+
+    /// Who keeps history shall not show it any more, once nothing is kept of its instances.
+    fn forget_process(&mut self, key: Key, definition: &Definition) {
+        let record_key = self.next_key();
+        self.emit(record_key, Intent::Deleted, |_| HistoryDeletionRecord {
+            resource_key: key,
+            resource_type: Name::from(HistoryKind::PROCESS_DEFINITION),
+            process_id: definition.process_id.clone(),
+            decision_definition_id: Name::default(),
+            tenant_id: definition.tenant_id.clone(),
+        });
     }
 
     /// Removes a draining definition that nobody runs any more.

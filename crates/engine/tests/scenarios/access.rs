@@ -430,6 +430,14 @@ fn a_resource_goes_with_its_histories_for_whoever_may_ask_for_that() {
         panic!("no batch operation")
     };
     assert_eq!(created.kind.as_str(), "DELETE_PROCESS_DEFINITION");
+    let forgotten: Vec<_> = harness
+        .records()
+        .filter_map(|record| match &record.value {
+            RecordValue::HistoryDeletion(it) => Some((it.resource_type.to_string(), it.resource_key)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(forgotten, [("PROCESS_DEFINITION".to_owned(), resource_key)]);
     let QueryReply::BatchSearches(searches) = harness.read(&Query::BatchSearches).unwrap() else {
         panic!("no searches")
     };

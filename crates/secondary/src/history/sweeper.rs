@@ -7,8 +7,11 @@ use parking_lot::Mutex;
 use protocol::{HistoryKind, Operand, Test};
 
 use super::Retention;
-use crate::model::history::{DECISIONS, KINDS, Kind, PROCESS_INSTANCES, REQUESTS};
-use crate::model::{ColumnId, Entity, decision_instance as decision, history_deletion as deletion};
+use crate::model::history::{DECISIONS, KINDS, Kind, PROCESS_DEFINITIONS, PROCESS_INSTANCES, REQUESTS};
+use crate::model::{
+    ColumnId, Entity, decision_instance as decision, history_deletion as deletion,
+    process_instance as instance,
+};
 use crate::query::{EntityRef, Filter, Position, Row, Search, Sort};
 use crate::store::{Cleaner, Reader, StoreError};
 use crate::value::Value;
@@ -85,11 +88,12 @@ impl Sweeper {
             let rows = self.reader.search(search).await?.rows;
             let Some(last) = rows.last() else { return Ok(swept) };
             position = Position::After(vec![last[0].clone()]);
+            let is_kind = |row: &&Row, kind: &str| {
+                row[deletion::TYPE as usize].text().is_some_and(|name| **name == *kind)
+            };
             let of_kind = |kind: HistoryKind| -> Vec<Value> {
-                let is_kind = |row: &&Row| {
-                    row[deletion::TYPE as usize].text().is_some_and(|name| **name == *kind.as_str())
-                };
-                rows.iter().filter(is_kind).map(|row| row[deletion::RESOURCE_KEY as usize].clone()).collect()
+                let these = rows.iter().filter(|row| is_kind(row, kind.as_str()));
+                these.map(|row| row[deletion::RESOURCE_KEY as usize].clone()).collect()
             };
             self.forget(&PROCESS_INSTANCES, &of_kind(HistoryKind::ProcessInstance), &mut swept).await?;
             let evaluations = of_kind(HistoryKind::DecisionInstance);
@@ -97,12 +101,31 @@ impl Sweeper {
                 self.remove(&DECISIONS, &decision::ENTITY, decision::EVALUATION_KEY, &evaluations).await?;
             swept.rows += removed;
             swept.things += removed;
+            let (definitions, others): (Vec<_>, Vec<_>) =
+                rows.iter().partition(|row| is_kind(row, HistoryKind::PROCESS_DEFINITION));
+            let mut met: Vec<_> = others.into_iter().map(|row| row[0].clone()).collect();
+            for row in definitions {
+                let key = &row[deletion::RESOURCE_KEY as usize];
+                if !self.has_instances(key).await? {
+                    self.forget(&PROCESS_DEFINITIONS, std::slice::from_ref(key), &mut swept).await?;
+                    met.push(row[0].clone());
+                }
+            }
             // Last, so that what is cut off is found again.
-            self.remove(&REQUESTS, &deletion::ENTITY, 0, &identities(&rows)).await?;
+            self.remove(&REQUESTS, &deletion::ENTITY, 0, &met).await?;
             if rows.len() < PAGE as usize {
                 return Ok(swept);
             }
         }
+    }
+
+    /// Whether anything is kept of an instance of a process definition.
+    async fn has_instances(&self, definition_key: &Value) -> Result<bool, StoreError> {
+        let Value::Integer(key) = definition_key else { return Ok(false) };
+        let of_definition = Filter::Column(instance::DEFINITION_KEY, Test::Equal(Operand::Integer(*key)));
+        let search = search(&PROCESS_INSTANCES, of_definition, Vec::new(), Position::Offset(0));
+        let found = self.reader.search(Search { limit: 1, ..search }).await?;
+        Ok(!found.rows.is_empty())
     }
 
     async fn sweep_filter(

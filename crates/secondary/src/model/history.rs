@@ -6,8 +6,8 @@ use super::{
     ColumnId, Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
     correlated_message_subscription as correlated, decision_instance as decision,
     element_instance as element, history_deletion as deletion, incident, job, job_metric,
-    message_subscription as subscription, process_instance as instance, sequence_flow as flow,
-    usage_assignee as assignee, usage_metric as usage, user_task as task, variable,
+    message_subscription as subscription, process_definition as definition, process_instance as instance,
+    sequence_flow as flow, usage_assignee as assignee, usage_metric as usage, user_task as task, variable,
 };
 
 /// Things that end and are forgotten together with what belongs to them.
@@ -80,6 +80,12 @@ pub static USAGE_ASSIGNEES: Kind = moments("usage_metrics", &assignee::ENTITY, a
 /// Counts of jobs.
 pub static JOB_METRICS: Kind = moments("job_metrics", &job_metric::ENTITY, job_metric::TIME);
 
+/// Process definitions that were deleted with their histories; they have no age, and go when nothing is left of their instances.
+pub(crate) static PROCESS_DEFINITIONS: Kind = Kind {
+    parts: &[(&subscription::ENTITY, subscription::DEFINITION_KEY)],
+    ..moments("process_definitions", &definition::ENTITY, definition::KEY)
+};
+
 /// Requests to delete history, once they are met.
 pub(crate) static REQUESTS: Kind = moments("history_deletions", &deletion::ENTITY, deletion::TIME);
 
@@ -121,6 +127,9 @@ mod tests {
             entity.id_begins_with == Some(column)
                 || entity.indexes.iter().any(|index| index.columns[0] == column)
         };
+        for (entity, column) in PROCESS_DEFINITIONS.parts {
+            assert!(is_indexed(entity, *column), "{}", entity.name);
+        }
         for kind in KINDS {
             for column in std::iter::once(kind.end).chain(kind.root) {
                 assert!(is_indexed(kind.entity, column), "{}: {column}", kind.name);

@@ -7,7 +7,8 @@ use protocol::Name;
 use secondary::model::{
     Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
     decision_instance as decision, element_instance as element, history_deletion as deletion,
-    process_instance as instance, usage_metric as usage, variable,
+    message_subscription as subscription, process_definition as definition, process_instance as instance,
+    usage_metric as usage, variable,
 };
 use secondary::{Batch, Filter, Retention, RowId, Rule, Sweeper, Swept, Value, Writer};
 
@@ -88,6 +89,7 @@ pub fn run(store: &dyn Store) {
     instances(store);
     moments(store);
     deletions(store);
+    definitions(store);
 }
 
 fn instances(store: &dyn Store) {
@@ -181,6 +183,55 @@ fn deletions(store: &dyn Store) {
     assert!(!left(&decision::ENTITY).contains(&Value::from("77-2")));
     assert_eq!(left(&deletion::ENTITY), keys(&[]));
     assert_eq!(block_on(sweeper.sweep_deleted()).unwrap(), Swept::default());
+}
+
+/// A process definition that was deleted with its histories goes when the last of its instances has gone, and no other does.
+fn definitions(store: &dyn Store) {
+    let mut batch = Batch::default();
+    for key in [700_001_u64, 700_002, 700_003] {
+        batch
+            .insert(&definition::ENTITY, RowId::Key(key))
+            .set(definition::PROCESS_ID, "gone")
+            .set(definition::STATE, "DELETED");
+        batch
+            .insert(&subscription::ENTITY, RowId::Key(key + 10))
+            .set(subscription::DEFINITION_KEY, key)
+            .set(subscription::UPDATED, NOW_MS);
+    }
+    batch
+        .insert(&instance::ENTITY, RowId::Key(700_020))
+        .set(instance::DEFINITION_KEY, 700_001_u64)
+        .set(instance::START, NOW_MS);
+    // The third was deleted without.
+    for (key, resource) in [(21_u64, 700_001_u64), (22, 700_002)] {
+        batch
+            .insert(&deletion::ENTITY, RowId::Key(key))
+            .set(deletion::TYPE, "PROCESS_DEFINITION")
+            .set(deletion::RESOURCE_KEY, resource)
+            .set(deletion::TIME, NOW_MS);
+    }
+    write(store, &batch);
+    let sweeper = Sweeper::new(Arc::from(store.reader()), store.cleaner(), Retention::default());
+    let ours = |entity| -> Vec<Value> {
+        let is_ours = |value: &Value| matches!(value, Value::Integer(700_000..800_000));
+        left(store, entity).into_iter().filter(is_ours).collect()
+    };
+    assert_eq!(block_on(sweeper.sweep_deleted()).unwrap(), Swept { things: 1, rows: 2 });
+    assert_eq!(ours(&definition::ENTITY), keys(&[700_001, 700_003]));
+    assert_eq!(ours(&subscription::ENTITY), keys(&[700_011, 700_013]));
+    assert_eq!(left(store, &deletion::ENTITY), keys(&[21]), "it waits for its instance");
+
+    let mut batch = Batch::default();
+    batch
+        .insert(&deletion::ENTITY, RowId::Key(30))
+        .set(deletion::TYPE, "PROCESS_INSTANCE")
+        .set(deletion::RESOURCE_KEY, 700_020_u64)
+        .set(deletion::TIME, NOW_MS);
+    write(store, &batch);
+    block_on(sweeper.sweep_deleted()).unwrap();
+    block_on(sweeper.sweep_deleted()).unwrap();
+    assert_eq!(ours(&definition::ENTITY), keys(&[700_003]));
+    assert_eq!(left(store, &deletion::ENTITY), keys(&[]));
 }
 
 /// What stands alone, and batch operations with their items.
