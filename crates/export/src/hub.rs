@@ -177,11 +177,19 @@ impl Hub {
         self.stream.reader(id).ok_or_else(|| ChangeError::Unknown(id.to_owned()))
     }
 
+    fn enabled_reader(&self, id: &str) -> Result<usize, ChangeError> {
+        let reader = self.reader(id)?;
+        if self.stream.status().exporters.get(reader).is_some_and(|status| !status.enabled) {
+            return Err(ChangeError::Disabled(id.to_owned()));
+        }
+        Ok(reader)
+    }
+
     /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is switched on
-    /// begins with what comes from now on, or where another exporter is. Writes a small file.
+    /// begins with what comes from now on, or where another exporter is that is on. Writes a small file.
     pub fn set_enabled(&self, id: &str, enabled: bool, like: Option<&str>) -> Result<(), ChangeError> {
         let reader = self.reader(id)?;
-        let like = like.map(|other| self.reader(other)).transpose()?;
+        let like = like.map(|other| self.enabled_reader(other)).transpose()?;
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut disabled = files.switch.read()?;
         if enabled == disabled.contains(id) {
@@ -205,10 +213,7 @@ impl Hub {
     /// Has an exporter try its parked records again, in their order; those that its target takes are not parked any more.
     /// Waits for it as long as given.
     pub fn replay(&self, id: &str, timeout: Duration) -> Result<Replayed, ChangeError> {
-        let reader = self.reader(id)?;
-        if self.stream.status().exporters.get(reader).is_some_and(|status| !status.enabled) {
-            return Err(ChangeError::Disabled(id.to_owned()));
-        }
+        let reader = self.enabled_reader(id)?;
         let (answer, replayed) = std::sync::mpsc::sync_channel(1);
         self.stream.ask_for_replay(reader, answer);
         replayed.recv_timeout(timeout).map_err(|_| ChangeError::Busy(id.to_owned()))

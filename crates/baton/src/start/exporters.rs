@@ -18,7 +18,7 @@ pub(super) fn list(node: &Node) -> Vec<ExporterStatus> {
         status: if one.enabled { "ENABLED" } else { "DISABLED" },
         exported_position: Some(one.acknowledged_position),
         backlog_records: one.backlog_records,
-        backlog_seconds: one.backlog.as_secs_f64(),
+        backlog_seconds: one.backlog.as_millis() as f64 / 1000.0,
         parked_records: one.parked,
         failure: one.failure,
     });
