@@ -95,6 +95,11 @@ fn key(text: &str) -> Result<String, String> {
     if is_key { Ok(text.to_owned()) } else { Err("expected a key: digits".to_owned()) }
 }
 
+/// The same of what has a number alone.
+fn number(text: &str) -> Result<i64, String> {
+    text.parse().ok().filter(|key| *key > 0).ok_or_else(|| "expected a key: digits".to_owned())
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Config {
     /// Check this file together with the BATON_* variables instead.
@@ -123,10 +128,10 @@ pub(crate) struct Health {
 #[derive(Debug, Args)]
 pub(crate) struct Banned {
     /// Let this process instance go on where it stood.
-    #[arg(long, value_name = "KEY", conflicts_with = "cancel")]
+    #[arg(long, value_name = "KEY", value_parser = number, conflicts_with = "cancel")]
     pub(crate) release: Option<i64>,
     /// Cancel this process instance, with all that called it and all that it called.
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = number)]
     pub(crate) cancel: Option<i64>,
     #[command(flatten)]
     pub(crate) target: ManagementTarget,
@@ -140,6 +145,9 @@ pub(crate) struct Deploy {
     /// BPMN, DMN, form and any other files.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Tenant that they shall belong to.
+    #[arg(long, value_name = "ID")]
+    pub(crate) tenant: Option<String>,
     #[command(flatten)]
     pub(crate) target: Target,
     /// Print JSON.
@@ -157,6 +165,9 @@ pub(crate) struct Run {
     /// Version of the process. Default: the latest.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     pub(crate) version: Option<i32>,
+    /// Tenant of the process.
+    #[arg(long, value_name = "ID")]
+    pub(crate) tenant: Option<String>,
     /// Wait for the end of the instance and print its variables.
     #[arg(long = "await")]
     pub(crate) wait: bool,
@@ -178,7 +189,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "ID")]
     pub(crate) process: Option<String>,
     /// Only those of this process instance.
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", value_parser = number)]
     pub(crate) instance: Option<i64>,
     /// Only those in this state, such as ACTIVE.
     #[arg(long, value_name = "STATE")]
@@ -189,7 +200,7 @@ pub(crate) struct Search {
     /// Any other filter of the API, as a JSON object; the options above are added to it.
     #[arg(long, value_name = "JSON")]
     pub(crate) filter: Option<String>,
-    /// Order by a property, such as startDate, or startDate:desc. May be repeated.
+    /// Order by a property, such as startDate, or startDate:desc. May be repeated. Default: the latest first, where that is known.
     #[arg(long = "sort", value_name = "PROPERTY[:desc]")]
     pub(crate) sort: Vec<String>,
     /// How many are shown.
@@ -222,7 +233,7 @@ pub(crate) struct Show {
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
     /// Keys of process instances.
-    #[arg(required = true, value_name = "KEY")]
+    #[arg(required = true, value_name = "KEY", value_parser = number)]
     pub(crate) keys: Vec<i64>,
     #[command(flatten)]
     pub(crate) target: RestTarget,
@@ -234,10 +245,10 @@ pub(crate) struct Cancel {
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
     /// Keys of incidents.
-    #[arg(required_unless_present = "instance", value_name = "KEY")]
+    #[arg(required_unless_present = "instance", value_name = "KEY", value_parser = number)]
     pub(crate) keys: Vec<i64>,
     /// All incidents of this process instance that are active.
-    #[arg(long, value_name = "KEY", conflicts_with = "keys")]
+    #[arg(long, value_name = "KEY", value_parser = number, conflicts_with = "keys")]
     pub(crate) instance: Option<i64>,
     #[command(flatten)]
     pub(crate) target: RestTarget,
@@ -249,7 +260,7 @@ pub(crate) struct Resolve {
 #[derive(Debug, Args)]
 pub(crate) struct Retry {
     /// Keys of jobs.
-    #[arg(required = true, value_name = "KEY")]
+    #[arg(required = true, value_name = "KEY", value_parser = number)]
     pub(crate) keys: Vec<i64>,
     /// How many retries they get.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..))]
@@ -319,8 +330,12 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_pairs() {
+    fn settings_are_pairs_and_keys_are_digits() {
         assert_eq!(key_value("a.b=c=d"), Ok(("a.b".to_owned(), "c=d".to_owned())));
+        assert_eq!(number("2251799813685249"), Ok(2_251_799_813_685_249));
+        for wrong in ["abc", "-1", "0", "1-2", ""] {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
         assert!(key_value("a.b").is_err() && key_value("=c").is_err());
     }
 }

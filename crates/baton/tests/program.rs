@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -38,17 +39,22 @@ struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
     ready: String,
-    _data: tempfile::TempDir,
+    _data: Option<tempfile::TempDir>,
 }
 
 impl Server {
     fn start(arguments: &[&str]) -> Self {
         let data = tempfile::tempdir().unwrap();
+        let server = Self::start_at(data.path(), arguments);
+        Self { _data: Some(data), ..server }
+    }
+
+    fn start_at(data: &Path, arguments: &[&str]) -> Self {
         let free = "127.0.0.1:0";
         let mut child = baton()
             .arg("start")
             .arg("--data-dir")
-            .arg(data.path())
+            .arg(data)
             .args(["--rest", free, "--grpc", free, "--management", free])
             .args(arguments)
             .spawn()
@@ -56,7 +62,19 @@ impl Server {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut ready = String::new();
         output.read_line(&mut ready).unwrap();
-        Self { child, output, ready, _data: data }
+        Self { child, output, ready, _data: None }
+    }
+
+    /// Asks the management port.
+    fn manage(&self, method: &str, path: &str, body: &str) -> (u16, serde_json::Value) {
+        let mut stream = TcpStream::connect(self.address("management")).unwrap();
+        let length = body.len();
+        write!(stream, "{method} /actuator{path} HTTP/1.0\r\ncontent-length: {length}\r\n\r\n{body}")
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
     }
 
     fn address(&self, name: &str) -> String {
@@ -218,6 +236,79 @@ fn without_secondary_storage_commands_do_what_they_can() {
 }
 
 #[test]
+fn exporting_stays_as_operators_left_it_over_restarts() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("errand.bpmn");
+    std::fs::write(&file, TASK_BPMN).unwrap();
+    let start = || Server::start_at(&data.path().join("data"), &["--set", "export.ndjson.enabled=true"]);
+    let exporter = |server: &Server, id: &str| {
+        let (status, all) = server.manage("GET", "/exporters", "");
+        assert_eq!(status, 200);
+        all.as_array().unwrap().iter().find(|one| one["exporterId"] == id).unwrap().clone()
+    };
+    let partition = |server: &Server| server.manage("GET", "/partitions", "").1["1"].clone();
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !is_so() {
+            assert!(Instant::now() < end, "not in time: {what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+
+    let server = start();
+    let commands = |server: &Server, arguments: &[&str]| {
+        let output = run(&[arguments, &["--rest-address", &server.address("rest")]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    commands(&server, &["deploy", file.to_str().unwrap()]);
+    assert_eq!(server.manage("POST", "/exporting/pause", "").1["status"], 204);
+    commands(&server, &["run", "errand"]);
+    server.stop(Signal::TERM);
+
+    let server = start();
+    assert_eq!(partition(&server)["exporterPhase"], "PAUSED");
+    assert!(exporter(&server, "secondary-storage")["backlogRecords"].as_u64().unwrap() > 5);
+    until("it is told how long records wait", &|| {
+        exporter(&server, "secondary-storage")["backlogSeconds"].as_f64().unwrap() > 0.0
+    });
+    assert!(!commands(&server, &["search", "instances"]).contains("errand"));
+    assert_eq!(server.manage("POST", "/exporting/resume", "").1["status"], 204);
+    until("the pause is over", &|| exporter(&server, "secondary-storage")["backlogRecords"] == 0);
+    assert!(commands(&server, &["search", "instances"]).contains("errand"));
+
+    for id in ["ndjson", "secondary-storage"] {
+        let (status, answer) = server.manage("POST", &format!("/exporters/{id}/disable"), "");
+        assert_eq!((status, answer["status"].as_str()), (202, Some("DISABLED")));
+    }
+    // Nobody is there to export anything, so nothing waits.
+    let told = partition(&server);
+    assert_eq!(told["exportedPosition"], told["processedPosition"], "{told}");
+    server.stop(Signal::TERM);
+
+    let server = start();
+    assert_eq!(exporter(&server, "ndjson")["status"], "DISABLED");
+    let enable = |id: &str, from: &str| {
+        let body = format!("{{\"initializeFrom\":\"{from}\"}}");
+        server.manage("POST", &format!("/exporters/{id}/enable"), &body)
+    };
+    // Where one is that is off says nothing of what the other one missed.
+    let (status, refused) = enable("ndjson", "secondary-storage");
+    assert_eq!(status, 400, "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("'secondary-storage' is disabled"), "{refused}");
+    assert_eq!(exporter(&server, "ndjson")["status"], "DISABLED");
+    assert_eq!(server.manage("POST", "/exporters/secondary-storage/enable", "").0, 202);
+    assert_eq!(enable("ndjson", "secondary-storage").0, 202);
+    assert_eq!(exporter(&server, "ndjson")["status"], "ENABLED");
+    let exported = |id: &str| exporter(&server, id)["exportedPosition"].as_u64().unwrap();
+    let before = exported("ndjson").max(exported("secondary-storage"));
+    commands(&server, &["run", "errand"]);
+    until("both export again", &|| exported("ndjson").min(exported("secondary-storage")) > before);
+    let (code, _, log) = server.stop(Signal::TERM);
+    assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+}
+
+#[test]
 fn banned_instances_are_asked_for_at_the_management_port() {
     let server = Server::start(&[]);
     let to = ["--management-address", &server.address("management"), "--json"];
@@ -272,6 +363,24 @@ fn a_process_is_deployed_and_run_from_the_command_line() {
     }
     let (code, _, log) = server.stop(Signal::TERM);
     assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+}
+
+#[test]
+fn tenants_are_named_on_the_command_line() {
+    let server = Server::start(&["--set", "multi_tenancy.enabled=true"]);
+    let (rest, grpc) = (server.address("rest"), server.address("grpc"));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("straight.bpmn");
+    std::fs::write(&file, STRAIGHT_BPMN).unwrap();
+    for protocol in ["rest", "grpc"] {
+        let to = ["--protocol", protocol, "--rest-address", &rest, "--grpc-address", &grpc];
+        for command in [["deploy", file.to_str().unwrap()], ["run", "straight"]] {
+            failed(&run(&[&command, &to[..]].concat()), 1, &["tenant"]);
+            let output = run(&[&command, &["--tenant", "<default>"], &to[..]].concat());
+            assert!(output.status.success(), "{}", text(&output.stderr));
+        }
+    }
+    server.stop(Signal::TERM);
 }
 
 const TASK_BPMN: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
@@ -335,6 +444,9 @@ fn what_happened_is_found_and_mended_from_the_command_line() {
     let ended = found(&["instances", "--instance", instance, "--state", "TERMINATED"]);
     assert_eq!(ended["processInstanceKey"], instance);
     failed(&run(&[&["show", "job", "7"], &to[..]].concat()), 1, &["there is no job with key 7"]);
+    let nothing = run(&[&["search", "tasks"], &to[..]].concat());
+    assert!(nothing.status.success() && nothing.stdout.is_empty(), "{nothing:?}");
+    assert_eq!(text(&nothing.stderr), "no user tasks found\n");
     let (code, _, log) = server.stop(Signal::TERM);
     assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
 }

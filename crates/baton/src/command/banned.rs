@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use ::client::{BannedInstance, ManagementClient};
+use serde_json::json;
 
 use crate::cli::Banned;
 use crate::failure::Failure;
@@ -15,11 +16,13 @@ pub(crate) async fn run(arguments: &Banned) -> Result<ExitCode, Failure> {
     if let Some(key) = arguments.release {
         let done = client.release_instance(key).await;
         done.map_err(|error| Failure::request(format!("release process instance {key}"), &error))?;
+        told("released", key, arguments.json);
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(key) = arguments.cancel {
         let done = client.cancel_instance(key).await;
         done.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error))?;
+        told("canceled", key, arguments.json);
         return Ok(ExitCode::SUCCESS);
     }
     let found = all(&client).await?;
@@ -31,6 +34,15 @@ pub(crate) async fn run(arguments: &Banned) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what was done, as the commands do that act on instances.
+fn told(word: &str, key: i64, json: bool) {
+    if json {
+        println!("{:#}", json!([{ "key": key.to_string(), word: true }]));
+    } else {
+        println!("{word} {key}");
+    }
 }
 
 async fn all(client: &ManagementClient) -> Result<Vec<BannedInstance>, Failure> {

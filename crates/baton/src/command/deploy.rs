@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: &Deploy) -> Result<ExitCode, Failure> {
     let names = files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let client = arguments.target.connect()?;
     let deployment = client
-        .deploy(&resources, None)
+        .deploy(&resources, arguments.tenant.as_deref())
         .await
         .map_err(|error| Failure::request(format!("deploy {names}"), &error))?;
     if arguments.json {

@@ -44,6 +44,10 @@ pub(crate) enum Kind {
 pub(crate) struct Names {
     /// What it is called in messages.
     pub(crate) one: &'static str,
+    /// The same of several.
+    pub(crate) plural: &'static str,
+    /// What tells when it came, if lists can be ordered by that.
+    pub(crate) moment: Option<&'static str>,
     /// Its path in the API.
     pub(crate) collection: &'static str,
     /// Its identity, and what a list shows; the identity comes first.
@@ -61,6 +65,8 @@ pub(crate) struct Names {
 /// What is so of most.
 const OF_INSTANCES: Names = Names {
     one: "",
+    plural: "",
+    moment: None,
     collection: "",
     columns: &[],
     process: Some("processDefinitionId"),
@@ -75,6 +81,8 @@ impl Kind {
         match self {
             Self::Instances => Names {
                 one: "process instance",
+                plural: "process instances",
+                moment: Some("startDate"),
                 collection: "process-instances",
                 columns: &[
                     "processInstanceKey",
@@ -89,6 +97,7 @@ impl Kind {
             },
             Self::Elements => Names {
                 one: "element instance",
+                plural: "element instances",
                 collection: "element-instances",
                 columns: &[
                     "elementInstanceKey",
@@ -104,6 +113,8 @@ impl Kind {
             },
             Self::Incidents => Names {
                 one: "incident",
+                plural: "incidents",
+                moment: Some("creationTime"),
                 collection: "incidents",
                 columns: &[
                     "incidentKey",
@@ -119,6 +130,7 @@ impl Kind {
             },
             Self::Jobs => Names {
                 one: "job",
+                plural: "jobs",
                 collection: "jobs",
                 columns: &[
                     "jobKey",
@@ -135,6 +147,8 @@ impl Kind {
             },
             Self::Tasks => Names {
                 one: "user task",
+                plural: "user tasks",
+                moment: Some("creationDate"),
                 collection: "user-tasks",
                 columns: &[
                     "userTaskKey",
@@ -149,6 +163,7 @@ impl Kind {
             },
             Self::Variables => Names {
                 one: "variable",
+                plural: "variables",
                 collection: "variables",
                 columns: &["variableKey", "processInstanceKey", "scopeKey", "name", "value"],
                 process: None,
@@ -157,6 +172,7 @@ impl Kind {
             },
             Self::Processes => Names {
                 one: "process definition",
+                plural: "process definitions",
                 collection: "process-definitions",
                 columns: &[
                     "processDefinitionKey",
@@ -171,6 +187,8 @@ impl Kind {
             },
             Self::Decisions => Names {
                 one: "decision instance",
+                plural: "decision instances",
+                moment: Some("evaluationDate"),
                 collection: "decision-instances",
                 columns: &[
                     "decisionEvaluationInstanceKey",
@@ -186,6 +204,7 @@ impl Kind {
             },
             Self::Subscriptions => Names {
                 one: "message subscription",
+                plural: "message subscriptions",
                 collection: "message-subscriptions",
                 columns: &[
                     "messageSubscriptionKey",
@@ -200,6 +219,8 @@ impl Kind {
             },
             Self::Batches => Names {
                 one: "batch operation",
+                plural: "batch operations",
+                moment: Some("startDate"),
                 collection: "batch-operations",
                 columns: &[
                     "batchOperationKey",

@@ -15,6 +15,7 @@ pub(crate) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let command = CreateInstance {
         definition,
         variables: variables.as_deref(),
+        tenant_id: arguments.tenant.as_deref(),
         ..CreateInstance::latest(&arguments.process_id)
     };
     let client = arguments.target.connect()?;

@@ -17,6 +17,10 @@ pub(crate) async fn run(arguments: &Search) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
+    if items.is_empty() {
+        eprintln!("no {} found", arguments.kind.names().plural);
+        return Ok(ExitCode::SUCCESS);
+    }
     print!("{}", table::render(arguments.kind.names().columns, items));
     if let Some(line) = remainder(&answer, items.len(), arguments.limit) {
         println!("{line}");
@@ -56,7 +60,11 @@ fn request(arguments: &Search) -> Result<Value, Failure> {
             .ok_or_else(|| Failure::usage(format!("{option}: a {} has nothing like it", names.one)))?;
         filter.insert(property.to_owned(), Value::from(value.as_str()));
     }
-    let sort: Vec<_> = arguments.sort.iter().map(|sort| order(sort)).collect();
+    let mut sort: Vec<_> = arguments.sort.iter().map(|sort| order(sort)).collect();
+    if let (Some(moment), true) = (names.moment, sort.is_empty()) {
+        // People look for what happened last.
+        sort.push(json!({ "field": moment, "order": "DESC" }));
+    }
     let mut page = json!({ "limit": arguments.limit });
     if let Some(after) = &arguments.after {
         page["after"] = Value::from(after.as_str());
@@ -97,6 +105,15 @@ mod tests {
                 "page": { "limit": 7, "after": "c" },
             })
         );
+    }
+
+    #[test]
+    fn the_latest_come_first_unless_another_order_is_named() {
+        let sort = |line| parse(line).unwrap()["sort"].clone();
+        let latest = json!([{ "field": "startDate", "order": "DESC" }]);
+        assert_eq!(sort("baton search instances"), latest);
+        assert_eq!(sort("baton search instances --sort state"), json!([{ "field": "state" }]));
+        assert_eq!(sort("baton search variables"), json!([]));
     }
 
     #[test]

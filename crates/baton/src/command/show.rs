@@ -67,7 +67,7 @@ fn properties(item: &Value) -> String {
     let width = object.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, value) in object {
-        let _ = writeln!(text, "{name:width$}  {}", table::cell(value));
+        let _ = writeln!(text, "{name:width$}  {}", table::line(value));
     }
     text
 }

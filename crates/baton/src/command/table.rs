@@ -15,18 +15,24 @@ pub(super) fn render(columns: &[&str], items: &[Value]) -> String {
 }
 
 /// A value on one line.
-pub(super) fn cell(value: &Value) -> String {
-    let text = match value {
-        Value::Null => return "-".to_owned(),
-        Value::String(text) => text.clone(),
+pub(super) fn line(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        // What is split at spaces keeps its columns.
+        Value::String(text) if text.is_empty() => "-".to_owned(),
+        Value::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
         other => other.to_string(),
-    };
-    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut cut: String = chars.by_ref().take(CELL_CHARS_MAX).collect();
-    if chars.next().is_some() {
-        cut.push('…');
     }
-    cut
+}
+
+/// The same, cut so that it fits into a table.
+fn cell(value: &Value) -> String {
+    let mut text = line(value);
+    if let Some((end, _)) = text.char_indices().nth(CELL_CHARS_MAX) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 #[cfg(test)]
@@ -39,6 +45,8 @@ mod tests {
     fn columns_stand_below_each_other() {
         let items = [json!({ "key": "1", "name": "a\nb" }), json!({ "key": "1000", "name": null })];
         assert_eq!(render(&["key", "name"], &items), "key   name\n1     a b\n1000  -\n");
-        assert_eq!(cell(&json!("x".repeat(61))), format!("{}…", "x".repeat(60)));
+        assert_eq!(cell(&json!("ä".repeat(61))), format!("{}…", "ä".repeat(60)));
+        assert_eq!(cell(&json!("x".repeat(60))), "x".repeat(60));
+        assert_eq!([line(&json!("")), line(&json!("x".repeat(61)))], ["-".to_owned(), "x".repeat(61)]);
     }
 }
