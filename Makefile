@@ -1,4 +1,4 @@
-# `make help` lists what there is. Needed: Rust (rustup fetches the pinned version), a JDK with Maven, Node.js with npm, Python 3.
+# `make help` lists what there is. Needed: a C compiler, Rust (rustup fetches the pinned version), for tests a JDK with Maven, Node.js with npm, Python 3.
 # Everything else is installed on first use, through cargo, mvn, npm and pip.
 
 SHELL := bash
