@@ -27,6 +27,10 @@ pub(super) async fn wait(storage: &Storage, wanted: &HeaderValue) -> Result<(), 
     let (partition, position) = parse(wanted).ok_or_else(|| {
         Failure::invalid("baton-await-position: expected a partition, a colon and a position, as in 1:2345")
     })?;
+    if partition != FIRST_PARTITION {
+        // Nothing will ever be shown of it.
+        return Err(Failure::invalid(format!("baton-await-position: there is no partition {partition}")));
+    }
     if storage.progress.wait(partition, position, storage.wait_max).await {
         return Ok(());
     }

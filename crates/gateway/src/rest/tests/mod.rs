@@ -13,6 +13,7 @@ mod identity;
 mod migration;
 mod modification;
 mod operations;
+mod positions;
 mod random;
 mod searches;
 mod statistics;
