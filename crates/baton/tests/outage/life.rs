@@ -23,7 +23,9 @@ const AWAY_LOGGED: &str = "secondary storage cannot answer";
 /// How often: once, and again if the store goes away again while it comes back.
 const LOGGED_MAX: usize = 3;
 /// How long nothing here may take, whatever else the machine does; what does has hung.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(5);
+/// How long a store hangs at least: longer than any of them may take for a query, so that some are late.
+const HANGS_MIN: Duration = Duration::from_secs(6);
 /// Rows that are asked for at once.
 const PAGE: u32 = 1000;
 /// Who finds within this time what was done has caught up.
@@ -221,6 +223,7 @@ pub(crate) async fn survives<S: Store>(mut store: S, pace: Pace) -> Vec<Row> {
                     until("it is full", async || life.metric("baton_exporter_failing").await > 0.0).await;
                     tokio::time::sleep(pace.outage).await;
                 }
+                Fault::Hangs => tokio::time::sleep(pace.outage.max(HANGS_MIN)).await,
                 _ => tokio::time::sleep(pace.outage).await,
             }
             if fault == Fault::AwayAndKilled { false } else { ends(&mut store, fault).await }
