@@ -9,6 +9,7 @@ mod identity;
 mod issuer;
 mod nothing_allowed;
 mod passwords;
+mod permissions;
 mod seed;
 mod server;
 mod sessions;
