@@ -1,7 +1,7 @@
 //! The rows of a busy system: most instances have ended, few have incidents.
 
 use secondary::model::{
-    element_instance as element, incident, job, process_definition as definition,
+    element_count as count, element_instance as element, incident, job, process_definition as definition,
     process_instance as instance, sequence_flow as flow, user_task as task, variable,
 };
 use secondary::{Batch, RowId, StoreError, Writer};
@@ -146,6 +146,16 @@ fn add_element(batch: &mut Batch, common: &Common, at: u64) {
         .set(element::INSTANCE_KEY, common.key)
         .set(element::DEFINITION_KEY, common.definition)
         .set(element::SCOPE_KEY, common.key);
+    if end.is_some() {
+        let id = format!("1-{}-element-{at}", common.definition);
+        batch
+            .insert(&count::ENTITY, RowId::Text(id.as_str().into()))
+            .set(count::PROCESS_ID, &*common.process)
+            .set(count::DEFINITION_KEY, common.definition)
+            .set(count::ELEMENT_ID, format!("element-{at}"))
+            .set(count::TENANT, "<default>")
+            .add(count::COMPLETED, 1);
+    }
     if at > 0 {
         batch
             .insert(&flow::ENTITY, RowId::Text(format!("{}_flow-{at}", common.key).as_str().into()))

@@ -2,8 +2,9 @@
 
 use protocol::{Name, Operand, Test};
 use secondary::model::{
-    ColumnId, Entity, element_instance as element, incident, job, process_definition as definition,
-    process_instance as instance, sequence_flow as flow, user_task as task, variable,
+    ColumnId, Entity, element_count as count, element_instance as element, incident, job,
+    process_definition as definition, process_instance as instance, sequence_flow as flow, user_task as task,
+    variable,
 };
 use secondary::{
     Aggregate, EntityRef, Filter, Latest, Position, Reader, Related, Search, Sort, Statistics, StoreError,
@@ -156,6 +157,16 @@ pub const QUESTIONS: &[(&str, Make)] = &[
             filter: all([number(element::DEFINITION_KEY, key), active.clone()]),
             group_by: vec![element::ELEMENT_ID],
             aggregates: vec![Aggregate::Count(active)],
+            limit: 10_000,
+        })
+    }),
+    ("ended elements of a process, counted", |draw| {
+        let key = (draw.number % DEFINITIONS + 1).cast_signed();
+        Question::Statistics(Statistics {
+            entity: EntityRef(&count::ENTITY),
+            filter: number(count::DEFINITION_KEY, key),
+            group_by: vec![count::ELEMENT_ID],
+            aggregates: vec![Aggregate::Sum(count::TERMINATED), Aggregate::Sum(count::COMPLETED)],
             limit: 10_000,
         })
     }),
