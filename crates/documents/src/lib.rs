@@ -2,21 +2,41 @@
 //!
 //! A document is two objects in a store: its content under a name of its own, and its description under the ID, which
 //! names the content. The description is written last and once, so a document is there as a whole or not at all, and an
-//! ID is given once. What is behind the store (a directory, memory, one day a cloud) is not known here.
+//! ID is given once. What is behind the store (a directory, memory, a bucket of a cloud) is known only where one is opened.
 //!
-//! Start reading at [`Documents`]. Nothing here knows HTTP.
+//! Start reading at [`Documents`]. Nothing here knows the REST API.
+
+mod azure;
+mod bucket;
+mod gcs;
+mod link;
+mod s3;
+mod upload;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future;
 use futures::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path as Place;
-use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, WriteMultipart};
+use object_store::signer::Signer;
+use object_store::{
+    Attributes, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+pub use azure::AzureOptions;
+pub use bucket::BucketOptions;
+pub use gcs::GcsOptions;
+pub use link::{LINK_LIFE_MAX, Link};
+pub use s3::S3Options;
+use upload::Upload;
 
 /// The longest ID, in bytes; with the ending of the description it is a file name everywhere.
 const ID_BYTES_MAX: usize = 200;
@@ -83,13 +103,20 @@ pub struct Document {
 pub struct Documents {
     id: Arc<str>,
     store: Arc<dyn ObjectStore>,
+    /// What all names begin with.
+    root: Place,
+    /// Makes links. Only clouds have one; they also list objects in the order of their names, and keep attributes.
+    signer: Option<Arc<dyn Signer>>,
     max_bytes: u64,
+    /// How long those are kept that do not say.
+    life: Option<Duration>,
+    is_away: Arc<AtomicBool>,
 }
 
 impl Documents {
     /// A store in memory, gone with the process.
     pub fn in_memory(id: &str, max_bytes: u64) -> Self {
-        Self { id: id.into(), store: Arc::new(InMemory::new()), max_bytes }
+        Self::over(id, Arc::new(InMemory::new()), max_bytes)
     }
 
     /// A store in a directory, which is made if it is not there.
@@ -97,7 +124,37 @@ impl Documents {
         std::fs::create_dir_all(directory).map_err(|error| {
             Error::Invalid(format!("document directory '{}': {error}", directory.display()))
         })?;
-        Ok(Self { id: id.into(), store: Arc::new(LocalFileSystem::new_with_prefix(directory)?), max_bytes })
+        Ok(Self::over(id, Arc::new(LocalFileSystem::new_with_prefix(directory)?), max_bytes))
+    }
+
+    fn over(id: &str, store: Arc<dyn ObjectStore>, max_bytes: u64) -> Self {
+        Self {
+            id: id.into(),
+            store,
+            root: Place::ROOT,
+            signer: None,
+            max_bytes,
+            life: None,
+            is_away: Arc::default(),
+        }
+    }
+
+    /// Documents of which nobody says how long they are kept are kept this long; for ever if it is zero.
+    #[must_use]
+    pub fn kept_for(self, life: Duration) -> Self {
+        Self { life: (!life.is_zero()).then_some(life), ..self }
+    }
+
+    /// When a document that is made now is gone, if nobody says.
+    pub fn default_expiry(&self, now_ms: i64) -> Option<i64> {
+        let life_ms = i64::try_from(self.life?.as_millis()).unwrap_or(i64::MAX);
+        Some(now_ms.saturating_add(life_ms))
+    }
+
+    /// Remembers whether the store failed just now. Returns whether that is news.
+    pub fn note(&self, is_away: bool) -> bool {
+        self.is_away.load(Ordering::Relaxed) != is_away
+            && self.is_away.swap(is_away, Ordering::Relaxed) != is_away
     }
 
     /// ID of the store.
@@ -113,15 +170,16 @@ impl Documents {
         mut pieces: BoxStream<'_, Result<Bytes, E>>,
     ) -> Result<Document, Error> {
         let id = id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        let description = description(&id)?;
+        let description = self.description(&id)?;
         match self.store.head(&description).await {
             Ok(_) => return Err(Error::AlreadyExists(id)),
             Err(object_store::Error::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         let content = uuid::Uuid::new_v4().to_string();
-        let place = Place::from_iter([CONTENTS, &content]);
-        let mut upload = WriteMultipart::new(self.store.put_multipart(&place).await?);
+        let place = self.place([CONTENTS, &content]);
+        let attributes = self.signer.as_ref().map_or_else(Attributes::new, |_| link::attributes(&metadata));
+        let mut upload = Upload::new(&*self.store, &place, attributes);
         let (mut hash, mut size_bytes) = (Sha256::new(), 0);
         while let Some(piece) = pieces.next().await {
             let problem = match piece {
@@ -129,38 +187,52 @@ impl Documents {
                     size_bytes += piece.len() as u64;
                     if size_bytes <= self.max_bytes {
                         hash.update(&piece);
-                        upload.wait_for_capacity(1).await?;
-                        upload.put(piece);
-                        continue;
+                        match upload.put(piece).await {
+                            Ok(()) => continue,
+                            Err(error) => Error::Store(error),
+                        }
+                    } else {
+                        Error::Invalid(format!("the document is larger than {} bytes", self.max_bytes))
                     }
-                    format!("the document is larger than {} bytes", self.max_bytes)
                 }
-                Err(error) => error.to_string(),
+                Err(error) => Error::Invalid(error.to_string()),
             };
-            upload.abort().await?;
-            return Err(Error::Invalid(problem));
+            // What cannot be taken back is left to the store's own rules.
+            let _ = upload.abort().await;
+            return Err(problem);
         }
         upload.finish().await?;
-        if let Some(expiry) = expiry(&id, &metadata) {
-            // Before the description: one too many is found and removed, one too few is not.
-            self.store.put(&expiry, PutPayload::new()).await?;
-        }
         let content_hash = hexadecimal(&hash.finalize());
         let document = Document { id, content_hash, size_bytes, metadata, content };
-        let outcome = self.describe(&description, &document).await;
-        if outcome.is_err() {
-            self.store.delete(&place).await?;
-            if let Some(expiry) = expiry(&document.id, &document.metadata) {
-                self.remove_object(&expiry).await?;
+        match self.describe(&description, &document).await {
+            Ok(()) => Ok(document),
+            Err(error) => self.settle(document, &place, error).await,
+        }
+    }
+
+    /// A description that could not be written may be there all the same, when only the answer was lost.
+    async fn settle(&self, document: Document, content: &Place, error: Error) -> Result<Document, Error> {
+        if matches!(error, Error::Store(_) | Error::AlreadyExists(_)) {
+            match self.find(&document.id, None, i64::MIN).await {
+                Ok(found) if found == document => return Ok(document),
+                Ok(_) | Err(Error::NotFound(_)) => {}
+                // Nobody knows, and a description without content is worse than the opposite.
+                Err(_) => return Err(error),
             }
         }
-        outcome.map(|()| document)
+        // Why there is no document is told, whatever becomes of its content.
+        let _ = self.store.delete(content).await;
+        Err(error)
     }
 
     async fn describe(&self, description: &Place, document: &Document) -> Result<(), Error> {
         let text = serde_json::to_vec(document).map_err(|error| Error::Invalid(error.to_string()))?;
         if text.len() > METADATA_BYTES_MAX {
             return Err(Error::Invalid(format!("the metadata is larger than {METADATA_BYTES_MAX} bytes")));
+        }
+        if let Some(expiry) = self.expiry(document) {
+            // Before the description: one too many is found and removed, one too few is not.
+            self.store.put(&expiry, PutPayload::new()).await?;
         }
         let once = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store.put_opts(description, PutPayload::from(text), once).await {
@@ -172,7 +244,7 @@ impl Documents {
 
     /// What is told about a document that is there at this time, and has this hash if one is given.
     pub async fn find(&self, id: &str, hash: Option<&str>, now_ms: i64) -> Result<Document, Error> {
-        let description = description(id).map_err(|_| Error::NotFound(id.to_owned()))?;
+        let description = self.description(id).map_err(|_| Error::NotFound(id.to_owned()))?;
         let text = match self.store.get(&description).await {
             Ok(found) => found.bytes().await?,
             Err(object_store::Error::NotFound { .. }) => return Err(Error::NotFound(id.to_owned())),
@@ -194,7 +266,7 @@ impl Documents {
 
     /// The content of a document, piece by piece.
     pub async fn read(&self, document: &Document) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
-        match self.store.get(&Place::from_iter([CONTENTS, &document.content])).await {
+        match self.store.get(&self.place([CONTENTS, &document.content])).await {
             Ok(found) => Ok(found.into_stream().map_err(Error::from).boxed()),
             Err(object_store::Error::NotFound { .. }) => Err(Error::NotFound(document.id.clone())),
             Err(error) => Err(error.into()),
@@ -204,16 +276,21 @@ impl Documents {
     /// Removes a document.
     pub async fn delete(&self, id: &str, now_ms: i64) -> Result<(), Error> {
         let document = self.find(id, None, now_ms).await?;
-        self.remove(&description(id)?, &document).await
+        self.remove(&self.description(id)?, &document).await
     }
 
     /// Removes documents that have expired, so many at the most. Returns how many it looked at.
     pub async fn sweep(&self, now_ms: i64, limit: usize) -> Result<usize, Error> {
-        let list = self.store.list(Some(&Place::from(EXPIRIES)));
+        let is_ordered = self.signer.is_some();
+        let list = self.store.list(Some(&self.place([EXPIRIES])));
+        // Those of a bucket come by time, so what is not due is not listed page by page.
+        let list = list.try_take_while(|object| {
+            let is_early = parse_expiry(object).is_none_or(|(time, _)| time <= now_ms);
+            future::ready(Ok(is_early || !is_ordered))
+        });
         let due = list.try_filter_map(async |object| {
-            let name = object.location.filename().unwrap_or_default();
-            let parts = name.split_once('_').and_then(|(time, id)| Some((time.parse().ok()?, id.to_owned())));
-            Ok(parts.filter(|(time, _): &(i64, _)| *time <= now_ms).map(|(_, id)| (object.location, id)))
+            let due = parse_expiry(&object).filter(|(time, _)| *time <= now_ms);
+            Ok(due.map(|(_, id)| (object.location, id)))
         });
         let due: Vec<(Place, String)> = due.take(limit).try_collect().await?;
         for (place, id) in &due {
@@ -229,8 +306,8 @@ impl Documents {
     /// The description goes first: without it the document is gone.
     async fn remove(&self, description: &Place, document: &Document) -> Result<(), Error> {
         self.remove_object(description).await?;
-        self.remove_object(&Place::from_iter([CONTENTS, &document.content])).await?;
-        match expiry(&document.id, &document.metadata) {
+        self.remove_object(&self.place([CONTENTS, &document.content])).await?;
+        match self.expiry(document) {
             Some(expiry) => self.remove_object(&expiry).await,
             None => Ok(()),
         }
@@ -243,17 +320,27 @@ impl Documents {
             Err(error) => Err(error.into()),
         }
     }
-}
 
-/// Where the description of a document is. An ID is one part of a path and cannot lead anywhere else.
-fn description(id: &str) -> Result<Place, Error> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    if id.is_empty() || id.len() > ID_BYTES_MAX || id.starts_with('.') || !id.bytes().all(is_plain) {
-        return Err(Error::Invalid(format!(
-            "a document ID has 1 to {ID_BYTES_MAX} of A-Z a-z 0-9 - _ . ~ and does not begin with a dot"
-        )));
+    /// Where the description of a document is. An ID is one part of a path and cannot lead anywhere else.
+    fn description(&self, id: &str) -> Result<Place, Error> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+        if id.is_empty() || id.len() > ID_BYTES_MAX || id.starts_with('.') || !id.bytes().all(is_plain) {
+            return Err(Error::Invalid(format!(
+                "a document ID has 1 to {ID_BYTES_MAX} of A-Z a-z 0-9 - _ . ~ and does not begin with a dot"
+            )));
+        }
+        Ok(self.place([DESCRIPTIONS, &format!("{id}.json")]))
     }
-    Ok(Place::from_iter([DESCRIPTIONS.to_owned(), format!("{id}.json")]))
+
+    /// The object that tells when a document expires. Its name has zeros in front, so that names are ordered by time.
+    fn expiry(&self, document: &Document) -> Option<Place> {
+        let at = document.metadata.expires_at_ms?.max(0);
+        Some(self.place([EXPIRIES, &format!("{at:019}_{}", document.id)]))
+    }
+
+    fn place<const N: usize>(&self, parts: [&str; N]) -> Place {
+        parts.into_iter().fold(self.root.clone(), Place::join)
+    }
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
@@ -262,10 +349,11 @@ fn hexadecimal(bytes: &[u8]) -> String {
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The object that tells when a document expires.
-fn expiry(id: &str, metadata: &Metadata) -> Option<Place> {
-    let at = metadata.expires_at_ms?.max(0);
-    Some(Place::from_iter([EXPIRIES.to_owned(), format!("{at}_{id}")]))
+/// Which document expires, and when.
+fn parse_expiry(object: &ObjectMeta) -> Option<(i64, String)> {
+    let (time, id) = object.location.filename()?.split_once('_')?;
+    // The only one of an ID's characters that is written otherwise in the names of objects.
+    Some((time.parse().ok()?, id.replace("%7E", "~")))
 }
 
 #[cfg(test)]

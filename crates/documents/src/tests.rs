@@ -1,8 +1,33 @@
+mod fake_s3;
+
 use std::convert::Infallible;
 
+use fake_s3::FakeS3;
 use futures::stream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
+
+fn bucket() -> BucketOptions {
+    BucketOptions {
+        name: fake_s3::BUCKET.to_owned(),
+        prefix: "some/where".to_owned(),
+        connect_timeout: Duration::from_secs(5),
+        request_timeout: Duration::from_secs(10),
+        retries_max: 2,
+        authorities: None,
+    }
+}
+
+fn s3(endpoint: &str, max_bytes: u64) -> Documents {
+    let options = S3Options {
+        region: Some(fake_s3::REGION.to_owned()),
+        endpoint: Some(endpoint.to_owned()),
+        credentials: Some((fake_s3::ACCESS_KEY.to_owned(), fake_s3::SECRET_KEY.to_owned())),
+    };
+    Documents::in_s3(&bucket(), &options, max_bytes).unwrap()
+}
 
 fn pieces(texts: &[&'static str]) -> BoxStream<'static, Result<Bytes, Infallible>> {
     let pieces: Vec<_> = texts.iter().map(|text| Ok(Bytes::from_static(text.as_bytes()))).collect();
@@ -39,17 +64,27 @@ fn files(directory: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn documents_live_in_memory_and_in_directories() {
+async fn documents_live_in_memory_in_directories_and_in_buckets() {
     check_life(&Documents::in_memory("m", 1000)).await;
     let directory = tempfile::tempdir().unwrap();
     check_life(&Documents::in_directory("d", &directory.path().join("new"), 1000).unwrap()).await;
     assert_eq!(files(directory.path()), 0, "nothing is left of them");
+    let fake = FakeS3::start().await;
+    check_life(&s3(&fake.endpoint, 1000)).await;
+    assert_eq!(fake.names(), [""; 0], "nothing is left of them");
 }
 
 #[tokio::test]
 async fn what_is_too_large_or_breaks_off_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    let documents = Documents::in_directory("d", directory.path(), 4).unwrap();
+    check_limits(&Documents::in_directory("d", directory.path(), 4).unwrap()).await;
+    assert_eq!(files(directory.path()), 0);
+    let fake = FakeS3::start().await;
+    check_limits(&s3(&fake.endpoint, 4)).await;
+    assert_eq!(fake.names(), [""; 0]);
+}
+
+async fn check_limits(documents: &Documents) {
     let large = documents.create(None, Metadata::default(), pieces(&["abc", "de"])).await;
     assert!(matches!(large, Err(Error::Invalid(reason)) if reason.contains("4 bytes")));
     let broken = stream::iter([Ok(Bytes::from_static(b"a")), Err("the client went away")]).boxed();
@@ -59,28 +94,34 @@ async fn what_is_too_large_or_breaks_off_leaves_nothing() {
         Metadata { custom_properties: Some("x".repeat(METADATA_BYTES_MAX)), ..Metadata::default() };
     let described = documents.create(None, metadata, pieces(&["a"])).await;
     assert!(matches!(described, Err(Error::Invalid(reason)) if reason.contains("metadata")));
-    assert_eq!(files(directory.path()), 0);
 }
 
 #[tokio::test]
 async fn an_id_leads_nowhere_else() {
-    let documents = Documents::in_memory("m", 10);
+    let fake = FakeS3::start().await;
     let long = "a".repeat(ID_BYTES_MAX + 1);
-    for id in ["", ".", "..", "../x", "a/b", "a\\b", "/etc/passwd", "a\0", "ä", "%2e%2e", &long] {
-        let created = documents.create(Some(id.into()), Metadata::default(), pieces(&["a"])).await;
-        assert!(matches!(created, Err(Error::Invalid(_))), "{id}");
-        assert!(matches!(documents.find(id, None, 0).await, Err(Error::NotFound(_))), "{id}");
+    for documents in [Documents::in_memory("m", 10), s3(&fake.endpoint, 10)] {
+        for id in ["", ".", "..", "../x", "a/b", "a\\b", "/etc/passwd", "a\0", "ä", "%2e%2e", &long] {
+            let created = documents.create(Some(id.into()), Metadata::default(), pieces(&["a"])).await;
+            assert!(matches!(created, Err(Error::Invalid(_))), "{id}");
+            assert!(matches!(documents.find(id, None, 0).await, Err(Error::NotFound(_))), "{id}");
+        }
     }
+    assert_eq!(fake.take_log(), [""; 0], "it is not even asked");
 }
 
 #[tokio::test]
 async fn what_has_expired_is_swept() {
     let directory = tempfile::tempdir().unwrap();
-    for documents in
-        [Documents::in_memory("m", 1000), Documents::in_directory("d", directory.path(), 1000).unwrap()]
-    {
+    let fake = FakeS3::start().await;
+    for documents in [
+        Documents::in_memory("m", 1000),
+        Documents::in_directory("d", directory.path(), 1000).unwrap(),
+        s3(&fake.endpoint, 1000),
+    ] {
         let until = |at| Metadata { expires_at_ms: at, ..Metadata::default() };
-        for (id, at) in [("a_1", Some(100)), ("b", Some(100)), ("c", Some(101)), ("d", None), ("e", Some(-1))]
+        for (id, at) in
+            [("a_1", Some(100)), ("b~", Some(100)), ("c", Some(101)), ("d", None), ("e", Some(-1))]
         {
             documents.create(Some(id.to_owned()), until(at), pieces(&["x"])).await.unwrap();
         }
@@ -88,12 +129,164 @@ async fn what_has_expired_is_swept() {
         assert_eq!(documents.sweep(100, 1).await.unwrap(), 1, "not more than asked for");
         assert_eq!(documents.sweep(100, 10).await.unwrap(), 1);
         assert_eq!(documents.sweep(100, 10).await.unwrap(), 0);
-        for gone in ["a_1", "b", "e"] {
+        for gone in ["a_1", "b~", "e"] {
             assert!(matches!(documents.find(gone, None, 0).await, Err(Error::NotFound(_))), "{gone}");
         }
         documents.delete("c", 100).await.unwrap();
         documents.delete("d", 100).await.unwrap();
         assert_eq!(documents.sweep(i64::MAX, 10).await.unwrap(), 0);
     }
+    assert_eq!(fake.names(), [""; 0], "nothing is left of them");
     assert_eq!(files(directory.path()), 0, "nothing is left of them");
+}
+
+#[tokio::test]
+async fn a_sweep_of_a_bucket_lists_no_more_than_what_is_due() {
+    let fake = FakeS3::start().await;
+    let documents = s3(&fake.endpoint, 1000);
+    for at in 0..20 {
+        let metadata = Metadata { expires_at_ms: Some(at * 1000), ..Metadata::default() };
+        documents.create(None, metadata, pieces(&["x"])).await.unwrap();
+    }
+    fake.take_log();
+    assert_eq!(documents.sweep(2500, 10).await.unwrap(), 3);
+    let listed = fake.take_log().iter().filter(|asked| *asked == "GET list-type").count();
+    assert!(listed <= 3, "{listed} pages of two");
+}
+
+#[tokio::test]
+async fn everything_in_a_bucket_is_below_the_prefix() {
+    let fake = FakeS3::start().await;
+    let metadata = Metadata { expires_at_ms: Some(100), ..Metadata::default() };
+    s3(&fake.endpoint, 1000).create(Some("a".into()), metadata, pieces(&["x"])).await.unwrap();
+    let names = fake.names();
+    assert!(names.iter().all(|name| name.starts_with("some/where/")), "{names:?}");
+    assert!(names.contains(&"some/where/descriptions/a.json".to_owned()), "{names:?}");
+    assert!(names.contains(&"some/where/expiries/0000000000000000100_a".to_owned()), "{names:?}");
+    assert_eq!(names.len(), 3);
+}
+
+#[tokio::test]
+async fn a_large_document_goes_in_parts() {
+    let fake = FakeS3::start().await;
+    let documents = s3(&fake.endpoint, 20 << 20);
+    let piece = Bytes::from((0..=255).cycle().take(3 << 20).collect::<Vec<u8>>());
+    let many = |count: usize| {
+        let pieces = stream::iter((0..count).map(|_| Ok::<_, Infallible>(piece.clone())).collect::<Vec<_>>());
+        documents.create(None, Metadata::default(), pieces.boxed())
+    };
+    let stored = many(6).await.unwrap();
+    let asked = fake.take_log();
+    assert!(
+        asked.contains(&"POST uploads".to_owned()) && asked.contains(&"PUT uploadId".to_owned()),
+        "{asked:?}"
+    );
+    assert_eq!(stored.size_bytes, 18 << 20);
+    let pieces: Vec<Bytes> = documents.read(&stored).await.unwrap().try_collect().await.unwrap();
+    assert!(pieces.concat() == piece.repeat(6));
+    assert!(matches!(many(7).await, Err(Error::Invalid(_))));
+    assert_eq!((fake.names().len(), fake.unfinished()), (2, 0), "the one that is too large is taken back");
+}
+
+/// What anybody gets who has an address.
+async fn fetch(url: &str) -> String {
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    stream.write_all(format!("GET /{path} HTTP/1.0\r\nhost: {host}\r\n\r\n").as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn a_link_gives_the_content_to_whoever_has_it() {
+    let fake = FakeS3::start().await;
+    let documents = s3(&fake.endpoint, 1000);
+    let metadata = Metadata {
+        content_type: "text/plain".into(),
+        file_name: "a \"ö\".txt".into(),
+        expires_at_ms: Some(1_000_000),
+        ..Metadata::default()
+    };
+    let stored = documents.create(None, metadata, pieces(&["hello"])).await.unwrap();
+    let link = documents.link(&stored, Duration::from_millis(90_500), 1000).await.unwrap();
+    assert_eq!(link.expires_at_ms, 91_500);
+    assert!(link.url.contains("X-Amz-Expires=91"), "{}", link.url);
+    assert!(!link.url.contains(fake_s3::SECRET_KEY), "{}", link.url);
+    let answer = fetch(&link.url).await;
+    assert!(answer.starts_with("HTTP/1.0 200") && answer.ends_with("\r\n\r\nhello"), "{answer}");
+    assert!(answer.contains("content-type: text/plain"), "{answer}");
+    assert!(
+        answer.contains("content-disposition: attachment; filename*=UTF-8''a%20%22%C3%B6%22.txt"),
+        "{answer}"
+    );
+    let (bare, _) = link.url.split_once('?').unwrap();
+    assert!(fetch(bare).await.starts_with("HTTP/1.0 403"), "the address alone opens nothing");
+    let longer = link.url.replace("X-Amz-Expires=91", "X-Amz-Expires=9100");
+    assert!(fetch(&longer).await.starts_with("HTTP/1.0 403"), "nobody can make it last");
+    let link = documents.link(&stored, LINK_LIFE_MAX, 1000).await.unwrap();
+    assert_eq!(link.expires_at_ms, 1_000_000, "no longer than the document");
+    assert!(link.url.contains("X-Amz-Expires=999"), "{}", link.url);
+    for wrong in [Duration::ZERO, LINK_LIFE_MAX + Duration::from_millis(1)] {
+        let refused = documents.link(&stored, wrong, 0).await;
+        assert!(matches!(refused, Err(Error::Invalid(reason)) if reason.starts_with("timeToLive")));
+    }
+    let refused = Documents::in_memory("m", 10).link(&stored, Duration::from_secs(1), 0).await;
+    assert!(matches!(refused, Err(Error::Invalid(reason)) if reason.contains("does not support links")));
+}
+
+#[tokio::test]
+async fn a_bucket_that_is_away_is_told_and_comes_back() {
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let documents = s3(&format!("http://{free}"), 1000);
+    let created = documents.create(None, Metadata::default(), pieces(&["x"])).await;
+    assert!(matches!(created, Err(Error::Store(_))));
+    assert!(matches!(documents.find("a", None, 0).await, Err(Error::Store(_))));
+    assert!(matches!(documents.sweep(0, 10).await, Err(Error::Store(_))));
+    let fake = FakeS3::start().await;
+    let documents = s3(&fake.endpoint, 1000);
+    fake.fail(2);
+    documents.create(Some("a".into()), Metadata::default(), pieces(&["x"])).await.unwrap();
+    fake.fail(u32::MAX);
+    assert!(matches!(documents.find("a", None, 0).await, Err(Error::Store(_))), "it does not try for ever");
+    fake.fail(0);
+    assert_eq!(documents.find("a", None, 0).await.unwrap().size_bytes, 1);
+}
+
+#[tokio::test]
+async fn a_document_whose_description_seemed_to_fail_is_there_if_it_was_written() {
+    let fake = FakeS3::start().await;
+    let documents = s3(&fake.endpoint, 1000);
+    fake.lose_answer();
+    documents.create(Some("a".into()), Metadata::default(), pieces(&["hello"])).await.unwrap();
+    let found = documents.find("a", None, 0).await.unwrap();
+    assert_eq!(content(&documents, &found).await, "hello");
+}
+
+#[tokio::test]
+async fn a_bucket_that_lets_nobody_in_is_told() {
+    let fake = FakeS3::start().await;
+    let options = S3Options {
+        region: Some(fake_s3::REGION.to_owned()),
+        endpoint: Some(fake.endpoint.clone()),
+        credentials: Some((fake_s3::ACCESS_KEY.to_owned(), "guessed".to_owned())),
+    };
+    let documents = Documents::in_s3(&bucket(), &options, 1000).unwrap();
+    let created = documents.create(None, Metadata::default(), pieces(&["x"])).await;
+    assert!(
+        matches!(created, Err(Error::Store(object_store::Error::PermissionDenied { .. }))),
+        "{created:?}"
+    );
+    let wrong = BucketOptions { prefix: "a/../b".to_owned(), ..bucket() };
+    let refused = Documents::in_s3(&wrong, &options, 10);
+    assert!(matches!(refused, Err(Error::Invalid(reason)) if reason.starts_with("prefix 'a/../b'")));
+}
+
+#[test]
+fn other_clouds_are_opened_by_what_is_said_of_them() {
+    let azure =
+        AzureOptions { account: Some("account".into()), access_key: Some("a2V5".into()), endpoint: None };
+    assert_eq!(Documents::in_azure(&bucket(), &azure, 10).unwrap().store_id(), "azure");
+    let missing = GcsOptions { service_account: Some("/not/there.json".into()), endpoint: None };
+    assert!(matches!(Documents::in_gcs(&bucket(), &missing, 10), Err(Error::Store(_))));
 }

@@ -8,8 +8,8 @@ use super::retention::RetentionRules;
 use super::schema::sections;
 use super::secret::{PostgresUrl, Secret};
 use super::value::{
-    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, EntityTypes, Levels, ListenAddress,
-    LogFormat, Names, Overflow, Size, StorageKind, Text,
+    Algorithm, AuthenticationMethod, Categories, ClientCertificateMode, DocumentStoreKind, EntityTypes,
+    Levels, ListenAddress, LogFormat, Names, Overflow, Size, StorageKind, Text,
 };
 
 const fn ms(count: u64) -> Duration {
@@ -493,12 +493,60 @@ sections! {
 
     /// Files that processes refer to.
     "documents" documents: Documents {
-        /// Whether they are kept in memory only, and gone with the process.
-        in_memory: bool = false;
-        /// Directory of the files; relative to data.directory.
+        /// Where they are kept: in a directory, in memory and gone with the process, or in a bucket of a cloud, which all brokers share: s3, gcs or azure.
+        kind: DocumentStoreKind = DocumentStoreKind::Directory;
+        /// Directory of the files; relative to data.directory. For kind directory.
         directory: PathBuf = PathBuf::from("documents");
         /// Size of one file. A request is no larger than limits.max_message_bytes, either.
         max_bytes: Size = Size::mib(10), [Size(1 << 10), Size(1 << 40)];
+        /// How long a file is kept when nobody says. For ever if it is 0s.
+        time_to_live: Duration = s(0), [s(0), days(36_500)];
+    }
+
+    /// The bucket of the files, for the kinds s3, gcs and azure, which calls it a container.
+    "documents.bucket" documents_bucket: DocumentsBucket {
+        /// Its name. It must be there.
+        name: Option<Text> = None;
+        /// What the names of all objects in it begin with: a path without a slash at its ends.
+        prefix: Option<Text> = None;
+        /// How long a connection may take, TLS included.
+        connect_timeout: Duration = s(5), [ms(10), s(300)];
+        /// How long one request may take, and after how long a failed one is not tried again.
+        request_timeout: Duration = s(20), [ms(100), DAY];
+        /// How often a failed request is tried again.
+        retries_max: usize = 3, [0, 100];
+        /// PEM file with authorities that are trusted beside those of the machine.
+        authorities: Option<PathBuf> = None;
+    }
+
+    /// How a bucket of Amazon S3 is reached, or of whatever speaks its language.
+    "documents.s3" documents_s3: DocumentsS3 {
+        /// Where the bucket is. Without it, what AWS_REGION says, or us-east-1.
+        region: Option<Text> = None;
+        /// URL of a store that is not Amazon's.
+        endpoint: Option<Text> = None;
+        /// Who asks. Without it, as the variables AWS_ACCESS_KEY_ID and the like, a web identity, the container or the machine say.
+        access_key_id: Option<Text> = None;
+        /// The secret of that key.
+        secret_access_key: Secret = Secret::default();
+    }
+
+    /// How a bucket of Google Cloud Storage is reached.
+    "documents.gcs" documents_gcs: DocumentsGcs {
+        /// JSON file with the key of a service account. Without it, as GOOGLE_APPLICATION_CREDENTIALS or the machine says.
+        service_account: Option<PathBuf> = None;
+        /// URL of a store that is not Google's.
+        endpoint: Option<Text> = None;
+    }
+
+    /// How a container of Azure Blob Storage is reached.
+    "documents.azure" documents_azure: DocumentsAzure {
+        /// The storage account. Without it, what AZURE_STORAGE_ACCOUNT_NAME says.
+        account: Option<Text> = None;
+        /// Its key. Without it, as the variables AZURE_STORAGE_ACCOUNT_KEY and the like or the machine say.
+        access_key: Secret = Secret::default();
+        /// URL of a store that is not Microsoft's.
+        endpoint: Option<Text> = None;
     }
 
     /// Keeping the data of tenants apart.
@@ -556,6 +604,7 @@ impl Config {
         at_most(self.log.segment_bytes <= self.log.retained_bytes, "log.segment_bytes", "log.retained_bytes");
         wrong.extend(self.contradictions_of_security());
         wrong.extend(self.contradictions_of_opensearch());
+        wrong.extend(self.contradictions_of_documents());
         wrong
     }
 }

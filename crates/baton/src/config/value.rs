@@ -396,6 +396,19 @@ words! {
         /// None at all.
         None = "none",
     }
+    /// Kinds of stores of documents.
+    DocumentStoreKind: "directory, memory, s3, gcs or azure" {
+        /// A directory beside the data.
+        Directory = "directory",
+        /// Memory.
+        Memory = "memory",
+        /// A bucket of Amazon S3, or of what speaks its language.
+        S3 = "s3",
+        /// A bucket of Google Cloud Storage.
+        Gcs = "gcs",
+        /// A container of Azure Blob Storage.
+        Azure = "azure",
+    }
 
     /// What happens to requests over the limit.
     Overflow: "wait or reject" {

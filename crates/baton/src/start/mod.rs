@@ -89,7 +89,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         .as_deref()
         .map_or_else(|| Ok(Identities::default()), |path| Identities::read(path).map_err(Failure::usage))?;
     let hasher = Hasher::new(Cost::default(), HashLimits::default()).map_err(Failure::new)?;
-    let documents = options::documents(config)
+    let documents = config
+        .open_documents()
         .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
     let traces = options::traces(config)
         .map_err(|error| Failure::usage(format!("the configuration is wrong: tracing.endpoint: {error}")))?;

@@ -52,16 +52,6 @@ pub(super) fn traces(config: &Config) -> Result<Option<Traces>, traces::StartErr
     enabled.then(|| Traces::start(&settings)).transpose()
 }
 
-/// Where documents are kept.
-pub(super) fn documents(config: &Config) -> Result<Documents, documents::Error> {
-    let max_bytes = config.documents.max_bytes.0;
-    if config.documents.in_memory {
-        return Ok(Documents::in_memory("in-memory", max_bytes));
-    }
-    let directory = config.data.directory.join(&config.documents.directory);
-    Documents::in_directory("local", &directory, max_bytes)
-}
-
 /// Of both gateways.
 fn tenancy(config: &Config) -> gateway::Tenancy {
     gateway::Tenancy { is_enabled: config.multi_tenancy.enabled }

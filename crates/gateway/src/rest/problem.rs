@@ -106,6 +106,12 @@ impl Failure {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
     }
 
+    /// The store of documents cannot answer. What it says is about addresses: for operators alone.
+    pub(crate) fn documents_away() -> Self {
+        let detail = "the document store cannot answer now";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
+    }
+
     /// What a broker's refusal of `command` means here.
     pub(crate) fn submit(error: SubmitError, command: &str) -> Self {
         match error {

@@ -1,15 +1,35 @@
-//! `POST /v2/documents/{documentId}/links`: a store in a directory or in memory has no addresses of its own to hand out,
-//! so this tells whether the document is there, and why there is no link.
+//! `POST /v2/documents/{documentId}/links`: an address in the cloud that lets whoever has it read the document for a while.
+//! A store in a directory or in memory has none to hand out, and says so.
+
+use std::time::Duration;
+
+use http::StatusCode;
 
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
+use crate::rest::writer::{member, write_text, write_time};
 use super::{Call, document};
+
+/// How long a link is good if nobody says, in milliseconds.
+const DEFAULT_LIFE_MS: i64 = 3_600_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     document::check_store(call)?;
+    let life_ms = if call.fields.is_declared("timeToLive") { call.fields.integer("timeToLive") } else { None };
+    // What is below one is refused as none is.
+    let life = Duration::from_millis(u64::try_from(life_ms.unwrap_or(DEFAULT_LIFE_MS)).unwrap_or(0));
     let documents = &call.gateway.options.documents;
     let hash = call.query_parameter("contentHash")?;
-    let found = documents.find(&call.parameters[0], hash.as_deref(), document::now_ms()).await;
-    found.map_err(document::failure)?;
-    Err(Failure::invalid(format!("the document store '{}' does not support links", documents.store_id())))
+    let now_ms = document::now_ms();
+    let found = documents.find(&call.parameters[0], hash.as_deref(), now_ms).await;
+    let found = document::told(call, found)?;
+    let link = document::told(call, documents.link(&found, life, now_ms).await)?;
+    let mut out = Vec::with_capacity(1024);
+    out.push(b'{');
+    member("url", &mut out);
+    write_text(&link.url, &mut out);
+    member("expiresAt", &mut out);
+    write_time(link.expires_at_ms, &mut out);
+    out.push(b'}');
+    Ok(Reply { status: StatusCode::CREATED, ..Reply::json(out) })
 }

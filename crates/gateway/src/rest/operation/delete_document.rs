@@ -9,6 +9,6 @@ use super::{Call, document};
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     document::check_store(call)?;
     let deleted = call.gateway.options.documents.delete(&call.parameters[0], document::now_ms()).await;
-    deleted.map_err(document::failure)?;
+    document::told(call, deleted)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

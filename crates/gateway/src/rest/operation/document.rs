@@ -29,14 +29,28 @@ pub(super) fn check_store(call: &Call<'_>) -> Result<(), Failure> {
     }
 }
 
-/// A failure of the store as clients see it.
-pub(super) fn failure(error: Error) -> Failure {
-    match error {
+/// What the store said, as clients see it. Why it failed is for operators alone, once for each outage.
+pub(super) fn told<T>(call: &Call<'_>, answer: Result<T, Error>) -> Result<T, Failure> {
+    let documents = &call.gateway.options.documents;
+    let is_news = match &answer {
+        Ok(_) => documents.note(false),
+        Err(Error::Store(_)) => documents.note(true),
+        Err(_) => false,
+    };
+    if is_news && answer.is_ok() {
+        tracing::info!(store = documents.store_id(), "documents can be stored and read again");
+    }
+    answer.map_err(|error| match error {
         Error::NotFound(_) => Failure::not_found(error.to_string()),
         Error::AlreadyExists(_) => Failure::new(StatusCode::CONFLICT, "ALREADY_EXISTS", error.to_string()),
         Error::Invalid(reason) => Failure::invalid(reason),
-        Error::Store(_) => Failure::internal(error.to_string()),
-    }
+        Error::Store(_) => {
+            if is_news {
+                tracing::warn!(%error, store = documents.store_id(), "documents cannot be stored or read");
+            }
+            Failure::documents_away()
+        }
+    })
 }
 
 /// Stores one file of a form.
@@ -46,9 +60,11 @@ pub(super) async fn create(
     file: &File,
     metadata: Option<&str>,
 ) -> Result<Document, Failure> {
-    let metadata = read_metadata(file, metadata)?;
+    let mut metadata = read_metadata(file, metadata)?;
+    let default_expiry = call.gateway.options.documents.default_expiry(now_ms());
+    metadata.expires_at_ms = metadata.expires_at_ms.or(default_expiry);
     let content = stream::iter([Ok::<_, Infallible>(file.content.clone())]).boxed();
-    call.gateway.options.documents.create(id, metadata, content).await.map_err(failure)
+    told(call, call.gateway.options.documents.create(id, metadata, content).await)
 }
 
 /// The schema of a document's metadata, as it stands in the form of one.
