@@ -15,9 +15,9 @@ const REMOVED: PartitionId = 0;
 const COUNTED: [ColumnId; 5] =
     [element::DEFINITION_KEY, element::ELEMENT_ID, element::PROCESS_ID, element::TENANT, element::STATE];
 
-/// The columns that must be known of rows of an entity when they are removed.
+/// The columns that must be known of rows of an entity when they are removed; the identity of those that are not counted.
 pub(crate) fn counted(entity: &Entity) -> &'static [ColumnId] {
-    if entity.id == EntityId::ElementInstance { &COUNTED } else { &[] }
+    if entity.id == EntityId::ElementInstance { &COUNTED } else { &[0] }
 }
 
 /// An element of a process.
@@ -63,11 +63,14 @@ pub(crate) fn removed(rows: Vec<Row>) -> Batch {
     batch
 }
 
-/// Counts what was there before there were counts.
-pub(crate) fn of_what_is_there() -> String {
+/// What counts, once the table of an entity is made, what was there before there were counts.
+pub(crate) fn of_what_is_there(entity: &Entity) -> Option<String> {
+    if entity.id != EntityId::ElementCount {
+        return None;
+    }
     let name = |column: ColumnId| element::ENTITY.columns[column as usize].name;
     let [definition, id, process, tenant, state] = COUNTED.map(name);
-    format!(
+    Some(format!(
         "INSERT INTO \"{}\" SELECT '{REMOVED}-'||\"{definition}\"||'-'||\"{id}\", \"{definition}\", \"{id}\", \
          MIN(\"{process}\"), MIN(\"{tenant}\"), SUM(CASE \"{state}\" WHEN 'COMPLETED' THEN 1 ELSE 0 END), \
          SUM(CASE \"{state}\" WHEN 'TERMINATED' THEN 1 ELSE 0 END) FROM \"{}\" \
@@ -75,5 +78,5 @@ pub(crate) fn of_what_is_there() -> String {
          GROUP BY \"{definition}\", \"{id}\"",
         count::ENTITY.name,
         element::ENTITY.name
-    )
+    ))
 }

@@ -48,15 +48,10 @@ impl Cleaner for PostgresCleaner {
         if values.is_empty() {
             return Ok(0);
         }
-        let told = counted(entity);
-        let query = sql::remove(&Postgres, entity, column, values, limit, told);
+        let query = sql::remove(&Postgres, entity, column, values, limit, counted(entity));
         // Made of names of the model; what comes from outside is among the values.
         let statement = sqlx::query(AssertSqlSafe(query.text.as_str()));
         let statement = query.values.iter().fold(statement, dialect::bind);
-        let timeout = self.options.write_timeout;
-        if told.is_empty() {
-            return Ok(runtime.run(within(timeout, statement.execute(connection)))?.rows_affected());
-        }
         let removal = async {
             let mut transaction = connection.begin().await?;
             let rows = statement.fetch_all(&mut *transaction).await?;
@@ -72,7 +67,7 @@ impl Cleaner for PostgresCleaner {
             transaction.commit().await?;
             Ok(Ok(count))
         };
-        runtime.run(within(timeout, removal))?
+        runtime.run(within(self.options.write_timeout, removal))?
     }
 
     /// The database does this by itself.

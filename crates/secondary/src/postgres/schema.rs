@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::dialect::Postgres;
 use super::{PostgresOptions, within};
 use crate::count::of_what_is_there;
-use crate::model::{ENTITIES, Entity, EntityId, INDEXES_RETIRED, Index, element_instance};
+use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Index, element_instance};
 use crate::sql::{Dialect as _, create_table};
 use crate::store::StoreError;
 
@@ -140,11 +140,8 @@ impl Found {
         match self.columns.get(entity.name) {
             None => {
                 statements.push(table);
-                if entity.id == EntityId::ElementCount
-                    && self.columns.contains_key(element_instance::ENTITY.name)
-                {
-                    statements.push(of_what_is_there());
-                }
+                let has_elements = self.columns.contains_key(element_instance::ENTITY.name);
+                statements.extend(of_what_is_there(entity).filter(|_| has_elements));
             }
             Some(known) => {
                 for column in entity.columns.iter().filter(|column| !known.contains(column.name)) {

@@ -1,6 +1,6 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::dialect::Sqlite;
 use super::reader::rows;
@@ -51,15 +51,8 @@ impl Cleaner for SqliteCleaner {
         if values.is_empty() {
             return Ok(0);
         }
-        let told = counted(entity);
-        let query = sql::remove(&Sqlite, entity, column, values, limit, told);
-        let connection = self.connection()?;
-        if told.is_empty() {
-            let mut statement = connection.prepare_cached(&query.text).map_err(failed)?;
-            let removed = statement.execute(params_from_iter(&query.values));
-            return removed.map(|count| count as u64).map_err(failed);
-        }
-        let transaction = connection.unchecked_transaction().map_err(failed)?;
+        let query = sql::remove(&Sqlite, entity, column, values, limit, counted(entity));
+        let transaction = self.connection()?.unchecked_transaction().map_err(failed)?;
         let rows = rows(&transaction, &query)?;
         let count = rows.len() as u64;
         let mut statements = Statements::default();

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::dialect::Sqlite;
 use super::failed;
 use crate::count::of_what_is_there;
-use crate::model::{ENTITIES, Entity, EntityId, INDEXES_RETIRED, Kind};
+use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 use crate::sql::{Dialect as _, create_table};
 use crate::store::StoreError;
 
@@ -37,8 +37,8 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         for sql in create_table(&Sqlite, entity, suffix) {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
-        if known.is_empty() && entity.id == EntityId::ElementCount {
-            transaction.execute_batch(&of_what_is_there()).map_err(failed)?;
+        if let Some(sql) = of_what_is_there(entity).filter(|_| known.is_empty()) {
+            transaction.execute_batch(&sql).map_err(failed)?;
         }
     }
     for name in INDEXES_RETIRED {
