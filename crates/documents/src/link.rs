@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use object_store::{Attribute, AttributeValue, Attributes};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::{CONTENTS, Document, Documents, Error, Metadata};
 
@@ -11,6 +12,8 @@ use crate::{CONTENTS, Document, Documents, Error, Metadata};
 pub const LINK_LIFE_MAX: Duration = Duration::from_hours(7 * 24);
 /// The longest name of a file or media type that is told along with the content.
 const ATTRIBUTE_BYTES_MAX: usize = 1024;
+/// What is not told as it is in the name of a file, by RFC 8187.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 
 /// An address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,19 +57,10 @@ pub(crate) fn attributes(metadata: &Metadata) -> Attributes {
         attributes.insert(Attribute::ContentType, AttributeValue::from(kind.to_owned()));
     }
     let mut disposition = "attachment".to_owned();
-    let name = encoded(&metadata.file_name);
+    let name = utf8_percent_encode(&metadata.file_name, ENCODED).to_string();
     if !name.is_empty() && name.len() <= ATTRIBUTE_BYTES_MAX {
         disposition += &format!("; filename*=UTF-8''{name}");
     }
     attributes.insert(Attribute::ContentDisposition, AttributeValue::from(disposition));
     attributes
-}
-
-/// As RFC 8187 has it.
-fn encoded(name: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'-' | b'.' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    name.bytes().map(encode).collect()
 }
