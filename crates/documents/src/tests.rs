@@ -2,10 +2,9 @@ mod fake_s3;
 
 use std::convert::Infallible;
 
-use fake_s3::FakeS3;
+use fake_s3::{FakeS3, fetch};
 use futures::stream;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
 use super::*;
 
@@ -186,16 +185,6 @@ async fn a_large_document_goes_in_parts() {
     assert!(pieces.concat() == piece.repeat(6));
     assert!(matches!(many(7).await, Err(Error::Invalid(_))));
     assert_eq!((fake.names().len(), fake.unfinished()), (2, 0), "the one that is too large is taken back");
-}
-
-/// What anybody gets who has an address.
-async fn fetch(url: &str) -> String {
-    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let mut stream = TcpStream::connect(host).await.unwrap();
-    stream.write_all(format!("GET /{path} HTTP/1.0\r\nhost: {host}\r\n\r\n").as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
 }
 
 #[tokio::test]

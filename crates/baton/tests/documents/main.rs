@@ -8,11 +8,9 @@ mod fake_s3;
 #[path = "../access/server.rs"]
 mod server;
 
-use fake_s3::FakeS3;
+use fake_s3::{FakeS3, fetch};
 use serde_json::json;
 use server::Server;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 fn settings(fake: &FakeS3) -> Vec<String> {
     let settings = [
@@ -28,16 +26,6 @@ fn settings(fake: &FakeS3) -> Vec<String> {
         ("documents.s3.secret_access_key", fake_s3::SECRET_KEY),
     ];
     settings.iter().map(|(key, value)| format!("{key}={value}")).collect()
-}
-
-/// What anybody gets who has an address.
-async fn fetch(url: &str) -> String {
-    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let mut stream = TcpStream::connect(host).await.unwrap();
-    stream.write_all(format!("GET /{path} HTTP/1.0\r\nhost: {host}\r\n\r\n").as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.unwrap();
-    answer
 }
 
 #[tokio::test(flavor = "multi_thread")]
