@@ -15,7 +15,6 @@ mod upload;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -110,7 +109,6 @@ pub struct Documents {
     max_bytes: u64,
     /// How long those are kept that do not say.
     life: Option<Duration>,
-    is_away: Arc<AtomicBool>,
 }
 
 impl Documents {
@@ -128,15 +126,7 @@ impl Documents {
     }
 
     fn over(id: &str, store: Arc<dyn ObjectStore>, max_bytes: u64) -> Self {
-        Self {
-            id: id.into(),
-            store,
-            root: Place::ROOT,
-            signer: None,
-            max_bytes,
-            life: None,
-            is_away: Arc::default(),
-        }
+        Self { id: id.into(), store, root: Place::ROOT, signer: None, max_bytes, life: None }
     }
 
     /// Documents of which nobody says how long they are kept are kept this long; for ever if it is zero.
@@ -149,12 +139,6 @@ impl Documents {
     pub fn default_expiry(&self, now_ms: i64) -> Option<i64> {
         let life_ms = i64::try_from(self.life?.as_millis()).unwrap_or(i64::MAX);
         Some(now_ms.saturating_add(life_ms))
-    }
-
-    /// Remembers whether the store failed just now. Returns whether that is news.
-    pub fn note(&self, is_away: bool) -> bool {
-        self.is_away.load(Ordering::Relaxed) != is_away
-            && self.is_away.swap(is_away, Ordering::Relaxed) != is_away
     }
 
     /// ID of the store.

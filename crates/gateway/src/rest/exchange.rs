@@ -25,6 +25,7 @@ use super::metric_definitions::RequestMetrics;
 use super::multipart;
 use super::negotiate::{check_accept, check_content_type};
 use super::operation::{Call, dispatch};
+use super::outage::Outage;
 use super::position::{self, AWAIT_POSITION};
 use super::problem::Failure;
 use super::reply::{Reply, allow, failure_to_http};
@@ -46,6 +47,7 @@ pub struct Gateway {
     pub(super) stop: CancellationToken,
     /// Finds the items of batch operations.
     pub(super) batch_searches: BatchSearches,
+    pub(super) documents_outage: Outage,
     metrics: RequestMetrics,
 }
 
@@ -77,6 +79,7 @@ impl Gateway {
             options,
             stop,
             batch_searches: BatchSearches::default(),
+            documents_outage: Outage::default(),
             metrics: RequestMetrics::new(),
         }
     }

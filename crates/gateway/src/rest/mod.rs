@@ -17,6 +17,7 @@ mod metric_definitions;
 mod multipart;
 mod negotiate;
 mod operation;
+mod outage;
 mod position;
 mod problem;
 mod query;

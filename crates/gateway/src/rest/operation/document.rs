@@ -32,9 +32,10 @@ pub(super) fn check_store(call: &Call<'_>) -> Result<(), Failure> {
 /// What the store said, as clients see it. Why it failed is for operators alone, once for each outage.
 pub(super) fn told<T>(call: &Call<'_>, answer: Result<T, Error>) -> Result<T, Failure> {
     let documents = &call.gateway.options.documents;
+    let outage = &call.gateway.documents_outage;
     let is_news = match &answer {
-        Ok(_) => documents.note(false),
-        Err(Error::Store(_)) => documents.note(true),
+        Ok(_) => outage.note(false),
+        Err(Error::Store(_)) => outage.note(true),
         Err(_) => false,
     };
     if is_news && answer.is_ok() {

@@ -13,7 +13,6 @@ mod table;
 mod write;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use http::HeaderValue;
@@ -23,6 +22,7 @@ use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statist
 
 use super::contract::{Kind, Object, Operation, Schema};
 use super::operation::Call;
+use super::outage::Outage;
 use super::problem::Failure;
 use super::reply::Reply;
 use super::writer::{member, write_list};
@@ -44,15 +44,14 @@ pub struct Storage {
     pub(super) wait_max: Duration,
     /// Until when whoever asks waits for it to open.
     opening_until: Instant,
-    /// Whether the last answer was that it cannot answer.
-    is_away: Arc<AtomicBool>,
+    outage: Outage,
 }
 
 impl Storage {
     /// The storage that answers, with how far it is and how long a request may wait for a position.
     pub fn new(reader: Arc<dyn Reader>, progress: Arc<Progress>, wait_max: Duration) -> Self {
         let opening_until = Instant::now() + OPENING_MAX;
-        Self { reader, progress, wait_max, opening_until, is_away: Arc::default() }
+        Self { reader, progress, wait_max, opening_until, outage: Outage::default() }
     }
 
     /// What answers.
@@ -91,7 +90,7 @@ impl Storage {
     fn told<T>(&self, answer: Result<T, StoreError>) -> Result<T, Failure> {
         let error = match answer {
             Ok(answer) => {
-                if self.is_away.load(Ordering::Relaxed) && self.is_away.swap(false, Ordering::Relaxed) {
+                if self.outage.note(false) {
                     tracing::info!("secondary storage answers again");
                 }
                 return Ok(answer);
@@ -99,7 +98,7 @@ impl Storage {
             Err(StoreError::TooSlow(reason)) => return Err(Failure::too_slow(reason)),
             Err(error) => error,
         };
-        if !self.is_away.swap(true, Ordering::Relaxed) {
+        if self.outage.note(true) {
             tracing::warn!(%error, "secondary storage cannot answer");
         }
         Err(Failure::storage_away())
