@@ -70,7 +70,8 @@ entities! {
         CUSTOM_HEADERS customHeaders: Json, PRIORITY priority: Integer, ELEMENT_KEY elementInstanceKey: Key,
         PROCESS_NAME processName: Text, DEFINITION_KEY processDefinitionKey: Key, INSTANCE_KEY processInstanceKey: Key,
         ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, FORM_KEY formKey: Key, TAGS tags: List,
-    } index [STATE CREATED] [ASSIGNEE STATE] [INSTANCE_KEY] [CREATED] [DUE] [PRIORITY];
+    } index [STATE CREATED] [ASSIGNEE STATE] [INSTANCE_KEY] [CREATED] [DUE] [PRIORITY]
+        Elements(CANDIDATE_GROUPS) [CANDIDATE_GROUPS] Elements(CANDIDATE_USERS) [CANDIDATE_USERS];
 
     /// A message subscription of an instance or a start event.
     MessageSubscription message_subscription {

@@ -86,6 +86,9 @@ pub enum IndexScope {
     Apart(ColumnId, ColumnId),
     /// All; a column is a long text, of which only the first [`CUT_CHARS`] characters are in the index.
     Cut(ColumnId),
+    /// All; a column is a list, and the index leads from each of its elements to the rows that have it. Only databases that
+    /// have such indexes make it.
+    Elements(ColumnId),
 }
 
 /// Characters of a long text that are in an index.
@@ -97,9 +100,13 @@ impl Entity {
         ENTITIES[id as usize]
     }
 
-    /// Whether a column stands in an index.
+    /// Whether a column stands in an index as it is.
     pub fn is_indexed(&self, column: ColumnId) -> bool {
-        let is_whole = |index: &Index| index.columns.contains(&column) && !self.is_cut(column);
+        let is_whole = |index: &Index| {
+            let is_of_parts =
+                matches!(index.scope, IndexScope::Cut(at) | IndexScope::Elements(at) if at == column);
+            index.columns.contains(&column) && !is_of_parts
+        };
         column == 0 || self.indexes.iter().any(is_whole)
     }
 
@@ -217,12 +224,13 @@ mod tests {
             assert_eq!(entity.id as usize, at, "{}", entity.name);
             assert!(entity.columns.len() <= 64, "{}", entity.name);
             for index in entity.indexes {
-                assert!(
-                    index.columns.iter().all(|&column| !matches!(
-                        entity.columns[column as usize].kind,
-                        Kind::Json | Kind::List
-                    ))
-                );
+                let kinds = index.columns.iter().map(|column| entity.columns[*column as usize].kind);
+                let kinds: Vec<_> = kinds.collect();
+                if let IndexScope::Elements(column) = index.scope {
+                    assert_eq!((index.columns, &kinds[..]), (&[column][..], &[Kind::List][..]));
+                } else {
+                    assert!(!kinds.iter().any(|kind| matches!(kind, Kind::Json | Kind::List)));
+                }
             }
         }
     }

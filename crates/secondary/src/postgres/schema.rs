@@ -11,7 +11,7 @@ use super::dialect::Postgres;
 use super::{PostgresOptions, within};
 use crate::count::of_what_is_there;
 use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Index, element_instance};
-use crate::sql::{Dialect as _, create_table};
+use crate::sql::{Dialect as _, create_index, create_table};
 use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
@@ -135,11 +135,9 @@ impl Found {
     }
 
     fn missing_of(&self, entity: &Entity, statements: &mut Vec<String>) {
-        let mut parts = create_table(&Postgres, entity, "").into_iter();
-        let table = parts.next().expect("the table comes first");
         match self.columns.get(entity.name) {
             None => {
-                statements.push(table);
+                statements.push(create_table(&Postgres, entity, ""));
                 let has_elements = self.columns.contains_key(element_instance::ENTITY.name);
                 statements.extend(of_what_is_there(entity).filter(|_| has_elements));
             }
@@ -152,10 +150,9 @@ impl Found {
                 }
             }
         }
-        let missing = parts
-            .zip(entity.indexes)
-            .filter(|(_, index)| !self.indexes.contains(index_name(entity, index).as_str()));
-        statements.extend(missing.map(|(statement, _)| statement));
+        let is_missing = |index: &&Index| !self.indexes.contains(index_name(entity, index).as_str());
+        let missing = entity.indexes.iter().filter(is_missing);
+        statements.extend(missing.filter_map(|index| create_index(&Postgres, entity, index)));
     }
 }
 

@@ -118,10 +118,41 @@ impl Query<'_> {
             Test::NotIn(unwanted) => (&Test::In(unwanted.clone()), true),
             test => (test, false),
         };
+        let operands = match test {
+            Test::Equal(operand) => std::slice::from_ref(operand),
+            Test::In(operands) => operands,
+            _ => &[],
+        };
+        if let Some(around) = self.dialect.indexed_elements().filter(|_| !operands.is_empty()) {
+            return self.has_one_of(scope, column, around, operands, is_negated);
+        }
         let (before, after) = self.dialect.elements();
         self.push(if is_negated { "NOT EXISTS (SELECT 1 FROM " } else { "EXISTS (SELECT 1 FROM " });
         self.push(before).column(scope, column).push(after).push(" l WHERE ");
         self.test_value(&|query| query.push("l.value"), Kind::Text, test).push(")")
+    }
+
+    /// Whether a list has one of some elements, or none of them, in the words of an index.
+    fn has_one_of(
+        &mut self,
+        scope: Scope,
+        column: ColumnId,
+        (before, after): (&str, &str),
+        operands: &[Operand],
+        is_negated: bool,
+    ) -> &mut Self {
+        let values: Vec<_> = operands.iter().filter_map(|operand| value_of(operand, Kind::Text)).collect();
+        if values.is_empty() {
+            return self.push(if is_negated { "1=1" } else { "1=0" });
+        }
+        if is_negated {
+            self.push("(").column(scope, column).push(" IS NULL OR NOT ");
+        }
+        self.push(before).column(scope, column).push(after).push(" ?| ARRAY[");
+        for (at, value) in values.into_iter().enumerate() {
+            self.push(if at == 0 { "" } else { "," }).value(value, Kind::Text);
+        }
+        self.push(if is_negated { "])" } else { "]" })
     }
 
     /// A test of a column, and what follows from it where only that shows an index to be of use.

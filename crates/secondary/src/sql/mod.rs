@@ -8,7 +8,9 @@ mod statement;
 mod tests;
 
 pub(crate) use selective::{others, selective, with_few};
-pub(crate) use statement::{count, create_table, index_name, remove, search, statistics, upsert};
+pub(crate) use statement::{
+    count, create_index, create_table, index_name, remove, search, statistics, upsert,
+};
 
 use std::borrow::Cow;
 
@@ -28,6 +30,11 @@ pub(crate) trait Dialect {
     fn like(&self, pattern: &str) -> (&'static str, String, &'static str);
     /// What stands around a list column to make a table of its elements, whose column is `value`.
     fn elements(&self) -> (&'static str, &'static str);
+    /// What stands around a list column to make of it what an index of its elements has, which `?|` compares with an array
+    /// of texts. `None` if there are no such indexes.
+    fn indexed_elements(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
     /// The beginning of a text, as an index has it.
     fn cut(&self, text: &str) -> String {
         text.chars().take(CUT_CHARS).collect()

@@ -7,8 +7,8 @@ use crate::model::{CUT_CHARS, Column, ColumnId, Entity, Index, IndexScope};
 use crate::query::{Aggregate, Position, Search, Sort, Statistics};
 use crate::value::Value;
 
-/// Creates a table and its indexes, if they are not there.
-pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str) -> Vec<String> {
+/// Creates a table, if it is not there.
+pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str) -> String {
     let mut table = Query::new(dialect);
     table.push("CREATE TABLE IF NOT EXISTS ").name(entity.name).push(" (");
     for (at, Column { name, kind, .. }) in entity.columns.iter().enumerate() {
@@ -21,16 +21,27 @@ pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str)
         }
     }
     table.push(")").push(suffix);
-    let mut statements = vec![table.text];
-    statements.extend(entity.indexes.iter().map(|index| create_index(dialect, entity, index)));
-    statements
+    table.text
 }
 
-fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> String {
+/// Creates an index, if it is not there; `None` if the database has none of this sort.
+pub(crate) fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> Option<String> {
     let name = |column: ColumnId| entity.columns[column as usize].name;
     let mut query = Query::new(dialect);
     query.push("CREATE INDEX IF NOT EXISTS ").name(&index_name(entity, index));
-    query.push(" ON ").name(entity.name).push(" (");
+    query.push(" ON ").name(entity.name);
+    if let IndexScope::Elements(column) = index.scope {
+        let (before, after) = dialect.indexed_elements()?;
+        // What is new goes to its place at once: where it is put aside first, each question looks through all of that.
+        query
+            .push(" USING gin ((")
+            .push(before)
+            .name(name(column))
+            .push(after)
+            .push(")) WITH (fastupdate=off)");
+        return Some(query.text);
+    }
+    query.push(" (");
     let identity = (!index.columns.contains(&0)).then_some(0);
     for (at, column) in index.columns.iter().copied().chain(identity).enumerate() {
         query.push(if at == 0 { "" } else { ", " });
@@ -42,7 +53,7 @@ fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> String
     }
     query.push(")");
     match index.scope {
-        IndexScope::All | IndexScope::Cut(_) => {}
+        IndexScope::All | IndexScope::Cut(_) | IndexScope::Elements(_) => {}
         IndexScope::Set(column) => {
             query.push(" WHERE ").name(name(column)).push(" IS NOT NULL");
         }
@@ -56,7 +67,7 @@ fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index) -> String
             query.push(" WHERE ").name(name(column)).push(" IS DISTINCT FROM ").name(name(twin));
         }
     }
-    query.text
+    Some(query.text)
 }
 
 /// The name of an index. It tells what is in it, so that another one takes its place when that changes.
@@ -73,6 +84,7 @@ pub(crate) fn index_name(entity: &Entity, index: &Index) -> String {
         IndexScope::Above(_) => "_above",
         IndexScope::Apart(..) => "_apart",
         IndexScope::Cut(_) => "_cut",
+        IndexScope::Elements(_) => "_elements",
     };
     name + suffix
 }

@@ -2,9 +2,10 @@
 
 use protocol::{Name, Operand, Test};
 
-use super::{count, create_table, search, statistics, upsert};
+use super::{count, create_index, create_table, search, statistics, upsert};
 use crate::change::{Batch, Columns, RowId};
-use crate::model::{Entity, element_instance as element, process_instance as instance, variable};
+use crate::model::{Entity, IndexScope, element_instance as element, process_instance as instance, variable};
+use crate::postgres::dialect::Postgres;
 use crate::query::{Aggregate, EntityRef, Filter, Position, Related, Search, Sort, Statistics};
 use crate::sqlite::dialect::Sqlite;
 use crate::value::Value;
@@ -67,6 +68,19 @@ fn values_never_stand_in_the_text() {
 fn lists_and_other_rows() {
     let tag = Filter::Column(instance::TAGS, Test::Equal(text("x")));
     assert_eq!(where_of(tag).0, "EXISTS (SELECT 1 FROM json_each(t0.\"tags\") l WHERE l.value=?1)");
+    let tagged = |test| {
+        let search =
+            all(&instance::ENTITY, Filter::Column(instance::TAGS, test), vec![], Position::Offset(0));
+        count(&Postgres, &search).text
+    };
+    let (one, two) = (Test::Equal(text("x")), Test::NotIn(vec![text("x"), text("y")]));
+    assert!(
+        tagged(one.clone()).contains("WHERE CAST(t0.\"tags\" AS jsonb) ?| ARRAY[$1] "),
+        "{}",
+        tagged(one)
+    );
+    let negated = "WHERE (t0.\"tags\" IS NULL OR NOT CAST(t0.\"tags\" AS jsonb) ?| ARRAY[$1,$2]) ";
+    assert!(tagged(two.clone()).contains(negated), "{}", tagged(two));
     let related = Filter::Related(Box::new(Related {
         column: instance::KEY,
         entity: EntityRef(&variable::ENTITY),
@@ -132,7 +146,11 @@ fn numbers_by_group() {
 #[test]
 fn every_entity_has_a_table() {
     for entity in crate::model::ENTITIES {
-        let statements = create_table(&Sqlite, entity, "");
-        assert_eq!(statements.len(), 1 + entity.indexes.len(), "{}", entity.name);
+        assert!(create_table(&Sqlite, entity, "").contains(entity.name), "{}", entity.name);
+        for index in entity.indexes {
+            let is_of_elements = matches!(index.scope, IndexScope::Elements(_));
+            assert_eq!(create_index(&Sqlite, entity, index).is_none(), is_of_elements, "{}", entity.name);
+            assert!(create_index(&Postgres, entity, index).is_some(), "{}", entity.name);
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::dialect::Sqlite;
 use super::failed;
 use crate::count::of_what_is_there;
 use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
-use crate::sql::{Dialect as _, create_table};
+use crate::sql::{Dialect as _, create_index, create_table};
 use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
@@ -34,7 +34,8 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         }
         // Without a row number of its own, a table of texts is one tree instead of two.
         let suffix = if entity.columns[0].kind == Kind::Key { "" } else { " WITHOUT ROWID" };
-        for sql in create_table(&Sqlite, entity, suffix) {
+        let indexes = entity.indexes.iter().filter_map(|index| create_index(&Sqlite, entity, index));
+        for sql in std::iter::once(create_table(&Sqlite, entity, suffix)).chain(indexes) {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
         if let Some(sql) = of_what_is_there(entity).filter(|_| known.is_empty()) {

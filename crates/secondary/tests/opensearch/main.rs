@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/candidates.rs"]
+mod candidates;
 #[path = "../stores/counts.rs"]
 mod counts;
 #[path = "../stores/indexes.rs"]

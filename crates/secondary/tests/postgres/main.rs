@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+#[path = "../stores/candidates.rs"]
+mod candidates;
 #[path = "../stores/counts.rs"]
 mod counts;
 mod guarded;
@@ -12,6 +14,7 @@ mod indexes;
 #[allow(dead_code, reason = "the tests of another store use the rest")]
 #[path = "../stores/model.rs"]
 mod model;
+mod open_tasks;
 #[allow(dead_code, reason = "the tests of another store use the rest")]
 #[path = "../stores/retention.rs"]
 mod retention;
@@ -36,6 +39,7 @@ type Test = (&'static str, fn(&Server));
 
 const TESTS: &[Test] = &[
     ("suite", |server| suite::run(&Store::new(server, "suite"), 300)),
+    ("few_open_tasks_are_found_by_an_index", open_tasks::few_open_tasks_are_found_by_an_index),
     ("slow_queries_end", values::slow_queries_end),
     ("texts_that_it_does_not_take", values::texts_that_it_does_not_take),
     ("values_are_never_sql", values::values_are_never_sql),
