@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures::Stream;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, Caller, Command, CreateInstance, Document, Name, PartitionId, Query, QueryReply, Rejection,
-    Response,
+    ActivatedJob, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Name, PartitionId, Query,
+    QueryReply, Rejection, Response,
 };
 
 /// The version of the compatible API that this broker speaks.
@@ -37,7 +37,7 @@ pub trait Broker: Send + Sync + 'static {
         &self,
         request: JobRequest,
         wait: Option<Duration>,
-    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>>;
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>>;
 
     /// Opens a stream of jobs. Jobs are activated for it only as far as its buffer has room. Dropping it ends the
     /// demand; jobs in its buffer are yielded. `max_jobs` of the request is ignored.
@@ -76,6 +76,54 @@ pub struct Answer {
     /// Position of the last record when it was applied: whoever shows this position shows what the command did. 0 when
     /// there are no records.
     pub position: u64,
+}
+
+impl Answer {
+    /// The position as that of its partition.
+    pub fn positions(&self) -> Positions {
+        Positions::at(FIRST_PARTITION, self.position)
+    }
+}
+
+/// Jobs that were activated for one request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Activation {
+    /// The jobs.
+    pub jobs: Vec<ActivatedJob>,
+    /// As [`Answer::position`], for each partition that jobs came from.
+    pub positions: Positions,
+}
+
+/// How far partitions are: the position of a record of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Positions(Vec<(PartitionId, u64)>);
+
+impl Positions {
+    /// The position of one partition; 0 is none.
+    pub fn at(partition: PartitionId, position: u64) -> Self {
+        let mut positions = Self::default();
+        positions.reach(partition, position);
+        positions
+    }
+
+    /// A partition is as far as this at least.
+    pub fn reach(&mut self, partition: PartitionId, position: u64) {
+        match self.0.binary_search_by_key(&partition, |(known, _)| *known) {
+            Ok(place) => self.0[place].1 = self.0[place].1.max(position),
+            Err(place) if position > 0 => self.0.insert(place, (partition, position)),
+            Err(_) => {}
+        }
+    }
+
+    /// All of them, in the order of their partitions.
+    pub fn iter(&self) -> impl Iterator<Item = (PartitionId, u64)> {
+        self.0.iter().copied()
+    }
+
+    /// Whether no partition has one.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Where the time of one command went.

@@ -12,7 +12,7 @@ use engine::Delivery;
 use protocol::{ActivatedJob, Caller, Demand, Key, Name};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::api::{JobRequest, SubmitError};
+use crate::api::{Activation, JobRequest, Positions, SubmitError};
 
 /// Jobs given back with one batch; the rest goes with the next.
 const YIELDED_PER_BATCH_MAX: usize = 1000;
@@ -23,7 +23,7 @@ const VISITS_PER_DEMAND: usize = 8;
 const FREE_PART: usize = 4;
 
 /// The answer to a poll.
-pub(crate) type Polled = Result<Vec<ActivatedJob>, SubmitError>;
+pub(crate) type Polled = Result<Activation, SubmitError>;
 
 /// Where the jobs of a subscriber go.
 pub(crate) enum Sink {
@@ -267,10 +267,18 @@ impl DemandRegistry {
         }
     }
 
-    /// Hands out what a batch has activated, and takes back what it found no job for. `now_ms` is the engine's clock.
+    /// Hands out what a batch has activated, and takes back what it found no job for. `now_ms` is the engine's clock,
+    /// `positions` how far the log is with this batch.
     ///
     /// Nobody need be told of demand that is left: the proposer looks again whenever a batch of its own is done.
-    pub fn deliver(&self, queued_types: &[Name], deliveries: Vec<Delivery>, unmet: &[u64], now_ms: i64) {
+    pub fn deliver(
+        &self,
+        queued_types: &[Name],
+        deliveries: Vec<Delivery>,
+        unmet: &[u64],
+        now_ms: i64,
+        positions: &Positions,
+    ) {
         self.now_ms.store(now_ms, Ordering::Release);
         if queued_types.is_empty() && deliveries.is_empty() && unmet.is_empty() {
             return;
@@ -288,7 +296,7 @@ impl DemandRegistry {
         for delivery in deliveries {
             // In an earlier life of the broker it has reached its worker, or the worker's time will run out.
             if delivery.subscriber_id >= self.first_id {
-                state.hand_out(delivery, now_ms);
+                state.hand_out(delivery, now_ms, positions);
             }
         }
         for id in unmet {
@@ -416,12 +424,12 @@ impl State {
     fn answer(&mut self, id: u64, answer: Polled) -> Option<Vec<ActivatedJob>> {
         let subscriber = self.remove(id)?;
         match subscriber.sink {
-            Sink::Poll { reply, .. } => reply.send(answer).err()?.ok(),
+            Sink::Poll { reply, .. } => reply.send(answer).err()?.ok().map(|activation| activation.jobs),
             Sink::Stream(_) => None,
         }
     }
 
-    fn hand_out(&mut self, delivery: Delivery, now_ms: i64) {
+    fn hand_out(&mut self, delivery: Delivery, now_ms: i64, positions: &Positions) {
         let id = delivery.subscriber_id;
         let count = delivery.jobs.len() as u64;
         let Some(subscriber) = self.subscribers.get_mut(&id) else {
@@ -447,7 +455,8 @@ impl State {
             self.refused(&refused, now_ms);
             return;
         }
-        match self.answer(id, Ok(delivery.jobs)) {
+        let activation = Activation { jobs: delivery.jobs, positions: positions.clone() };
+        match self.answer(id, Ok(activation)) {
             None => self.pushed += count,
             Some(jobs) => self.refused(&jobs, now_ms),
         }
@@ -467,7 +476,7 @@ impl State {
             group.queued.store(false, Ordering::Release);
         }
         if matches!(subscriber.sink, Sink::Poll { waits: false, .. }) {
-            self.answer(id, Ok(Vec::new()));
+            self.answer(id, Ok(Activation::default()));
         }
     }
 }

@@ -11,7 +11,7 @@ use protocol::ActivatedJob;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::answers::stopping;
-use crate::api::{JobRequest, JobStream, SubmitError};
+use crate::api::{Activation, JobRequest, JobStream, SubmitError};
 use crate::demand::{DemandRegistry, Polled, Sink, is_worth_asking};
 
 /// Activates jobs once.
@@ -21,7 +21,7 @@ pub(crate) async fn poll(
     wait: Option<Duration>,
 ) -> Polled {
     if request.max_jobs == 0 || (wait.is_none() && registry.is_known_empty(&request)) {
-        return Ok(Vec::new());
+        return Ok(Activation::default());
     }
     let (reply, answer) = oneshot::channel();
     let sink = Sink::Poll { reply, waits: wait.is_some() };
@@ -44,7 +44,7 @@ struct Polling {
 }
 
 impl Polling {
-    fn last_moment(&mut self) -> Vec<ActivatedJob> {
+    fn last_moment(&mut self) -> Activation {
         self.registry.unsubscribe(self.id);
         self.answer.close();
         self.answer.try_recv().ok().and_then(Result::ok).unwrap_or_default()
@@ -53,8 +53,8 @@ impl Polling {
 
 impl Drop for Polling {
     fn drop(&mut self) {
-        let jobs = self.last_moment();
-        self.registry.give_back(&jobs);
+        let late = self.last_moment();
+        self.registry.give_back(&late.jobs);
     }
 }
 

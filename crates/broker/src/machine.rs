@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use engine::{Counters, Effects, Engine};
 use export::Hub;
 use parking_lot::Mutex as FairMutex;
-use protocol::Batch;
+use protocol::{Batch, FIRST_PARTITION};
 use replication::{ApplyError, Payload, StateMachine};
 use tokio::sync::watch;
 
 use crate::answers::{LateAnswers, Waiter};
-use crate::api::{Answer, SubmitError, Timing};
+use crate::api::{Answer, Positions, SubmitError, Timing};
 use crate::clock::{Due, EngineClock};
 use crate::demand::DemandRegistry;
 use crate::flusher::Flusher;
@@ -168,7 +168,14 @@ impl Machine {
             self.shared.late.answer(number, outcome);
         }
         let unmet = &effects.unmet_subscribers;
-        self.shared.demand.deliver(&effects.queued_types, effects.deliveries, unmet, clock.now_ms);
+        let positions = Positions::at(FIRST_PARTITION, position);
+        self.shared.demand.deliver(
+            &effects.queued_types,
+            effects.deliveries,
+            unmet,
+            clock.now_ms,
+            &positions,
+        );
         for (key, reason) in effects.banned {
             tracing::error!(
                 process_instance_key = key,

@@ -10,8 +10,8 @@ use export::{Assigned, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    ActivatedJob, AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query,
-    QueryReply, Rejection, Response,
+    AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query, QueryReply,
+    Rejection, Response,
 };
 use replication::{Group, GroupOptions, LogError, LogStore};
 use state::{StateError, Store};
@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answers::{LateAnswers, Request, Waiter, stopping};
 use crate::api::{
-    Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo, SubmitError, Topology,
+    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
+    SubmitError, Topology,
 };
 use crate::clock::Due;
 use crate::demand::DemandRegistry;
@@ -532,7 +533,7 @@ impl Broker for Node {
         &self,
         request: JobRequest,
         wait: Option<Duration>,
-    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
         jobs::poll(Arc::clone(&self.shared.demand), request, wait).boxed()
     }
 

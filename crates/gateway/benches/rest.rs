@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use broker::api::{Answer, Broker, ExpressionResult, JobRequest, JobStream, SubmitError, Timing, Topology};
+use broker::api::{
+    Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Positions, SubmitError, Timing,
+    Topology,
+};
 use bytes::Bytes;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use futures::FutureExt as _;
@@ -68,8 +71,8 @@ impl Broker for InstantBroker {
         &self,
         _: JobRequest,
         _: Option<Duration>,
-    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
-        ready(Ok(self.jobs.clone())).boxed()
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
+        ready(Ok(Activation { jobs: self.jobs.clone(), positions: Positions::default() })).boxed()
     }
 
     fn stream_jobs(&self, _: JobRequest) -> Result<JobStream, SubmitError> {

@@ -5,6 +5,7 @@ mod accept;
 mod access;
 pub mod grpc;
 pub mod management;
+mod position;
 pub mod rest;
 mod tenancy;
 

@@ -135,11 +135,12 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let access = access::access(config, &broker, &hasher)?;
     gate.set(access.clone(), Arc::clone(&broker));
     let gateways_stop = CancellationToken::new();
+    let tells_positions = storage.is_some();
     let gateways = start_gateways(
         rest,
         grpc,
         options::rest(config, documents, storage, access.clone(), tls_of_rest, hasher, traces.clone()),
-        options::grpc(config, access, tls_of_grpc, traces.clone()),
+        options::grpc(config, access, tls_of_grpc, traces.clone(), tells_positions),
         broker,
         &gateways_stop,
     );

@@ -63,6 +63,7 @@ pub(super) fn grpc(
     access: gateway::Access,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
     traces: Option<Traces>,
+    tells_positions: bool,
 ) -> gateway::grpc::Options {
     let grpc = &config.grpc;
     gateway::grpc::Options {
@@ -78,6 +79,7 @@ pub(super) fn grpc(
         access,
         tls,
         traces,
+        tells_positions,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who is let in and what they may do, end to end: the real program, over its ports.
+//! Who is let in, what they may do, and what they find of it, end to end: the real program, over its ports.
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
@@ -10,6 +10,7 @@ mod issuer;
 mod nothing_allowed;
 mod passwords;
 mod permissions;
+mod positions;
 mod seed;
 mod server;
 mod sessions;

@@ -166,10 +166,17 @@ impl Server {
         exchange(&self.address("rest"), bytes).await
     }
 
+    /// Asks the management port.
+    pub async fn manage(&self, method: &str, path: &str) -> Answer {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        );
+        exchange(&self.address("management"), request.as_bytes()).await.unwrap()
+    }
+
     /// A count that the metrics tell, over all labels.
     pub async fn metric(&self, name: &str) -> u64 {
-        let request = b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
-        let answer = exchange(&self.address("management"), request).await.unwrap();
+        let answer = self.manage("GET", "/metrics").await;
         let lines = answer.text.lines().filter(|line| line.starts_with(name));
         lines.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
     }

@@ -76,7 +76,7 @@ async fn work(node: &Node, max_jobs: u32) -> Vec<Key> {
         caller: None,
     };
     let mut done = Vec::new();
-    for job in node.activate_jobs(request, None).await.unwrap() {
+    for job in node.activate_jobs(request, None).await.unwrap().jobs {
         let command = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
         node.submit(Command::CompleteJob(command)).await.unwrap();
         done.push(job.process_instance_key);

@@ -22,7 +22,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 async fn job(server: &Server) -> protocol::ActivatedJob {
     let wait = Some(Duration::from_secs(10));
-    within(server.activate_jobs(crate::support::jobs("t"), wait)).await.unwrap().remove(0)
+    within(server.activate_jobs(crate::support::jobs("t"), wait)).await.unwrap().jobs.remove(0)
 }
 
 #[tokio::test]

@@ -73,14 +73,14 @@ async fn polls_that_are_given_up_lose_no_job() {
         }
         poll.abort();
         // A poll that had its answer by then has its job.
-        if let Ok(jobs) = poll.await {
-            got.extend(jobs.unwrap().iter().map(|job| job.process_instance_key));
+        if let Ok(polled) = poll.await {
+            got.extend(polled.unwrap().jobs.iter().map(|job| job.process_instance_key));
         }
         expected.insert(within(creation).await.unwrap());
     }
     while got.len() < expected.len() {
         let wait = Some(Duration::from_secs(5));
-        let rest = within(server.activate_jobs(jobs("t"), wait)).await.unwrap();
+        let rest = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs;
         assert!(!rest.is_empty(), "{} jobs are lost", expected.len() - got.len());
         got.extend(rest.iter().map(|job| job.process_instance_key));
     }
@@ -95,7 +95,7 @@ async fn a_job_that_waited_in_a_buffer_beyond_its_time_is_not_taken_from_its_nex
     server.create().await;
     // The job's time in the buffer runs out, and this one gets it.
     let wait = Some(Duration::from_secs(10));
-    let owned = within(server.activate_jobs(jobs("t"), wait)).await.unwrap();
+    let owned = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs;
     assert_eq!(owned.len(), 1);
     assert!(forgetful.next().now_or_never().is_none(), "what is over is not handed out");
     server.create().await;
@@ -114,7 +114,7 @@ async fn an_expired_buffer_that_is_dropped_takes_nothing_from_anybody() {
     let forgetful = server.stream_jobs(JobRequest { timeout_ms: 50, ..jobs("t") }).unwrap();
     server.create().await;
     let wait = Some(Duration::from_secs(10));
-    let owned = within(server.activate_jobs(jobs("t"), wait)).await.unwrap();
+    let owned = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs;
     assert_eq!(owned.len(), 1);
     drop(forgetful);
     server.quiet().await;
@@ -171,7 +171,7 @@ async fn nobody_gets_jobs_of_a_type_or_tenant_or_number_that_was_not_asked_for()
         server.submit(protocol::Command::CreateInstance(foreign)).await.unwrap();
     }
     let none = server.activate_jobs(JobRequest { max_jobs: 0, ..jobs("t") }, None);
-    assert!(within(none).await.unwrap().is_empty());
+    assert!(within(none).await.unwrap().jobs.is_empty());
     let got = server.take(1000).await;
     assert_eq!(got.len(), 1);
     assert_eq!((got[0].job_type.as_str(), got[0].tenant_id.as_str()), ("t", "<default>"));
@@ -194,5 +194,5 @@ async fn an_empty_queue_of_one_tenant_says_nothing_about_another() {
     server.submit(protocol::Command::CreateInstance(foreign)).await.unwrap();
     server.quiet().await;
     let theirs = JobRequest { tenant_ids: vec![Name::from("other")], ..jobs("t") };
-    assert_eq!(within(server.activate_jobs(theirs, None)).await.unwrap().len(), 1);
+    assert_eq!(within(server.activate_jobs(theirs, None)).await.unwrap().jobs.len(), 1);
 }

@@ -122,7 +122,7 @@ async fn workers_are_served_again_when_the_disk_is_back() {
     faults.full.store(false, Ordering::SeqCst);
     until("the broker is healthy", || server.health().partition.is_ok()).await;
     let polled = within(long_poll).await.unwrap().unwrap();
-    assert_eq!(polled.len(), 1);
+    assert_eq!(polled.jobs.len(), 1);
     let third = within(async {
         loop {
             if let Ok(answer) = server.submit(create("{}")).await {

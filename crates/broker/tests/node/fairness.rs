@@ -37,7 +37,7 @@ async fn more_idle_workers_than_fit_an_entry_are_all_served() {
         let (node, served) = (server.share(), served.clone());
         tokio::spawn(async move {
             let wait = Some(Duration::from_secs(60));
-            let got = node.activate_jobs(jobs(&format!("t{number}")), wait).await.unwrap();
+            let got = node.activate_jobs(jobs(&format!("t{number}")), wait).await.unwrap().jobs;
             served.send((number, got.len())).await.unwrap();
         });
     }

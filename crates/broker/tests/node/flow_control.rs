@@ -96,7 +96,7 @@ async fn a_request_for_a_result_holds_no_place_while_it_waits() {
         node.create_with_result(None, instance("{}"), vec![], Duration::from_secs(60)).await
     });
     let wait = Some(Duration::from_secs(10));
-    let job = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().remove(0);
+    let job = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs.remove(0);
     server.places_free().await;
     assert!(!waiting.is_finished());
     server.complete(&job).await.unwrap();

@@ -14,7 +14,7 @@ const LONG: Option<Duration> = Some(Duration::from_secs(60));
 /// A poll that waits, seen to have looked in vain.
 async fn waiting(server: &Server) -> JoinHandle<Vec<ActivatedJob>> {
     let node = server.share();
-    let poll = tokio::spawn(async move { Node::activate_jobs(&node, jobs("t"), LONG).await.unwrap() });
+    let poll = tokio::spawn(async move { Node::activate_jobs(&node, jobs("t"), LONG).await.unwrap().jobs });
     server.quiet().await;
     assert!(!poll.is_finished());
     poll
@@ -31,7 +31,7 @@ async fn it_ends_empty_when_its_time_is_over() {
     let server = Server::start().await;
     let began = Instant::now();
     let wait = Some(Duration::from_millis(100));
-    assert!(within(server.activate_jobs(jobs("t"), wait)).await.unwrap().is_empty());
+    assert!(within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs.is_empty());
     assert!(began.elapsed() >= Duration::from_millis(100));
 }
 
@@ -83,7 +83,7 @@ async fn it_is_woken_by_a_job_whose_worker_is_too_late() {
     server.deploy(&task("t")).await;
     server.create().await;
     let hasty = JobRequest { timeout_ms: 200, ..jobs("t") };
-    let job = within(server.activate_jobs(hasty, None)).await.unwrap().remove(0);
+    let job = within(server.activate_jobs(hasty, None)).await.unwrap().jobs.remove(0);
     let poll = waiting(&server).await;
     assert_eq!(one(poll).await.key, job.key);
 }
@@ -97,7 +97,7 @@ async fn polls_that_do_not_wait_are_answered_however_many_come_at_once() {
             tokio::spawn(async move {
                 for _ in 0..5 {
                     tokio::task::yield_now().await;
-                    assert!(node.activate_jobs(jobs("t"), None).await.unwrap().is_empty());
+                    assert!(node.activate_jobs(jobs("t"), None).await.unwrap().jobs.is_empty());
                 }
             })
         })

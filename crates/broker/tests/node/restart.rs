@@ -64,7 +64,7 @@ async fn jobs_stay_with_their_workers_and_deadlines_go_on() {
         let owned = server.take(2).await;
         let hasty = JobRequest { timeout_ms: 400, max_jobs: 2, ..jobs("t") };
         let lent_at = Instant::now();
-        let lent = within(server.activate_jobs(hasty, None)).await.unwrap();
+        let lent = within(server.activate_jobs(hasty, None)).await.unwrap().jobs;
         let mut stream = server.stream_jobs(JobRequest { timeout_ms: HOUR_MS, ..jobs("t") }).unwrap();
         let streamed = [crate::support::next(&mut stream).await, crate::support::next(&mut stream).await];
         drop(stream);
@@ -72,7 +72,7 @@ async fn jobs_stay_with_their_workers_and_deadlines_go_on() {
         let mut back = Vec::new();
         while back.len() < 2 {
             let wait = Some(Duration::from_secs(10));
-            back.extend(within(server.activate_jobs(jobs("t"), wait)).await.unwrap());
+            back.extend(within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs);
         }
         assert!(lent_at.elapsed() >= Duration::from_millis(390), "crash: {crash}");
         assert_eq!(keys(&back), keys(&lent), "crash: {crash}");
@@ -93,7 +93,7 @@ async fn timers_go_on_even_if_they_were_due_meanwhile() {
     let mut arrived = Vec::new();
     while arrived.len() < 2 {
         let wait = Some(Duration::from_secs(10));
-        let jobs = within(server.activate_jobs(jobs("t"), wait)).await.unwrap();
+        let jobs = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs;
         assert!(!jobs.is_empty(), "a timer never fires");
         arrived.extend(jobs.iter().map(|job| job.process_instance_key));
     }
@@ -112,7 +112,7 @@ async fn steps_left_over_are_taken_up_again() {
     let mut arrived = Vec::new();
     while arrived.len() < 5 {
         let wait = Some(Duration::from_secs(10));
-        let jobs = within(server.activate_jobs(jobs("t"), wait)).await.unwrap();
+        let jobs = within(server.activate_jobs(jobs("t"), wait)).await.unwrap().jobs;
         assert!(!jobs.is_empty());
         arrived.extend(jobs.iter().map(|job| job.process_instance_key));
     }

@@ -120,7 +120,7 @@ impl Server {
 
     /// What is in the queue now, at most so many.
     pub async fn take(&self, max_jobs: u32) -> Vec<ActivatedJob> {
-        within(self.activate_jobs(JobRequest { max_jobs, ..jobs("t") }, None)).await.unwrap()
+        within(self.activate_jobs(JobRequest { max_jobs, ..jobs("t") }, None)).await.unwrap().jobs
     }
 
     pub fn stream(&self, job_type: &str) -> JobStream {

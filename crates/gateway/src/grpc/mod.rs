@@ -67,6 +67,8 @@ pub struct Options {
     pub tls: Option<Arc<ServerTls>>,
     /// Tells of some calls to a collector of traces.
     pub traces: Option<Traces>,
+    /// Whether answers tell positions. Of use where searches can wait for them.
+    pub tells_positions: bool,
 }
 
 impl Default for Options {
@@ -84,6 +86,7 @@ impl Default for Options {
             access: Access::default(),
             tls: None,
             traces: None,
+            tells_positions: false,
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Principal;
-use broker::api::{Answer, Broker, JobRequest, SubmitError};
+use broker::api::{Activation, Answer, Broker, JobRequest, Positions, SubmitError};
 use grpc as pb;
 use protocol::{Caller, Command, Response as Reply};
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Response, Status};
 
-use crate::{Access, Tenancy};
+use crate::{Access, Tenancy, position};
 
 use super::activation::{JobBatches, PushedJobs};
 use super::metrics::{Method, Metrics};
@@ -27,6 +27,7 @@ pub(super) struct Service {
     poll_timeout: Duration,
     result_timeout: Duration,
     listener_timeout: Duration,
+    tells_positions: bool,
     tenancy: Tenancy,
     access: Access,
     shutdown: CancellationToken,
@@ -40,6 +41,7 @@ impl Service {
             poll_timeout: options.poll_timeout,
             result_timeout: options.result_timeout,
             listener_timeout: options.listener_timeout,
+            tells_positions: options.tells_positions,
             tenancy: options.tenancy,
             access: options.access.clone(),
             shutdown,
@@ -62,7 +64,8 @@ impl Service {
             Ok(command) => match self.answer(command).await {
                 Ok(answer) => {
                     call.took(answer.timing);
-                    write(answer.response).map(Response::new)
+                    let positions = answer.positions();
+                    write(answer.response).map(|message| self.respond(message, &positions))
                 }
                 Err(error) => Err(status::of_submit(name, error)),
             },
@@ -70,6 +73,15 @@ impl Service {
         };
         call.ends(code_of(&result));
         result
+    }
+
+    /// A response that tells how far the log was.
+    fn respond<T>(&self, message: T, positions: &Positions) -> Response<T> {
+        let mut response = Response::new(message);
+        if self.tells_positions {
+            position::tell(positions, response.metadata_mut().as_mut());
+        }
+        response
     }
 
     /// Who sent a request, as commands have it.
@@ -157,18 +169,20 @@ impl pb::gateway_server::Gateway for Service {
     ) -> Result<Response<JobBatches>, Status> {
         let mut call = self.metrics.activate_jobs.start(request.metadata());
         let wait = self.poll_wait(request.get_ref().request_timeout);
-        let jobs = match self.demand(request, |request| &request.tenant_ids, job::activate).await {
+        let activation = match self.demand(request, |request| &request.tenant_ids, job::activate).await {
             Ok(request) => tokio::select! {
                 biased;
-                jobs = self.broker.activate_jobs(request, wait) => {
-                    jobs.map_err(|error| status::of_submit("ACTIVATE", error))
+                activation = self.broker.activate_jobs(request, wait) => {
+                    activation.map_err(|error| status::of_submit("ACTIVATE", error))
                 }
                 () = self.shutdown.cancelled() => Err(status::stopping()),
             },
             Err(status) => Err(status),
         };
-        match jobs {
-            Ok(jobs) => Ok(Response::new(JobBatches::new(jobs, Arc::clone(&self.broker), call))),
+        match activation {
+            Ok(Activation { jobs, positions }) => {
+                Ok(self.respond(JobBatches::new(jobs, Arc::clone(&self.broker), call), &positions))
+            }
             Err(status) => {
                 call.ends(status.code());
                 Err(status)
@@ -252,13 +266,17 @@ impl pb::gateway_server::Gateway for Service {
                 biased;
                 answer = self.broker.create_with_result(caller, command, fetch_variables, timeout) => answer
                     .map_err(|error| status::of_submit("CREATE_WITH_AWAITING_RESULT", error))
-                    .and_then(|answer| process_instance::completed(answer.response)),
+                    .and_then(|answer| {
+                        let positions = answer.positions();
+                        let message = process_instance::completed(answer.response)?;
+                        Ok(self.respond(message, &positions))
+                    }),
                 () = self.shutdown.cancelled() => Err(status::stopping()),
             },
             Err(status) => Err(status),
         };
         call.ends(code_of(&result));
-        result.map(Response::new)
+        result
     }
 
     async fn deploy_process(

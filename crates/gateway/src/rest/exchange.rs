@@ -198,7 +198,7 @@ impl Gateway {
             position::wait(storage, wanted).await?;
         }
         let mut reply = dispatch(call).await?;
-        reply.position = call.position();
+        reply.positions = call.positions();
         Ok(reply)
     }
 }

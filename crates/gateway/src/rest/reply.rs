@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use broker::api::Timing;
+use broker::api::{Positions, Timing};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
 use super::contract::METHODS;
-use super::position::{self, POSITION};
 use super::problem::Failure;
+use crate::position;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
@@ -27,8 +27,8 @@ pub(crate) struct Reply {
     pub(crate) content_type: HeaderValue,
     /// What the broker took.
     pub(crate) timing: Option<Timing>,
-    /// Position of the last record of what the request did.
-    pub(crate) position: Option<u64>,
+    /// How far the log was after what the request did.
+    pub(crate) positions: Positions,
 }
 
 impl Reply {
@@ -39,12 +39,12 @@ impl Reply {
 
     /// 200 with anything else.
     pub(crate) fn raw(body: Vec<u8>, content_type: HeaderValue) -> Self {
-        Self { status: StatusCode::OK, body, content_type, timing: None, position: None }
+        Self { status: StatusCode::OK, body, content_type, timing: None, positions: Positions::default() }
     }
 
     /// A status without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, body: Vec::new(), content_type: JSON, timing: None, position: None }
+        Self { status, body: Vec::new(), content_type: JSON, timing: None, positions: Positions::default() }
     }
 
     /// 204.
@@ -66,9 +66,7 @@ impl Reply {
         if has_body {
             response.headers_mut().insert(CONTENT_TYPE, self.content_type);
         }
-        if let Some(position) = self.position {
-            response.headers_mut().insert(POSITION, position::value(position));
-        }
+        position::tell(&self.positions, response.headers_mut());
         if let Some(took) = took {
             response
                 .headers_mut()

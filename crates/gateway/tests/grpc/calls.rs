@@ -52,6 +52,37 @@ async fn a_creation_reaches_the_broker_and_its_answer_the_client() {
     server.stop().await;
 }
 
+#[tokio::test]
+async fn a_command_tells_its_position_where_searches_can_wait_for_it() {
+    for tells_positions in [true, false] {
+        let created = || Ok(Response::InstanceCreated(instance()));
+        let completed = Response::InstanceCompleted { instance: instance(), variables: Document::empty() };
+        let refused = Err(Rejection::invalid_argument("no").into());
+        let broker = FakeBroker::answering([created(), Ok(completed), refused]);
+        let options = Options { tells_positions, ..Options::default() };
+        let server = Server::start_with(broker, options).await;
+        let mut client = server.client().await;
+        let request = || pb::CreateProcessInstanceRequest {
+            bpmn_process_id: "p".to_owned(),
+            version: -1,
+            ..Default::default()
+        };
+        let created = client.create_process_instance(request()).await.unwrap();
+        let with_result =
+            pb::CreateProcessInstanceWithResultRequest { request: Some(request()), ..Default::default() };
+        let completed = client.create_process_instance_with_result(with_result).await.unwrap();
+        for metadata in [created.metadata(), completed.metadata()] {
+            let told = metadata.get("baton-position").map(|value| value.to_str().unwrap());
+            assert_eq!(told, tells_positions.then_some("1:42"));
+        }
+        let refused = client.create_process_instance(request()).await.unwrap_err();
+        assert!(!refused.metadata().contains_key("baton-position"));
+        let topology = client.topology(pb::TopologyRequest {}).await.unwrap();
+        assert!(!topology.metadata().contains_key("baton-position"));
+        server.stop().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_are_traced() {
     let collector = Collector::start().await.unwrap();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use broker::api::{
-    Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo, SubmitError, Timing,
-    Topology,
+    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
+    Positions, SubmitError, Timing, Topology,
 };
 use futures::future::{BoxFuture, FutureExt, pending, ready};
 use protocol::{
@@ -76,7 +76,7 @@ impl Broker for FakeBroker {
         self.commands.lock().unwrap().push(command);
         match self.answers.lock().unwrap().pop_front() {
             Some(answer) => {
-                ready(answer.map(|response| Answer { response, timing: Timing::default(), position: 0 }))
+                ready(answer.map(|response| Answer { response, timing: Timing::default(), position: 42 }))
                     .boxed()
             }
             None => pending().boxed(),
@@ -98,16 +98,20 @@ impl Broker for FakeBroker {
         &self,
         request: JobRequest,
         wait: Option<Duration>,
-    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
         self.asked.lock().unwrap().push((request, wait));
         match (self.jobs.lock().unwrap().take(), wait) {
-            (Some(jobs), _) => ready(Ok(jobs)).boxed(),
+            (Some(jobs), _) => {
+                let mut positions = Positions::at(1, 42);
+                positions.reach(3, 7);
+                ready(Ok(Activation { jobs, positions })).boxed()
+            }
             (None, Some(wait)) => async move {
                 tokio::time::sleep(wait).await;
-                Ok(vec![])
+                Ok(Activation::default())
             }
             .boxed(),
-            (None, None) => ready(Ok(vec![])).boxed(),
+            (None, None) => ready(Ok(Activation::default())).boxed(),
         }
     }
 

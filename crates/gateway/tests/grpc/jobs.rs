@@ -65,6 +65,22 @@ async fn a_batch_comes_in_messages_that_clients_accept_and_then_ends() {
 }
 
 #[tokio::test]
+async fn an_activation_tells_the_position_of_each_partition_that_jobs_came_from() {
+    for tells_positions in [true, false] {
+        let options = Options { tells_positions, ..Options::default() };
+        let server = Server::start_with(FakeBroker::with_jobs(vec![job(9, 1)]), options).await;
+        let mut client = server.client().await;
+        let some = client.activate_jobs(poll(0)).await.unwrap();
+        let told = some.metadata().get("baton-position").map(|value| value.to_str().unwrap());
+        assert_eq!(told, tells_positions.then_some("1:42,3:7"));
+        let none = client.activate_jobs(poll(-1)).await.unwrap();
+        assert!(!none.metadata().contains_key("baton-position"));
+        drop((some, none));
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn a_job_carries_what_workers_read() {
     let server = Server::start(FakeBroker::with_jobs(vec![job(9, 1)])).await;
     let mut batches = server.client().await.activate_jobs(poll(0)).await.unwrap().into_inner();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::api::JobRequest;
+use broker::api::{Activation, JobRequest};
 use protocol::{ActivatedJob, UserTaskProperties};
 
 use crate::rest::exchange::wait_of;
@@ -29,11 +29,12 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     };
     let wait = wait(fields.integer("requestTimeout"), call.gateway.options.long_poll_timeout);
     let activation = call.gateway.broker.activate_jobs(request, wait);
-    let jobs = tokio::select! {
+    let Activation { jobs, positions } = tokio::select! {
         biased;
-        jobs = activation => jobs.map_err(|error| Failure::submit(error, "ACTIVATE"))?,
-        () = call.gateway.stop.cancelled() => Vec::new(),
+        activation = activation => activation.map_err(|error| Failure::submit(error, "ACTIVATE"))?,
+        () = call.gateway.stop.cancelled() => Activation::default(),
     };
+    call.reached(&positions);
     let mut out = Vec::with_capacity(16 + jobs.iter().map(|job| 640 + job.variables.json_len()).sum::<usize>());
     out.push(b'{');
     member("jobs", &mut out);

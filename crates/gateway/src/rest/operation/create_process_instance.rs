@@ -28,7 +28,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         let timeout = wait_of(call.fields.integer("requestTimeout")).unwrap_or(call.gateway.options.await_timeout);
         let answer = call.gateway.broker.create_with_result(call.caller().await?, command, call.fields.names("fetchVariables"), timeout);
         let answer = answer.await.map_err(|error| Failure::submit(error, "CREATE_WITH_AWAITING_RESULT"))?;
-        call.reached(&answer);
+        call.reached(&answer.positions());
         answer
     } else {
         call.submit("CREATE", Command::CreateInstance(command)).await?

@@ -4,11 +4,10 @@
 mod global_task_listener;
 
 use std::borrow::Cow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use auth::Principal;
-use broker::api::{Answer, SubmitError};
+use broker::api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use protocol::{
@@ -49,8 +48,8 @@ pub(crate) struct Call<'a> {
     pub(super) query: &'a str,
     /// The buffer behind `fields`.
     body: &'a Bytes,
-    /// Position of the last record of what it did; 0 if that is nothing.
-    position: AtomicU64,
+    /// How far the log was after what it did.
+    positions: Mutex<Positions>,
 }
 
 impl<'a> Call<'a> {
@@ -73,7 +72,7 @@ impl<'a> Call<'a> {
             form: Form::default(),
             query: "",
             body,
-            position: AtomicU64::new(0),
+            positions: Mutex::default(),
         }
     }
 
@@ -143,7 +142,7 @@ impl<'a> Call<'a> {
         let command = command.asked_by(self.caller().await?);
         let answer =
             self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;
-        self.reached(&answer);
+        self.reached(&answer.positions());
         Ok(answer)
     }
 
@@ -161,14 +160,17 @@ impl<'a> Call<'a> {
     }
 
     /// Remembers how far the log was after a command.
-    fn reached(&self, answer: &Answer) {
-        self.position.fetch_max(answer.position, Ordering::Relaxed);
+    fn reached(&self, positions: &Positions) {
+        let mut reached = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
+        positions.iter().for_each(|(partition, position)| reached.reach(partition, position));
     }
 
-    /// How far the log was after the commands of this call.
-    pub(super) fn position(&self) -> Option<u64> {
-        let position = self.position.load(Ordering::Relaxed);
-        (position > 0 && self.gateway.options.storage.is_some()).then_some(position)
+    /// How far the log was after the commands of this call, if something waits for that.
+    pub(super) fn positions(&self) -> Positions {
+        if self.gateway.options.storage.is_none() {
+            return Positions::default();
+        }
+        std::mem::take(&mut *self.positions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Where searches look.

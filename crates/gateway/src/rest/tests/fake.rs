@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use broker::api::{
-    Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo, SubmitError, Timing,
-    Topology,
+    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
+    Positions, SubmitError, Timing, Topology,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -274,13 +274,15 @@ impl Broker for FakeBroker {
         &self,
         request: JobRequest,
         wait: Option<Duration>,
-    ) -> BoxFuture<'_, Result<Vec<ActivatedJob>, SubmitError>> {
+    ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
         self.activations.lock().unwrap().push((request, wait));
         if let Err(refused) = self.refuse() {
             return std::future::ready(Err(refused)).boxed();
         }
         if !self.no_jobs {
-            return std::future::ready(Ok(vec![job()])).boxed();
+            let mut positions = Positions::at(1, 42);
+            positions.reach(3, 7);
+            return std::future::ready(Ok(Activation { jobs: vec![job()], positions })).boxed();
         }
         async move {
             self.waiting.fetch_add(1, Ordering::SeqCst);

@@ -32,6 +32,8 @@ fn commands_tell_a_position_and_questions_none() {
     let told = Some("1:42".to_owned());
     assert_eq!(position("/v2/process-instances", r#"{"processDefinitionId":"order"}"#), told);
     assert_eq!(position("/v2/jobs/5/completion", "{}"), told);
+    let activation = r#"{"type":"t","timeout":1000,"maxJobsToActivate":1}"#;
+    assert_eq!(position("/v2/jobs/activation", activation), Some("1:42,3:7".to_owned()));
     assert_eq!(position(SEARCH, "{}"), None);
 }
 
@@ -51,6 +53,11 @@ fn a_search_waits_for_the_position_that_it_names_and_says_when_that_takes_too_lo
         };
         let ((status, detail), ()) = tokio::join!(await_position(&gateway, "1:6"), catches_up);
         assert_eq!(status, 200, "{detail}");
+        // Several together: the farthest counts.
+        assert_eq!(await_position(&gateway, "1:6,1:2").await.0, 200);
+        let (status, detail) = await_position(&gateway, "1:2, 1:7").await;
+        assert_eq!(status, 504, "{detail}");
+        assert!(detail.contains("position 7 of partition 1"), "{detail}");
     });
 }
 
@@ -60,6 +67,8 @@ fn a_position_that_can_never_be_is_refused_at_once() {
     let gateway = stored_gateway(&Arc::<FakeBroker>::default(), &storage);
     for (wrong, reason) in [
         ("2:1", "there is no partition 2"),
+        ("1:1,2:1", "there is no partition 2"),
+        ("1:1,", "several of these with commas between them"),
         ("7", "expected a partition, a colon and a position"),
         ("1:-1", "expected a partition"),
         ("1:18446744073709551616", "expected a partition"),

@@ -1,0 +1,65 @@
+//! Reading what one wrote: how the answer to a command tells what position the log had, over REST and gRPC alike.
+//!
+//! The value is a partition, a colon and a position, as in `1:2345`; with several partitions, several of these with commas
+//! between them. A search that names it waits until secondary storage shows it.
+
+use std::fmt::Write as _;
+
+use broker::api::Positions;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use protocol::PartitionId;
+
+/// Tells how far a command came. The name of the header, and of the metadata of gRPC.
+pub(crate) const POSITION: HeaderName = HeaderName::from_static("baton-position");
+
+/// Tells positions with an answer, if there are any.
+pub(crate) fn tell(positions: &Positions, headers: &mut HeaderMap) {
+    if !positions.is_empty() {
+        headers.insert(POSITION, value(positions));
+    }
+}
+
+fn value(positions: &Positions) -> HeaderValue {
+    let mut text = String::new();
+    for (partition, position) in positions.iter() {
+        let separator = if text.is_empty() { "" } else { "," };
+        write!(text, "{separator}{partition}:{position}").expect("writing to memory does not fail");
+    }
+    HeaderValue::from_str(&text).expect("digits, colons and commas")
+}
+
+/// Reads positions back; `None` if they are none.
+pub(crate) fn parse(value: &HeaderValue) -> Option<Vec<(PartitionId, u64)>> {
+    let read = |text: &str| {
+        let (partition, position) = text.split_once(':')?;
+        Some((partition.trim().parse().ok()?, position.trim().parse().ok()?))
+    };
+    value.to_str().ok()?.split(',').map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_come_back() {
+        let mut positions = Positions::at(1, 2345);
+        assert_eq!(value(&positions), "1:2345");
+        positions.reach(3, 7);
+        positions.reach(1, 5);
+        positions.reach(2, 0);
+        assert_eq!(value(&positions), "1:2345,3:7");
+        assert_eq!(parse(&value(&positions)), Some(vec![(1, 2345), (3, 7)]));
+        assert_eq!(parse(&HeaderValue::from_static("1 : 2, 3:4")), Some(vec![(1, 2), (3, 4)]));
+        for bad in ["", "1", ":", "a:1", "1:-2", "1:99999999999999999999", "1:2,", ",1:2", "1:2;3:4"] {
+            assert_eq!(parse(&HeaderValue::from_static(bad)), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn no_position_is_not_told() {
+        let mut headers = HeaderMap::new();
+        tell(&Positions::at(1, 0), &mut headers);
+        assert!(headers.is_empty());
+    }
+}
