@@ -24,9 +24,18 @@ pub trait Exporter: Send {
     /// is flushed.
     fn replay(&mut self, record: &Record) -> Result<(), ExportError>;
 
-    /// Makes what it took durable, and returns the position up to which everything is: these records never
-    /// come again. May be less than the last position taken.
-    fn flush(&mut self) -> Result<u64, ExportError>;
+    /// Hands on what it took, and returns the position up to which everything is durable: these records never
+    /// come again. May be less than the last position taken; then it is called again.
+    fn flush(&mut self, flush: Flush) -> Result<u64, ExportError>;
+}
+
+/// How much a flush has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flush {
+    /// What is cheaper in bulk may be left for a later one.
+    Usual,
+    /// Everything becomes durable now: somebody waits for it, or what waits takes too much memory.
+    Whole,
 }
 
 /// Why an exporter could not do its work now. It is tried again, forever; only a record that is refused again and again

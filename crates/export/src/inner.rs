@@ -83,6 +83,11 @@ impl Inner {
         self.segments.get(self.segments.partition_point(|segment| segment.last <= position))
     }
 
+    /// Whether no other exporter is further behind: memory holds records for this one.
+    pub fn is_last(&self, reader: usize) -> bool {
+        self.readers[reader].acknowledged == self.acknowledged()
+    }
+
     /// Whether a flush of an exporter that has taken all that is wanted is waited for.
     pub fn waits_for_flush(&self, reader: usize) -> bool {
         let reader = &self.readers[reader];

@@ -35,7 +35,7 @@ mod switch;
 mod weight;
 
 pub use batch::now_ms;
-pub use exporter::{ExportError, Exporter};
+pub use exporter::{ExportError, Exporter, Flush};
 pub use hub::{Assigned, ChangeError, Hub, HubError};
 pub use line::write_line;
 pub use ndjson::NdjsonExporter;

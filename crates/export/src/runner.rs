@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::exporter::{ExportError, Exporter};
+use crate::exporter::{ExportError, Exporter, Flush};
 use crate::metric_definitions::ExporterMetrics;
 use crate::refusal::Refusals;
 use crate::spill::SpillReader;
@@ -98,18 +98,18 @@ impl Runner {
         loop {
             match self.stream.signal(self.reader, gather_until, flush_at) {
                 Signal::Stop(Stop::Flush) if flush_at.is_some() => {
-                    self.flush()?;
+                    self.flush(Flush::Whole)?;
                     return Ok(End::Stopped);
                 }
                 Signal::Stop(_) => return Ok(End::Stopped),
                 Signal::Switched => {
                     if flush_at.is_some() {
-                        self.flush()?;
+                        self.flush(Flush::Whole)?;
                     }
                     return Ok(End::Switched);
                 }
                 Signal::Replay => {
-                    self.flush()?;
+                    self.flush(Flush::Whole)?;
                     self.works(pause);
                     self.replay()?;
                 }
@@ -135,10 +135,10 @@ impl Runner {
                         flush_at = Some(now);
                     }
                 }
-                Signal::Flush => {
+                Signal::Flush(flush) => {
                     unflushed_bytes = 0;
                     next_flush = Instant::now() + self.stream.options.flush_interval;
-                    let done = self.flush()?;
+                    let done = self.flush(flush)?;
                     self.works(pause);
                     flush_at = (!done).then_some(next_flush);
                 }
@@ -147,8 +147,8 @@ impl Runner {
     }
 
     /// Returns whether everything that was taken is durable.
-    fn flush(&mut self) -> Result<bool, ExportError> {
-        let position = self.exporter.flush()?;
+    fn flush(&mut self, flush: Flush) -> Result<bool, ExportError> {
+        let position = self.exporter.flush(flush)?;
         let position = self.refusals.flushed(position);
         Ok(self.stream.flushed(self.reader, position))
     }

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use protocol::Record;
 
 use crate::batch::{Batch, Chunk, now_ms};
+use crate::exporter::Flush;
 use crate::inner::Inner;
 use crate::options::StreamOptions;
 use crate::parking::Parking;
@@ -62,7 +63,7 @@ pub(crate) enum Stop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     Take,
-    Flush,
+    Flush(Flush),
     /// The parked records are to be replayed.
     Replay,
     /// It was switched off, or off and on again.
@@ -199,8 +200,10 @@ impl Stream {
             }
             let available = !paused && position < inner.last;
             let urgent = position < inner.wanted || inner.memory_bytes > self.options.memory_bytes / 2;
-            if flush_at.is_some_and(|at| paused || at <= now || inner.waits_for_flush(reader)) {
-                return Signal::Flush;
+            let waits = paused || inner.waits_for_flush(reader);
+            if flush_at.is_some_and(|at| waits || at <= now) {
+                let full = inner.memory_bytes > self.options.memory_bytes / 2 && inner.is_last(reader);
+                return Signal::Flush(if waits || full { Flush::Whole } else { Flush::Usual });
             }
             if available && (urgent || gather_until <= now) {
                 return Signal::Take;

@@ -290,7 +290,7 @@ fn a_soft_pause_exports_and_keeps_a_hard_one_keeps() {
     stream.append(records([4]));
     stream.set_phase(Phase::Paused);
     let later = now + Duration::from_hours(1);
-    assert_eq!(stream.signal(A, now, Some(later)), Signal::Flush, "what was taken is flushed");
+    assert_eq!(stream.signal(A, now, Some(later)), Signal::Flush(Flush::Whole), "what was taken is flushed");
     stream.stop(Stop::Flush);
     assert_eq!(stream.signal(A, now, None), Signal::Stop(Stop::Flush));
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use export::{Assigned, ExportError, Exporter, Hub, HubError, Phase, StreamOptions};
+use export::{Assigned, ExportError, Exporter, Flush, Hub, HubError, Phase, StreamOptions};
 use protocol::Record;
 use protocol::testing::variable;
 
@@ -65,6 +65,9 @@ struct Probe {
     last: u64,
     /// Positions in the order in which they became durable.
     durable: Sender<u64>,
+    /// Whether it leaves what it took for a whole flush.
+    is_lazy: bool,
+    flushed: u64,
 }
 
 impl Exporter for Probe {
@@ -94,8 +97,12 @@ impl Exporter for Probe {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<u64, ExportError> {
+    fn flush(&mut self, flush: Flush) -> Result<u64, ExportError> {
         self.target.act()?;
+        if self.is_lazy && flush == Flush::Usual {
+            return Ok(self.flushed);
+        }
+        self.flushed = self.last;
         for position in self.taken.drain(..) {
             let _ = self.durable.send(position);
         }
@@ -104,6 +111,11 @@ impl Exporter for Probe {
 }
 
 fn probe(id: &str, mood: Mood) -> (Box<dyn Exporter>, Arc<Target>, Receiver<u64>) {
+    let (probe, target, received) = probe_that_is(id, mood, false);
+    (Box::new(probe), target, received)
+}
+
+fn probe_that_is(id: &str, mood: Mood, is_lazy: bool) -> (Probe, Arc<Target>, Receiver<u64>) {
     let target = Arc::new(Target {
         mood: Mutex::new(mood),
         changed: Condvar::new(),
@@ -111,8 +123,10 @@ fn probe(id: &str, mood: Mood) -> (Box<dyn Exporter>, Arc<Target>, Receiver<u64>
         entered: AtomicBool::new(false),
     });
     let (durable, received) = channel();
-    let probe = Probe { id: id.to_owned(), target: Arc::clone(&target), taken: vec![], last: 0, durable };
-    (Box::new(probe), target, received)
+    let id = id.to_owned();
+    let probe =
+        Probe { id, target: Arc::clone(&target), taken: vec![], last: 0, durable, is_lazy, flushed: 0 };
+    (probe, target, received)
 }
 
 fn options() -> StreamOptions {
@@ -181,6 +195,46 @@ fn what_comes_after_a_rest_is_flushed_soon_and_what_follows_with_the_next_interv
     // It does not wait for the interval at the end.
     assert!(hub.shutdown(PATIENCE));
     assert_eq!(receive(&received, 1), [2]);
+}
+
+#[test]
+fn what_is_left_for_later_becomes_durable_when_somebody_waits_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (exporter, _, received) = probe_that_is("a", Mood::Works, true);
+    let memory_bytes = 64 * 1024;
+    let options = StreamOptions { flush_grace: PATIENCE, memory_bytes, ..options() };
+    let hub = open(directory.path(), options, vec![(Box::new(exporter), 0)]);
+    let status = || hub.status().exporters[0].clone();
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let begin = Instant::now();
+        while !is_so() {
+            assert!(begin.elapsed() < PATIENCE, "{what}: {:?}", hub.status());
+            std::thread::yield_now();
+        }
+    };
+    hub.append(records(1..=5));
+    until("it is taken", &|| status().exported_position == 5);
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(status().acknowledged_position, 0, "some twenty usual flushes");
+    assert_eq!(received.try_iter().count(), 0);
+    // A flush of the state.
+    hub.make_durable(5).unwrap();
+    assert!(!spilled(directory.path()));
+    assert_eq!(status().acknowledged_position, 5);
+    // A pause.
+    hub.append(records([6]));
+    until("it is taken", &|| status().exported_position == 6);
+    hub.set_phase(Phase::Paused).unwrap();
+    until("what was taken is durable", &|| status().acknowledged_position == 6);
+    hub.set_phase(Phase::Exporting).unwrap();
+    // Memory.
+    hub.append(records(7..=4000));
+    until("it gives memory back", &|| status().acknowledged_position == 4000);
+    // The end.
+    hub.append(records([4001]));
+    until("it is taken", &|| status().exported_position == 4001);
+    assert!(hub.shutdown(PATIENCE));
+    assert_eq!(receive(&received, 4001), (1..=4001).collect::<Vec<_>>());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use export::{Exporter, NdjsonExporter, NdjsonOptions};
+use export::{Exporter, Flush, NdjsonExporter, NdjsonOptions};
 use protocol::testing::record;
 use protocol::{Document, Intent, MessageRecord, Name, Record};
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn a_record_is_one_line_in_the_known_shape() {
     let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
     let pretty = "{\r\n  \"a\": [\n1,\n 2],\n  \"b\": \"line\\nbreak\"\n}";
     exporter.export(&[published(7, pretty), published(9, "{}")]).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 9);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 9);
     let lines = lines(directory.path());
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0]["value"]["variables"], serde_json::json!({ "a": [1, 2], "b": "line\nbreak" }));
@@ -78,7 +78,7 @@ fn deep_variables_are_written_and_read_back() {
     let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(900), "]".repeat(900));
     exporter.export(&[published(1, &deep)]).unwrap();
-    exporter.flush().unwrap();
+    exporter.flush(Flush::Usual).unwrap();
     assert_eq!(opened(directory.path(), &options(u64::MAX, 0), 0).1, 1);
 }
 
@@ -90,7 +90,7 @@ fn files_are_rotated_by_size_and_the_oldest_removed() {
     let (mut exporter, _) = opened(directory.path(), &options(3 * one.len() as u64, 2), 0);
     exporter.export(&records(1..=3)).unwrap();
     exporter.export(&records(4..=10)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 10);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 10);
     let names: Vec<String> = files(directory.path())
         .iter()
         .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
@@ -108,7 +108,7 @@ fn all_files_are_kept_on_request() {
     let directory = tempfile::tempdir().unwrap();
     let (mut exporter, _) = opened(directory.path(), &options(1, 0), 0);
     exporter.export(&records(1..=30)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 30);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 30);
     assert_eq!(files(directory.path()).len(), 30);
     // Nothing but finished files: their end is found too.
     assert_eq!(opened(directory.path(), &options(1, 0), 3).1, 30);
@@ -120,7 +120,7 @@ fn a_restart_goes_on_after_the_last_whole_line_wherever_it_broke_off() {
     let written = tempfile::tempdir().unwrap();
     let (mut exporter, _) = opened(written.path(), &options, 0);
     exporter.export(&records(1..=5)).unwrap();
-    exporter.flush().unwrap();
+    exporter.flush(Flush::Usual).unwrap();
     let files = files(written.path());
     assert_eq!(files.len(), 2, "one is finished");
     let finished = std::fs::read_to_string(&files[0]).unwrap();
@@ -140,7 +140,7 @@ fn a_restart_goes_on_after_the_last_whole_line_wherever_it_broke_off() {
             assert_eq!(position, before + whole, "cut at {length}");
             // Some come again: they are not written twice.
             exporter.export(&records(position.max(2) - 1..=8)).unwrap();
-            assert_eq!(exporter.flush().unwrap(), 8);
+            assert_eq!(exporter.flush(Flush::Usual).unwrap(), 8);
             assert_eq!(positions(directory.path()), (1..=8).collect::<Vec<_>>());
         }
     }
@@ -151,11 +151,11 @@ fn what_was_not_flushed_before_a_failure_is_forgotten() {
     let directory = tempfile::tempdir().unwrap();
     let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
     exporter.export(&records(1..=2)).unwrap();
-    exporter.flush().unwrap();
+    exporter.flush(Flush::Usual).unwrap();
     exporter.export(&records(3..=4)).unwrap();
     assert_eq!(exporter.open(2).unwrap(), 2);
     exporter.export(&records(3..=4)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 4);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 4);
     assert_eq!(positions(directory.path()), [1, 2, 3, 4]);
 }
 
@@ -170,6 +170,6 @@ fn a_directory_that_cannot_be_used_is_named_and_works_later() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(exporter.open(0).unwrap(), 0);
     exporter.export(&records([1])).unwrap();
-    exporter.flush().unwrap();
+    exporter.flush(Flush::Usual).unwrap();
     assert_eq!(positions(&path), [1]);
 }

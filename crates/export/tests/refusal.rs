@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use export::{Assigned, ChangeError, ExportError, Exporter, ExporterStatus, Hub, StreamOptions};
+use export::{Assigned, ChangeError, ExportError, Exporter, ExporterStatus, Flush, Hub, StreamOptions};
 use protocol::testing::record;
 use protocol::{Document, Intent, Name, Record, SignalRecord};
 
@@ -75,7 +75,7 @@ impl Exporter for Picky {
         self.store(record.position)
     }
 
-    fn flush(&mut self) -> Result<u64, ExportError> {
+    fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
         for position in std::mem::take(&mut self.taken) {
             self.store(position)?;
             self.durable = position;

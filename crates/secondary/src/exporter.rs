@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use export::{ExportError, Exporter};
+use export::{ExportError, Exporter, Flush};
 use protocol::{PartitionId, Record};
 
 use crate::change::Batch;
@@ -27,6 +27,8 @@ pub struct StoreExporter {
     taken: u64,
     /// Position up to which the store has everything; later repetitions are skipped.
     stored: u64,
+    /// Position up to which it has everything for good.
+    durable: u64,
     /// Records whose changes are in the batch.
     gathered: usize,
     /// Records that are written at once at the most. Small while it looks for the one that the store refuses.
@@ -49,6 +51,7 @@ impl StoreExporter {
             batch: Batch::default(),
             taken: 0,
             stored: 0,
+            durable: 0,
             gathered: 0,
             step: STEP_MAX,
         }
@@ -81,6 +84,13 @@ impl StoreExporter {
         self.progress.reached(self.partition, self.stored);
         Ok(())
     }
+
+    fn sync(&mut self, flush: Flush) -> Result<(), ExportError> {
+        if self.writer.sync(flush).map_err(failed)? {
+            self.durable = self.stored;
+        }
+        Ok(())
+    }
 }
 
 impl Exporter for StoreExporter {
@@ -92,7 +102,7 @@ impl Exporter for StoreExporter {
         self.batch.clear();
         self.gathered = 0;
         self.stored = self.writer.open().map_err(failed)?.max(acknowledged);
-        self.taken = self.stored;
+        (self.taken, self.durable) = (self.stored, self.stored);
         self.progress.reached(self.partition, self.stored);
         Ok(self.stored)
     }
@@ -121,12 +131,14 @@ impl Exporter for StoreExporter {
                 ExportError::Record { position: record.position, reason: error.to_string() }
             }
             other => failed(other),
-        })
+        })?;
+        self.sync(Flush::Whole)
     }
 
-    fn flush(&mut self) -> Result<u64, ExportError> {
+    fn flush(&mut self, flush: Flush) -> Result<u64, ExportError> {
         self.write()?;
-        Ok(self.stored)
+        self.sync(flush)?;
+        Ok(self.durable)
     }
 }
 
@@ -207,7 +219,7 @@ mod tests {
         works.store(true, Ordering::Relaxed);
         exporter.open(0).expect("opens");
         exporter.export(&[started()]).expect("the name is known");
-        exporter.flush().expect("writes");
+        exporter.flush(Flush::Usual).expect("writes");
         assert_eq!(*rows.lock(), [Value::from("Order")]);
     }
 
@@ -250,6 +262,38 @@ mod tests {
         Record { key: position, ..testing::variable(position, 1) }
     }
 
+    /// A store that syncs only when it must.
+    struct Lazy;
+
+    impl Writer for Lazy {
+        fn open(&mut self) -> Result<u64, StoreError> {
+            Ok(0)
+        }
+
+        fn write(&mut self, _: &Batch, _: u64) -> Result<(), StoreError> {
+            Ok(())
+        }
+
+        fn sync(&mut self, flush: Flush) -> Result<bool, StoreError> {
+            Ok(flush == Flush::Whole)
+        }
+    }
+
+    #[test]
+    fn what_is_not_synced_is_shown_and_not_acknowledged() {
+        let projection = Projection::new(Box::new(Models(Arc::default())));
+        let progress = Arc::new(Progress::default());
+        let mut exporter = StoreExporter::new(1, Box::new(Lazy), projection, Arc::clone(&progress));
+        exporter.open(0).unwrap();
+        exporter.export(&[record(1), record(2)]).unwrap();
+        assert_eq!(exporter.flush(Flush::Usual).unwrap(), 0);
+        assert_eq!(progress.position(1), 2);
+        exporter.export(&[record(3)]).unwrap();
+        assert_eq!(exporter.flush(Flush::Whole).unwrap(), 3);
+        exporter.export(&[record(4)]).unwrap();
+        assert_eq!(exporter.flush(Flush::Usual).unwrap(), 3);
+    }
+
     /// Does what the thread of an exporter does, without the record at a position. Returns the error.
     fn attempt(
         exporter: &mut StoreExporter,
@@ -260,7 +304,7 @@ mod tests {
         let given = |record: &&Record| record.position > from && !without.contains(&record.position);
         let rest: Vec<_> = records.iter().filter(given).cloned().collect();
         exporter.export(&rest)?;
-        exporter.flush()
+        exporter.flush(Flush::Usual)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use export::Flush;
 use futures::future::BoxFuture;
 use protocol::PartitionId;
 
@@ -12,12 +13,17 @@ use crate::value::Value;
 
 /// Writes rows, on one thread for each partition. May block.
 pub trait Writer: Send {
-    /// Makes ready: schema, connection. Called first, and again after an error. Returns the position that is stored.
+    /// Makes ready: schema, connection. Called first, and again after an error. Returns the position that is stored, for good.
     fn open(&mut self) -> Result<u64, StoreError>;
 
     /// Writes changes and the position they go up to, as one: both or neither where the store can, repeatable where it
-    /// cannot. They are durable when this returns.
+    /// cannot. Searches find them when this returns; they are durable, unless [`Writer::sync`] says that they are not.
     fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError>;
+
+    /// Makes durable what was written, where that is a step of its own. Returns whether everything is.
+    fn sync(&mut self, _flush: Flush) -> Result<bool, StoreError> {
+        Ok(true)
+    }
 }
 
 /// Reads rows.

@@ -361,6 +361,8 @@ sections! {
         readers: usize = 2, [1, 1000];
         /// Memory for pages, for each of them and the writer.
         page_cache_bytes: Size = Size::mib(16), [Size::mib(1), Size(1 << 40)];
+        /// How often what is written becomes durable. Nothing is lost with the power: what comes after the last time is written again.
+        sync_interval: Duration = s(1), [ms(0), s(60)];
     }
 
     /// PostgreSQL as secondary storage.

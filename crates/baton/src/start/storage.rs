@@ -43,6 +43,7 @@ fn sqlite(config: &Config) -> Opened {
         readers: section.readers,
         query_timeout: config.secondary_storage.query_timeout,
         cache_bytes: section.page_cache_bytes.0,
+        sync_interval: section.sync_interval,
     };
     let reader = Arc::new(SqliteReader::new(options.clone()));
     let cleaner = Box::new(SqliteCleaner::new(options.clone()));

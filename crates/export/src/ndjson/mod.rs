@@ -12,7 +12,7 @@ use std::path::Path;
 
 use protocol::{PartitionId, Record};
 
-use crate::exporter::{ExportError, Exporter};
+use crate::exporter::{ExportError, Exporter, Flush};
 use crate::line::write_line;
 use crate::options::NdjsonOptions;
 use files::Files;
@@ -153,7 +153,7 @@ impl Exporter for NdjsonExporter {
         self.active()?.file.sync_data().map_err(ExportError::file(&path))
     }
 
-    fn flush(&mut self) -> Result<u64, ExportError> {
+    fn flush(&mut self, _: Flush) -> Result<u64, ExportError> {
         self.sync()?;
         Ok(self.durable)
     }

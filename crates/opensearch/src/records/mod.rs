@@ -8,7 +8,7 @@ mod template;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use export::{ExportError, Exporter};
+use export::{ExportError, Exporter, Flush};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use protocol::{PartitionId, Record, ValueType};
@@ -188,8 +188,9 @@ impl Exporter for RecordExporter {
     }
 
     /// Records may wait longer than until the next flush: those that are not sent are not acknowledged.
-    fn flush(&mut self) -> Result<u64, ExportError> {
-        if self.waiting_since.is_none_or(|since| since.elapsed() >= self.options.delay) {
+    fn flush(&mut self, flush: Flush) -> Result<u64, ExportError> {
+        let is_due = self.waiting_since.is_none_or(|since| since.elapsed() >= self.options.delay);
+        if flush == Flush::Whole || is_due {
             self.send()?;
         }
         Ok(self.stored)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use export::{ExportError, Exporter};
+use export::{ExportError, Exporter, Flush};
 use opensearch::{Limits, RecordExporter, RecordOptions};
 use protocol::Record;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ fn records_go_in_bulks_after_their_template() {
     let stub = Stub::start(script(vec![]));
     let mut exporter = opened(options(&stub));
     exporter.export(&records(1..=7)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 7);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 7);
     let asked: Vec<_> = stub.asked.try_iter().collect();
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(asked[0].line, format!("PUT /_index_template/zeebe-record_variable_{version}"));
@@ -65,13 +65,13 @@ fn records_wait_until_there_is_enough_or_it_takes_too_long() {
     let stub = Stub::start(script(vec![]));
     let mut exporter = opened(RecordOptions { delay: Duration::from_secs(3600), ..options(&stub) });
     exporter.export(&records(1..=2)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 0, "nothing is acknowledged that was not sent");
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 0, "nothing is acknowledged that was not sent");
     exporter.export(&records(3..=4)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 3);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 3);
     assert_eq!(sent(&stub), [ids(1..=3)]);
     let mut exporter = opened(RecordOptions { delay: Duration::from_millis(1), ..options(&stub) });
     exporter.export(&records([1])).unwrap();
-    while exporter.flush().unwrap() != 1 {}
+    while exporter.flush(Flush::Usual).unwrap() != 1 {}
     assert_eq!(sent(&stub), [ids([1])]);
 }
 
@@ -81,7 +81,7 @@ fn what_is_not_wanted_is_done_without_being_sent() {
     let mut exporter =
         opened(RecordOptions { exclude: vec![protocol::ValueType::Variable], ..options(&stub) });
     exporter.export(&records(1..=5)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 5);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 5);
     assert_eq!(stub.asked.try_iter().count(), 0);
 }
 
@@ -103,7 +103,7 @@ fn a_store_that_is_busy_gets_the_same_again() {
         // Nothing counts but what was acknowledged: all of it comes again, in other parts.
         assert_eq!(exporter.open(2).unwrap(), 2);
         exporter.export(&records(3..=7)).unwrap();
-        assert_eq!(exporter.flush().unwrap(), 7);
+        assert_eq!(exporter.flush(Flush::Usual).unwrap(), 7);
         assert_eq!(sent(&stub), [ids(1..=3), ids(4..=6), ids(3..=5), ids(6..=7)]);
     }
 }
@@ -133,9 +133,9 @@ fn a_record_that_is_refused_is_named() {
     // It is passed over, and tried again later.
     exporter.open(0).unwrap();
     exporter.export(&records([1, 3])).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 3);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 3);
     exporter.replay(&records([2])[0]).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 3);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 3);
     assert_eq!(sent(&stub), [ids(1..=3), ids([1, 3]), ids([2])]);
 }
 
@@ -155,6 +155,6 @@ fn a_slow_store_is_waited_for() {
     });
     let mut exporter = opened(options(&stub));
     exporter.export(&records(1..=6)).unwrap();
-    assert_eq!(exporter.flush().unwrap(), 6);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), 6);
     assert_eq!(sent(&stub), [ids(1..=3), ids(4..=6)]);
 }

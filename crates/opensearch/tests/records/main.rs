@@ -10,7 +10,7 @@ mod record;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use export::Exporter;
+use export::{Exporter, Flush};
 use node::{Node, Product};
 use opensearch::{Blocking, Method, Options, RecordExporter, RecordOptions};
 use protocol::{Document, Intent, MessageRecord, Name, Record};
@@ -59,7 +59,7 @@ fn export(exporter: &mut RecordExporter, records: &[Record]) {
     let acknowledged = exporter.open(records[0].position - 1).unwrap();
     assert_eq!(acknowledged, records[0].position - 1);
     exporter.export(records).unwrap();
-    assert_eq!(exporter.flush().unwrap(), records.last().unwrap().position);
+    assert_eq!(exporter.flush(Flush::Usual).unwrap(), records.last().unwrap().position);
 }
 
 fn records_are_documents(node: &mut Node) {
@@ -105,12 +105,12 @@ fn records_are_documents(node: &mut Node) {
     assert_eq!(properties["value"]["properties"]["correlationKey"]["type"], "keyword");
     // A node that is away is tried until it is back.
     node.kill();
-    assert!(exporter.export(&[variable(31, 4)]).and_then(|()| exporter.flush()).is_err());
+    assert!(exporter.export(&[variable(31, 4)]).and_then(|()| exporter.flush(Flush::Usual)).is_err());
     node.resume();
     while exporter
         .open(30)
         .and_then(|_| exporter.export(&[variable(31, 4)]))
-        .and_then(|()| exporter.flush())
+        .and_then(|()| exporter.flush(Flush::Usual))
         .is_err()
     {
         std::thread::yield_now();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::{Effects, Engine};
-use export::Exporter;
+use export::{Exporter, Flush};
 use protocol::{
     Batch, Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Deploy, Document, ENGINE_VERSION,
     Key, Name, Record, Resource,
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             waiting.clear();
             let taken = cpu();
             let started = Instant::now();
-            exporter.flush()?;
+            exporter.flush(Flush::Usual)?;
             slowest = slowest.max(started.elapsed());
             taking += taken.saturating_sub(begin);
             flushing += cpu().saturating_sub(taken);

@@ -33,6 +33,8 @@ pub struct SqliteOptions {
     pub query_timeout: std::time::Duration,
     /// Memory for pages, for each connection.
     pub cache_bytes: u64,
+    /// Time from one sync of what is written to the next. What is not synced yet is written again after a loss of power.
+    pub sync_interval: std::time::Duration,
 }
 
 impl SqliteOptions {
@@ -43,7 +45,15 @@ impl SqliteOptions {
             readers: 2,
             query_timeout: std::time::Duration::from_secs(10),
             cache_bytes: 16 * 1024 * 1024,
+            sync_interval: std::time::Duration::from_secs(1),
         }
+    }
+
+    /// The write-ahead log beside the file.
+    fn log_path(&self) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push("-wal");
+        path.into()
     }
 
     /// A connection that changes rows.

@@ -1,12 +1,16 @@
 //! Writing: one transaction for each batch.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::time::Instant;
 
+use export::Flush;
 use protocol::PartitionId;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::dialect::Sqlite;
-use super::{SqliteOptions, failed, schema};
+use super::{SqliteOptions, failed, schema, set};
 use crate::change::{Batch, Change, Columns, Operation, Shape};
 use crate::model::{ColumnId, Entity};
 use crate::sql::upsert;
@@ -23,6 +27,9 @@ pub struct SqliteWriter {
     partition: PartitionId,
     connection: Option<Connection>,
     statements: Statements,
+    /// When the last sync was, and whether something was written since.
+    synced: Option<Instant>,
+    is_unsynced: bool,
 }
 
 /// The text of statements, by the shape and number of their rows and what they share.
@@ -90,7 +97,23 @@ fn execute(connection: &Connection, text: &str, rows: &[&Change], shared: Column
 impl SqliteWriter {
     /// A writer that is not open yet.
     pub fn new(options: SqliteOptions, partition: PartitionId) -> Self {
-        Self { options, partition, connection: None, statements: Statements::default() }
+        let statements = Statements::default();
+        Self { options, partition, connection: None, statements, synced: None, is_unsynced: false }
+    }
+
+    /// Makes durable what is in the write-ahead log; what went from there to its place is.
+    fn sync_log(&mut self) -> Result<(), StoreError> {
+        let path = self.options.log_path();
+        // No lock is lost by closing it: those of the database are on its other files.
+        match File::options().write(true).open(&path).and_then(|log| log.sync_data()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::Unavailable(format!("'{}': {error}", path.display())));
+            }
+            _ => {}
+        }
+        self.synced = Some(Instant::now());
+        self.is_unsynced = false;
+        Ok(())
     }
 }
 
@@ -98,12 +121,15 @@ impl Writer for SqliteWriter {
     fn open(&mut self) -> Result<u64, StoreError> {
         self.connection = None;
         let mut connection = self.options.connect()?;
+        // A commit reaches the file, the disk only with the next sync: what is lost with the power comes again.
+        set(&connection, &[("synchronous", "NORMAL".to_owned())])?;
         schema::prepare(&mut connection)?;
         let position: Option<i64> = connection
             .query_row("SELECT position FROM progress WHERE partition=?1", [self.partition], |row| row.get(0))
             .optional()
             .map_err(failed)?;
         self.connection = Some(connection);
+        self.sync_log()?;
         Ok(position.unwrap_or(0).cast_unsigned())
     }
 
@@ -130,7 +156,16 @@ impl Writer for SqliteWriter {
             )
             .and_then(|mut statement| statement.execute((self.partition, position.cast_signed())))
             .map_err(failed)?;
+        self.is_unsynced = true;
         transaction.commit().map_err(failed)
+    }
+
+    fn sync(&mut self, flush: Flush) -> Result<bool, StoreError> {
+        let is_due = self.synced.is_none_or(|synced| synced.elapsed() >= self.options.sync_interval);
+        if self.is_unsynced && (is_due || flush == Flush::Whole) {
+            self.sync_log()?;
+        }
+        Ok(!self.is_unsynced)
     }
 }
 

@@ -6,6 +6,7 @@ mod candidates;
 mod counts;
 mod indexes;
 mod model;
+mod power;
 mod retention;
 mod suite;
 
