@@ -106,6 +106,8 @@ pub struct Documents {
     root: Place,
     /// Makes links. Only clouds have one; they also list objects in the order of their names, and keep attributes.
     signer: Option<Arc<dyn Signer>>,
+    /// The directory, if that is what is behind it.
+    directory: Option<Arc<Path>>,
     max_bytes: u64,
     /// How long those are kept that do not say.
     life: Option<Duration>,
@@ -122,11 +124,25 @@ impl Documents {
         std::fs::create_dir_all(directory).map_err(|error| {
             Error::Invalid(format!("document directory '{}': {error}", directory.display()))
         })?;
-        Ok(Self::over(id, Arc::new(LocalFileSystem::new_with_prefix(directory)?), max_bytes))
+        let store = Arc::new(LocalFileSystem::new_with_prefix(directory)?);
+        Ok(Self { directory: Some(directory.into()), ..Self::over(id, store, max_bytes) })
     }
 
     fn over(id: &str, store: Arc<dyn ObjectStore>, max_bytes: u64) -> Self {
-        Self { id: id.into(), store, root: Place::ROOT, signer: None, max_bytes, life: None }
+        Self { id: id.into(), store, root: Place::ROOT, signer: None, directory: None, max_bytes, life: None }
+    }
+
+    /// Fails if there is a directory behind the store and it has gone: files that nobody can see are not deleted, and new ones
+    /// would land beside the drive that was here.
+    fn is_there(&self) -> Result<(), Error> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        match std::fs::metadata(directory) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let source = format!("directory '{}': {error}", directory.display()).into();
+                Err(Error::Store(object_store::Error::Generic { store: "directory", source }))
+            }
+        }
     }
 
     /// Documents of which nobody says how long they are kept are kept this long; for ever if it is zero.
@@ -155,6 +171,7 @@ impl Documents {
     ) -> Result<Document, Error> {
         let id = id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let description = self.description(&id)?;
+        self.is_there()?;
         match self.store.head(&description).await {
             Ok(_) => return Err(Error::AlreadyExists(id)),
             Err(object_store::Error::NotFound { .. }) => {}
@@ -231,7 +248,10 @@ impl Documents {
         let description = self.description(id).map_err(|_| Error::NotFound(id.to_owned()))?;
         let text = match self.store.get(&description).await {
             Ok(found) => found.bytes().await?,
-            Err(object_store::Error::NotFound { .. }) => return Err(Error::NotFound(id.to_owned())),
+            Err(object_store::Error::NotFound { .. }) => {
+                self.is_there()?;
+                return Err(Error::NotFound(id.to_owned()));
+            }
             Err(error) => return Err(error.into()),
         };
         let document: Document = serde_json::from_slice(&text)

@@ -126,6 +126,7 @@ async fn pass(
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let bytes = &buffer[..read];
+        let marker = marker.filter(|marker| !marker.is_empty());
         let is_marked = marker.is_some_and(|marker| bytes.windows(marker.len()).any(|part| part == marker));
         let now = *mode.borrow();
         match now {
