@@ -288,6 +288,11 @@ fn exporting_stays_as_operators_left_it_over_restarts() {
 
     let server = start();
     assert_eq!(exporter(&server, "ndjson")["status"], "DISABLED");
+    // Only one that is not configured any more can be removed.
+    let (status, refused) = server.manage("DELETE", "/exporters/ndjson", "");
+    assert_eq!(status, 400, "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("it is configured"), "{refused}");
+    assert_eq!(server.manage("DELETE", "/exporters/nobody", "").0, 404);
     let enable = |id: &str, from: &str| {
         let body = format!("{{\"initializeFrom\":\"{from}\"}}");
         server.manage("POST", &format!("/exporters/{id}/enable"), &body)
@@ -304,6 +309,35 @@ fn exporting_stays_as_operators_left_it_over_restarts() {
     let before = exported("ndjson").max(exported("secondary-storage"));
     commands(&server, &["run", "errand"]);
     until("both export again", &|| exported("ndjson").min(exported("secondary-storage")) > before);
+    let (code, _, log) = server.stop(Signal::TERM);
+    assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
+}
+
+#[test]
+fn processing_is_paused_and_state_written_at_the_management_port() {
+    let server = Server::start(&[]);
+    let partition = |(code, partitions): (u16, serde_json::Value)| {
+        assert_eq!(code, 200, "{partitions}");
+        partitions["1"].clone()
+    };
+    let post = |action: &str| partition(server.manage("POST", &format!("/partitions/{action}"), ""));
+    let publish = || ask(&server.address("rest"), "/v2/messages/publication", r#"{"name":"m"}"#);
+    publish();
+    let before = partition(server.manage("GET", "/partitions", ""));
+    let after = post("prepareUpgrade");
+    assert_eq!(
+        (&before["streamProcessorPhase"], &after["streamProcessorPhase"]),
+        (&"PROCESSING".into(), &"PAUSED".into())
+    );
+    let snapshot =
+        |status: &serde_json::Value| status["snapshotId"].as_str().unwrap().parse::<u64>().unwrap();
+    assert!(snapshot(&after) > snapshot(&before), "{before} {after}");
+    let refused = publish();
+    assert!(refused.contains("503") && refused.contains("processing is paused"), "{refused}");
+    assert_eq!(post("resumeProcessing")["streamProcessorPhase"], "PROCESSING");
+    assert!(!publish().contains("paused"));
+    assert_eq!(post("softPauseExporting")["exporterPhase"], "SOFT_PAUSED");
+    assert_eq!(post("resumeExporting")["exporterPhase"], "EXPORTING");
     let (code, _, log) = server.stop(Signal::TERM);
     assert!(code == Some(0) && !log.contains("WARN") && !log.contains("ERROR"), "{log}");
 }
@@ -452,6 +486,12 @@ fn what_happened_is_found_and_mended_from_the_command_line() {
 }
 
 fn post(address: &str, path: &str, body: &str) -> String {
+    let answer = ask(address, path, body);
+    assert!(answer.split(' ').nth(1).is_some_and(|status| status.starts_with('2')), "{answer}");
+    answer
+}
+
+fn ask(address: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).unwrap();
     let length = body.len();
     write!(
@@ -461,7 +501,6 @@ fn post(address: &str, path: &str, body: &str) -> String {
     .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.split(' ').nth(1).is_some_and(|status| status.starts_with('2')), "{answer}");
     answer
 }
 

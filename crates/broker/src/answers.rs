@@ -17,10 +17,19 @@ pub(crate) fn stopping() -> SubmitError {
     SubmitError::Unavailable("Expected to handle the command, but the broker is stopping".to_owned())
 }
 
+/// What everybody is told while processing is paused.
+pub(crate) fn paused() -> SubmitError {
+    SubmitError::Unavailable(
+        "Expected to handle the command, but processing is paused on partition 1".to_owned(),
+    )
+}
+
 /// A command on its way into the log.
 pub(crate) struct Request {
     pub command: Command,
     pub waiter: Waiter,
+    /// Whether it is the broker's own, which runs while processing is paused, too.
+    pub is_own: bool,
 }
 
 /// Who waits for the answer to a command.

@@ -83,6 +83,11 @@ impl Due {
         now_ms().saturating_add(self.offset_ms.load(Ordering::Acquire))
     }
 
+    /// Has somebody look again.
+    pub fn look(&self) {
+        self.changed.notify_one();
+    }
+
     /// Resolves when the answers above may have changed.
     pub async fn changed(&self) {
         self.changed.notified().await;

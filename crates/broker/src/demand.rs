@@ -255,6 +255,21 @@ impl DemandRegistry {
         demand
     }
 
+    /// Tells polls that do not wait why they get nothing. Those whose demand is in a batch hear of it.
+    pub fn refuse_impatient(&self, error: &SubmitError) {
+        let mut state = self.lock();
+        if state.groups.values().all(|group| group.impatient == 0) {
+            return;
+        }
+        let refused = state.subscribers.iter().filter(|(_, subscriber)| {
+            !subscriber.in_batch && matches!(subscriber.sink, Sink::Poll { waits: false, .. })
+        });
+        let refused: Vec<u64> = refused.map(|(id, _)| *id).collect();
+        for id in refused {
+            state.answer(id, Err(error.clone()));
+        }
+    }
+
     /// Demand of a batch that never was applied. Polls that do not wait are told why.
     pub fn return_demand(&self, demand: &[Demand], error: &SubmitError) {
         let mut state = self.lock();

@@ -1,5 +1,6 @@
 //! What the leader does for exporters: replicates their positions, refuses work when they lag too much.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -74,7 +75,7 @@ pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: C
             let Some(node) = node.upgrade() else { return };
             let command = Command::AcknowledgeExport { exporter: Name::from(exporter.id), position };
             // A failure only means that more is exported again after a restart; the next round tries again.
-            if node.run(command, Class::Begun).await.is_ok() {
+            if node.run_own(command).await.is_ok() {
                 *known = position;
             }
         }
@@ -87,6 +88,21 @@ pub(crate) async fn stop(exports: Arc<Hub>) {
     if !stopped.unwrap_or(false) {
         tracing::warn!("an exporter is blocked and is left behind; what it took is exported again");
     }
+}
+
+/// Forgets what is kept of an exporter beside its position.
+pub(crate) async fn forget(
+    exports: Option<Arc<Hub>>,
+    directory: PathBuf,
+    id: String,
+) -> Result<(), SubmitError> {
+    let forget = move || match exports {
+        Some(exports) => exports.forget(&id),
+        None => Hub::forget_in(&directory, &id),
+    };
+    let forgotten = tokio::task::spawn_blocking(forget).await;
+    let forgotten = forgotten.map_err(|error| SubmitError::Internal(error.to_string()))?;
+    forgotten.map_err(|error| SubmitError::Internal(error.to_string()))
 }
 
 /// Pauses or resumes.

@@ -20,6 +20,7 @@ mod machine;
 mod metric_definitions;
 mod node;
 mod options;
+mod pause;
 mod proposer;
 mod reads;
 mod write_limit;

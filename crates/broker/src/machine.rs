@@ -51,6 +51,10 @@ pub(crate) struct Shared {
     pub durable: watch::Sender<u64>,
     /// Set to flush at the next batch, whatever the time.
     pub flush_now: AtomicBool,
+    /// Set to flush when no flush is under way, whatever the time.
+    pub flush_asked: AtomicBool,
+    /// Whether only the broker's own commands are taken.
+    pub paused: AtomicBool,
     /// Whether there is something to flush, or to take over from a flush.
     pub unflushed: AtomicBool,
     /// Position of the last record.
@@ -205,9 +209,11 @@ impl Machine {
         let now = self.shared.flush_now.swap(false, Ordering::AcqRel);
         if !self.flushing && self.retry_at.is_none() {
             let due = self.dirty && self.last_flush.elapsed() >= self.options.flush_interval;
-            if due || now || overlay_bytes >= self.options.flush_bytes {
+            let asked = self.shared.flush_asked.load(Ordering::Acquire);
+            if due || now || asked || overlay_bytes >= self.options.flush_bytes {
                 let mut engine = self.engine.lock();
                 let flush = engine.freeze(index).map_err(ApplyError::new)?;
+                self.shared.flush_asked.store(false, Ordering::Release);
                 self.dirty = false;
                 self.last_flush = Instant::now();
                 self.flushing = self.flusher.begin(flush, engine.position());

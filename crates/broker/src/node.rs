@@ -36,7 +36,7 @@ use crate::options::Options;
 use crate::proposer::{Proposer, payload_bytes};
 use crate::reads::Reads;
 use crate::write_limit::WriteLimit;
-use crate::{configured, exporting, jobs};
+use crate::{configured, exporting, jobs, pause};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
 const REQUEST_QUEUE: usize = 8192;
@@ -106,7 +106,7 @@ pub struct Node {
     options: Options,
     group: Group,
     log: LogStore,
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     flow_control: Arc<FlowControl>,
     write_limit: WriteLimit,
     disk: Arc<Disk>,
@@ -115,7 +115,7 @@ pub struct Node {
     tasks: Mutex<Vec<JoinHandle<()>>>,
     evaluations: Evaluations,
     reads: Reads,
-    former_exporters: Vec<String>,
+    former_exporters: Mutex<Vec<String>>,
 }
 
 impl Node {
@@ -149,6 +149,8 @@ impl Node {
             metrics: Metrics::new(),
             durable: watch::channel(engine.tables().applied_index()).0,
             flush_now: AtomicBool::new(false),
+            flush_asked: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             unflushed: AtomicBool::new(false),
             position: AtomicU64::new(engine.position()),
             grants_version: AtomicU64::new(engine.grants_version()),
@@ -192,7 +194,7 @@ impl Node {
             tasks: Mutex::default(),
             evaluations: Evaluations::new(),
             reads,
-            former_exporters,
+            former_exporters: Mutex::new(former_exporters),
         });
         let mut tasks = vec![
             tokio::spawn(proposer.run()),
@@ -206,11 +208,11 @@ impl Node {
         *node.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
         // State may hold timers that are due and steps that are left over: one tick finds out.
         let failed = |error: SubmitError| std::io::Error::other(error.to_string());
-        node.run(Command::Tick, Class::Begun).await.map_err(failed)?;
+        node.run_own(Command::Tick).await.map_err(failed)?;
         // The log is replayed now.
         let listeners = configured::global_listeners(&engine.lock(), &node.options.global_listeners)?;
         if let Some(command) = listeners {
-            node.run(command, Class::Begun).await.map_err(failed)?;
+            node.run_own(command).await.map_err(failed)?;
         }
         Ok(node)
     }
@@ -221,7 +223,8 @@ impl Node {
         self.shared.demand.close(&stopping());
         self.shared.flush_now.store(true, Ordering::Release);
         // The last entry; it flushes. Without it a restart only replays more.
-        let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.run(Command::Tick, Class::Begun)).await;
+        let last = if self.is_processing_paused() { pause::nothing() } else { Command::Tick };
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.run_own(last)).await;
         self.shutdown.cancel();
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
@@ -234,7 +237,16 @@ impl Node {
         }
     }
 
-    pub(crate) async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
+    async fn run(&self, command: Command, class: Class) -> Result<Answer, SubmitError> {
+        self.pass(command, class, false).await
+    }
+
+    /// Runs a command of the broker itself: while processing is paused, too.
+    pub(crate) async fn run_own(&self, command: Command) -> Result<Answer, SubmitError> {
+        self.pass(command, Class::Begun, true).await
+    }
+
+    async fn pass(&self, command: Command, class: Class, is_own: bool) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
         if class == Class::New {
             let written = || self.shared.position.load(Ordering::Relaxed);
@@ -242,7 +254,7 @@ impl Node {
         }
         let permit = self.flow_control.admit(class).await.inspect_err(|_| refused("flow control"))?;
         let (reply, answer) = oneshot::channel();
-        let request = Request { command, waiter: Waiter { reply, arrived, permit } };
+        let request = Request { command, waiter: Waiter { reply, arrived, permit }, is_own };
         self.requests.send(request).await.map_err(|_| stopping())?;
         answer.await.unwrap_or_else(|_| Err(stopping()))
     }
@@ -367,8 +379,23 @@ impl Node {
     }
 
     /// Exporters that have exported once, but are not configured any more.
-    pub fn former_exporters(&self) -> &[String] {
-        &self.former_exporters
+    pub fn former_exporters(&self) -> Vec<String> {
+        self.former_exporters.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Forgets an exporter that is not configured any more, with its parked records. One with its ID begins as a new one.
+    pub async fn forget_exporter(&self, id: &str) -> Result<(), SubmitError> {
+        let configured = self.exporting().map(|status| status.exporters).unwrap_or_default();
+        if configured.iter().any(|exporter| exporter.id == id) {
+            let reason =
+                format!("Expected to forget the exporter '{id}', but it is configured: disable it instead");
+            return Err(Rejection::invalid_argument(reason).into());
+        }
+        self.run_own(Command::ForgetExporter { exporter: Name::from(id) }).await?;
+        let directory = export::Options::spill_directory(&self.options.data_dir, FIRST_PARTITION);
+        exporting::forget(self.shared.exports.clone(), directory, id.to_owned()).await?;
+        self.former_exporters.lock().unwrap_or_else(PoisonError::into_inner).retain(|former| former != id);
+        Ok(())
     }
 
     /// Pauses or resumes exporting; kept over restarts. Without exporters nothing happens.

@@ -16,7 +16,7 @@ use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{Request, stopping};
+use crate::answers::{Request, paused, stopping};
 use crate::api::SubmitError;
 use crate::clock::now_ms;
 use crate::machine::{Proposed, Shared};
@@ -61,7 +61,7 @@ impl Proposer {
                 return;
             }
             let room = in_flight.len() < self.options.max_batches_in_flight;
-            let wanted = awaited == 0 && self.shared.demand.is_wanted();
+            let wanted = awaited == 0 && !self.is_paused() && self.shared.demand.is_wanted();
             let ready =
                 room && is_worth_an_entry(&self.options, in_flight.len(), awaited, waiting.len(), wanted);
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
@@ -111,6 +111,11 @@ impl Proposer {
         idle: bool,
         leader_free: bool,
     ) -> Option<Arc<Proposed>> {
+        let is_paused = self.is_paused();
+        if is_paused {
+            self.send_away(waiting);
+        }
+        let leader_free = leader_free && !is_paused;
         let mut commands = Vec::with_capacity(waiting.len() + 2);
         let mut waiters = Vec::with_capacity(waiting.len());
         let mut bytes = 0;
@@ -135,7 +140,7 @@ impl Proposer {
         if leader_free && self.shared.due.has_pending_steps() {
             commands.push(Command::Continue);
         }
-        let job_keys = self.shared.demand.take_yielded();
+        let job_keys = if is_paused { Vec::new() } else { self.shared.demand.take_yielded() };
         if !job_keys.is_empty() {
             commands.push(Command::YieldJobs { job_keys });
         }
@@ -143,7 +148,8 @@ impl Proposer {
         let look_after_flush = idle
             && self.shared.unflushed.load(Ordering::Acquire)
             && self.last_proposed.elapsed() >= self.flush_interval;
-        if commands.is_empty() && !self.shared.demand.is_wanted() && !look_after_flush {
+        let wanted = !is_paused && self.shared.demand.is_wanted();
+        if commands.is_empty() && !wanted && !look_after_flush {
             return None;
         }
         self.last_proposed = Instant::now();
@@ -151,9 +157,22 @@ impl Proposer {
             engine_version: ENGINE_VERSION,
             timestamp_ms: now_ms(),
             commands,
-            demand: self.shared.demand.attach(),
+            demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
         };
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
+    }
+
+    fn is_paused(&self) -> bool {
+        self.shared.paused.load(Ordering::Acquire)
+    }
+
+    /// Refuses what clients ask for while processing is paused. Here, and not where commands come in, because what this
+    /// lets pass is in the log before anything that comes later: who has paused waits for that.
+    fn send_away(&self, waiting: &mut Vec<Request>) {
+        for request in waiting.extract_if(.., |request| !request.is_own) {
+            request.waiter.answer(Err(paused()));
+        }
+        self.shared.demand.refuse_impatient(&paused());
     }
 
     /// Sends an entry on its way.
@@ -196,7 +215,10 @@ async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Op
         tokio::time::sleep_until(until.into()).await;
         return;
     }
-    let due = shared.due.wait().map_or(Duration::MAX, |due| due.max(Duration::from_millis(1)));
+    let due = match shared.due.wait() {
+        Some(due) if !shared.paused.load(Ordering::Acquire) => due.max(Duration::from_millis(1)),
+        _ => Duration::MAX,
+    };
     let unflushed = shared.unflushed.load(Ordering::Acquire);
     let housekeeping = if unflushed { flush_interval } else { Duration::MAX };
     let sleep = due.min(housekeeping).min(LONGEST_SLEEP);

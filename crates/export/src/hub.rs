@@ -12,7 +12,7 @@ use crate::directory;
 use crate::exporter::Exporter;
 use crate::metric_definitions::{ExporterMetrics, publish};
 use crate::options::StreamOptions;
-use crate::parking::Parked;
+use crate::parking::{Parked, Parking};
 use crate::phase::{Phase, PhaseFile};
 use crate::reader::Replayed;
 use crate::runner::Runner;
@@ -204,6 +204,22 @@ impl Hub {
         Ok(())
     }
 
+    /// Forgets what is kept of an exporter that is not configured any more: that it was switched off, and its parked records.
+    pub fn forget(&self, id: &str) -> Result<(), ChangeError> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        forget(&files.switch, &self.stream.parking, id)
+    }
+
+    /// The same of a directory that no hub has open.
+    pub fn forget_in(directory: &Path, id: &str) -> Result<(), ChangeError> {
+        if !directory.exists() {
+            return Ok(());
+        }
+        let _lock = lock(directory).map_err(std::io::Error::other)?;
+        let parking = Parking::open(directory).map_err(std::io::Error::other)?;
+        forget(&SwitchFile::new(directory), &parking, id)
+    }
+
     /// The records of an exporter that its target refused, in the order in which they were parked.
     pub fn parked(&self, id: &str) -> Result<Vec<Parked>, ChangeError> {
         self.reader(id)?;
@@ -239,6 +255,18 @@ impl Drop for Hub {
             self.stream.unlock();
         }
     }
+}
+
+fn forget(switch: &SwitchFile, parking: &Parking, id: &str) -> Result<(), ChangeError> {
+    let mut disabled = switch.read()?;
+    if disabled.remove(id) {
+        switch.write(&disabled)?;
+    }
+    let parked = parking.positions(id);
+    if !parked.is_empty() {
+        parking.remove(id, &parked).map_err(std::io::Error::other)?;
+    }
+    Ok(())
 }
 
 /// Makes sure that nobody else writes to a directory.

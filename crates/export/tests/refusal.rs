@@ -195,6 +195,30 @@ fn replaying_puts_in_what_is_taken_now() {
 }
 
 #[test]
+fn what_is_kept_of_an_exporter_that_is_gone_can_be_forgotten() {
+    for is_open in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let (gone, left) = (target([4]), target([5]));
+        let hub = open(directory.path(), &[("a", &gone, 0), ("b", &left, 0)]);
+        hub.append(records(1..=6));
+        until(|| hub.status().acknowledged_position == 6);
+        hub.set_enabled("a", false, None).unwrap();
+        drop(hub);
+        if is_open {
+            open(directory.path(), &[("b", &left, 6)]).forget("a").unwrap();
+        } else {
+            Hub::forget_in(directory.path(), "a").unwrap();
+        }
+        let hub = open(directory.path(), &[("a", &gone, 0), ("b", &left, 6)]);
+        assert!(status(&hub, 0).enabled, "open: {is_open}");
+        assert_eq!((status(&hub, 0).parked, status(&hub, 1).parked), (0, 1), "open: {is_open}");
+        assert_eq!(hub.parked("b").unwrap()[0].record.position, 5);
+    }
+    let empty = tempfile::tempdir().unwrap();
+    Hub::forget_in(&empty.path().join("none"), "a").unwrap();
+}
+
+#[test]
 fn nothing_is_parked_while_the_target_is_away() {
     let directory = tempfile::tempdir().unwrap();
     let target = target([]);

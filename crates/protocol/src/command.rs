@@ -103,6 +103,13 @@ pub enum Command {
         #[n(0)]
         process_instance_key: Key,
     },
+    /// Forgets how far an exporter had come.
+    #[n(18)]
+    ForgetExporter {
+        /// ID of the exporter.
+        #[n(0)]
+        exporter: Name,
+    },
     /// Activates elements of an ad-hoc sub-process.
     #[n(160)]
     ActivateAdHoc(#[n(0)] ActivateAdHoc),

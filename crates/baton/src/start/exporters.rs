@@ -22,8 +22,8 @@ pub(super) fn list(node: &Node) -> Vec<ExporterStatus> {
         parked_records: one.parked,
         failure: one.failure,
     });
-    let former = node.former_exporters().iter().map(|id| ExporterStatus {
-        exporter_id: id.clone(),
+    let former = node.former_exporters().into_iter().map(|id| ExporterStatus {
+        exporter_id: id,
         status: "CONFIG_NOT_FOUND",
         exported_position: None,
         backlog_records: 0,

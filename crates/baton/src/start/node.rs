@@ -95,7 +95,7 @@ impl Operations for Node {
             role: if partition.leader { "LEADER" } else { "FOLLOWER" },
             processed_position: partition.position,
             snapshot_id: Some(partition.durable_index.to_string()),
-            stream_processor_phase: "PROCESSING",
+            stream_processor_phase: if self.0.is_processing_paused() { "PAUSED" } else { "PROCESSING" },
             exporter_phase: exporting.as_ref().map_or("CLOSED", |status| status.phase.as_str()),
             exported_position: exporting
                 .map_or(0, |status| status.acknowledged_position)
@@ -119,6 +119,10 @@ impl Operations for Node {
         exporters::switch(&self.0, id, enabled, initialize_from).boxed()
     }
 
+    fn remove_exporter(&self, id: String) -> BoxFuture<'_, Result<(), OperationError>> {
+        async move { self.0.forget_exporter(&id).await.map_err(failed) }.boxed()
+    }
+
     fn parked_records(
         &self,
         exporter_id: String,
@@ -132,6 +136,19 @@ impl Operations for Node {
 
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
         self.set_exporting(if soft { Phase::SoftPaused } else { Phase::Paused }).boxed()
+    }
+
+    fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        async move { self.0.pause_processing().await.map_err(failed) }.boxed()
+    }
+
+    fn resume_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.0.resume_processing();
+        std::future::ready(Ok(())).boxed()
+    }
+
+    fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        async move { self.0.write_state().await.map_err(failed) }.boxed()
     }
 
     fn banned_instances(

@@ -62,6 +62,8 @@ fn machine(engine: Engine, options: StateOptions) -> Machine {
         metrics: Metrics::new(),
         durable: watch::channel(0).0,
         flush_now: AtomicBool::new(false),
+        flush_asked: AtomicBool::new(false),
+        paused: AtomicBool::new(false),
         unflushed: AtomicBool::new(false),
         position: AtomicU64::new(0),
         recorded: AtomicU64::new(0),

@@ -11,7 +11,8 @@ use broker::api::{Broker, JobRequest, SubmitError};
 use broker::{Node, Options};
 use export::Phase;
 use protocol::{
-    Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, Resource, Response,
+    Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, RejectionType,
+    Resource, Response,
 };
 use serde_json::Value;
 
@@ -341,6 +342,46 @@ async fn positions_are_replicated() {
     exported(&node).await;
     node.shutdown().await;
     assert!(lines(directory.path()).is_empty(), "nothing comes again");
+}
+
+#[tokio::test]
+async fn an_exporter_that_is_not_configured_any_more_is_forgotten_when_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let with = options(directory.path());
+    let mut without = with.clone();
+    without.export.ndjson.enabled = false;
+    let node = start(&with).await;
+    deploy(&node).await;
+    exported(&node).await;
+    let before = node.partition().committed_index;
+    until("the position is in the log", || node.partition().committed_index > before).await;
+    let refused = node.forget_exporter("ndjson").await.unwrap_err();
+    assert!(refused.to_string().contains("'ndjson', but it is configured"), "{refused}");
+    node.exports().unwrap().set_enabled("ndjson", false, None).unwrap();
+    node.shutdown().await;
+    drop(node);
+
+    let node = start(&without).await;
+    assert_eq!(node.former_exporters(), ["ndjson"]);
+    // Also while nothing else is taken.
+    node.pause_processing().await.unwrap();
+    node.forget_exporter("ndjson").await.unwrap();
+    assert!(node.former_exporters().is_empty());
+    let unknown = node.forget_exporter("ndjson").await.unwrap_err();
+    assert!(
+        matches!(&unknown, SubmitError::Rejected(rejection) if rejection.kind == RejectionType::NotFound),
+        "{unknown}"
+    );
+    node.shutdown().await;
+    drop(node);
+
+    let node = start(&without).await;
+    assert!(node.former_exporters().is_empty(), "it stays forgotten");
+    node.shutdown().await;
+    drop(node);
+    let node = start(&with).await;
+    assert!(node.exporting().unwrap().exporters[0].enabled, "one with its ID begins as a new one");
+    node.shutdown().await;
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod fairness;
 mod flow_control;
 mod limits;
 mod long_poll;
+mod pause;
 mod reads;
 mod restart;
 mod shutdown;

@@ -36,6 +36,7 @@ impl Work<'_> {
             | Command::Continue
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
+            | Command::ForgetExporter { .. }
             | Command::AddBatchItems(_)
             | Command::Unban { .. } => Ok(None),
             Command::Asked { command, .. } => self.demands(command, caller),

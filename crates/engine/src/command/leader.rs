@@ -35,6 +35,17 @@ impl Work<'_> {
         Ok(Response::Done)
     }
 
+    pub(super) fn forget_exporter(&mut self, exporter: &Name) -> Result<Response, Failure> {
+        if self.tables.exporters.get(&exporter.0)?.is_none() {
+            return Err(Rejection::not_found(format!(
+                "Expected to forget the exporter '{exporter}', but none with this ID has exported"
+            ))
+            .into());
+        }
+        self.tables.exporters.delete(&exporter.0);
+        Ok(Response::Done)
+    }
+
     /// Lets the commands of a banned instance run again.
     pub(super) fn unban(&mut self, key: Key) -> Result<Response, Failure> {
         if !self.is_banned(key)? {

@@ -77,6 +77,7 @@ impl Work<'_> {
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }
+            Command::ForgetExporter { exporter } => self.forget_exporter(exporter)?,
             Command::MigrateInstance(migrate) => self.migrate_instance(migrate)?,
             Command::ModifyInstance(modify) => self.modify_instance(modify)?,
             Command::ClusterVariable(variable) => self.change_cluster_variable(variable)?,

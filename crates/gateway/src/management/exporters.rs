@@ -1,4 +1,4 @@
-//! Exporters: listed, switched on and off, and what their targets refused.
+//! Exporters: listed, switched on and off, removed, and what their targets refused.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -28,6 +28,12 @@ pub(super) async fn enable(
 /// `POST /actuator/exporters/{id}/disable`.
 pub(super) async fn disable(State(slot): State<Slot>, Path(id): Path<String>) -> Result<Response, Problem> {
     switch(&slot, id, false, None).await
+}
+
+/// `DELETE /actuator/exporters/{id}`, for one that is not configured any more.
+pub(super) async fn remove(State(slot): State<Slot>, Path(id): Path<String>) -> Result<Response, Problem> {
+    running(&slot)?.remove_exporter(id.clone()).await?;
+    Ok(json_answer(StatusCode::ACCEPTED, &json!({ "exporterId": id, "status": "DELETED" })))
 }
 
 async fn switch(

@@ -1,8 +1,8 @@
 //! The management port: probes, metrics, log levels, a CPU profile, and what operators change while a broker runs.
 //!
 //! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it runs. The paths are
-//! those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`], [`loggers`], [`profile`], [`exporters`] and [`operate`] each hold the
-//! requests of their name.
+//! those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`], [`loggers`], [`profile`], [`partitions`],
+//! [`exporters`] and [`operate`] each hold the requests of their name.
 //!
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 
@@ -15,6 +15,7 @@ mod loggers;
 mod metrics;
 mod operate;
 mod operations;
+mod partitions;
 mod problem;
 mod process;
 mod profile;
@@ -26,7 +27,7 @@ use std::time::Duration;
 use auth::ServerTls;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use broker::api::API_VERSION;
 use http::{Method, StatusCode, Uri};
 use hyper::server::conn::http1;
@@ -113,8 +114,10 @@ fn router(management: Management) -> Router {
         .route("/actuator/loggers/{name}", get(loggers::read).post(loggers::change))
         .route("/actuator/profile", get(profile::profile))
         .route("/actuator/flowControl", get(operate::flow_control).post(operate::set_flow_control))
-        .route("/actuator/partitions", get(operate::partitions))
+        .route("/actuator/partitions", get(partitions::list))
+        .route("/actuator/partitions/{action}", post(partitions::change))
         .route("/actuator/exporters", get(exporters::list))
+        .route("/actuator/exporters/{id}", delete(exporters::remove))
         .route("/actuator/exporters/{id}/enable", post(exporters::enable))
         .route("/actuator/exporters/{id}/disable", post(exporters::disable))
         .route("/actuator/exporters/{id}/parked", get(exporters::parked))

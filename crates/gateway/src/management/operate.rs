@@ -48,11 +48,6 @@ pub(super) async fn set_flow_control(State(slot): State<Slot>, body: Bytes) -> R
     Ok(json_answer(StatusCode::OK, &operations.set_flow_control(change)?))
 }
 
-/// `GET /actuator/partitions`.
-pub(super) async fn partitions(State(slot): State<Slot>) -> Result<Response, Problem> {
-    serialized(running(&slot)?.partitions())
-}
-
 /// `POST /actuator/exporting/pause[?soft=true]`.
 pub(super) async fn pause(State(slot): State<Slot>, RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let soft = match query.as_deref() {

@@ -33,6 +33,9 @@ pub trait Operations: Send + Sync + 'static {
         initialize_from: Option<String>,
     ) -> BoxFuture<'_, Result<(), OperationError>>;
 
+    /// Forgets an exporter that is not configured any more, with what is kept for it.
+    fn remove_exporter(&self, id: String) -> BoxFuture<'_, Result<(), OperationError>>;
+
     /// The records of an exporter that its target refused, which were set aside.
     fn parked_records(&self, exporter_id: String)
     -> BoxFuture<'_, Result<Vec<ParkedRecord>, OperationError>>;
@@ -42,6 +45,16 @@ pub trait Operations: Send + Sync + 'static {
 
     /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Stops taking commands and firing timers, until the next start at the most. What was taken before is done when this
+    /// returns.
+    fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Goes on with it.
+    fn resume_processing(&self) -> BoxFuture<'_, Result<(), OperationError>>;
+
+    /// Writes the state of now to disk.
+    fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
     /// Process instances that the engine failed on, from the one after this key on, so many at the most.
     fn banned_instances(

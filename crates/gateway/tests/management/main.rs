@@ -35,6 +35,11 @@ impl FakeBroker {
             clock_ms: Mutex::new(5),
         })
     }
+
+    fn done(&self, what: &'static str) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.pauses.lock().unwrap().push(what);
+        ready(Ok(())).boxed()
+    }
 }
 
 impl Operations for FakeBroker {
@@ -94,6 +99,15 @@ impl Operations for FakeBroker {
         ready(result).boxed()
     }
 
+    fn remove_exporter(&self, id: String) -> BoxFuture<'_, Result<(), OperationError>> {
+        let result = match &*id {
+            "former" => Ok(()),
+            "ndjson" => Err(OperationError::Invalid(format!("{id} is configured"))),
+            _ => Err(OperationError::NotFound(format!("no {id}"))),
+        };
+        ready(result).boxed()
+    }
+
     fn parked_records(&self, _: String) -> BoxFuture<'_, Result<Vec<ParkedRecord>, OperationError>> {
         let one = ParkedRecord { reason: "no".to_owned(), parked_at_ms: 5, record: json!({ "position": 7 }) };
         ready(Ok(vec![one])).boxed()
@@ -108,8 +122,19 @@ impl Operations for FakeBroker {
     }
 
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>> {
-        self.pauses.lock().unwrap().push(if soft { "soft" } else { "hard" });
-        ready(Ok(())).boxed()
+        self.done(if soft { "soft" } else { "hard" })
+    }
+
+    fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.done("processing")
+    }
+
+    fn resume_processing(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.done("resumed")
+    }
+
+    fn write_state(&self) -> BoxFuture<'_, Result<(), OperationError>> {
+        self.done("written")
     }
 
     fn banned_instances(
@@ -322,6 +347,44 @@ async fn operators_read_and_change_the_broker() {
         (200, &json!(500), &json!("no disk"))
     );
     assert_eq!(server.json("POST", "/actuator/exporting/pause?soft=maybe", "").await.0, 400);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn partitions_are_paused_resumed_and_written_to_disk() {
+    let (server, broker) = Server::running().await;
+    let (_, shown) = server.json("GET", "/actuator/partitions", "").await;
+    for (action, done) in [
+        ("takeSnapshot", &["written"][..]),
+        ("pauseProcessing", &["processing"]),
+        ("resumeProcessing", &["resumed"]),
+        ("pauseExporting", &["hard"]),
+        ("softPauseExporting", &["soft"]),
+        ("prepareUpgrade", &["processing", "written"]),
+    ] {
+        let answer = server.json("POST", &format!("/actuator/partitions/{action}"), "").await;
+        assert_eq!(answer, (200, shown.clone()), "{action}");
+        assert_eq!(*std::mem::take(&mut *broker.pauses.lock().unwrap()), *done, "{action}");
+    }
+    // What fails is told by the status.
+    let (status, problem) = server.json("POST", "/actuator/partitions/resumeExporting", "").await;
+    assert_eq!((status, &problem["detail"]), (500, &json!("no disk")));
+    let (status, problem) = server.json("POST", "/actuator/partitions/explode", "").await;
+    assert_eq!(status, 404);
+    assert!(problem["detail"].as_str().unwrap().contains("but found 'explode'"), "{problem}");
+    assert_eq!(server.json("GET", "/actuator/partitions/takeSnapshot", "").await.0, 405);
+    assert!(broker.pauses.lock().unwrap().is_empty());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn exporters_that_are_gone_are_removed() {
+    let (server, _) = Server::running().await;
+    let removed = server.json("DELETE", "/actuator/exporters/former", "").await;
+    assert_eq!(removed, (202, json!({ "exporterId": "former", "status": "DELETED" })));
+    let (status, problem) = server.json("DELETE", "/actuator/exporters/ndjson", "").await;
+    assert_eq!((status, &problem["detail"]), (400, &json!("ndjson is configured")));
+    assert_eq!(server.json("DELETE", "/actuator/exporters/nobody", "").await.0, 404);
     server.stop().await;
 }
 

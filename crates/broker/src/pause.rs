@@ -1,0 +1,70 @@
+//! What operators ask of a partition as a whole: to pause processing, and to write its state to disk now.
+//!
+//! While processing is paused, the log takes nothing but what the broker needs for itself. Everything else is refused by the
+//! proposer, timers are late, workers get no jobs; queries are answered as ever. A start ends the pause.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use protocol::Command;
+
+use crate::api::SubmitError;
+use crate::node::Node;
+
+/// How long writing state to disk may take until whoever asked is told so; it goes on.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often it is looked whether it is done.
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A command that changes nothing.
+pub(crate) fn nothing() -> Command {
+    Command::YieldJobs { job_keys: Vec::new() }
+}
+
+impl Node {
+    /// Stops processing. What was in the log before is applied when this returns.
+    pub async fn pause_processing(&self) -> Result<(), SubmitError> {
+        if !self.shared.paused.swap(true, Ordering::AcqRel) {
+            tracing::info!("processing is paused");
+        }
+        self.run_own(nothing()).await.map(drop)
+    }
+
+    /// Goes on with it.
+    pub fn resume_processing(&self) {
+        if self.shared.paused.swap(false, Ordering::AcqRel) {
+            tracing::info!("processing goes on");
+        }
+        self.shared.due.look();
+    }
+
+    /// Whether it is paused.
+    pub fn is_processing_paused(&self) -> bool {
+        self.shared.paused.load(Ordering::Acquire)
+    }
+
+    /// Writes state to disk as of now or later. Nobody waits for that but who asks.
+    pub async fn write_state(&self) -> Result<(), SubmitError> {
+        let wanted = self.partition().committed_index;
+        let began = Instant::now();
+        if self.shared.durable_index() < wanted {
+            self.shared.flush_asked.store(true, Ordering::Release);
+        }
+        while self.shared.durable_index() < wanted {
+            if began.elapsed() > WRITE_TIMEOUT {
+                let failure =
+                    self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                return Err(SubmitError::Timeout(format!(
+                    "Expected to write state to disk within {} s, but {}; it goes on",
+                    WRITE_TIMEOUT.as_secs(),
+                    failure.as_deref().unwrap_or("it takes longer")
+                )));
+            }
+            // An entry lets the machine begin a flush, or take one over.
+            self.run_own(nothing()).await?;
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+        Ok(())
+    }
+}
