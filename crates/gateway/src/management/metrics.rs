@@ -9,7 +9,7 @@ use http::header;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use tokio_util::sync::CancellationToken;
 
-use super::process;
+use super::{help, process};
 
 /// How often samples are folded into their buckets; what is not folded yet is kept one by one.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
@@ -51,6 +51,7 @@ impl Metrics {
             .and_then(|b| b.set_buckets_for_metric(suffix("_commands"), &COUNTS))
             .expect("the lists of buckets are not empty");
         let recorder = builder.build_recorder();
+        help::describe(&recorder);
         let handle = recorder.handle();
         (recorder, Self(Arc::new(handle)))
     }

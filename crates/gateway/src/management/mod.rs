@@ -11,6 +11,7 @@ mod clock;
 mod exporters;
 mod gate;
 mod health;
+mod help;
 mod loggers;
 mod metrics;
 mod operate;

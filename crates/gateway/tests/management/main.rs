@@ -202,6 +202,7 @@ impl Server {
         let (recorder, metrics) = Metrics::recorder();
         metrics::with_local_recorder(&recorder, || {
             metrics::counter!("test_events_total", "kind" => "a").increment(3);
+            metrics::counter!("baton_log_entries_total").increment(2);
             metrics::histogram!("test_duration_seconds").record(0.002);
         });
         let slot = Slot::default();
@@ -281,6 +282,8 @@ async fn metrics_come_with_buckets_and_with_what_the_process_costs() {
     assert_eq!(status, 200);
     for line in [
         "test_events_total{kind=\"a\"} 3",
+        "# HELP baton_log_entries_total Entries of the log that were proposed and applied here.",
+        "baton_log_entries_total 2",
         "test_duration_seconds_bucket{le=\"0.0025\"} 1",
         "test_duration_seconds_bucket{le=\"0.001\"} 0",
         "test_duration_seconds_count 1",

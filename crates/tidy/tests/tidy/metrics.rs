@@ -27,6 +27,8 @@ const DEFINITIONS: [(&str, Kind); 5] = [
     ("partition_counter(", Kind::Counter),
     ("partition_gauge(", Kind::Gauge),
 ];
+/// What goes with each metric to Prometheus, as `("NAME", "HELP"),`.
+const HELP: &str = "crates/gateway/src/management/help.rs";
 /// What the management port writes of the process stands there as `metric(text, NAME, KIND, …)`.
 const OF_THE_PROCESS: &str = "crates/gateway/src/management/process.rs";
 
@@ -71,6 +73,32 @@ pub fn metrics() -> BTreeMap<String, Metric> {
         }
     }
     metrics
+}
+
+/// The names that have a line of help.
+fn helped(text: &str) -> Vec<&str> {
+    let pairs = text.split('(').filter_map(|rest| rest.trim_start().strip_prefix('"')?.split_once("\","));
+    pairs.map(|(name, _)| name).collect()
+}
+
+#[test]
+fn each_metric_has_help() {
+    let (text, metrics) = (crate::read(HELP), metrics());
+    let helped = helped(&text);
+    let of_the_process = |metric: &Metric| metric.source.contains("fn metric(text");
+    let missing: Vec<_> = metrics
+        .iter()
+        .filter(|(name, metric)| !of_the_process(metric) && !helped.contains(&name.as_str()))
+        .map(|(name, _)| name.clone())
+        .collect();
+    crate::assert_none("each metric has its line in help.rs", &missing);
+    let unknown: Vec<_> = helped
+        .iter()
+        .enumerate()
+        .filter(|(at, name)| !metrics.contains_key(**name) || helped[..*at].contains(name))
+        .map(|(_, name)| (*name).to_owned())
+        .collect();
+    crate::assert_none("each line of help.rs is for a metric, and none for the same", &unknown);
 }
 
 #[test]

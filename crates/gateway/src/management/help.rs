@@ -1,0 +1,100 @@
+//! What each metric means, in a line that goes with it to Prometheus. The manual says more.
+
+use metrics::Recorder;
+use metrics_exporter_prometheus::PrometheusRecorder;
+
+/// By their names. Those of the process have theirs where they are written.
+const HELP: &[(&str, &str)] = &[
+    // Requests.
+    ("http_server_requests_seconds", "Time of REST requests."),
+    ("grpc_server_handled_total", "Calls over gRPC that have ended."),
+    ("grpc_server_processing_duration_seconds", "Time of calls over gRPC."),
+    ("zeebe_gateway_total_requests_total", "Calls over gRPC."),
+    ("zeebe_gateway_failed_requests_total", "Calls over gRPC that have failed."),
+    ("zeebe_gateway_request_latency_seconds", "Time of calls over gRPC that have succeeded."),
+    ("zeebe_gateway_job_stream_clients", "Open job streams of this gateway."),
+    ("zeebe_gateway_job_stream_push_total", "Jobs handed to job streams of this gateway."),
+    ("baton_auth_refused_total", "Requests whose credentials were refused."),
+    ("baton_auth_password_hashes_total", "Hashes of passwords that were computed."),
+    ("baton_auth_key_fetches_total", "How often the keys of the issuer of tokens were asked for."),
+    // Flow control.
+    ("zeebe_backpressure_requests_limit", "Commands that may be under way."),
+    ("zeebe_backpressure_inflight_requests_count", "Commands that are under way."),
+    ("zeebe_dropped_request_count_total", "Commands that flow control has refused."),
+    ("baton_flow_control_waiting", "Commands that wait for a place."),
+    ("baton_flow_control_write_waiting", "Commands that wait for the write limit."),
+    ("zeebe_flow_control_write_rate_limit", "Records that may be written in a second now; 0: no limit."),
+    ("zeebe_flow_control_write_rate_maximum", "Records that may be written in a second as it is set."),
+    ("zeebe_flow_control_exporting_rate", "Records that the slowest exporter takes in a second."),
+    ("baton_refused_commands_total", "Commands that were not taken on."),
+    ("baton_rejected_commands_total", "Commands that the engine has rejected."),
+    // The log and the state.
+    ("zeebe_log_appender_commit_latency_seconds", "Time from proposing an entry of the log to applying it."),
+    ("zeebe_log_appender_last_appended_position", "Index of the last entry of the log."),
+    ("zeebe_log_appender_last_committed_position", "Index of the last entry that is committed."),
+    ("zeebe_stream_processor_last_processed_position", "Position of the last record."),
+    ("zeebe_stream_processor_batch_processing_duration_seconds", "Time to apply an entry of the log."),
+    ("zeebe_stream_processor_batch_processing_commands", "Commands of an entry of the log."),
+    ("baton_log_entries_total", "Entries of the log that were proposed and applied here."),
+    ("baton_log_entries_kept", "Entries that are in the log."),
+    ("baton_state_durable_index", "Index of the last entry that the state on disk has."),
+    ("baton_state_rows", "Rows of the tables of the state."),
+    ("baton_disk_free_bytes", "Room on the disk of the data."),
+    ("zeebe_health", "Whether the partition is healthy: 1 or 0."),
+    // What processes do.
+    ("baton_engine_commands_total", "Commands that the engine has run."),
+    ("baton_engine_steps_total", "Steps that the engine has run."),
+    ("zeebe_element_instance_events_total", "What happened to elements of processes."),
+    ("zeebe_job_events_total", "What happened to jobs."),
+    ("zeebe_incident_events_total", "Incidents that were created and resolved."),
+    ("zeebe_pending_incidents_total", "Incidents that are there."),
+    ("zeebe_buffered_messages_count", "Messages that wait to be correlated, or for their end."),
+    ("zeebe_banned_instances_total", "Process instances that the engine failed on."),
+    ("baton_decision_evaluations_total", "Decisions that were evaluated."),
+    (
+        "zeebe_process_instance_execution_time_seconds",
+        "Time from the start of a process instance to its end.",
+    ),
+    ("zeebe_job_activation_time_seconds", "Time from the creation of a job to its activation."),
+    ("zeebe_job_life_time_seconds", "Time from the creation of a job to its completion."),
+    ("zeebe_broker_open_job_stream_count", "Open job streams."),
+    ("zeebe_broker_jobs_pushed_count_total", "Jobs handed to workers."),
+    (
+        "zeebe_broker_jobs_push_fail_count_total",
+        "Jobs that were activated and could not be handed to their worker.",
+    ),
+    // Exporters and secondary storage.
+    ("zeebe_exporter_state", "Whether records are exported: 0 they are, 1 paused, 2 softly paused."),
+    ("zeebe_exporter_events_total", "Records that an exporter has taken."),
+    ("zeebe_exporter_last_exported_position", "Position of the last record that an exporter has taken."),
+    (
+        "zeebe_exporter_last_updated_exported_position",
+        "Position up to which an exporter has made all durable.",
+    ),
+    ("zeebe_exporting_latency_seconds", "Age of records when an exporter takes them."),
+    ("baton_exporter_backlog_records", "Records that an exporter has yet to make durable."),
+    ("baton_exporter_backlog_seconds", "Age of the oldest of them."),
+    ("baton_exporter_memory_bytes", "Records in memory that wait for exporters."),
+    ("baton_exporter_spill_bytes", "Records on disk that wait for exporters."),
+    ("baton_exporter_enabled", "Whether an exporter is switched on: 1 or 0."),
+    ("baton_exporter_failing", "Whether an exporter fails now: 1 or 0."),
+    ("baton_exporter_failures_total", "Calls of an exporter that have failed."),
+    (
+        "baton_exporter_parked_records",
+        "Records that the target of an exporter refused and that were set aside.",
+    ),
+    ("zeebe_elasticsearch_exporter_flush_duration_seconds", "Time to send a bulk of records."),
+    ("zeebe_elasticsearch_exporter_bulk_size", "Records of a bulk."),
+    ("zeebe_elasticsearch_exporter_failed_flush_total", "Bulks of records that were not taken."),
+    ("baton_secondary_storage_rows_total", "Rows that were written to secondary storage."),
+    ("baton_secondary_storage_coalesced_total", "Changes of rows that were merged before they were written."),
+    ("baton_secondary_storage_removed_rows_total", "Rows that were removed from secondary storage by age."),
+];
+
+/// Tells a recorder of all of them.
+pub(super) fn describe(recorder: &PrometheusRecorder) {
+    for &(name, help) in HELP {
+        // Their kind is of no interest here.
+        recorder.describe_gauge(name.into(), None, help.into());
+    }
+}
