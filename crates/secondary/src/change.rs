@@ -218,6 +218,16 @@ impl Batch {
         &mut self.changes[at]
     }
 
+    /// The same without some changes.
+    pub(crate) fn without(self, is_unwanted: impl Fn(&Change) -> bool) -> Self {
+        let mut kept = Self::default();
+        for change in self.changes.into_iter().filter(|change| !is_unwanted(change)) {
+            let (entity, id, operation) = (Entity::of(change.entity), change.id.clone(), change.operation);
+            *kept.touch(entity, id, operation) = change;
+        }
+        kept
+    }
+
     /// The changes by shape, each in the order of their rows: what is alike is written together, and rows that follow one
     /// another in the store, too. All who write go through tables and rows in the same order.
     pub(crate) fn groups(&self) -> Vec<Vec<&Change>> {

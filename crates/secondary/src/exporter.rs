@@ -8,6 +8,7 @@ use protocol::{PartitionId, Record};
 use crate::change::Batch;
 use crate::progress::Progress;
 use crate::projection::Projection;
+use crate::replay::Replays;
 use crate::store::{StoreError, Writer};
 
 /// Name under which the position is kept.
@@ -33,6 +34,7 @@ pub struct StoreExporter {
     gathered: usize,
     /// Records that are written at once at the most. Small while it looks for the one that the store refuses.
     step: usize,
+    replays: Replays,
 }
 
 impl StoreExporter {
@@ -54,6 +56,7 @@ impl StoreExporter {
             durable: 0,
             gathered: 0,
             step: STEP_MAX,
+            replays: Replays::default(),
         }
     }
 
@@ -126,7 +129,11 @@ impl Exporter for StoreExporter {
         let mut batch = Batch::default();
         self.projection.apply(record, &mut batch);
         self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
-        self.writer.write(&batch, self.stored).map_err(|error| match error {
+        let wanted = self.replays.wanted(record, batch, &mut *self.writer);
+        let batch = wanted.map_err(|error| error.of(record.position))?;
+        let written = self.writer.write(&batch, self.stored);
+        self.replays.tried(record, written.is_ok());
+        written.map_err(|error| match error {
             StoreError::Refused { .. } => {
                 ExportError::Record { position: record.position, reason: error.to_string() }
             }
@@ -151,11 +158,11 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use parking_lot::Mutex;
-    use protocol::{Intent, Key, Name, ProcessInstanceRecord, testing};
+    use protocol::{Key, Name, testing};
 
     use super::*;
     use crate::change::{Operation, RowId};
-    use crate::model::process_instance as instance;
+    use crate::model::{Entity, process_instance as instance};
     use crate::projection::Loader;
     use crate::value::Value;
 
@@ -174,6 +181,10 @@ mod tests {
             self.0.lock().extend(names.map(|(_, value)| value.clone()));
             Ok(())
         }
+
+        fn has(&mut self, _: &'static Entity, _: &RowId) -> Result<bool, StoreError> {
+            Ok(true)
+        }
     }
 
     struct Models(Arc<AtomicBool>);
@@ -188,26 +199,6 @@ mod tests {
         }
     }
 
-    fn started() -> Record {
-        let value = ProcessInstanceRecord {
-            bpmn_process_id: "p".into(),
-            version: 1,
-            process_definition_key: 7,
-            process_instance_key: 8,
-            element_id: "p".into(),
-            flow_scope_key: None,
-            bpmn_element_type: "PROCESS".into(),
-            bpmn_event_type: "UNSPECIFIED".into(),
-            parent_process_instance_key: None,
-            parent_element_instance_key: None,
-            root_process_instance_key: 8,
-            tenant_id: "<default>".into(),
-            tags: Vec::new(),
-            business_id: None,
-        };
-        Record { key: 8, ..testing::record(1, Intent::ElementActivating, value) }
-    }
-
     #[test]
     fn rows_wait_for_names_that_cannot_be_looked_up() {
         let (rows, works) = (Arc::default(), Arc::new(AtomicBool::new(false)));
@@ -215,10 +206,10 @@ mod tests {
         let writer = Box::new(Rows(Arc::clone(&rows)));
         let mut exporter = StoreExporter::new(1, writer, projection, Arc::default());
         exporter.open(0).expect("opens");
-        exporter.export(&[started()]).expect_err("the name is unknown");
+        exporter.export(&[testing::instance(1, 8)]).expect_err("the name is unknown");
         works.store(true, Ordering::Relaxed);
         exporter.open(0).expect("opens");
-        exporter.export(&[started()]).expect("the name is known");
+        exporter.export(&[testing::instance(1, 8)]).expect("the name is known");
         exporter.flush(Flush::Usual).expect("writes");
         assert_eq!(*rows.lock(), [Value::from("Order")]);
     }
@@ -256,6 +247,10 @@ mod tests {
             table.position = position;
             Ok(())
         }
+
+        fn has(&mut self, _: &'static Entity, _: &RowId) -> Result<bool, StoreError> {
+            Ok(true)
+        }
     }
 
     fn record(position: u64) -> Record {
@@ -276,6 +271,10 @@ mod tests {
 
         fn sync(&mut self, flush: Flush) -> Result<bool, StoreError> {
             Ok(flush == Flush::Whole)
+        }
+
+        fn has(&mut self, _: &'static Entity, _: &RowId) -> Result<bool, StoreError> {
+            Ok(true)
         }
     }
 

@@ -6,7 +6,7 @@ use export::Flush;
 use futures::future::BoxFuture;
 use protocol::PartitionId;
 
-use crate::change::Batch;
+use crate::change::{Batch, RowId};
 use crate::model::{ColumnId, Entity};
 use crate::query::{Found, Row, Search, Statistics};
 use crate::value::Value;
@@ -24,6 +24,9 @@ pub trait Writer: Send {
     fn sync(&mut self, _flush: Flush) -> Result<bool, StoreError> {
         Ok(true)
     }
+
+    /// Whether a row is there. Asked seldom.
+    fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError>;
 }
 
 /// Reads rows.

@@ -11,9 +11,9 @@ use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
 use protocol::PartitionId;
 use serde_json::{Map, Value as Json, json};
 
-use super::row::{document_id, holds_too_long, to_json};
+use super::row::{document_id, escaped, holds_too_long, to_json};
 use super::{OpensearchOptions, expect, schema, unanswered};
-use crate::change::{Batch, Change, Operation};
+use crate::change::{Batch, Change, Operation, RowId};
 use crate::model::{Entity, EntityId, Kind, history_deletion as deletion};
 use crate::store::{StoreError, Writer};
 
@@ -226,6 +226,16 @@ impl Writer for OpensearchWriter {
                 outcome.map(|_| ())
             }
         }
+    }
+
+    /// A mark of a row that was deleted is none.
+    fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError> {
+        let Some(client) = &self.client else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let path = format!("/{}/_doc/{}", self.options.alias(entity), escaped(&document_id(id)));
+        let row = schema::found(&client.json(Method::GET, &path, None).map_err(unanswered)?)?;
+        Ok(row.is_some_and(|row| row["_source"].get(schema::DELETED).is_none()))
     }
 }
 

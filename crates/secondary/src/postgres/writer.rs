@@ -5,11 +5,14 @@ use std::time::Duration;
 use protocol::PartitionId;
 use runtime::OwnRuntime;
 use sqlx::postgres::PgConnection;
-use sqlx::{Connection as _, Error};
+use sqlx::{AssertSqlSafe, Connection as _, Error};
 
 use super::bulk::{Group, groups, refused};
+use super::dialect::{self, Postgres};
 use super::{PostgresOptions, code, failed, late, own_runtime, schema, within};
-use crate::change::Batch;
+use crate::change::{Batch, RowId};
+use crate::model::Entity;
+use crate::sql;
 use crate::store::{StoreError, Writer};
 
 /// How often a transaction is repeated that the database ended in favour of another one.
@@ -86,6 +89,19 @@ impl Writer for PostgresWriter {
         open.position = position;
         self.open = Some(open);
         Ok(())
+    }
+
+    fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError> {
+        let Some(mut open) = self.open.take() else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let query = sql::exists(&Postgres, entity, id.value());
+        // Made of names of the model; what comes from outside is among the values.
+        let statement = sqlx::query(AssertSqlSafe(query.text.as_str()));
+        let row = query.values.iter().fold(statement, dialect::bind).fetch_optional(&mut open.connection);
+        let row = open.runtime.run(within(self.options.write_timeout, row))?;
+        self.open = Some(open);
+        Ok(row.is_some())
     }
 }
 

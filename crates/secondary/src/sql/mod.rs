@@ -9,7 +9,7 @@ mod tests;
 
 pub(crate) use selective::{others, selective, with_few};
 pub(crate) use statement::{
-    count, create_index, create_table, index_name, remove, search, statistics, upsert,
+    count, create_index, create_table, exists, index_name, remove, search, statistics, upsert,
 };
 
 use std::borrow::Cow;

@@ -192,6 +192,15 @@ pub(crate) fn remove<'d>(
     query
 }
 
+/// The row of an identity, of which nothing is told but that it is there.
+pub(crate) fn exists<'d>(dialect: &'d dyn Dialect, entity: &Entity, id: Value) -> Query<'d> {
+    let Column { name, kind, .. } = &entity.columns[0];
+    let mut query = Query::new(dialect);
+    query.push("SELECT ").name(name).push(" FROM ").name(entity.name).push(" WHERE ").name(name).push("=");
+    query.value(id, *kind);
+    query
+}
+
 /// The page of a search; rows come in reverse for [`Position::Before`]. The query has the columns of the entity, those
 /// not wanted as null.
 pub(crate) fn search<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d> {

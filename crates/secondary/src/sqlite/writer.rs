@@ -10,10 +10,11 @@ use protocol::PartitionId;
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::dialect::Sqlite;
+use super::reader::rows;
 use super::{SqliteOptions, failed, schema, set};
-use crate::change::{Batch, Change, Columns, Operation, Shape};
+use crate::change::{Batch, Change, Columns, Operation, RowId, Shape};
 use crate::model::{ColumnId, Entity};
-use crate::sql::upsert;
+use crate::sql::{exists, upsert};
 use crate::store::{StoreError, Writer};
 use crate::value::Value;
 
@@ -166,6 +167,13 @@ impl Writer for SqliteWriter {
             self.sync_log()?;
         }
         Ok(!self.is_unsynced)
+    }
+
+    fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError> {
+        let Some(connection) = &self.connection else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        Ok(!rows(connection, &exists(&Sqlite, entity, id.value()))?.is_empty())
     }
 }
 

@@ -17,8 +17,9 @@ mod model;
 #[path = "../../../../tests/stores/node.rs"]
 mod node;
 mod repeating;
+#[path = "../stores/replays.rs"]
+mod replays;
 #[path = "../stores/retention.rs"]
-#[expect(dead_code, reason = "another store has tests that this one has not")]
 mod retention;
 mod schema;
 #[path = "../stores/suite.rs"]

@@ -15,7 +15,8 @@ mod indexes;
 #[path = "../stores/model.rs"]
 mod model;
 mod open_tasks;
-#[allow(dead_code, reason = "the tests of another store use the rest")]
+#[path = "../stores/replays.rs"]
+mod replays;
 #[path = "../stores/retention.rs"]
 mod retention;
 mod schema;

@@ -7,6 +7,7 @@ mod counts;
 mod indexes;
 mod model;
 mod power;
+mod replays;
 mod retention;
 mod suite;
 

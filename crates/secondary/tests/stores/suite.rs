@@ -15,7 +15,7 @@ use secondary::{
 use tokio::runtime::Runtime;
 
 use super::model::{self, Dice};
-use super::{candidates, counts, indexes, retention};
+use super::{candidates, counts, indexes, replays, retention};
 
 /// A store under test, empty at first.
 pub trait Store {
@@ -35,6 +35,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     indexes::run(store);
     counts::run(store);
     candidates::run(store);
+    replays::run(store);
 }
 
 /// One runtime for all: connections of a reader belong to the runtime that made them.
