@@ -5,6 +5,7 @@ use protocol::{
     RoleRecord, TenantRecord, compose_key,
 };
 
+use super::names::Names;
 use crate::change::{Batch, RowId};
 use crate::model::{ColumnId, audit_log as log};
 use crate::value::Value;
@@ -150,7 +151,7 @@ macro_rules! with_instance {
 }
 
 /// Adds the entry of a record, if it is one to keep.
-pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch) {
+pub(super) fn apply(record: &Record, settings: &AuditSettings, names: &mut Names, batch: &mut Batch) {
     let Some(actor) = &record.actor else { return };
     let Some(entry) = entry(record).filter(|entry| settings.keeps(actor.actor_type, entry)) else {
         return;
@@ -171,6 +172,10 @@ pub(super) fn apply(record: &Record, settings: &AuditSettings, batch: &mut Batch
     }
     for (column, value) in entry.values {
         row.set(column, value);
+    }
+    if let RecordValue::ProcessInstanceCreation(value) = &record.value {
+        let names = names.of(value.process_definition_key);
+        row.set(log::DESCRIPTION, names.name.as_ref().unwrap_or(&value.bpmn_process_id));
     }
 }
 
@@ -231,13 +236,15 @@ fn entry(record: &Record) -> Option<Entry> {
         },
         RecordValue::HistoryDeletion(value) => {
             let is_process = *value.resource_type == *HistoryKind::ProcessInstance.as_str();
-            let (kind, column) = if is_process {
-                ("PROCESS_INSTANCE", log::INSTANCE_KEY)
+            // Of which definition it was, the record does not tell.
+            let (kind, column, of) = if is_process {
+                ("PROCESS_INSTANCE", log::INSTANCE_KEY, &value.process_id)
             } else {
-                ("DECISION", log::EVALUATION_KEY)
+                ("DECISION", log::EVALUATION_KEY, &value.decision_definition_id)
             };
             Entry::new(kind, "DELETE", value.resource_key)
                 .with(column, value.resource_key)
+                .with(log::DESCRIPTION, Value::non_empty(of))
                 .with(log::PROCESS_ID, Value::non_empty(&value.process_id))
                 .with(log::DECISION_ID, Value::non_empty(&value.decision_definition_id))
                 .with(log::TENANT, Value::non_empty(&value.tenant_id))
@@ -331,7 +338,9 @@ fn of_resource(record: &Record) -> Option<Entry> {
                 .with(log::PROCESS_ID, &value.bpmn_process_id)
         }
         RecordValue::Decision(value) => {
-            entry(value.decision_key, value.deployment_key, &value.tenant_id, &value.decision_name)
+            let (key, deployment) = (value.decision_key, value.deployment_key);
+            let of_decision = entry(key, deployment, &value.tenant_id, &value.decision_name);
+            Entry { entity_type: "DECISION", ..of_decision }
                 .with(log::DECISION_KEY, value.decision_key)
                 .with(log::DECISION_ID, &value.decision_id)
                 .with(log::REQUIREMENTS_KEY, value.decision_requirements_key)

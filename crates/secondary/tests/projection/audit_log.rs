@@ -1,13 +1,16 @@
 //! Who did what.
 
+use std::collections::BTreeMap;
+
 use protocol::{
-    Actor, ActorType, GroupRecord, HistoryDeletionRecord, HistoryKind, IncidentRecord, Intent, Name,
-    ProcessInstanceRecord, Record, UserTaskRecord,
+    Actor, ActorType, DecisionRecord, Document, GroupRecord, HistoryDeletionRecord, HistoryKind,
+    IncidentRecord, Intent, Key, Name, ProcessInstanceCreationRecord, ProcessInstanceRecord, Record,
+    UserTaskRecord, testing,
 };
 use secondary::model::audit_log::ENTITY;
-use secondary::{AuditCategory, AuditSettings};
+use secondary::{AuditCategory, AuditSettings, Loader, Projection, StoreError};
 
-use super::{asked, record, rows};
+use super::{asked, record, rows, rows_by};
 
 fn user() -> Actor {
     Actor { actor_type: ActorType::User, id: Some(Name::from("ann")) }
@@ -178,7 +181,7 @@ fn a_deleted_history_leaves_who_deleted_it() {
             resource_key: 9,
             resource_type: Name::from(kind.as_str()),
             process_id: Name::from("p"),
-            decision_definition_id: Name::default(),
+            decision_definition_id: Name::from("d"),
             tenant_id: Name::default_tenant(),
         };
         let deletion = Record {
@@ -189,6 +192,7 @@ fn a_deleted_history_leaves_who_deleted_it() {
         let columns = ["entityType", "batchOperationKey", "processInstanceKey", "decisionEvaluationKey"];
         assert_eq!(columns.map(|name| row.get(name).map_or("-", String::as_str)), wanted);
         assert_eq!((&*row["operationType"], &*row["entityKey"]), ("DELETE", "9"));
+        assert_eq!(row["entityDescription"], if kind == HistoryKind::ProcessInstance { "p" } else { "d" });
     }
 }
 
@@ -217,4 +221,70 @@ fn an_item_of_a_batch_operation_names_it() {
     let [row] = &rows(&ENTITY, &AuditSettings::default(), &[incident])[..] else { panic!("one") };
     assert_eq!((&*row["batchOperationKey"], &*row["batchOperationType"]), ("50", "RESOLVE_INCIDENT"));
     assert_eq!((&*row["jobKey"], &*row["entityKey"]), ("12", "40"));
+}
+
+/// Knows the model of the definition 4.
+struct Model;
+
+impl Loader for Model {
+    fn load(&mut self, key: Key) -> Result<Option<(Name, Name)>, StoreError> {
+        let file = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p" name="Order"/></definitions>"#;
+        Ok((key == 4).then(|| ("p".into(), file.into())))
+    }
+}
+
+#[test]
+fn things_are_described_by_their_names() {
+    let created = |definition: Key| ProcessInstanceCreationRecord {
+        bpmn_process_id: Name::from("p"),
+        version: 1,
+        process_definition_key: definition,
+        process_instance_key: 9,
+        variables: Document::empty(),
+        fetch_variables: Vec::new(),
+        tenant_id: Name::default_tenant(),
+        tags: Vec::new(),
+        business_id: None,
+        start_instructions: Vec::new(),
+        runtime_instructions: Vec::new(),
+    };
+    let decision = DecisionRecord {
+        decision_id: Name::from("d"),
+        decision_name: Name::from("Dish"),
+        version: 1,
+        version_tag: Name::default(),
+        decision_key: 5,
+        decision_requirements_id: Name::from("r"),
+        decision_requirements_key: 6,
+        duplicate: false,
+        tenant_id: Name::default_tenant(),
+        deployment_key: 7,
+    };
+    let records = [
+        record(1, 40, Intent::Created, created(4)),
+        record(2, 41, Intent::Created, created(5)),
+        process(3, "PROCESS"),
+        testing::variable(4, 1),
+        record(5, 5, Intent::Created, decision.clone()),
+        record(6, 5, Intent::Deleted, decision),
+        member(7, Intent::Created),
+    ];
+    let records: Vec<_> = records.into_iter().map(|record| asked(&user(), record)).collect();
+    let found = rows_by(Projection::new(Box::new(Model)), &ENTITY, &records);
+    let described = |row: &BTreeMap<&'static str, String>| {
+        let of = |name: &str| row.get(name).map_or("-", String::as_str);
+        [of("operationType"), of("entityType"), of("entityDescription")].join(" ")
+    };
+    assert_eq!(
+        found.iter().map(described).collect::<Vec<_>>(),
+        [
+            "CREATE PROCESS_INSTANCE Order",
+            "CREATE PROCESS_INSTANCE p",
+            "CANCEL PROCESS_INSTANCE -",
+            "CREATE VARIABLE a",
+            "CREATE DECISION Dish",
+            "DELETE DECISION Dish",
+            "CREATE GROUP Group",
+        ]
+    );
 }
