@@ -15,6 +15,8 @@ mod indexes;
 #[path = "../stores/model.rs"]
 mod model;
 mod open_tasks;
+#[path = "../stores/relations.rs"]
+mod relations;
 #[path = "../stores/replays.rs"]
 mod replays;
 #[path = "../stores/retention.rs"]
@@ -40,6 +42,7 @@ type Test = (&'static str, fn(&Server));
 
 const TESTS: &[Test] = &[
     ("suite", |server| suite::run(&Store::new(server, "suite"), 300)),
+    ("relations_may_be_many", relations_may_be_many),
     ("few_open_tasks_are_found_by_an_index", open_tasks::few_open_tasks_are_found_by_an_index),
     ("slow_queries_end", values::slow_queries_end),
     ("texts_that_it_does_not_take", values::texts_that_it_does_not_take),
@@ -102,6 +105,14 @@ impl suite::Store for Store {
     fn cleaner(&self) -> Box<dyn Cleaner> {
         Box::new(PostgresCleaner::new(self.0.clone()))
     }
+}
+
+fn relations_may_be_many(server: &Server) {
+    let store = Store::new(server, "relations");
+    store.open().unwrap();
+    let numbers = format!("generate_series(1, {}) AS numbers(n)", relations::VARIABLES);
+    sql(server, &format!("SET search_path TO relations; {}", relations::statements(&numbers)));
+    relations::run(&store);
 }
 
 /// Somebody else's connection.

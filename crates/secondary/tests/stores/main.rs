@@ -7,6 +7,7 @@ mod counts;
 mod indexes;
 mod model;
 mod power;
+mod relations;
 mod replays;
 mod retention;
 mod suite;
@@ -55,6 +56,20 @@ fn a_query_that_takes_too_long_is_stopped() {
     store.0.query_timeout = std::time::Duration::ZERO;
     let error = suite::block_on(store.reader().search(suite::everything())).unwrap_err();
     assert!(matches!(error, secondary::StoreError::TooSlow(_)), "{error}");
+}
+
+#[test]
+fn relations_may_be_many() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sqlite::in_directory(directory.path());
+    store.writer().open().unwrap();
+    let numbers = format!(
+        "(WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers)",
+        relations::VARIABLES
+    );
+    let connection = rusqlite::Connection::open(&store.0.path).unwrap();
+    connection.execute_batch(&relations::statements(&numbers)).unwrap();
+    relations::run(&store);
 }
 
 #[test]
