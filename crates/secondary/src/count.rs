@@ -6,6 +6,7 @@ use protocol::{Name, PartitionId};
 use crate::change::{Batch, RowId};
 use crate::model::{ColumnId, Entity, EntityId, element_count as count, element_instance as element};
 use crate::query::Row;
+use crate::recent::Recent;
 use crate::value::Value;
 
 /// Who removes rows counts as this partition; real ones begin at 1.
@@ -28,8 +29,17 @@ pub(crate) struct Place {
     pub tenant_id: Value,
 }
 
+/// The rows that elements were counted in lately, by partition, definition and element.
+pub(crate) type Counted = Recent<(PartitionId, i64, Name)>;
+
 /// Counts instances of an element that have ended in this state; others are not counted.
-pub(crate) fn add(partition: PartitionId, place: Place, state: &str, amount: i64, batch: &mut Batch) {
+pub(crate) fn add(
+    counted: &mut Counted,
+    partition: PartitionId,
+    place: Place,
+    (state, amount): (&str, i64),
+    batch: &mut Batch,
+) {
     let column = match state {
         "COMPLETED" => count::COMPLETED,
         "TERMINATED" => count::TERMINATED,
@@ -38,7 +48,10 @@ pub(crate) fn add(partition: PartitionId, place: Place, state: &str, amount: i64
     let (Some(definition), Some(element)) = (place.definition_key.integer(), place.element_id.text()) else {
         return;
     };
-    let id = Name::from(format!("{partition}-{definition}-{element}"));
+    let id = counted.id(
+        |(of, key, name)| *key == definition && *name == *element && *of == partition,
+        || ((partition, definition, element.clone()), format!("{partition}-{definition}-{element}")),
+    );
     batch
         .insert(&count::ENTITY, RowId::Text(id))
         .set(count::DEFINITION_KEY, place.definition_key)
@@ -50,7 +63,7 @@ pub(crate) fn add(partition: PartitionId, place: Place, state: &str, amount: i64
 
 /// Takes rows that are gone, with the columns of [`counted`], from the counts.
 pub(crate) fn removed(rows: Vec<Row>) -> Batch {
-    let mut batch = Batch::default();
+    let (mut batch, mut counted) = (Batch::default(), Counted::default());
     for row in rows {
         let Ok([definition_key, element_id, process_id, tenant_id, state]) = <[Value; 5]>::try_from(row)
         else {
@@ -58,7 +71,7 @@ pub(crate) fn removed(rows: Vec<Row>) -> Batch {
         };
         let Value::Text(state) = state else { continue };
         let place = Place { definition_key, element_id, process_id, tenant_id };
-        add(REMOVED, place, &state, -1, &mut batch);
+        add(&mut counted, REMOVED, place, (&state, -1), &mut batch);
     }
     batch
 }

@@ -16,6 +16,7 @@ mod postgres;
 mod progress;
 mod projection;
 mod query;
+mod recent;
 mod replay;
 mod sql;
 mod sqlite;

@@ -4,16 +4,22 @@ use protocol::{Intent, Name, ProcessInstanceRecord, Record};
 
 use super::names::Names;
 use crate::change::{Batch, Change, RowId};
-use crate::count::{self, Place};
+use crate::count::{self, Counted, Place};
 use crate::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
 use crate::value::Value;
 
-pub(super) fn apply(record: &Record, value: &ProcessInstanceRecord, names: &mut Names, batch: &mut Batch) {
+pub(super) fn apply(
+    record: &Record,
+    value: &ProcessInstanceRecord,
+    names: &mut Names,
+    counted: &mut Counted,
+    batch: &mut Batch,
+) {
     match &*value.bpmn_element_type {
         "PROCESS" => apply_to_instance(record, value, names, batch),
         "SEQUENCE_FLOW" if record.intent == Intent::SequenceFlowTaken => sequence_flow(value, batch),
         "SEQUENCE_FLOW" => {}
-        _ => apply_to_element(record, value, names, batch),
+        _ => apply_to_element(record, value, names, counted, batch),
     }
 }
 
@@ -64,7 +70,13 @@ fn end(row: &mut Change, state: u8, name: &str, end: u8, record: &Record) {
     row.set(state, name).set(end, record.timestamp_ms);
 }
 
-fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut Names, batch: &mut Batch) {
+fn apply_to_element(
+    record: &Record,
+    value: &ProcessInstanceRecord,
+    names: &mut Names,
+    counted: &mut Counted,
+    batch: &mut Batch,
+) {
     let id = RowId::Key(record.key);
     let entity = &element::ENTITY;
     match record.intent {
@@ -87,11 +99,11 @@ fn apply_to_element(record: &Record, value: &ProcessInstanceRecord, names: &mut 
         }
         Intent::ElementCompleted => {
             end(batch.update(entity, id), element::STATE, "COMPLETED", element::END, record);
-            count::add(record.partition_id, place(value), "COMPLETED", 1, batch);
+            count::add(counted, record.partition_id, place(value), ("COMPLETED", 1), batch);
         }
         Intent::ElementTerminated => {
             end(batch.update(entity, id), element::STATE, "TERMINATED", element::END, record);
-            count::add(record.partition_id, place(value), "TERMINATED", 1, batch);
+            count::add(counted, record.partition_id, place(value), ("TERMINATED", 1), batch);
         }
         Intent::ElementMigrated => {
             let names = names.of(value.process_definition_key);

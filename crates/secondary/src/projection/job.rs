@@ -4,47 +4,42 @@ use protocol::{Intent, JobRecord, Name, PartitionId, Record};
 
 use crate::change::{Batch, Change, RowId};
 use crate::model::{ColumnId, job, job_metric as metric};
+use crate::recent::Recent;
 use crate::value::Value;
 
 /// Jobs are counted by the minute.
 const METRIC_MS: i64 = 60_000;
 
-/// The row that a job was counted in last: the next one most often belongs there, too.
-#[derive(Default)]
-pub(super) struct Counted {
+/// What the identity of a count is made of.
+pub(super) struct Parts {
     partition: PartitionId,
     minute: i64,
     job_type: Name,
     worker: Name,
     tenant: Name,
-    id: Name,
 }
 
-impl Counted {
-    /// The identity of the row in which a job is counted.
-    fn row(&mut self, record: &Record, value: &JobRecord, minute: i64) -> Name {
-        let partition = record.partition_id;
-        if self.minute != minute
-            || self.job_type != value.job_type
-            || self.worker != value.worker
-            || self.tenant != value.tenant_id
-            || self.partition != partition
-        {
-            let (kind, worker, tenant) = (&value.job_type, &value.worker, &value.tenant_id);
-            // Lengths keep apart what would look the same.
-            let (kind_length, worker_length) = (kind.len(), worker.len());
-            let id = format!("{partition}-{minute}-{kind_length}-{kind}-{worker_length}-{worker}-{tenant}");
-            *self = Self {
-                partition,
-                minute,
-                job_type: kind.clone(),
-                worker: worker.clone(),
-                tenant: tenant.clone(),
-                id: Name::from(id),
-            };
-        }
-        self.id.clone()
-    }
+/// The rows that jobs were counted in lately.
+pub(super) type Counted = Recent<Parts>;
+
+/// The identity of the row in which a job is counted.
+fn counted_in(counted: &mut Counted, record: &Record, value: &JobRecord, minute: i64) -> Name {
+    let partition = record.partition_id;
+    let (job_type, worker, tenant) = (&value.job_type, &value.worker, &value.tenant_id);
+    let is_it = |parts: &Parts| {
+        parts.minute == minute
+            && parts.job_type == *job_type
+            && parts.worker == *worker
+            && parts.tenant == *tenant
+            && parts.partition == partition
+    };
+    counted.id(is_it, || {
+        // Lengths keep apart what would look the same.
+        let (type_length, worker_length) = (job_type.len(), worker.len());
+        let id = format!("{partition}-{minute}-{type_length}-{job_type}-{worker_length}-{worker}-{tenant}");
+        let [job_type, worker, tenant] = [job_type, worker, tenant].map(Name::clone);
+        (Parts { partition, minute, job_type, worker, tenant }, id)
+    })
 }
 
 pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut Batch) {
@@ -134,7 +129,7 @@ fn count(
 ) {
     let minute = record.timestamp_ms - record.timestamp_ms.rem_euclid(METRIC_MS);
     batch
-        .insert(&metric::ENTITY, RowId::Text(counted.row(record, value, minute)))
+        .insert(&metric::ENTITY, RowId::Text(counted_in(counted, record, value, minute)))
         .set(metric::TIME, minute)
         .set(metric::TYPE, &value.job_type)
         .set(metric::WORKER, &value.worker)

@@ -24,6 +24,7 @@ pub use audit_log::{AuditCategory, AuditSettings};
 pub use names::{Loader, Names};
 
 use crate::change::Batch;
+use crate::count::Counted;
 use crate::store::StoreError;
 
 /// Turns records into changes.
@@ -31,6 +32,7 @@ pub struct Projection {
     names: Names,
     audit: AuditSettings,
     counted: job::Counted,
+    ended: Counted,
     usage: Usage,
 }
 
@@ -41,6 +43,7 @@ impl Projection {
             names: Names::new(loader),
             audit: AuditSettings::default(),
             counted: job::Counted::default(),
+            ended: Counted::default(),
             usage: Usage::every(Usage::INTERVAL),
         }
     }
@@ -65,10 +68,12 @@ impl Projection {
 
     /// Adds what a record changes. Records come in their order, and perhaps again.
     pub fn apply(&mut self, record: &Record, batch: &mut Batch) {
-        audit_log::apply(record, &self.audit, batch);
+        audit_log::apply(record, &self.audit, &mut self.names, batch);
         self.usage.apply(record, batch);
         match &record.value {
-            RecordValue::ProcessInstance(value) => element::apply(record, value, &mut self.names, batch),
+            RecordValue::ProcessInstance(value) => {
+                element::apply(record, value, &mut self.names, &mut self.ended, batch);
+            }
             RecordValue::Variable(value) => variable::apply(record, value, batch),
             RecordValue::Job(value) => job::apply(record, value, &mut self.counted, batch),
             RecordValue::Incident(value) => incident::apply(record, value, batch),

@@ -11,21 +11,20 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::change::{Batch, RowId};
 use crate::model::{ColumnId, usage_assignee as assignee, usage_metric as usage};
+use crate::recent::Recent;
 
 /// Counts.
 pub(super) struct Usage {
     interval_ms: i64,
-    last: Counted,
+    counted: Recent<Parts>,
 }
 
-/// The row that something was counted in last: what comes next most often belongs there, too.
-#[derive(Default)]
-struct Counted {
+/// What the identity of a count is made of.
+struct Parts {
     partition: PartitionId,
     time: i64,
     column: ColumnId,
     tenant: Name,
-    id: Name,
 }
 
 impl Usage {
@@ -35,7 +34,7 @@ impl Usage {
     /// Counts by intervals of this length, which begin at its multiples since 1970.
     pub fn every(interval: Duration) -> Self {
         let interval_ms = i64::try_from(interval.as_millis()).unwrap_or(i64::MAX).max(1);
-        Self { interval_ms, last: Counted::default() }
+        Self { interval_ms, counted: Recent::default() }
     }
 
     /// Adds what a record counts for.
@@ -64,19 +63,19 @@ impl Usage {
 
     fn count(&mut self, record: &Record, column: ColumnId, tenant: &Name, amount: i64, batch: &mut Batch) {
         let (time, partition) = (self.interval(record), record.partition_id);
-        let last = &self.last;
-        if last.time != time
-            || last.column != column
-            || last.tenant != *tenant
-            || last.partition != partition
-            || last.id.is_empty()
-        {
+        let is_it = |parts: &Parts| {
+            parts.time == time
+                && parts.column == column
+                && parts.tenant == *tenant
+                && parts.partition == partition
+        };
+        let id = self.counted.id(is_it, || {
             let kind = if column == usage::PROCESS_INSTANCES { "i" } else { "d" };
-            let id = Name::from(format!("{partition}-{time}-{kind}-{tenant}"));
-            self.last = Counted { partition, time, column, tenant: tenant.clone(), id };
-        }
+            let id = format!("{partition}-{time}-{kind}-{tenant}");
+            (Parts { partition, time, column, tenant: tenant.clone() }, id)
+        });
         batch
-            .insert(&usage::ENTITY, RowId::Text(self.last.id.clone()))
+            .insert(&usage::ENTITY, RowId::Text(id))
             .set(usage::TIME, time)
             .set(usage::TENANT, tenant)
             .add(column, amount);
