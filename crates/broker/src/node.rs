@@ -118,28 +118,33 @@ pub struct Node {
     former_exporters: Mutex<Vec<String>>,
 }
 
+/// Opens the state of the partition.
+async fn open_engine(options: &Options) -> Result<Engine, StartError> {
+    let directory = options.data_dir.join("state");
+    std::fs::create_dir_all(&directory)
+        .map_err(|source| StartError::DataDir { path: options.data_dir.clone(), source })?;
+    let store_options = state::Options {
+        page_cache_bytes: options.state.page_cache_bytes,
+        clean_cache_bytes: options.state.value_cache_bytes,
+    };
+    let path = directory.join("partition-1.redb");
+    let opened = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
+    let store = opened.map_err(|error| std::io::Error::other(error.to_string()))??;
+    let engine_options = engine::Options {
+        partition_id: FIRST_PARTITION,
+        max_delivery_bytes: options.max_message_bytes,
+        bpmn: options.bpmn.clone(),
+        dmn: options.dmn.clone(),
+        records: options.export.is_enabled(),
+        ..engine::Options::default()
+    };
+    Ok(Engine::open(&store, engine_options)?)
+}
+
 impl Node {
     /// Opens the data directory, replays the log, and serves.
     pub async fn start(options: Options) -> Result<Arc<Self>, StartError> {
-        let state_dir = options.data_dir.join("state");
-        std::fs::create_dir_all(&state_dir)
-            .map_err(|source| StartError::DataDir { path: options.data_dir.clone(), source })?;
-        let store_options = state::Options {
-            page_cache_bytes: options.state.page_cache_bytes,
-            clean_cache_bytes: options.state.value_cache_bytes,
-        };
-        let path = state_dir.join("partition-1.redb");
-        let opened = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
-        let store = opened.map_err(|error| std::io::Error::other(error.to_string()))??;
-        let engine_options = engine::Options {
-            partition_id: FIRST_PARTITION,
-            max_delivery_bytes: options.max_message_bytes,
-            bpmn: options.bpmn.clone(),
-            dmn: options.dmn.clone(),
-            records: options.export.is_enabled(),
-            ..engine::Options::default()
-        };
-        let engine = Engine::open(&store, engine_options)?;
+        let engine = open_engine(&options).await?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let shared = Arc::new(Shared {

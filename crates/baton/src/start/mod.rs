@@ -11,6 +11,7 @@ mod history;
 mod identity;
 mod node;
 mod options;
+mod ports;
 mod ready;
 mod signals;
 mod storage;
@@ -31,6 +32,7 @@ use crate::cli::Start;
 use crate::config::{self, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
+use ports::Ports;
 pub(crate) use ready::ReadyLine;
 
 /// How long threads that are busy may take once everything is stopped.
@@ -94,16 +96,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         .map_err(|error| Failure::new(format!("documents cannot be kept: {error}")))?;
     let traces = options::traces(config)
         .map_err(|error| Failure::usage(format!("the configuration is wrong: tracing.endpoint: {error}")))?;
-    let rest = bind("rest", config.rest.listen.as_str()).await?;
-    let grpc = bind("grpc", config.grpc.listen.as_str()).await?;
-    let operations = bind("management", config.management.listen.as_str()).await?;
-    let ready = ReadyLine {
-        rest: address_of(&rest)?,
-        grpc: address_of(&grpc)?,
-        management: address_of(&operations)?,
-        data: config.data.directory.display().to_string(),
-        milliseconds: 0,
-    };
+    let ports = Ports::bind(config).await?;
+    let ready = ports.ready_line(config)?;
 
     let management_stop = CancellationToken::new();
     let tls_of_rest = access::tls(config.tls_of_rest(), "rest.tls", b"http/1.1", &management_stop)?;
@@ -111,11 +105,11 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
     let gate = management.gate.clone();
     let management = Management { tls, ..management };
-    let grpc_port = grpc.local_addr().map_err(Failure::new)?.port();
+    let grpc_port = ports.grpc.local_addr().map_err(Failure::new)?.port();
     let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
     let management =
-        tokio::spawn(gateway::management::serve(operations, management, management_stop.clone()));
+        tokio::spawn(gateway::management::serve(ports.management, management, management_stop.clone()));
     let (exporter, storage, cleaner) = storage::open(config)
         .map_or((None, None, None), |one| (Some(one.exporter), Some(one.storage), Some(one.cleaner)));
     let forgetting = storage.as_ref().zip(cleaner).map(|(storage, cleaner)| {
@@ -137,22 +131,14 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let gateways_stop = CancellationToken::new();
     let tells_positions = storage.is_some();
     let gateways = start_gateways(
-        rest,
-        grpc,
+        ports.rest,
+        ports.grpc,
         options::rest(config, documents, storage, access.clone(), tls_of_rest, hasher, traces.clone()),
         options::grpc(config, access, tls_of_grpc, traces.clone(), tells_positions),
         broker,
         &gateways_stop,
     );
-    let milliseconds = began.elapsed().as_millis();
-    println!("{}", ReadyLine { milliseconds, ..ready.clone() });
-    tracing::info!(
-        rest = ready.rest,
-        grpc = ready.grpc,
-        management = ready.management,
-        milliseconds,
-        "ready"
-    );
+    ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.tell();
 
     stop.cancelled().await;
     tracing::info!("stopping: no new requests are taken");
@@ -193,20 +179,4 @@ fn start_gateways(
         Ok(())
     });
     [rest, grpc]
-}
-
-async fn bind(section: &str, address: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let failure = Failure::new(format!("cannot listen on {address} ({section}.listen): {error}"));
-        match error.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                failure.hint(format!("another server has this port; choose one with --{section} HOST:PORT"))
-            }
-            _ => failure.hint(format!("choose another address with --{section} HOST:PORT")),
-        }
-    })
-}
-
-fn address_of(listener: &TcpListener) -> Result<String, Failure> {
-    listener.local_addr().map(|address| address.to_string()).map_err(Failure::new)
 }

@@ -15,6 +15,15 @@ pub(crate) struct ReadyLine {
     pub(crate) milliseconds: u128,
 }
 
+impl ReadyLine {
+    /// Prints it, and logs it.
+    pub(super) fn tell(&self) {
+        println!("{self}");
+        let Self { rest, grpc, management, milliseconds, .. } = self;
+        tracing::info!(rest, grpc, management, milliseconds, "ready");
+    }
+}
+
 impl fmt::Display for ReadyLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rest, grpc, management, data, milliseconds } = self;

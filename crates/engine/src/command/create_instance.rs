@@ -2,11 +2,12 @@
 
 use bpmn::graph::PROCESS;
 use protocol::{
-    CreateInstance, CreationRuntimeInstructionRecord, Intent, Name, ProcessInstanceCreationRecord, Rejection,
-    Response, StartInstructionRecord,
+    CreateInstance, CreationRuntimeInstructionRecord, Intent, Key, Name, ProcessInstanceCreationRecord,
+    Rejection, Response, StartInstructionRecord,
 };
 
 use crate::activation::{Place, Target, activatable, explain};
+use crate::entity::Definition;
 use crate::failure::Failure;
 use crate::instance::created;
 use crate::work::Work;
@@ -53,6 +54,29 @@ impl Work<'_> {
         }
         let response =
             create.await_result.is_none().then(|| Response::InstanceCreated(created(&instance, key)));
+        self.emit_creation(create, definition_key, &definition, key);
+        if starts.is_empty() {
+            self.start_instance(key, instance, create.variables.clone(), None)?;
+            return Ok(response);
+        }
+        self.blame(key);
+        if let Some(at) = self.open_instance(key, instance, &create.variables)? {
+            self.enter_scope(&at).map_err(|failure| explain(failure, &intention))?;
+        }
+        for element in starts {
+            let target = Target { element, place: Place::New, variables: &[] };
+            self.activate_inside(key, &target).map_err(|failure| explain(failure, &intention))?;
+        }
+        Ok(response)
+    }
+
+    fn emit_creation(
+        &mut self,
+        create: &CreateInstance,
+        definition_key: Key,
+        definition: &Definition,
+        key: Key,
+    ) {
         let creation_key = self.next_key();
         self.emit(creation_key, Intent::Created, |_| ProcessInstanceCreationRecord {
             bpmn_process_id: definition.process_id.clone(),
@@ -78,19 +102,6 @@ impl Work<'_> {
                 }
             }),
         });
-        if starts.is_empty() {
-            self.start_instance(key, instance, create.variables.clone(), None)?;
-            return Ok(response);
-        }
-        self.blame(key);
-        if let Some(at) = self.open_instance(key, instance, &create.variables)? {
-            self.enter_scope(&at).map_err(|failure| explain(failure, &intention))?;
-        }
-        for element in starts {
-            let target = Target { element, place: Place::New, variables: &[] };
-            self.activate_inside(key, &target).map_err(|failure| explain(failure, &intention))?;
-        }
-        Ok(response)
     }
 }
 

@@ -1,0 +1,51 @@
+//! The ports of the server. All are taken before anything else is opened, so that a second server does no harm.
+
+use tokio::net::TcpListener;
+
+use super::ReadyLine;
+use crate::config::Config;
+use crate::failure::Failure;
+
+/// Where the server listens.
+pub(super) struct Ports {
+    pub(super) rest: TcpListener,
+    pub(super) grpc: TcpListener,
+    pub(super) management: TcpListener,
+}
+
+impl Ports {
+    pub(super) async fn bind(config: &Config) -> Result<Self, Failure> {
+        Ok(Self {
+            rest: bind("rest", config.rest.listen.as_str()).await?,
+            grpc: bind("grpc", config.grpc.listen.as_str()).await?,
+            management: bind("management", config.management.listen.as_str()).await?,
+        })
+    }
+
+    /// What the server says once it is ready; how long that took is not known yet.
+    pub(super) fn ready_line(&self, config: &Config) -> Result<ReadyLine, Failure> {
+        Ok(ReadyLine {
+            rest: address_of(&self.rest)?,
+            grpc: address_of(&self.grpc)?,
+            management: address_of(&self.management)?,
+            data: config.data.directory.display().to_string(),
+            milliseconds: 0,
+        })
+    }
+}
+
+async fn bind(section: &str, address: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let failure = Failure::new(format!("cannot listen on {address} ({section}.listen): {error}"));
+        match error.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                failure.hint(format!("another server has this port; choose one with --{section} HOST:PORT"))
+            }
+            _ => failure.hint(format!("choose another address with --{section} HOST:PORT")),
+        }
+    })
+}
+
+fn address_of(listener: &TcpListener) -> Result<String, Failure> {
+    listener.local_addr().map(|address| address.to_string()).map_err(Failure::new)
+}
