@@ -250,6 +250,11 @@ async fn everything_is_found_until_it_is_removed(node: &Node) {
         ("message-subscriptions", json!({ "messageName": "paid", "correlationKey": "A-1" }), 1),
         ("process-definitions", json!({}), 5),
         ("decision-definitions", json!({ "decisionDefinitionId": "discount" }), 1),
+        (
+            "decision-definitions",
+            json!({ "decisionRequirementsName": "Rules", "decisionRequirementsVersion": 1 }),
+            1,
+        ),
         ("decision-requirements", json!({}), 1),
         ("decision-instances", json!({ "decisionDefinitionId": "discount" }), 1),
     ] {

@@ -37,7 +37,7 @@ impl Work<'_> {
             if self.latest(DefinitionKind::Decision, &tenant, &decision.id)? != Some(*decision_key) {
                 return Ok(None);
             }
-            deployment.add_decision(&decision, *decision_key, &graph.id, true);
+            deployment.add_decision(&decision, *decision_key, &graph, true);
         }
         Ok(Some(key))
     }
@@ -89,8 +89,8 @@ impl Work<'_> {
         deployment.add_requirements(&graph, key, false);
         self.emit(key, Intent::Created, |_| requirements_record(&graph, key));
         for (decision_key, decision) in decisions {
-            deployment.add_decision(&decision, decision_key, &graph.id, false);
-            self.emit(decision_key, Intent::Created, |_| decision_record(&decision, decision_key, &graph.id));
+            deployment.add_decision(&decision, decision_key, &graph, false);
+            self.emit(decision_key, Intent::Created, |_| decision_record(&decision, decision_key, &graph));
             self.tables.decisions.insert(decision_key, decision);
         }
         self.definitions.keep_decisions(key, model, graph.bytes());
@@ -104,9 +104,7 @@ impl Work<'_> {
         for decision_key in &graph.decisions {
             let Some(decision) = self.tables.decisions.get(decision_key)? else { continue };
             self.unregister(&entry_of(&decision), decision.version);
-            self.emit(*decision_key, Intent::Deleted, |_| {
-                decision_record(&decision, *decision_key, &graph.id)
-            });
+            self.emit(*decision_key, Intent::Deleted, |_| decision_record(&decision, *decision_key, graph));
             self.tables.decisions.delete(decision_key);
         }
         let entry = Entry {

@@ -83,18 +83,24 @@ impl Deployment {
     }
 
     /// Adds a decision, new or known already.
-    pub fn add_decision(&mut self, decision: &Decision, key: Key, graph_id: &Name, duplicate: bool) {
+    pub fn add_decision(
+        &mut self,
+        decision: &Decision,
+        key: Key,
+        graph: &DecisionRequirements,
+        duplicate: bool,
+    ) {
         self.created.decisions.push(DeployedDecision {
             id: decision.id.clone(),
             name: decision.name.clone(),
             version: decision.version,
             key,
-            requirements_id: graph_id.clone(),
+            requirements_id: graph.id.clone(),
             requirements_key: decision.requirements_key,
             tenant_id: decision.tenant_id.clone(),
         });
         if self.wants_records {
-            let record = decision_record(decision, key, graph_id);
+            let record = decision_record(decision, key, graph);
             self.record.decisions_metadata.push(DecisionRecord { duplicate, ..record });
         }
     }
@@ -154,18 +160,20 @@ pub(crate) fn requirements_record(graph: &DecisionRequirements, key: Key) -> Dec
 }
 
 /// A decision as records show it.
-pub(crate) fn decision_record(decision: &Decision, key: Key, graph_id: &Name) -> DecisionRecord {
+pub(crate) fn decision_record(decision: &Decision, key: Key, graph: &DecisionRequirements) -> DecisionRecord {
     DecisionRecord {
         decision_id: decision.id.clone(),
         decision_name: decision.name.clone(),
         version: decision.version,
         version_tag: decision.version_tag.clone().unwrap_or_default(),
         decision_key: key,
-        decision_requirements_id: graph_id.clone(),
+        decision_requirements_id: graph.id.clone(),
         decision_requirements_key: decision.requirements_key,
         duplicate: false,
         tenant_id: decision.tenant_id.clone(),
         deployment_key: decision.deployment_key,
+        decision_requirements_name: Some(graph.name.clone()),
+        decision_requirements_version: Some(graph.version),
     }
 }
 

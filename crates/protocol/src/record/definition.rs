@@ -18,6 +18,8 @@ records! {
         0 decision_id: Name, 1 decision_name: Name, 2 version: u32, 3 version_tag: Name, 4 decision_key: Key,
         5 decision_requirements_id: Name, 6 decision_requirements_key: Key, 7 duplicate: bool, 8 tenant_id: Name,
         9 deployment_key: Key,
+        // Not exported, as in the compatible system: for those who keep definitions to be found.
+        10 #[serde(skip)] decision_requirements_name: Option<Name>, 11 #[serde(skip)] decision_requirements_version: Option<u32>,
     }
     /// A form.
     FormRecord {

@@ -42,6 +42,8 @@ pub(super) fn decision(record: &Record, value: &DecisionRecord, batch: &mut Batc
                 .set(decision::DECISION_ID, &value.decision_id)
                 .set(decision::REQUIREMENTS_ID, &value.decision_requirements_id)
                 .set(decision::REQUIREMENTS_KEY, value.decision_requirements_key)
+                .set(decision::REQUIREMENTS_NAME, value.decision_requirements_name.as_ref())
+                .set(decision::REQUIREMENTS_VERSION, value.decision_requirements_version)
                 .set(decision::NAME, &value.decision_name)
                 .set(decision::TENANT, &value.tenant_id)
                 .set(decision::VERSION, value.version);

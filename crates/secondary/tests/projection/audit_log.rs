@@ -259,6 +259,8 @@ fn things_are_described_by_their_names() {
         duplicate: false,
         tenant_id: Name::default_tenant(),
         deployment_key: 7,
+        decision_requirements_name: None,
+        decision_requirements_version: None,
     };
     let records = [
         record(1, 40, Intent::Created, created(4)),
