@@ -1,6 +1,7 @@
 //! Reading: a few connections that see what was committed, beside the writer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use futures::future::BoxFuture;
@@ -24,32 +25,47 @@ pub struct SqliteReader(Arc<Shared>);
 struct Shared {
     options: SqliteOptions,
     idle: Mutex<Vec<Connection>>,
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
+}
+
+/// Tells the thread that works on a query when nobody waits for it any more.
+#[derive(Default)]
+struct Waiting(Arc<AtomicBool>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl SqliteReader {
     /// A reader; the file may not exist yet.
     pub fn new(options: SqliteOptions) -> Self {
-        let permits = Semaphore::new(options.readers);
+        let permits = Arc::new(Semaphore::new(options.readers));
         Self(Arc::new(Shared { options, idle: Mutex::new(Vec::new()), permits }))
     }
 
-    /// Runs a query on a thread that may block. It ends when its time is over.
+    /// Runs a query on a thread that may block. It ends when its time is over, or when whoever asked has gone.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.0);
         let timeout = shared.options.query_timeout;
-        let permit = tokio::time::timeout(timeout, self.0.permits.acquire()).await;
-        let _permit = permit
+        let permit = tokio::time::timeout(timeout, Arc::clone(&shared.permits).acquire_owned()).await;
+        let permit = permit
             .map_err(|_| StoreError::too_busy(timeout))?
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let waiting = Waiting::default();
+        let has_gone = Arc::clone(&waiting.0);
         let outcome = tokio::task::spawn_blocking(move || {
+            // As long as the thread works, whether or not anybody waits.
+            let _permit = permit;
             let idle = shared.idle.lock().pop();
             let mut connection = idle.map_or_else(|| shared.options.connect_to_read(), Ok)?;
             let deadline = Instant::now() + shared.options.query_timeout;
-            connection.progress_handler(STEPS, Some(move || Instant::now() > deadline)).map_err(failed)?;
+            let is_over = move || has_gone.load(Ordering::Relaxed) || Instant::now() > deadline;
+            connection.progress_handler(STEPS, Some(is_over)).map_err(failed)?;
             let result = work(&connection);
             connection.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
             shared.idle.lock().push(connection);
@@ -111,6 +127,9 @@ pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
     use protocol::{Name, Operand, Test};
 
     use super::*;
@@ -146,6 +165,33 @@ mod tests {
             connection.prepare(&format!("EXPLAIN QUERY PLAN {}", query.text)).expect("a plan");
         let rows = statement.query_map(params_from_iter(&query.values), |row| row.get::<_, String>(3));
         rows.expect("rows").collect::<Result<Vec<_>, _>>().expect("texts").join("; ")
+    }
+
+    #[tokio::test]
+    async fn a_query_ends_when_nobody_waits_for_it_and_counts_until_then() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("a.sqlite");
+        Connection::open(&file).and_then(|it| it.execute_batch("CREATE TABLE t (x)")).expect("a file");
+        let patience = Duration::from_secs(60);
+        let options = SqliteOptions { readers: 1, query_timeout: patience, ..SqliteOptions::new(&file) };
+        let reader = SqliteReader::new(options);
+        let (to_thread, from_test) = mpsc::channel();
+        let (to_test, from_thread) = mpsc::channel();
+        let work = reader.run(move |connection| {
+            let endless =
+                "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c";
+            let counted = connection.query_row(endless, [], |row| row.get::<_, i64>(0)).map_err(failed);
+            to_test.send(counted).ok();
+            from_test.recv_timeout(patience).ok();
+            Ok(())
+        });
+        assert!(tokio::time::timeout(Duration::from_millis(100), work).await.is_err(), "it has an end");
+        let ended = from_thread.recv_timeout(patience / 2).expect("it goes on");
+        assert!(matches!(ended, Err(StoreError::TooSlow(_))), "{ended:?}");
+        assert_eq!(reader.0.permits.available_permits(), 0, "its thread is still at work");
+        to_thread.send(()).expect("the thread");
+        let next = tokio::time::timeout(patience, reader.run(|_| Ok(7))).await;
+        assert_eq!(next.expect("a place").expect("an answer"), 7);
     }
 
     #[test]
