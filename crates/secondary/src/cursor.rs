@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use protocol::Name;
 use serde_json::Value as Json;
 
-use crate::model::{Entity, Kind};
+use crate::model::{ColumnId, Entity, Kind, ORDER_CHARS};
 use crate::query::{Row, Sort};
 use crate::value::Value;
 
@@ -18,6 +18,7 @@ pub fn encode(entity: &Entity, sort: &[Sort], row: &Row) -> String {
     parts.extend(columns(sort).map(|column| match &row[column] {
         Value::Null => Json::Null,
         Value::Integer(number) => Json::from(*number),
+        Value::Text(text) if entity.is_cut(column as ColumnId) => Json::from(beginning(text)),
         Value::Text(text) => Json::from(text.as_str()),
     }));
     BASE64.encode(Json::from(parts).to_string())
@@ -48,6 +49,11 @@ fn value_of(value: &Json, kind: Kind) -> Option<Value> {
         Json::String(text) if !kind.is_integer() => Some(Value::Text(Name::from(text.as_str()))),
         _ => None,
     }
+}
+
+/// As much of a long text as orders look at.
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(ORDER_CHARS).map_or(text, |(end, _)| &text[..end])
 }
 
 /// The sort columns, then the identity.

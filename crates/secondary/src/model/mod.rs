@@ -93,6 +93,9 @@ pub enum IndexScope {
 
 /// Characters of a long text that are in an index.
 pub const CUT_CHARS: usize = 64;
+/// Characters of a long text that say where it comes in an order, so that a cursor can hold them. Lists that cut such texts
+/// leave as many.
+pub const ORDER_CHARS: usize = VALUE_CHARS_MAX + 1;
 
 impl Entity {
     /// The entity of an ID.

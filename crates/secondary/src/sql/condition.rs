@@ -3,7 +3,7 @@
 use protocol::{Name, Operand, Test};
 
 use super::Query;
-use crate::model::{CUT_CHARS, ColumnId, Entity, Kind};
+use crate::model::{CUT_CHARS, ColumnId, Entity, Kind, ORDER_CHARS};
 use crate::query::{Filter, Latest, Related, Sort};
 use crate::value::Value;
 
@@ -22,6 +22,14 @@ impl Query<'_> {
     pub(super) fn column(&mut self, scope: Scope, column: ColumnId) -> &mut Self {
         self.push("t").push(&scope.depth.to_string()).push(".");
         self.name(scope.entity.columns[column as usize].name)
+    }
+
+    /// What a column is ordered by.
+    pub(super) fn place(&mut self, scope: Scope, column: ColumnId) -> &mut Self {
+        if !scope.entity.is_cut(column) {
+            return self.column(scope, column);
+        }
+        self.push("SUBSTR(").column(scope, column).push(",1,").push(&ORDER_CHARS.to_string()).push(")")
     }
 
     /// A filter. Nests as deeply as the filter, which is built here and has a fixed depth.
@@ -291,7 +299,7 @@ impl Query<'_> {
             && row[0] != Value::Null
         {
             let operator = if first.descending { "<=" } else { ">=" };
-            self.column(scope, first.column).push(operator).value(row[0].clone(), kind(first.column));
+            self.place(scope, first.column).push(operator).value(row[0].clone(), kind(first.column));
             self.push(" AND (");
         } else {
             self.push("(");
@@ -302,7 +310,7 @@ impl Query<'_> {
             }
             self.push("(");
             for (sort, value) in order[..at].iter().zip(row) {
-                self.column(scope, sort.column);
+                self.place(scope, sort.column);
                 match value {
                     Value::Null => self.push(" IS NULL"),
                     value => self.push("=").value(value.clone(), kind(sort.column)),
@@ -315,17 +323,17 @@ impl Query<'_> {
                     self.push("1=0");
                 }
                 (Value::Null, true) => {
-                    self.column(scope, column).push(" IS NOT NULL");
+                    self.place(scope, column).push(" IS NOT NULL");
                 }
                 (value, true) => {
-                    self.column(scope, column).push("<").value(value.clone(), kind(column));
+                    self.place(scope, column).push("<").value(value.clone(), kind(column));
                 }
                 (value, false) if scope.entity.columns[column as usize].is_always_set => {
-                    self.column(scope, column).push(">").value(value.clone(), kind(column));
+                    self.place(scope, column).push(">").value(value.clone(), kind(column));
                 }
                 (value, false) => {
-                    self.push("(").column(scope, column).push(">").value(value.clone(), kind(column));
-                    self.push(" OR ").column(scope, column).push(" IS NULL)");
+                    self.push("(").place(scope, column).push(">").value(value.clone(), kind(column));
+                    self.push(" OR ").place(scope, column).push(" IS NULL)");
                 }
             }
             self.push(")");

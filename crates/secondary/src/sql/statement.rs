@@ -233,7 +233,7 @@ pub(crate) fn search<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d>
         if at > 0 {
             query.push(", ");
         }
-        query.column(scope, *column).push(if *descending { " DESC" } else { " ASC" });
+        query.place(scope, *column).push(if *descending { " DESC" } else { " ASC" });
         if !entity.columns[*column as usize].is_always_set {
             query.push(if *descending { " NULLS FIRST" } else { " NULLS LAST" });
         }

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use protocol::{Name, Operand, Test};
 use secondary::model::{
-    Entity, element_instance as element, process_definition as definition, process_instance as instance,
-    variable,
+    Entity, ORDER_CHARS, element_instance as element, process_definition as definition,
+    process_instance as instance, variable,
 };
 use secondary::{
     Aggregate, Batch, Cleaner, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search,
@@ -36,6 +36,7 @@ pub fn run(store: &dyn Store, rounds: u32) {
     counts::run(store);
     candidates::run(store);
     replays::run(store);
+    long_texts(store);
 }
 
 /// One runtime for all: connections of a reader belong to the runtime that made them.
@@ -273,6 +274,42 @@ fn related(store: &dyn Store) {
         Search { cut: Some((variable::VALUE, 3)), ..search(&variable::ENTITY, is(variable::NAME, "a")) };
     let found = block_on(reader.search(cut)).unwrap().rows;
     assert_eq!(found[0][variable::VALUE as usize], "\"ä1".into());
+}
+
+/// Texts too long for a cursor come page by page, too, whether they are shown cut or whole.
+fn long_texts(store: &dyn Store) {
+    let long = "z".repeat(100_000);
+    let mut batch = Batch::default();
+    for (key, value) in
+        [(6000_u64, &*format!("{long}b")), (6001, "a"), (6002, &format!("{long}a")), (6003, &long)]
+    {
+        batch
+            .insert(&variable::ENTITY, RowId::Key(key))
+            .set(variable::NAME, "long")
+            .set(variable::VALUE, value)
+            .set(variable::INSTANCE_KEY, Value::from(1_u32));
+    }
+    let mut writer = store.writer();
+    let position = writer.open().unwrap();
+    writer.write(&batch, position + 1).unwrap();
+    let reader = store.reader();
+    for (descending, wanted) in [(false, [6001, 6000, 6002, 6003]), (true, [6003, 6002, 6000, 6001])] {
+        for cut in [None, Some((variable::VALUE, ORDER_CHARS as u32))] {
+            let sort = vec![Sort { column: variable::VALUE, descending }];
+            let all = search(&variable::ENTITY, is(variable::NAME, "long"));
+            let mut page = Search { sort: sort.clone(), limit: 1, cut, ..all };
+            let mut found = Vec::new();
+            while found.len() < 9
+                && let Some(row) = block_on(reader.search(page.clone())).unwrap().rows.pop()
+            {
+                found.push(key(&row));
+                let cursor = encode_cursor(&variable::ENTITY, &sort, &row);
+                let after = decode_cursor(&variable::ENTITY, &sort, &cursor).expect("a cursor of ours");
+                page.position = Position::After(after);
+            }
+            assert_eq!(found, wanted, "{cut:?}");
+        }
+    }
 }
 
 /// The last version of each definition that counts.

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use protocol::{BatchOperationType, FIRST_PARTITION, Name, Operand};
-use secondary::model::{Entity, Kind as ColumnKind, VALUE_CHARS_MAX, decision_instance, process_instance};
+use secondary::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
 use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
 
 use super::contract::{Kind, Object, Operation, Schema};
@@ -174,7 +174,7 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
     let page = if is_paged { page::read(call, entity, &sort)? } else { page::Page::WHOLE };
     let shown = result_object(call.operation, true);
     let whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
-    let cut = spec.cut.filter(|_| !whole).map(|column| (column, VALUE_CHARS_MAX as u32 + 1));
+    let cut = spec.cut.filter(|_| !whole).map(|column| (column, ORDER_CHARS as u32));
     let search = Search {
         entity: EntityRef(entity),
         filter,
