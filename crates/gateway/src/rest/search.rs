@@ -124,8 +124,10 @@ impl Search {
             let mut order = std::cmp::Ordering::Equal;
             for (name, is_reversed) in &self.sort {
                 let (one, other) = (property(one, name), property(other, name));
-                // Numbers come in their order, behind texts.
-                let key = |text: Option<String>| text.map(|text| (text.parse::<i128>().ok(), text));
+                // Numbers come in their order, behind texts, and nothing comes last, as in secondary storage.
+                let key = |text: Option<String>| {
+                    (text.is_none(), text.map(|text| (text.parse::<i128>().ok(), text)))
+                };
                 let next = key(one).cmp(&key(other));
                 order = order.then(if *is_reversed { next.reverse() } else { next });
             }
@@ -169,4 +171,24 @@ fn has_number(value: &Value) -> bool {
 /// A cursor is a position in twelve digits, which are valid base64.
 fn position(name: &str, cursor: &str) -> Result<usize, Failure> {
     cursor.parse().map_err(|_| Failure::invalid(format!("page.{name}: is no cursor of an earlier answer")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_value_comes_last() {
+        // The dash has none.
+        let all = ["b", "-", "10", "a", "9"];
+        let sorted = |is_reversed| {
+            let sort = vec![("p".to_owned(), is_reversed)];
+            let search = Search { tests: Vec::new(), sort, from: 0, limit: 9 };
+            let value = |item: &&str, _: &str| (*item != "-").then(|| (*item).to_owned());
+            let answer = search.page(all.to_vec(), false, value, |item, out| write_text(item, out));
+            serde_json::from_slice::<Value>(&answer).unwrap()["items"].clone()
+        };
+        assert_eq!(sorted(false), serde_json::json!(["a", "b", "9", "10", "-"]));
+        assert_eq!(sorted(true), serde_json::json!(["-", "10", "9", "b", "a"]));
+    }
 }
