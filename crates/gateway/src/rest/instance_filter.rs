@@ -4,6 +4,7 @@ use protocol::{Condition, InstanceField, InstanceFilter, Name, Operand, Test};
 use serde_json::{Map, Value};
 
 use super::fields::parse_key;
+use super::moment;
 use super::problem::Failure;
 
 /// Conditions of one filter, alternatives included.
@@ -201,9 +202,7 @@ fn operand(path: &str, kind: ValueKind, value: &Value) -> Result<Operand, Failur
 
 /// A moment in Unix milliseconds.
 pub(super) fn time(path: &str, text: &str) -> Result<i64, Failure> {
-    let time: Result<jiff::Timestamp, _> = text.parse();
-    time.map(jiff::Timestamp::as_millisecond)
-        .map_err(|error| Failure::invalid(format!("{path}: is no date and time: {error}")))
+    moment::parse(text).ok_or_else(|| Failure::invalid(format!("{path}: is no date and time with offset")))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod fields;
 mod instance_filter;
 mod json;
 mod metric_definitions;
+mod moment;
 mod multipart;
 mod negotiate;
 mod operation;

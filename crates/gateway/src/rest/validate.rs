@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
-use std::str::FromStr as _;
 
 use smallvec::SmallVec;
 
 use super::contract::{Additional, Array, Discriminator, Format, Kind, Object, Parameter, Schema, Text};
 use super::fields::{Field, Fields};
 use super::json::{Cursor, SyntaxError, Token};
+use super::moment;
 
 /// How many problems one answer lists.
 const MAX_PROBLEMS: usize = 10;
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         let problem = if text.contains(['.', 'e', 'E']) {
             Some(format!("expected an integer, but found {}", Echo(text)))
         } else {
-            match i64::from_str(text) {
+            match text.parse::<i64>() {
                 Ok(number) => out_of_range(min, max, number),
                 Err(_) => Some(format!("{} is beyond 64 bits", Echo(text))),
             }
@@ -330,7 +330,7 @@ fn check_plain(text: &Text, value: &str) -> Option<String> {
     {
         return Some(format!("\"{}\" does not match {}", Echo(value), pattern.as_str()));
     }
-    if text.format == Format::DateTime && jiff::Timestamp::from_str(value).is_err() {
+    if text.format == Format::DateTime && moment::parse(value).is_none() {
         return Some(format!(
             "expected a date and time with offset (RFC 3339), but found \"{}\"",
             Echo(value)

@@ -9,6 +9,7 @@ use http::StatusCode;
 use super::Call;
 use crate::rest::contract::{Kind, Operation, Schema};
 use crate::rest::fields::Fields;
+use crate::rest::moment;
 use crate::rest::multipart::File;
 use crate::rest::problem::Failure;
 use crate::rest::validate::validate;
@@ -85,9 +86,8 @@ fn read_metadata(file: &File, text: Option<&str>) -> Result<Metadata, Failure> {
     let expires_at_ms = match fields.text("expiresAt") {
         None => None,
         Some(time) => Some(
-            time.parse::<jiff::Timestamp>()
-                .map_err(|error| Failure::invalid(format!("metadata.expiresAt: {error}")))?
-                .as_millisecond(),
+            moment::parse(&time)
+                .ok_or_else(|| Failure::invalid("metadata.expiresAt: is no date and time with offset"))?,
         ),
     };
     Ok(Metadata {
