@@ -7,6 +7,7 @@ use std::time::Duration;
 use auth::ClientTls;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
+use clap::builder::ArgPredicate;
 use client::{
     Client, ClientConfig, GrpcClient, GrpcOptions, ManagementClient, Protocol, RestClient, RestOptions,
 };
@@ -18,8 +19,11 @@ const CONNECTIONS: usize = 1;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Target {
-    /// Which API to use: rest or grpc.
-    #[arg(long, default_value = "rest")]
+    /// Which API to use: rest or grpc. Without it, the one whose address is named, or else REST.
+    #[arg(long, default_value = "rest", default_value_ifs = [
+        ("rest_address", ArgPredicate::IsPresent, "rest"),
+        ("grpc_address", ArgPredicate::IsPresent, "grpc"),
+    ])]
     protocol: Protocol,
     /// Address of the REST API.
     #[arg(long, value_name = "URL", default_value = "http://localhost:8080", env = "BATON_REST_ADDRESS")]

@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use crate::output;
+
 /// The server refused, or something went wrong here.
 const REFUSED: u8 = 1;
 /// The command line or the configuration is wrong; also what clap exits with.
@@ -57,11 +59,16 @@ impl Failure {
         }
     }
 
+    /// What went wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Tells it on the standard error output.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("error: {}", self.message);
+        output::note(format_args!("error: {}", self.message));
         if let Some(hint) = &self.hint {
-            eprintln!("hint: {hint}");
+            output::note(format_args!("hint: {hint}"));
         }
         ExitCode::from(self.code)
     }

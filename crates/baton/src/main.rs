@@ -1,7 +1,8 @@
 //! The program `baton`: the server and the commands that talk to one.
 //!
 //! [`cli`] declares the command line, [`config`] the settings of the server, [`start`] puts the parts of the server together,
-//! [`command`] has a file for each other command. [`failure`] is how all of them end when they cannot do what was asked.
+//! [`command`] has a file for each other command. [`output`] is how they tell what came of it,
+//! [`failure`] how all of them end when they cannot do what was asked.
 
 mod cli;
 mod command;
@@ -9,6 +10,7 @@ mod config;
 mod connect;
 mod failure;
 mod logging;
+mod output;
 mod start;
 
 use std::process::ExitCode;
@@ -47,10 +49,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
         Command::Bench(arguments) => block_on(command::bench::run(&arguments)),
         Command::Demo(arguments) => block_on(command::demo::run(&arguments)),
-        Command::Completions(arguments) => {
-            command::completions::run(&arguments);
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Completions(arguments) => command::completions::run(&arguments),
     }
 }
 

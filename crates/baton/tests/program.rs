@@ -177,8 +177,31 @@ fn a_server_that_is_not_there_is_told() {
             ["status", "--protocol", protocol, "--rest-address", &address, "--grpc-address", &address];
         failed(&run(&arguments), 3, &[&address, "hint: is a server running there?"]);
     }
+    // Nobody means the other API of another server.
+    failed(&run(&["status", "--grpc-address", &address]), 3, &[&address]);
     failed(&run(&["run", "p", "--variables", "[1]"]), 2, &["--variables is not a JSON object"]);
     failed(&run(&["deploy", "/nowhere.bpmn"]), 2, &["cannot read /nowhere.bpmn"]);
+}
+
+#[test]
+fn whoever_reads_may_stop_early() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    for (arguments, code) in
+        [(&["config"][..], 0), (&["completions", "bash"], 0), (&["status", "--rest-address", &address], 3)]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = baton();
+        command.args(arguments).stdout(writer.try_clone().unwrap()).stderr(writer);
+        assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");
+
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = baton().args(arguments).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = output.wait_with_output().unwrap();
+        let (code, reason) =
+            if code == 0 { (1, "cannot write the result: No space left") } else { (code, "refused") };
+        failed(&output, code, &[reason]);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::kind::Kind;
 use crate::cli::{Cancel, Resolve, Retry};
 use crate::failure::Failure;
+use crate::output;
 
 /// Incidents that are asked for at a time.
 const PAGE: u32 = 1000;
@@ -22,7 +23,7 @@ pub(crate) async fn cancel(arguments: &Cancel) -> Result<ExitCode, Failure> {
             outcome.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error)),
         );
     }
-    Ok(done.finish())
+    done.finish()
 }
 
 pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
@@ -32,13 +33,13 @@ pub(crate) async fn resolve(arguments: &Resolve) -> Result<ExitCode, Failure> {
         None => arguments.keys.clone(),
     };
     if let (Some(instance), true) = (arguments.instance, keys.is_empty()) {
-        eprintln!("process instance {instance} has no active incident");
+        output::note(format_args!("process instance {instance} has no active incident"));
     }
     let mut done = Done::new("resolved", arguments.json);
     for key in keys {
         done.add(key, resolve_one(&client, key).await);
     }
-    Ok(done.finish())
+    done.finish()
 }
 
 pub(crate) async fn retry(arguments: &Retry) -> Result<ExitCode, Failure> {
@@ -47,7 +48,7 @@ pub(crate) async fn retry(arguments: &Retry) -> Result<ExitCode, Failure> {
     for &key in &arguments.keys {
         done.add(key, retry_one(&client, key, arguments.retries).await);
     }
-    Ok(done.finish())
+    done.finish()
 }
 
 async fn resolve_one(client: &RestClient, key: i64) -> Result<(), Failure> {
@@ -99,18 +100,21 @@ impl Done {
 
     fn add(&mut self, key: i64, outcome: Result<(), Failure>) {
         let item = json!({ "key": key.to_string(), self.word: outcome.is_ok() });
-        match outcome {
-            Ok(()) if self.json => {}
-            Ok(()) => println!("{} {key}", self.word),
-            Err(failure) => self.failed = Some(failure.report()),
+        let told = match outcome {
+            Ok(()) if self.json => Ok(()),
+            Ok(()) => output::line(format_args!("{} {key}", self.word)),
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = told {
+            self.failed = Some(failure.report());
         }
         self.items.push(item);
     }
 
-    fn finish(self) -> ExitCode {
+    fn finish(self) -> Result<ExitCode, Failure> {
         if self.json {
-            println!("{:#}", Value::from(self.items));
+            output::line(format_args!("{:#}", Value::from(self.items)))?;
         }
-        self.failed.unwrap_or(ExitCode::SUCCESS)
+        Ok(self.failed.unwrap_or(ExitCode::SUCCESS))
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cli::Banned;
 use crate::failure::Failure;
+use crate::output;
 
 /// Instances that are asked for at a time.
 const PAGE: u32 = 100;
@@ -16,32 +17,32 @@ pub(crate) async fn run(arguments: &Banned) -> Result<ExitCode, Failure> {
     if let Some(key) = arguments.release {
         let done = client.release_instance(key).await;
         done.map_err(|error| Failure::request(format!("release process instance {key}"), &error))?;
-        told("released", key, arguments.json);
+        told("released", key, arguments.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(key) = arguments.cancel {
         let done = client.cancel_instance(key).await;
         done.map_err(|error| Failure::request(format!("cancel process instance {key}"), &error))?;
-        told("canceled", key, arguments.json);
+        told("canceled", key, arguments.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let found = all(&client).await?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found).map_err(Failure::new)?);
+        output::line(serde_json::to_string_pretty(&found).map_err(Failure::new)?)?;
     } else {
         for instance in &found {
-            println!("{}", describe(instance));
+            output::line(describe(instance))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says what was done, as the commands do that act on instances.
-fn told(word: &str, key: i64, json: bool) {
+fn told(word: &str, key: i64, json: bool) -> Result<(), Failure> {
     if json {
-        println!("{:#}", json!([{ "key": key.to_string(), word: true }]));
+        output::line(format_args!("{:#}", json!([{ "key": key.to_string(), word: true }])))
     } else {
-        println!("{word} {key}");
+        output::line(format_args!("{word} {key}"))
     }
 }
 

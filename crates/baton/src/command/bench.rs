@@ -4,16 +4,17 @@ use std::process::ExitCode;
 
 use crate::cli::{Bench, BenchCommand};
 use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn run(arguments: &Bench) -> Result<ExitCode, Failure> {
     match &arguments.more {
         Some(BenchCommand::Suite(options)) => {
             let table = ::bench::suite::run(options).await.map_err(failed)?;
-            println!("{}", if arguments.json { table.json() } else { table.text() });
+            output::line(if arguments.json { table.json() } else { table.text() })?;
         }
         None => {
             let report = ::bench::run(&arguments.options).await.map_err(failed)?;
-            println!("{}", if arguments.json { report.json() } else { report.table() });
+            output::line(if arguments.json { report.json() } else { report.table() })?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 use super::bench::failed;
 use crate::cli::Demo;
 use crate::failure::Failure;
+use crate::output;
 use crate::start::ReadyLine;
 
 /// How long the server may take to be ready.
@@ -33,12 +34,15 @@ async fn demonstrate(arguments: &Demo) -> Result<ExitCode, Failure> {
         None => tempfile::tempdir(),
     }
     .map_err(|error| Failure::new(format!("cannot make a scratch directory: {error}")))?;
-    eprintln!("starting a server in {}", scratch.path().display());
+    output::note(format_args!("starting a server in {}", scratch.path().display()));
     let (mut server, ready) = start(scratch.path()).await?;
-    eprintln!("ready after {} ms; {} orders per second, three workers", ready.milliseconds, arguments.rate);
+    output::note(format_args!(
+        "ready after {} ms; {} orders per second, three workers",
+        ready.milliseconds, arguments.rate
+    ));
     let mut reports = Vec::with_capacity(2);
     for protocol in [Protocol::Grpc, Protocol::Rest] {
-        eprintln!("running over {}", title(protocol));
+        output::note(format_args!("running over {}", title(protocol)));
         match ::bench::run(&options(arguments, &ready, protocol)).await {
             Ok(report) => reports.push(report),
             Err(error) => {
@@ -59,9 +63,9 @@ async fn demonstrate(arguments: &Demo) -> Result<ExitCode, Failure> {
 
 fn show(reports: &[Report], json: bool) -> Result<(), Failure> {
     if json {
-        println!("{}", serde_json::to_string_pretty(reports).map_err(Failure::new)?);
+        output::line(serde_json::to_string_pretty(reports).map_err(Failure::new)?)?;
     } else if let [grpc, rest] = reports {
-        println!("{}", compare(grpc, rest));
+        output::line(compare(grpc, rest))?;
     }
     Ok(())
 }
@@ -133,6 +137,6 @@ fn show_log(scratch: &Path) {
     let log = std::fs::read_to_string(log_path(scratch)).unwrap_or_default();
     let lines: Vec<_> = log.lines().collect();
     for line in &lines[lines.len().saturating_sub(LOG_LINES)..] {
-        eprintln!("  {line}");
+        output::note(format_args!("  {line}"));
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cli::Deploy;
 use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn run(arguments: &Deploy) -> Result<ExitCode, Failure> {
     let mut files = Vec::with_capacity(arguments.files.len());
@@ -34,11 +35,11 @@ pub(crate) async fn run(arguments: &Deploy) -> Result<ExitCode, Failure> {
         let body = json!({
             "deploymentKey": deployment.key.to_string(), "tenantId": deployment.tenant_id, "deployed": deployed,
         });
-        println!("{body:#}");
+        output::line(format_args!("{body:#}"))?;
     } else {
-        println!("deployment {}", deployment.key);
+        output::line(format_args!("deployment {}", deployment.key))?;
         for d in &deployment.deployed {
-            println!("  {} {} version {}, key {}", d.kind, d.id, d.version, d.key);
+            output::line(format_args!("  {} {} version {}, key {}", d.kind, d.id, d.version, d.key))?;
         }
     }
     Ok(ExitCode::SUCCESS)

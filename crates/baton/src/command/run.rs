@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::Run;
 use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let variables = arguments.variables.as_deref().map(variables).transpose()?;
@@ -31,14 +32,14 @@ pub(crate) async fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         (client.create_instance(&command).await.map_err(failed)?, None)
     };
     if arguments.json {
-        println!("{:#}", as_json(&instance, result.as_deref())?);
+        output::line(format_args!("{:#}", as_json(&instance, result.as_deref())?))?;
     } else {
-        println!(
+        output::line(format_args!(
             "instance {} of {} version {}",
             instance.key, instance.process_definition_id, instance.version
-        );
+        ))?;
         if let Some(variables) = result {
-            println!("{variables}");
+            output::line(variables)?;
         }
     }
     Ok(ExitCode::SUCCESS)

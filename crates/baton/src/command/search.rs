@@ -7,23 +7,24 @@ use serde_json::{Map, Value, json};
 use super::table;
 use crate::cli::Search;
 use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn run(arguments: &Search) -> Result<ExitCode, Failure> {
     let request = request(arguments)?;
     let client = arguments.target.connect()?;
     let answer = arguments.kind.search(&client, &request).await?;
     if arguments.json {
-        println!("{answer:#}");
+        output::line(format_args!("{answer:#}"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
     if items.is_empty() {
-        eprintln!("no {} found", arguments.kind.names().plural);
+        output::note(format_args!("no {} found", arguments.kind.names().plural));
         return Ok(ExitCode::SUCCESS);
     }
-    print!("{}", table::render(arguments.kind.names().columns, items));
+    output::text(table::render(arguments.kind.names().columns, items))?;
     if let Some(line) = remainder(&answer, items.len(), arguments.limit) {
-        println!("{line}");
+        output::line(line)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,7 @@ use super::kind::Kind;
 use super::table;
 use crate::cli::Show;
 use crate::failure::Failure;
+use crate::output;
 
 /// What is shown of what belongs to an instance.
 const PARTS_MAX: u32 = 100;
@@ -33,15 +34,15 @@ pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
         for (kind, items) in parts {
             item[kind.names().collection] = Value::from(items);
         }
-        println!("{item:#}");
+        output::line(format_args!("{item:#}"))?;
         return Ok(code(missing));
     }
-    print!("{}", properties(&item));
+    output::text(properties(&item))?;
     for (kind, items) in parts.into_iter().filter(|(_, items)| !items.is_empty()) {
         let names = kind.names();
         let columns: Vec<_> =
             names.columns.iter().copied().filter(|column| *column != "processInstanceKey").collect();
-        print!("\n{}\n{}", names.collection, table::render(&columns, &items));
+        output::text(format_args!("\n{}\n{}", names.collection, table::render(&columns, &items)))?;
     }
     Ok(code(missing))
 }

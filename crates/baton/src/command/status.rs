@@ -6,15 +6,16 @@ use ::client::Topology;
 
 use crate::cli::Status;
 use crate::failure::Failure;
+use crate::output;
 
 pub(crate) async fn run(arguments: &Status) -> Result<ExitCode, Failure> {
     let client = arguments.target.connect()?;
     let topology = client.topology().await.map_err(|error| Failure::request("ask for the status", &error))?;
     if arguments.json {
         let text = serde_json::to_string_pretty(&topology).map_err(Failure::new)?;
-        println!("{text}");
+        output::line(text)?;
     } else {
-        print!("{}", describe(&topology));
+        output::text(describe(&topology))?;
     }
     let partitions = topology.brokers.iter().flat_map(|broker| &broker.partitions);
     let healthy = partitions.clone().next().is_some() && partitions.clone().all(|p| p.health == "healthy");

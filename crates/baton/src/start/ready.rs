@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::output;
+
 /// What it says. Addresses are `host:port`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadyLine {
@@ -18,7 +20,10 @@ pub(crate) struct ReadyLine {
 impl ReadyLine {
     /// Prints it, and logs it.
     pub(super) fn tell(&self) {
-        println!("{self}");
+        // The server serves, whether or not anybody can be told.
+        if let Err(failure) = output::line(self) {
+            tracing::warn!("{}", failure.message());
+        }
         let Self { rest, grpc, management, milliseconds, .. } = self;
         tracing::info!(rest, grpc, management, milliseconds, "ready");
     }
