@@ -11,6 +11,7 @@ mod bucket;
 mod gcs;
 mod link;
 mod s3;
+mod stores;
 mod upload;
 
 use std::path::Path;
@@ -35,6 +36,7 @@ pub use bucket::BucketOptions;
 pub use gcs::GcsOptions;
 pub use link::{LINK_LIFE_MAX, Link};
 pub use s3::S3Options;
+pub use stores::Stores;
 use upload::Upload;
 
 /// The longest ID, in bytes; with the ending of the description it is a file name everywhere.
@@ -143,6 +145,12 @@ impl Documents {
                 Err(Error::Store(object_store::Error::Generic { store: "directory", source }))
             }
         }
+    }
+
+    /// The same store under another ID.
+    #[must_use]
+    pub fn called(self, id: &str) -> Self {
+        Self { id: id.into(), ..self }
     }
 
     /// Documents of which nobody says how long they are kept are kept this long; for ever if it is zero.

@@ -1,6 +1,6 @@
 //! What the sections about documents mean.
 
-use documents::{AzureOptions, BucketOptions, Documents, Error, GcsOptions, S3Options};
+use documents::{AzureOptions, BucketOptions, Documents, Error, GcsOptions, S3Options, Stores};
 
 use super::Config;
 use super::secret::Secret;
@@ -8,13 +8,40 @@ use super::value::{DocumentStoreKind, Text};
 
 impl Config {
     /// Where documents are kept.
-    pub(crate) fn open_documents(&self) -> Result<Documents, Error> {
+    pub(crate) fn open_documents(&self) -> Result<Stores, Error> {
+        let mut stores = Vec::new();
+        if self.documents.kind != DocumentStoreKind::None {
+            stores.push(self.open_first()?);
+        }
+        for (name, config) in self.documents.stores.resolved(self) {
+            let named = |error: Error| Error::Invalid(format!("store '{name}': {error}"));
+            let store =
+                config.map_err(Error::Invalid).and_then(|config| config.open_first()).map_err(named)?;
+            stores.push(store.called(name));
+        }
+        Stores::new(self.default_documents().unwrap_or_default(), stores)
+    }
+
+    /// ID of the store that is meant if nobody names one.
+    fn default_documents(&self) -> Option<&str> {
+        let mut names = self.documents.stores.names();
+        match (&self.documents.default_store, self.documents.kind) {
+            (Some(Text(id)), _) => Some(id),
+            (None, DocumentStoreKind::None) => names.next().filter(|_| names.next().is_none()),
+            (None, kind) => id_of(kind),
+        }
+    }
+
+    /// The store that has no name in the configuration.
+    fn open_first(&self) -> Result<Documents, Error> {
         let max_bytes = self.documents.max_bytes.0;
-        let documents = match self.documents.kind {
-            DocumentStoreKind::Memory => Documents::in_memory("in-memory", max_bytes),
+        let kind = self.documents.kind;
+        let id = id_of(kind).ok_or_else(|| Error::Invalid("'kind' is none".to_owned()))?;
+        let documents = match kind {
+            DocumentStoreKind::Memory | DocumentStoreKind::None => Documents::in_memory(id, max_bytes),
             DocumentStoreKind::Directory => {
                 let directory = self.data.directory.join(&self.documents.directory);
-                Documents::in_directory("local", &directory, max_bytes)?
+                Documents::in_directory(id, &directory, max_bytes)?
             }
             DocumentStoreKind::S3 => {
                 let section = &self.documents_s3;
@@ -44,7 +71,7 @@ impl Config {
                 Documents::in_azure(&self.bucket(), &options, max_bytes)?
             }
         };
-        Ok(documents.kept_for(self.documents.time_to_live))
+        Ok(documents.called(id).kept_for(self.documents.time_to_live))
     }
 
     fn bucket(&self) -> BucketOptions {
@@ -61,8 +88,39 @@ impl Config {
 
     /// What is wrong with them, as far as they are in use.
     pub(super) fn contradictions_of_documents(&self) -> Vec<String> {
+        let mut wrong = self.contradictions_of_first();
+        let mut ids: Vec<&str> = id_of(self.documents.kind).into_iter().collect();
+        for (name, config) in self.documents.stores.resolved(self) {
+            let reasons = match config {
+                Ok(config) => config.contradictions_of_first(),
+                Err(reason) => vec![reason],
+            };
+            wrong.extend(reasons.iter().map(|reason| format!("'documents.stores': {name}: {reason}")));
+            if ids.contains(&name) {
+                wrong.push(format!("'documents.stores': there is a store '{name}' already"));
+            }
+            ids.push(name);
+        }
+        match self.default_documents() {
+            Some(id) if ids.contains(&id) => {}
+            Some(id) => {
+                let known = ids.join(", ");
+                wrong.push(format!("'documents.default_store' is '{id}', but there are only {known}"));
+            }
+            None if ids.is_empty() => {
+                wrong.push("'documents.kind' none needs 'documents.stores'".to_owned());
+            }
+            None => wrong.push("several 'documents.stores' need 'documents.default_store'".to_owned()),
+        }
+        wrong
+    }
+
+    /// What is wrong with the store that has no name.
+    fn contradictions_of_first(&self) -> Vec<String> {
         let (kind, endpoint) = match self.documents.kind {
-            DocumentStoreKind::Memory | DocumentStoreKind::Directory => return Vec::new(),
+            DocumentStoreKind::Memory | DocumentStoreKind::Directory | DocumentStoreKind::None => {
+                return Vec::new();
+            }
             DocumentStoreKind::S3 => ("s3", &self.documents_s3.endpoint),
             DocumentStoreKind::Gcs => ("gcs", &self.documents_gcs.endpoint),
             DocumentStoreKind::Azure => ("azure", &self.documents_azure.endpoint),
@@ -100,6 +158,18 @@ impl Config {
     }
 }
 
+/// What clients know a store by that has no name.
+fn id_of(kind: DocumentStoreKind) -> Option<&'static str> {
+    match kind {
+        DocumentStoreKind::Directory => Some("local"),
+        DocumentStoreKind::Memory => Some("in-memory"),
+        DocumentStoreKind::S3 => Some("aws"),
+        DocumentStoreKind::Gcs => Some("gcp"),
+        DocumentStoreKind::Azure => Some("azure"),
+        DocumentStoreKind::None => None,
+    }
+}
+
 fn plain(text: Option<&Text>) -> Option<String> {
     text.map(|Text(text)| text.clone())
 }
@@ -124,12 +194,16 @@ fn is_url(url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Config;
     use super::super::tests::with;
 
     #[test]
     fn settings_of_buckets_that_do_not_go_together_are_told() {
         for (file, mention) in [
-            ("documents: {kind: ftp}", "expected directory, memory, s3, gcs or azure for 'documents.kind'"),
+            (
+                "documents: {kind: ftp}",
+                "expected directory, memory, s3, gcs, azure or none for 'documents.kind'",
+            ),
             ("documents: {kind: s3}", "'documents.kind' s3 needs 'documents.bucket.name'"),
             ("documents: {kind: gcs}", "'documents.kind' gcs needs 'documents.bucket.name'"),
             ("documents: {kind: s3, bucket: {name: a/b}}", "'documents.bucket.name' is 'a/b'"),
@@ -161,11 +235,75 @@ mod tests {
     fn a_bucket_is_opened_as_it_is_described() {
         let file = "documents: {kind: s3, bucket: {name: a, prefix: b/c}, s3: {access_key_id: k, secret_access_key: hush}}";
         let config = with(file, &[], &[]).unwrap();
-        assert_eq!(config.open_documents().unwrap().store_id(), "aws");
+        assert_eq!(ids(&config), ["aws"]);
         assert!(!format!("{config:?}").contains("hush"));
-        assert_eq!(
-            with("documents: {kind: memory}", &[], &[]).unwrap().open_documents().unwrap().store_id(),
-            "in-memory"
-        );
+        assert_eq!(ids(&with("documents: {kind: memory}", &[], &[]).unwrap()), ["in-memory"]);
+    }
+
+    /// The IDs of the stores, the default first.
+    fn ids(config: &Config) -> Vec<String> {
+        let stores = config.open_documents().unwrap();
+        let default = stores.get(None).unwrap().store_id().to_owned();
+        let others = stores.iter().map(|store| store.store_id().to_owned()).filter(|id| *id != default);
+        std::iter::once(default.clone()).chain(others).collect()
+    }
+
+    #[test]
+    fn stores_have_names_and_one_is_the_default() {
+        let read = |documents: &str| with(&format!("documents: {{{documents}}}"), &[], &[]);
+        let two = "stores: 'a kind=memory; b.1 kind=s3 bucket.name=x s3.region=eu-west-1'";
+        for (documents, expected) in [
+            (format!("kind: memory, {two}"), ["in-memory", "a", "b.1"].as_slice()),
+            (format!("kind: memory, default_store: b.1, {two}"), &["b.1", "a", "in-memory"]),
+            (format!("kind: none, default_store: a, {two}"), &["a", "b.1"]),
+            ("kind: none, stores: 'only kind=memory'".to_owned(), &["only"]),
+        ] {
+            assert_eq!(ids(&read(&documents).unwrap()), expected, "{documents}");
+        }
+        for (documents, mention) in [
+            ("stores: 'a'", "'documents.stores': a: it needs 'kind'"),
+            (
+                "stores: 'a kind=ftp'",
+                "expected directory, memory, s3, gcs, azure or none for 'documents.kind'",
+            ),
+            ("stores: 'a kind=s3'", "a: 'documents.kind' s3 needs 'documents.bucket.name'"),
+            ("stores: 'a kind=none'", "a: 'kind' none is no store"),
+            ("stores: 'a kind=directory'", "a: 'kind' directory needs 'directory'"),
+            ("stores: 'a kind=memory color=red'", "a: there is no key 'color'"),
+            ("stores: 'a kind=memory stores=b'", "a: there is no key 'stores'"),
+            ("stores: 'a/b kind=memory'", "expected stores such as"),
+            ("stores: 'a kind'", "expected stores such as"),
+            ("stores: 'a kind=memory; a kind=memory'", "there is a store 'a' already"),
+            ("stores: 'local kind=memory'", "there is a store 'local' already"),
+            ("default_store: b", "'documents.default_store' is 'b', but there are only local"),
+            ("kind: none", "'documents.kind' none needs 'documents.stores'"),
+            ("kind: none, stores: 'a kind=memory; b kind=memory'", "need 'documents.default_store'"),
+            (
+                "stores: 'a kind=s3 bucket.name=b s3.access_key_id=k s3.secret_access_key=hush x'",
+                "something else",
+            ),
+            (
+                "stores: 'a kind=s3 bucket.name=b s3.secret_access_key=hush'",
+                "needs 'documents.s3.access_key_id'",
+            ),
+        ] {
+            let error = read(documents).unwrap_err().to_string();
+            assert!(error.contains(mention), "{error}\ndoes not mention\n{mention}");
+            assert!(!error.contains("hush"), "{error}");
+        }
+        let shown = format!("{:?}", read("stores: 'a kind=memory s3.secret_access_key=hush'").unwrap());
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+
+    #[test]
+    fn limits_that_a_store_does_not_say_are_those_of_the_first() {
+        let file = "documents: {kind: s3, max_bytes: 7KiB, time_to_live: 1h, bucket: {name: a, prefix: p, retries_max: 9}, \
+                    stores: 'b kind=s3 bucket.name=b time_to_live=2h; c kind=memory'}";
+        let config = with(file, &[], &[]).unwrap();
+        let stores = config.documents.stores.resolved(&config);
+        let [(_, Ok(b)), (_, Ok(c))] = &stores[..] else { panic!("{stores:?}") };
+        assert_eq!((b.documents.max_bytes.0, c.documents.max_bytes.0), (7 << 10, 7 << 10));
+        assert_eq!((b.documents.time_to_live.as_secs(), c.documents.time_to_live.as_secs()), (7200, 3600));
+        assert_eq!((b.documents_bucket.retries_max, &b.documents_bucket.prefix), (9, &None));
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
+mod document_stores;
 mod documents;
 mod file;
 mod identity;

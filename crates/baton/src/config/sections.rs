@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::document_stores::NamedStores;
 use super::listeners::Listeners;
 use super::retention::RetentionRules;
 use super::schema::sections;
@@ -495,7 +496,7 @@ sections! {
 
     /// Files that processes refer to.
     "documents" documents: Documents {
-        /// Where they are kept: in a directory, in memory and gone with the process, or in a bucket of a cloud, which all brokers share: s3, gcs or azure.
+        /// Where they are kept: in a directory, in memory and gone with the process, or in a bucket of a cloud, which all brokers share: s3, gcs or azure. With none there are only those of documents.stores.
         kind: DocumentStoreKind = DocumentStoreKind::Directory;
         /// Directory of the files; relative to data.directory. For kind directory.
         directory: PathBuf = PathBuf::from("documents");
@@ -503,6 +504,10 @@ sections! {
         max_bytes: Size = Size::mib(10), [Size(1 << 10), Size(1 << 40)];
         /// How long a file is kept when nobody says. For ever if it is 0s.
         time_to_live: Duration = s(0), [s(0), days(36_500)];
+        /// More stores, separated by ';': the ID that requests and references to documents name, then what differs from here, such as 'archive kind=s3 bucket.name=old-files s3.region=eu-west-1'. Sizes and times that one does not say are as here.
+        stores: NamedStores = NamedStores::default();
+        /// ID of the store that is meant by requests that name none. Without it, the one that is described here, or the only one.
+        default_store: Option<Text> = None;
     }
 
     /// The bucket of the files, for the kinds s3, gcs and azure, which calls it a container.

@@ -397,7 +397,7 @@ words! {
         None = "none",
     }
     /// Kinds of stores of documents.
-    DocumentStoreKind: "directory, memory, s3, gcs or azure" {
+    DocumentStoreKind: "directory, memory, s3, gcs, azure or none" {
         /// A directory beside the data.
         Directory = "directory",
         /// Memory.
@@ -408,6 +408,8 @@ words! {
         Gcs = "gcs",
         /// A container of Azure Blob Storage.
         Azure = "azure",
+        /// None but those that have names.
+        None = "none",
     }
 
     /// What happens to requests over the limit.

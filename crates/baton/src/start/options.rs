@@ -6,7 +6,7 @@ use broker::{
     Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions, ThrottleOptions,
     WriteLimitOptions,
 };
-use documents::Documents;
+use documents::Stores;
 use export::{NdjsonOptions, StreamOptions};
 use traces::Traces;
 
@@ -18,7 +18,7 @@ const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 /// Of the REST gateway.
 pub(super) fn rest(
     config: &Config,
-    documents: Documents,
+    documents: Stores,
     storage: Option<gateway::rest::Storage>,
     access: gateway::Access,
     tls: Option<std::sync::Arc<auth::ServerTls>>,

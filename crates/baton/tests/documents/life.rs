@@ -37,7 +37,8 @@ pub(crate) async fn check(store: &Store) {
     it_is_told_that_the_store_is_away(&server, store).await;
 }
 
-async fn upload(server: &Server, query: &str, name: &str, kind: &str, content: &str) -> Answer {
+/// Creates a document of one file.
+pub(crate) async fn upload(server: &Server, query: &str, name: &str, kind: &str, content: &str) -> Answer {
     let head =
         format!("content-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\ncontent-type: {kind}");
     let body = format!("--x\r\n{head}\r\n\r\n{content}\r\n--x--\r\n");

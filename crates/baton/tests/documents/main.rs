@@ -16,14 +16,15 @@ mod proxy;
 #[allow(dead_code)]
 #[path = "../access/server.rs"]
 mod server;
+mod several;
 mod stores;
 
 use std::process::ExitCode;
 
 use stores::Store;
 
-/// All stores, in the order of what they need.
-const STORES: [&str; 6] = ["memory", "directory", "fake-s3", "s3", "gcs", "azure"];
+/// All stores, in the order of what they need, and some of them together.
+const STORES: [&str; 7] = ["memory", "directory", "fake-s3", "several", "s3", "gcs", "azure"];
 
 fn main() -> ExitCode {
     let wanted: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -52,6 +53,10 @@ fn run(name: &str) -> Result<(), String> {
             "memory" => Store::in_memory(),
             "directory" => Store::in_directory(),
             "fake-s3" => Store::in_fake_s3().await,
+            "several" => {
+                several::check().await;
+                return Ok(());
+            }
             "s3" => Store::in_moto().await?,
             "gcs" => Store::in_gcs().await?,
             _ => Store::in_azurite().await?,

@@ -1,6 +1,7 @@
 //! One request and its answer: route, negotiate, read, validate, dispatch, answer, measure.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -47,7 +48,8 @@ pub struct Gateway {
     pub(super) stop: CancellationToken,
     /// Finds the items of batch operations.
     pub(super) batch_searches: BatchSearches,
-    pub(super) documents_outage: Outage,
+    /// By the IDs of the stores of documents.
+    pub(super) documents_outages: BTreeMap<String, Outage>,
     metrics: RequestMetrics,
 }
 
@@ -74,12 +76,13 @@ impl From<auth::Refusal> for Refusal {
 impl Gateway {
     /// A gateway to a broker. Activations stop waiting when `stop` is cancelled.
     pub fn new(broker: Arc<dyn Broker>, options: Options, stop: CancellationToken) -> Self {
+        let ids = options.documents.iter().map(|store| store.store_id().to_owned());
         Self {
+            documents_outages: ids.map(|id| (id, Outage::default())).collect(),
             broker,
             options,
             stop,
             batch_searches: BatchSearches::default(),
-            documents_outage: Outage::default(),
             metrics: RequestMetrics::new(),
         }
     }

@@ -42,7 +42,7 @@ pub use query::Storage;
 pub use server::serve;
 
 use auth::{Cost, HashLimits, Hasher, ServerTls};
-use documents::Documents;
+use documents::{Documents, Stores};
 use traces::Traces;
 
 use crate::{Access, Tenancy};
@@ -83,7 +83,7 @@ pub struct Options {
     /// Whether answers carry a `Server-Timing` header with the time that each stage took.
     pub server_timing: bool,
     /// Where documents are.
-    pub documents: Documents,
+    pub documents: Stores,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
     /// Who may come in.
@@ -108,7 +108,7 @@ impl Default for Options {
             long_poll_timeout: DEFAULT_LONG_POLL_TIMEOUT,
             stop_timeout: DEFAULT_STOP_TIMEOUT,
             server_timing: false,
-            documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES),
+            documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES).into(),
             tenancy: Tenancy::default(),
             access: Access::default(),
             tls: None,

@@ -7,11 +7,11 @@ use crate::rest::reply::Reply;
 use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    document::check_store(call)?;
+    let store = document::store(call)?;
     let id = call.query_parameter("documentId")?;
     let [file] = &call.form.files[..] else { return Err(Failure::invalid("file: expected one file")) };
-    let stored = document::create(call, id, file, call.form.text("metadata")).await?;
+    let stored = document::create(call, store, id, file, call.form.text("metadata")).await?;
     let mut out = Vec::with_capacity(512);
-    document::write_reference(&stored, call.gateway.options.documents.store_id(), &mut out);
+    document::write_reference(&stored, store.store_id(), &mut out);
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(out) })
 }

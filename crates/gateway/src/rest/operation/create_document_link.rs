@@ -14,16 +14,15 @@ use super::{Call, document};
 const DEFAULT_LIFE_MS: i64 = 3_600_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    document::check_store(call)?;
+    let store = document::store(call)?;
     let life_ms = if call.fields.is_declared("timeToLive") { call.fields.integer("timeToLive") } else { None };
     // What is below one is refused as none is.
     let life = Duration::from_millis(u64::try_from(life_ms.unwrap_or(DEFAULT_LIFE_MS)).unwrap_or(0));
-    let documents = &call.gateway.options.documents;
     let hash = call.query_parameter("contentHash")?;
     let now_ms = document::now_ms();
-    let found = documents.find(&call.parameters[0], hash.as_deref(), now_ms).await;
-    let found = document::told(call, found)?;
-    let link = document::told(call, documents.link(&found, life, now_ms).await)?;
+    let found = store.find(&call.parameters[0], hash.as_deref(), now_ms).await;
+    let found = document::told(call, store, found)?;
+    let link = document::told(call, store, store.link(&found, life, now_ms).await)?;
     let mut out = Vec::with_capacity(1024);
     out.push(b'{');
     member("url", &mut out);

@@ -9,7 +9,7 @@ use crate::rest::writer::{member, write_integer, write_list, write_text};
 use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    document::check_store(call)?;
+    let store = document::store(call)?;
     let metadata = metadata_list(call)?;
     let files = &call.form.files;
     if !metadata.is_empty() && metadata.len() != files.len() {
@@ -22,7 +22,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let (mut created, mut failed) = (Vec::new(), Vec::new());
     for (at, file) in files.iter().enumerate() {
         let metadata = metadata.get(at).map(|metadata| metadata.get()).or(file.metadata.as_deref());
-        match document::create(call, None, file, metadata).await {
+        match document::create(call, store, None, file, metadata).await {
             Ok(stored) => created.push(stored),
             Err(failure) => failed.push((&file.name, failure)),
         }
@@ -31,8 +31,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let mut out = Vec::with_capacity(512 * files.len());
     out.push(b'{');
     member("createdDocuments", &mut out);
-    let store_id = call.gateway.options.documents.store_id();
-    write_list(&created, &mut out, |stored, out| document::write_reference(stored, store_id, out));
+    write_list(&created, &mut out, |stored, out| document::write_reference(stored, store.store_id(), out));
     member("failedDocuments", &mut out);
     write_list(&failed, &mut out, |(name, failure), out| {
         out.push(b'{');

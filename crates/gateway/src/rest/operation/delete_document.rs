@@ -7,8 +7,8 @@ use crate::rest::reply::Reply;
 use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    document::check_store(call)?;
-    let deleted = call.gateway.options.documents.delete(&call.parameters[0], document::now_ms()).await;
-    document::told(call, deleted)?;
+    let store = document::store(call)?;
+    let deleted = store.delete(&call.parameters[0], document::now_ms()).await;
+    document::told(call, store, deleted)?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use documents::{Document, Error, Metadata};
+use documents::{Document, Documents, Error, Metadata};
 use futures::{StreamExt as _, stream};
 use http::StatusCode;
 
@@ -20,27 +20,29 @@ pub(super) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// Refuses a request for another store than there is.
-pub(super) fn check_store(call: &Call<'_>) -> Result<(), Failure> {
-    match call.query_parameter("storeId")? {
-        Some(id) if id != call.gateway.options.documents.store_id() => {
-            Err(Failure::invalid(format!("storeId: there is no document store '{id}'")))
-        }
-        _ => Ok(()),
-    }
+/// The store that a request names, or the one that is meant without.
+pub(super) fn store<'a>(call: &Call<'a>) -> Result<&'a Documents, Failure> {
+    let id = call.query_parameter("storeId")?;
+    let found = call.gateway.options.documents.get(id.as_deref());
+    found.ok_or_else(|| {
+        let id = id.unwrap_or_default();
+        Failure::invalid(format!("storeId: there is no document store '{id}'"))
+    })
 }
 
 /// What the store said, as clients see it. Why it failed is for operators alone, once for each outage.
-pub(super) fn told<T>(call: &Call<'_>, answer: Result<T, Error>) -> Result<T, Failure> {
-    let documents = &call.gateway.options.documents;
-    let outage = &call.gateway.documents_outage;
+pub(super) fn told<T>(call: &Call<'_>, store: &Documents, answer: Result<T, Error>) -> Result<T, Failure> {
+    let note = |is_away| {
+        let outage = call.gateway.documents_outages.get(store.store_id());
+        outage.is_some_and(|outage| outage.note(is_away))
+    };
     let is_news = match &answer {
-        Ok(_) => outage.note(false),
-        Err(Error::Store(_)) => outage.note(true),
+        Ok(_) => note(false),
+        Err(Error::Store(_)) => note(true),
         Err(_) => false,
     };
     if is_news && answer.is_ok() {
-        tracing::info!(store = documents.store_id(), "documents can be stored and read again");
+        tracing::info!(store = store.store_id(), "documents can be stored and read again");
     }
     answer.map_err(|error| match error {
         Error::NotFound(_) => Failure::not_found(error.to_string()),
@@ -48,7 +50,7 @@ pub(super) fn told<T>(call: &Call<'_>, answer: Result<T, Error>) -> Result<T, Fa
         Error::Invalid(reason) => Failure::invalid(reason),
         Error::Store(_) => {
             if is_news {
-                tracing::warn!(%error, store = documents.store_id(), "documents cannot be stored or read");
+                tracing::warn!(%error, store = store.store_id(), "documents cannot be stored or read");
             }
             Failure::documents_away()
         }
@@ -58,15 +60,16 @@ pub(super) fn told<T>(call: &Call<'_>, answer: Result<T, Error>) -> Result<T, Fa
 /// Stores one file of a form.
 pub(super) async fn create(
     call: &Call<'_>,
+    store: &Documents,
     id: Option<String>,
     file: &File,
     metadata: Option<&str>,
 ) -> Result<Document, Failure> {
     let mut metadata = read_metadata(file, metadata)?;
-    let default_expiry = call.gateway.options.documents.default_expiry(now_ms());
+    let default_expiry = store.default_expiry(now_ms());
     metadata.expires_at_ms = metadata.expires_at_ms.or(default_expiry);
     let content = stream::iter([Ok::<_, Infallible>(file.content.clone())]).boxed();
-    told(call, call.gateway.options.documents.create(id, metadata, content).await)
+    told(call, store, store.create(id, metadata, content).await)
 }
 
 /// The schema of a document's metadata, as it stands in the form of one.

@@ -9,13 +9,12 @@ use crate::rest::reply::Reply;
 use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    document::check_store(call)?;
-    let documents = &call.gateway.options.documents;
+    let store = document::store(call)?;
     let hash = call.query_parameter("contentHash")?;
-    let found = documents.find(&call.parameters[0], hash.as_deref(), document::now_ms()).await;
-    let found = document::told(call, found)?;
-    let pieces = document::told(call, documents.read(&found).await)?;
-    let pieces: Vec<Bytes> = document::told(call, pieces.try_collect().await)?;
+    let found = store.find(&call.parameters[0], hash.as_deref(), document::now_ms()).await;
+    let found = document::told(call, store, found)?;
+    let pieces = document::told(call, store, store.read(&found).await)?;
+    let pieces: Vec<Bytes> = document::told(call, store, pieces.try_collect().await)?;
     // What no header can hold is told as bytes of no kind.
     let octets = HeaderValue::from_static("application/octet-stream");
     let content_type = HeaderValue::from_str(&found.metadata.content_type).unwrap_or(octets);
