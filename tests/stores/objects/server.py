@@ -151,6 +151,7 @@ class Guarded:
 
     def __init__(self, cloud: Amazon | Google) -> None:
         self._cloud = cloud
+        self._alone = threading.Lock()
         self._moto = DomainDispatcherApplication(create_backend_app)
         made = Client(self._moto).put(f"/{BUCKET}", base_url="http://s3.amazonaws.com")
         assert made.status_code == 200, made.data
@@ -174,7 +175,9 @@ class Guarded:
         environ["RAW_URI"] = environ["REQUEST_URI"] = f"{raw_path}?{environ['QUERY_STRING']}"
         environ["HTTP_HOST"] = "s3.amazonaws.com"
         environ["wsgi.input"] = io.BytesIO(body)
-        return self._moto(environ, start_response)
+        # moto looks whether an object is there and writes it in two steps, between which another request could come.
+        with self._alone:
+            return list(self._moto(environ, start_response))
 
 
 def main() -> None:
