@@ -3,6 +3,7 @@
 //! Documents have the partition and position as their ID, so that repeating is harmless. Indices are made by the store
 //! when the first document comes, from a template that is there before.
 
+mod sequences;
 mod template;
 
 use std::collections::HashSet;
@@ -20,6 +21,7 @@ use crate::client::ClientError;
 use crate::metric_definitions::BulkMetrics;
 use crate::options::Options;
 use http::Method;
+use sequences::Sequences;
 
 /// The ID of this exporter.
 const ID: &str = "opensearch";
@@ -81,6 +83,7 @@ pub struct RecordExporter {
     stored: u64,
     /// Value types whose template is there.
     templates: HashSet<ValueType>,
+    sequences: Sequences,
     line: Vec<u8>,
 }
 
@@ -96,6 +99,7 @@ impl RecordExporter {
             taken: 0,
             stored: 0,
             templates: HashSet::new(),
+            sequences: Sequences::new(partition, &options),
             line: Vec::new(),
             options,
         }
@@ -114,6 +118,11 @@ impl RecordExporter {
         }
         self.line.clear();
         export::write_line(record, &mut self.line)?;
+        let client = self.client.as_ref().ok_or_else(closed)?;
+        let sequence = self.sequences.next(client, value_type)?;
+        // The record is an object with some members.
+        self.line.truncate(self.line.len() - 1);
+        self.line.extend_from_slice(format!(",\"sequence\":{sequence}}}").as_bytes());
         let action = json!({ "index": {
             "_index": index(&self.options.index_prefix, value_type, record.timestamp_ms),
             "_id": format!("{}-{}", record.partition_id, record.position),
@@ -140,6 +149,7 @@ impl RecordExporter {
             let positions = std::mem::take(&mut self.positions);
             let began = Instant::now();
             let client = self.client.as_ref().ok_or_else(closed)?;
+            self.sequences.note(client)?;
             let outcome = client.bulk(&mut self.bulk).map_err(failed);
             let outcome = outcome.and_then(|outcomes| verdict(outcomes, &positions));
             self.metrics.sent(positions.len(), began.elapsed(), outcome.is_ok());
@@ -161,6 +171,7 @@ impl Exporter for RecordExporter {
         self.waiting_since = None;
         // They may have been removed together with the rest.
         self.templates.clear();
+        self.sequences.forget();
         if self.client.is_none() {
             self.client = Some(Blocking::new(&self.options.client).map_err(failed)?);
         }

@@ -46,6 +46,7 @@ pub(super) fn body(options: &RecordOptions, value_type: ValueType) -> Json {
                 ],
                 "properties": {
                     "position": { "type": "long" },
+                    "sequence": { "type": "long" },
                     "sourceRecordPosition": { "type": "long" },
                     "key": { "type": "long" },
                     "timestamp": { "type": "date" },

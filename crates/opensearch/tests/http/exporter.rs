@@ -1,13 +1,14 @@
 //! The exporter of records, when the store does not take them.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use export::{ExportError, Exporter, Flush};
 use opensearch::{Limits, RecordExporter, RecordOptions};
-use protocol::Record;
+use protocol::{Document, Intent, MessageRecord, Name, Record};
 use serde_json::{Value, json};
 
-use crate::record::variable;
+use crate::record::{record, variable};
 use crate::stub::{Answer, Stub, good, items, script};
 
 fn options(stub: &Stub) -> RecordOptions {
@@ -47,14 +48,17 @@ fn records_go_in_bulks_after_their_template() {
     let asked: Vec<_> = stub.asked.try_iter().collect();
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(asked[0].line, format!("PUT /_index_template/zeebe-record_variable_{version}"));
-    assert_eq!(asked[1..].iter().map(|asked| asked.ids().len()).collect::<Vec<_>>(), [3, 3, 1]);
-    let mut lines = asked[1].body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let bulks: Vec<_> = asked.iter().filter(|asked| asked.line.contains("_bulk")).collect();
+    assert_eq!(bulks.iter().map(|asked| asked.ids().len()).collect::<Vec<_>>(), [3, 3, 1]);
+    let mut lines = bulks[0].body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let index = format!("zeebe-record_variable_{version}_2023-11-14");
     let action = json!({ "index": { "_index": index, "_id": "2-1", "routing": "2" } });
     assert_eq!(lines.next().unwrap(), action);
     let mut shape = Vec::new();
     export::write_line(&records([1])[0], &mut shape).unwrap();
-    assert_eq!(lines.next().unwrap(), serde_json::from_slice::<Value>(&shape).unwrap());
+    let mut shape = serde_json::from_slice::<Value>(&shape).unwrap();
+    shape["sequence"] = json!((2_u64 << 51) + 1);
+    assert_eq!(lines.next().unwrap(), shape);
     // Large ones go before there are as many.
     exporter.export(&[variable(8, 9_900)]).unwrap();
     assert_eq!(sent(&stub), [ids([8])]);
@@ -157,4 +161,89 @@ fn a_slow_store_is_waited_for() {
     exporter.export(&records(1..=6)).unwrap();
     assert_eq!(exporter.flush(Flush::Usual).unwrap(), 6);
     assert_eq!(sent(&stub), [ids(1..=3), ids(4..=6)]);
+}
+
+/// A store that keeps the document in which sequences are noted, and answers bulks as the test says.
+fn noting(bulks: Vec<Answer>) -> Stub {
+    let noted: Mutex<Option<Value>> = Mutex::default();
+    let bulks = script(bulks);
+    Stub::start(move |request| {
+        let (method, path) = request.line.split_once(' ').unwrap();
+        let mut noted = noted.lock().unwrap();
+        match (method, path) {
+            ("PUT", "/sequences-of-zeebe-record") => Answer::Body(200, json!({ "acknowledged": true })),
+            ("PUT", "/sequences-of-zeebe-record/_doc/2") => {
+                *noted = Some(serde_json::from_str(&request.body).unwrap());
+                Answer::Body(201, json!({ "result": "created" }))
+            }
+            ("GET", "/sequences-of-zeebe-record/_doc/2") => match &*noted {
+                Some(source) => Answer::Body(200, json!({ "found": true, "_source": source })),
+                None => Answer::Body(404, json!({ "error": "no such index" })),
+            },
+            _ => bulks(request),
+        }
+    })
+}
+
+/// Position and sequence within the partition of each document that was sent.
+fn sequences(stub: &Stub) -> Vec<(u64, u64)> {
+    let bulks = stub.asked.try_iter().filter(|asked| asked.line.contains("_bulk"));
+    let documents = bulks.flat_map(|asked| {
+        let lines = asked.body.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line.get("position").is_some()).collect::<Vec<_>>()
+    });
+    let numbers = documents.map(|document| {
+        let sequence = document["sequence"].as_u64().unwrap();
+        assert_eq!(sequence >> 51, 2, "the partition");
+        (document["position"].as_u64().unwrap(), sequence & ((1 << 51) - 1))
+    });
+    numbers.collect()
+}
+
+#[test]
+fn records_of_a_type_are_numbered_without_gaps_over_restarts() {
+    let stub = noting(vec![]);
+    let message = |position| {
+        let text = || Name::from("m");
+        let value = MessageRecord {
+            name: text(),
+            correlation_key: text(),
+            message_id: text(),
+            time_to_live_ms: 1,
+            deadline_ms: 2,
+            variables: Document::default(),
+            tenant_id: Name::default_tenant(),
+        };
+        record(position, Intent::Published, value.into())
+    };
+    let mut exporter = opened(options(&stub));
+    exporter.export(&[variable(1, 4), message(2), variable(3, 4), message(7), variable(9, 4)]).unwrap();
+    exporter.flush(Flush::Usual).unwrap();
+    assert_eq!(sequences(&stub), [(1, 1), (2, 1), (3, 2), (7, 2), (9, 3)]);
+    let mut exporter = RecordExporter::new(2, options(&stub));
+    exporter.open(9).unwrap();
+    exporter.export(&[message(10), variable(11, 4)]).unwrap();
+    exporter.flush(Flush::Usual).unwrap();
+    assert_eq!(sequences(&stub), [(10, 3), (11, 4)]);
+}
+
+#[test]
+fn no_number_is_given_twice_whatever_becomes_of_a_bulk() {
+    let stub = noting(vec![good_first(), items(&[200, 429, 200]), Answer::Break, Answer::Break]);
+    let mut exporter = opened(options(&stub));
+    exporter.export(&records(1..=3)).unwrap();
+    exporter.export(&records(4..=6)).unwrap_err();
+    exporter.open(3).unwrap();
+    exporter.export(&records(4..=6)).unwrap_err();
+    exporter.open(3).unwrap();
+    exporter.export(&records(4..=6)).unwrap();
+    let sent: std::collections::BTreeSet<_> = sequences(&stub).into_iter().collect();
+    let numbers: std::collections::BTreeSet<_> = sent.iter().map(|(_, sequence)| sequence).collect();
+    assert_eq!(sent.len(), numbers.len(), "{sent:?}");
+    // What is there in the end has the highest ones, in order.
+    let last = sent.range((4, 0)..).fold([0; 3], |mut last, (position, sequence)| {
+        last[(position - 4) as usize] = *sequence;
+        last
+    });
+    assert_eq!(last, [10, 11, 12]);
 }
