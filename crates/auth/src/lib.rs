@@ -26,7 +26,7 @@ mod tls;
 pub use authenticator::{Authenticator, Method, SignIn, SignedIn};
 pub use basic::{Basic, Unavailable, Users};
 pub use clock::Clock;
-pub use oidc::{ClaimPath, Oidc, OidcSettings, SettingsError};
+pub use oidc::{ClaimPath, Oidc, OidcSettings, SettingsError, claim_values};
 pub use password::{Cost, HashError, HashLimits, Hasher};
 pub use presented::Presented;
 pub use principal::{Identity, Principal};

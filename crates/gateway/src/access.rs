@@ -3,14 +3,14 @@
 //! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the engine says
 //! by a number that anybody's grants have changed; so no request waits for anything but the command or query it is for.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use auth::{
-    Authenticator, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn, Unavailable,
-    Users,
+    Authenticator, ClaimPath, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn,
+    Unavailable, Users, claim_values,
 };
 use broker::api::{Broker, SubmitError};
 use futures::future::{BoxFuture, FutureExt as _};
@@ -30,6 +30,8 @@ const KNOWN_MAX: usize = 10_000;
 const AUTHORIZATIONS_MAX: usize = 20_000;
 /// Claims of one token that mapping rules may meet, one for each value of a list.
 const CLAIMS_MAX: usize = 1000;
+/// Mapping rules that are looked through for those whose claim is a JSONPath.
+const RULES_MAX: usize = 10_000;
 /// How deep claims are looked for in claims.
 const CLAIM_DEPTH_MAX: usize = 8;
 
@@ -53,6 +55,7 @@ struct Inner {
     options: AccessOptions,
     anonymous: Arc<Principal>,
     known: Cache<Key, Arc<Known>>,
+    expressions: Mutex<Arc<Expressions>>,
 }
 
 impl fmt::Debug for Inner {
@@ -79,6 +82,14 @@ impl PartialEq for Key {
 }
 
 impl Eq for Key {}
+
+/// The claims of mapping rules that are JSONPath, each once.
+#[derive(Default)]
+struct Expressions {
+    /// See [`Broker::grants_version`]. `None`: they have never been asked for.
+    valid_from: Option<u64>,
+    paths: BTreeMap<Name, ClaimPath>,
+}
 
 /// What is known of a principal.
 #[derive(Debug, Default)]
@@ -107,7 +118,13 @@ impl Access {
     /// Lets in whom `authenticator` knows.
     pub fn new(authenticator: Authenticator, options: AccessOptions) -> Self {
         let anonymous = Arc::new(Principal::anonymous());
-        Self(Arc::new(Inner { authenticator, options, anonymous, known: Cache::new(KNOWN_MAX) }))
+        Self(Arc::new(Inner {
+            authenticator,
+            options,
+            anonymous,
+            known: Cache::new(KNOWN_MAX),
+            expressions: Mutex::default(),
+        }))
     }
 
     /// What is checked.
@@ -219,7 +236,18 @@ impl Access {
             return Ok(known);
         }
         named.groups = principal.groups.iter().map(|group| Name::from(group.as_str())).collect();
-        collect_claims(&principal.claims, "", CLAIM_DEPTH_MAX, &mut named.claims);
+        let expressions = if principal.claims.is_empty() {
+            None
+        } else {
+            let expressions = self.expressions(broker).await?;
+            for (text, path) in &expressions.paths {
+                let values = path.values(&principal.claims).into_iter();
+                let room = CLAIMS_MAX - named.claims.len();
+                named.claims.extend(values.take(room).map(|value| (text.clone(), Name::from(value))));
+            }
+            collect_claims(&principal.claims, "", CLAIM_DEPTH_MAX, &mut named.claims);
+            Some(expressions)
+        };
         let query = IdentityQuery::Grants { principal: named, limit: AUTHORIZATIONS_MAX };
         let grants = match broker.read(Query::Identity(query)).await? {
             QueryReply::Identity(IdentityReply::Grants(grants)) => *grants,
@@ -232,9 +260,38 @@ impl Access {
                 "somebody has more authorizations than are looked at"
             );
         }
+        let valid_from = Some(grants.valid_from);
         let known = Arc::new(Known { grants, filters: Mutex::default() });
-        self.0.known.insert(key, Arc::clone(&known));
+        // If the rules have changed since they were looked through, what is known now is old with the next request.
+        if expressions.is_none_or(|expressions| expressions.valid_from == valid_from) {
+            self.0.known.insert(key, Arc::clone(&known));
+        }
         Ok(known)
+    }
+
+    /// The claims of mapping rules that are to be looked for in tokens.
+    async fn expressions(&self, broker: &Arc<dyn Broker>) -> Result<Arc<Expressions>, SubmitError> {
+        // Before they are read: what changes meanwhile is read again with the next request.
+        let valid_from = Some(broker.grants_version());
+        let last = || self.0.expressions.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::clone(&last());
+        if known.valid_from == valid_from {
+            return Ok(known);
+        }
+        let query = IdentityQuery::MappingRules { limit: RULES_MAX };
+        let QueryReply::Identity(IdentityReply::MappingRules(rules)) =
+            broker.read(Query::Identity(query)).await?
+        else {
+            return Err(SubmitError::Internal("the broker gave an answer of another kind".to_owned()));
+        };
+        let names = rules.items.into_iter().map(|rule| rule.claim_name);
+        // One that cannot be read was not refused when it was made: it is a name like any other.
+        let paths = names
+            .filter(|name| ClaimPath::is_expression(name))
+            .filter_map(|name| ClaimPath::parse(&name).ok().map(|path| (name, path)));
+        let read = Arc::new(Expressions { valid_from, paths: paths.collect() });
+        *last() = Arc::clone(&read);
+        Ok(read)
     }
 }
 
@@ -255,20 +312,12 @@ fn named(principal: &Principal) -> Option<protocol::Principal> {
 fn collect_claims(claims: &Map<String, Value>, prefix: &str, depth: usize, found: &mut Vec<(Name, Name)>) {
     for (name, value) in claims {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        let values = match value {
-            Value::Array(values) => values.as_slice(),
-            Value::Object(members) if depth > 0 => {
-                collect_claims(members, &path, depth - 1, found);
-                continue;
-            }
-            value => std::slice::from_ref(value),
-        };
-        for value in values {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Bool(_) | Value::Number(_) => value.to_string(),
-                _ => continue,
-            };
+        if let Value::Object(members) = value
+            && depth > 0
+        {
+            collect_claims(members, &path, depth - 1, found);
+        }
+        for text in claim_values(value) {
             if found.len() == CLAIMS_MAX {
                 return;
             }

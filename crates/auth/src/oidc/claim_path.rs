@@ -1,27 +1,33 @@
 //! Where in a token a name or a list of names stands.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
+use serde_json_path::JsonPath;
 
 use super::SettingsError;
 
 /// The longest path, in steps.
 const STEPS_MAX: usize = 16;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
-    Name(String),
-    /// All members of a list.
-    Each,
-}
+/// The longest JSONPath, in bytes.
+const EXPRESSION_BYTES_MAX: usize = 500;
+/// How deep brackets may be nested in a JSONPath: each level multiplies the time to read it.
+const NESTING_MAX: usize = 4;
 
 /// A path to a claim. Either a name (`sub`), which may have dots (`https://example.com/groups`); or names with dots
-/// between (`realm_access.roles`), which are looked for where there is no claim of the whole name; or of JSONPath
-/// (RFC 9535) names and `[*]` (`$['resource_access']['baton'].roles`, `$.groups[*].name`).
+/// between (`realm_access.roles`), which are looked for where there is no claim of the whole name; or, beginning with `$`, a
+/// JSONPath (RFC 9535): `$['resource_access']['baton'].roles`, `$.groups[?@.active == true].name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimPath {
-    /// The claim of this name, if there is one, goes before the steps.
-    whole: Option<String>,
-    steps: Vec<Step>,
+pub struct ClaimPath(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// The claim of the whole name, if there is one, goes before the steps.
+    Named {
+        whole: String,
+        steps: Vec<String>,
+    },
+    Expression(JsonPath),
 }
 
 impl ClaimPath {
@@ -30,51 +36,45 @@ impl ClaimPath {
     /// # Errors
     /// [`SettingsError::ClaimPath`].
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let error = |reason| SettingsError::ClaimPath { path: text.to_owned(), reason };
-        let path = match text.strip_prefix('$') {
-            Some(rest) => Self { whole: None, steps: steps(rest).map_err(error)? },
-            None => Self {
-                whole: Some(text.to_owned()),
-                steps: text.split('.').map(|name| Step::Name(name.to_owned())).collect(),
-            },
-        };
-        if text.is_empty() || path.steps.is_empty() {
-            return Err(error("it names nothing"));
+        let error = |reason: String| SettingsError::ClaimPath { path: text.to_owned(), reason };
+        if Self::is_expression(text) {
+            return expression(text).map(|path| Self(Kind::Expression(path))).map_err(error);
         }
-        if path.steps.len() > STEPS_MAX {
-            return Err(error("it has too many steps"));
+        let steps: Vec<_> = text.split('.').map(ToOwned::to_owned).collect();
+        if text.is_empty() {
+            return Err(error("it names nothing".to_owned()));
         }
-        Ok(path)
+        if steps.len() > STEPS_MAX {
+            return Err(error("it has too many steps".to_owned()));
+        }
+        Ok(Self(Kind::Named { whole: text.to_owned(), steps }))
     }
 
-    fn select<'a>(&self, claims: &'a Map<String, Value>) -> Vec<&'a Value> {
-        if let Some(value) = self.whole.as_ref().and_then(|name| claims.get(name)) {
-            return vec![value];
+    /// Whether a text is read as a JSONPath.
+    pub fn is_expression(text: &str) -> bool {
+        text.starts_with('$')
+    }
+
+    fn select<'a>(&self, claims: &'a Map<String, Value>) -> Vec<Cow<'a, Value>> {
+        match &self.0 {
+            Kind::Named { whole, steps } => {
+                let by_steps = || {
+                    let (first, rest) = steps.split_first()?;
+                    rest.iter().try_fold(claims.get(first)?, |value, name| value.get(name))
+                };
+                claims.get(whole).or_else(by_steps).into_iter().map(Cow::Borrowed).collect()
+            }
+            Kind::Expression(path) => {
+                let claims = Value::Object(claims.clone());
+                path.query(&claims).iter().map(|&value| Cow::Owned(value.clone())).collect()
+            }
         }
-        let mut steps = self.steps.iter();
-        let mut found: Vec<&Value> = match steps.next() {
-            Some(Step::Name(name)) => claims.get(name).into_iter().collect(),
-            _ => vec![],
-        };
-        for step in steps {
-            found = found
-                .into_iter()
-                .flat_map(|value| -> Vec<&Value> {
-                    match (step, value) {
-                        (Step::Name(name), Value::Object(members)) => members.get(name).into_iter().collect(),
-                        (Step::Each, Value::Array(members)) => members.iter().collect(),
-                        _ => vec![],
-                    }
-                })
-                .collect();
-        }
-        found
     }
 
     /// The text there; none, if there is something else, nothing, or several.
-    pub(super) fn text<'a>(&self, claims: &'a Map<String, Value>) -> Option<&'a str> {
-        match self.select(claims)[..] {
-            [value] => value.as_str().filter(|text| !text.is_empty()),
+    pub(super) fn text(&self, claims: &Map<String, Value>) -> Option<String> {
+        match &self.select(claims)[..] {
+            [value] => value.as_str().filter(|text| !text.is_empty()).map(ToOwned::to_owned),
             _ => None,
         }
     }
@@ -83,7 +83,7 @@ impl ClaimPath {
     pub(super) fn texts(&self, claims: &Map<String, Value>) -> Option<Vec<String>> {
         let mut texts: Vec<String> = Vec::new();
         for value in self.select(claims) {
-            match value {
+            match &*value {
                 Value::String(text) => texts.push(text.clone()),
                 Value::Array(members) => {
                     for member in members {
@@ -98,40 +98,49 @@ impl ClaimPath {
         texts.dedup();
         Some(texts)
     }
+
+    /// What mapping rules may compare with, of all that is there: see [`claim_values`].
+    pub fn values(&self, claims: &Map<String, Value>) -> Vec<String> {
+        self.select(claims).iter().flat_map(|value| claim_values(value).collect::<Vec<_>>()).collect()
+    }
 }
 
-/// What follows the `$` of a JSONPath.
-fn steps(mut rest: &str) -> Result<Vec<Step>, &'static str> {
-    let mut steps = Vec::new();
-    while !rest.is_empty() {
-        if let Some(after) = rest.strip_prefix("[*]") {
-            steps.push(Step::Each);
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix('[') {
-            let quote = after.chars().next().filter(|c| matches!(c, '\'' | '"'));
-            let quote = quote.ok_or("in brackets there is a name in quotes or *")?;
-            let (name, after) = after[1..].split_once(quote).ok_or("a quote is not closed")?;
-            if name.contains('\\') {
-                return Err("names with a backslash are not supported");
-            }
-            steps.push(Step::Name(name.to_owned()));
-            rest = after.strip_prefix(']').ok_or("a bracket is not closed")?;
-        } else if let Some(after) = rest.strip_prefix('.') {
-            let end = after.find(['.', '[']).unwrap_or(after.len());
-            let (name, after) = after.split_at(end);
-            if name.is_empty() || name == "*" {
-                return Err("a name must follow a dot");
-            }
-            steps.push(Step::Name(name.to_owned()));
-            rest = after;
-        } else {
-            return Err("after $ there are names behind dots or in brackets");
+/// Texts, numbers and booleans as text, of a list those of its members; nothing of anything else.
+pub fn claim_values(value: &Value) -> impl Iterator<Item = String> {
+    let values = match value {
+        Value::Array(members) => members.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    values.iter().filter_map(|value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        _ => None,
+    })
+}
+
+fn expression(text: &str) -> Result<JsonPath, String> {
+    if text == "$" {
+        return Err("it names nothing".to_owned());
+    }
+    if text.len() > EXPRESSION_BYTES_MAX {
+        return Err(format!("it is longer than {EXPRESSION_BYTES_MAX} bytes"));
+    }
+    // A second time, and looking in a large token takes seconds.
+    if text.matches("..").count() > 1 {
+        return Err("it has '..' more than once".to_owned());
+    }
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > NESTING_MAX {
+            return Err(format!("its brackets are nested deeper than {NESTING_MAX}"));
         }
     }
-    if steps.first() == Some(&Step::Each) {
-        return Err("a name comes first");
-    }
-    Ok(steps)
+    JsonPath::parse(text).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -140,9 +149,13 @@ mod tests {
 
     use super::*;
 
-    fn texts(path: &str, claims: Value) -> Option<Vec<String>> {
+    fn object(claims: Value) -> Map<String, Value> {
         let Value::Object(claims) = claims else { panic!("claims are an object") };
-        ClaimPath::parse(path).unwrap().texts(&claims)
+        claims
+    }
+
+    fn texts(path: &str, claims: Value) -> Option<Vec<String>> {
+        ClaimPath::parse(path).unwrap().texts(&object(claims))
     }
 
     #[test]
@@ -152,7 +165,7 @@ mod tests {
             "one": "x",
             "https://example.com/groups": ["dotted"],
             "realm_access": {"roles": ["admin"]},
-            "list": [{"name": "first"}, {"name": "second"}, {"other": 1}],
+            "list": [{"name": "first", "on": true}, {"name": "second", "on": false}, {"other": 1}],
         });
         let found = |path: &str| texts(path, claims.clone()).unwrap();
         assert_eq!(found("groups"), ["a", "b"]);
@@ -163,8 +176,13 @@ mod tests {
         assert_eq!(found("$['realm_access'][\"roles\"]"), ["admin"]);
         assert_eq!(found("$['https://example.com/groups']"), ["dotted"]);
         assert_eq!(found("$.list[*].name"), ["first", "second"]);
+        assert_eq!(found("$.list[?@.on == true].name"), ["first"]);
+        assert_eq!(found("$.list[0].name"), ["first"]);
         assert_eq!(found("$.groups[*]"), ["a", "b"]);
+        assert_eq!(found("$.groups[-2:]"), ["a", "b"]);
+        assert_eq!(found("$..roles"), ["admin"]);
         assert_eq!(found("missing.entirely"), Vec::<String>::new());
+        assert_eq!(found("$.missing[*]"), Vec::<String>::new());
     }
 
     #[test]
@@ -181,17 +199,46 @@ mod tests {
 
     #[test]
     fn a_name_is_one_text() {
-        let Value::Object(claims) = json!({"sub": "ann", "n": 7, "empty": "", "l": ["a"]}) else { panic!() };
+        let claims =
+            object(json!({"sub": "ann", "n": 7, "empty": "", "l": ["a"], "e": [{"v": "x"}, {"v": "y"}]}));
         let text = |path: &str| ClaimPath::parse(path).unwrap().text(&claims);
-        assert_eq!(text("sub"), Some("ann"));
-        assert_eq!((text("n"), text("empty"), text("l"), text("none")), (None, None, None, None));
+        assert_eq!(text("sub").as_deref(), Some("ann"));
+        assert_eq!(text("$.e[1].v").as_deref(), Some("y"));
+        for path in ["n", "empty", "l", "none", "$.e[*].v", "$.n"] {
+            assert_eq!(text(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn rules_compare_with_texts_numbers_and_booleans() {
+        let claims = object(json!({"l": ["a", 1, true, null, ["b"], {}], "d": {"x": 2.5}}));
+        let values = |path: &str| ClaimPath::parse(path).unwrap().values(&claims);
+        assert_eq!(values("$.l"), ["a", "1", "true"]);
+        assert_eq!(values("$.l[*]"), ["a", "1", "true", "b"]);
+        assert_eq!(values("$.d.x"), ["2.5"]);
+        assert_eq!(values("d"), Vec::<String>::new());
     }
 
     #[test]
     fn what_is_no_path_is_refused() {
-        for path in ["", "$", "$x", "$..a", "$.a[", "$['a", "$['a'", "$[0]", "$[*]", "$.*", "$['a\\'b']"] {
+        for path in ["", "$", "$x", "$.a[", "$['a", "$['a'", "$[?]", "$.a b", "$.a.", "$[?unknown(@.a) > 1]"]
+        {
             assert!(ClaimPath::parse(path).is_err(), "{path}");
         }
         assert!(ClaimPath::parse(&"a.".repeat(20)).is_err());
+        assert!(ClaimPath::parse(&format!("$.{}", "a".repeat(600))).is_err());
+    }
+
+    #[test]
+    fn an_expression_that_takes_long_to_read_or_to_look_for_is_refused() {
+        let (open, close) = ("(".repeat(NESTING_MAX - 1), ")".repeat(NESTING_MAX - 1));
+        ClaimPath::parse(&format!("$[?{open}@.a == 1{close}]")).unwrap();
+        assert!(ClaimPath::parse(&format!("$[?{open}@.a == {close}]")).is_err());
+        assert!(ClaimPath::parse(&format!("$[?({open}@.a == 1{close})]")).is_err(), "nested too deep");
+        assert!(ClaimPath::parse("$..a..b").is_err(), "too many descents");
+        // A token of 16 KiB that is as deep as it can be.
+        let deep =
+            (0..100).fold(json!("x"), |inner, _| json!({"a": inner, "b": [1, 2, 3, 4, 5, 6, 7, 8, 9]}));
+        assert!(!ClaimPath::parse("$..*").unwrap().values(&object(deep)).is_empty());
     }
 }

@@ -17,7 +17,7 @@ use http::Uri;
 use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 
-pub use self::claim_path::ClaimPath;
+pub use self::claim_path::{ClaimPath, claim_values};
 use self::source::KeySource;
 use self::token::Token;
 use crate::clock::Clock;
@@ -97,7 +97,7 @@ pub enum SettingsError {
         /// What it says.
         path: String,
         /// What is wrong with it.
-        reason: &'static str,
+        reason: String,
     },
 }
 
@@ -225,9 +225,9 @@ impl Oidc {
         let user_name = self.settings.user_name.text(claims);
         let client_id = self.settings.client_id.as_ref().and_then(|path| path.text(claims));
         let identity = match (user_name, client_id) {
-            (Some(name), None) => Identity::User(name.to_owned()),
-            (Some(name), Some(_)) if self.settings.prefer_user_name => Identity::User(name.to_owned()),
-            (_, Some(id)) => Identity::Client(id.to_owned()),
+            (Some(name), None) => Identity::User(name),
+            (Some(name), Some(_)) if self.settings.prefer_user_name => Identity::User(name),
+            (_, Some(id)) => Identity::Client(id),
             (None, None) => return Err(TokenFault::NoIdentity),
         };
         let groups = match &self.settings.groups {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use auth::ClaimPath;
 use protocol::{
     Authorization, AuthorizationScope, Circle, CircleKind, EntityType, IdentityCommand, MappingRule,
     Membership, Name, PermissionType, ResourceType, UserTaskProperty,
@@ -116,7 +117,11 @@ impl Identities {
     /// Everything but the users, in an order that can be applied.
     pub(crate) fn commands(&self) -> Result<Vec<IdentityCommand>, String> {
         let mut commands = Vec::new();
-        for rule in &self.mapping_rules {
+        for (at, rule) in self.mapping_rules.iter().enumerate() {
+            if ClaimPath::is_expression(&rule.claim_name) {
+                ClaimPath::parse(&rule.claim_name)
+                    .map_err(|error| format!("mapping_rules[{at}].claim_name: {error}"))?;
+            }
             commands.push(IdentityCommand::CreateMappingRule(MappingRule {
                 id: rule.id.as_str().into(),
                 name: named(&rule.name, &rule.id),
@@ -264,6 +269,10 @@ authorizations:
             ("users: [{username: ann, password: ' '}]", "users[0]: username and password must not be blank"),
             ("users: [{username: ann, password: hush, colour: red}]", "colour"),
             ("roles: [{id: r, roles: [x]}]", "roles[0].roles: they cannot be members"),
+            (
+                "mapping_rules: [{id: r, claim_name: '$.a[', claim_value: x}]",
+                "mapping_rules[0].claim_name: '$.a[' is no path to a claim",
+            ),
             (
                 "authorizations: [{owner_type: USER, owner_id: a, resource_type: CAR, resource_id: '*', permissions: []}]",
                 "authorizations[0].resource_type: there is no 'CAR'",

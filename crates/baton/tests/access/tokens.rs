@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tonic::Code;
 
 use crate::issuer::{Issuer, Pair, SigningKey, encode};
-use crate::server::{Answer, Server, call, eventually};
+use crate::server::{Answer, Server, call, eventually, file};
 
 /// Any operation that everybody may ask for who says who it is.
 const ANY: &str = "/v2/topology";
@@ -226,4 +226,62 @@ async fn clocks_may_be_apart_as_far_as_is_configured() {
     }
     refused(&strict, &ended, "the token has expired").await;
     refused(&strict, &begins, "the token is not valid yet").await;
+}
+
+/// Who has the role of workers by its claims.
+const RULES: &str = "
+mapping_rules:
+  - { id: staff, claim_name: \"$.access[?@.app == 'baton'].roles\", claim_value: staff }
+roles:
+  - { id: admin, users: [root] }
+  - { id: workers, mapping_rules: [staff] }
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mapping_rules_find_claims_by_jsonpath() {
+    let issuer = Issuer::start().await;
+    let key = SigningKey::p256("a");
+    issuer.publish(&[&key]);
+    let rules = file(RULES);
+    let initialization = format!("security.initialization={}", rules.path().display());
+    let names = "security.authentication.oidc.username_claim=$.names[?@.kind == 'login'].value";
+    let server = Server::start(&settings(&issuer, &["security.authorizations=true", &initialization, names]));
+    let bearer = |name: &str, changes: Value| {
+        let mut changes = changes;
+        changes["names"] = json!([{"kind": "full", "value": "x"}, {"kind": "login", "value": name}]);
+        format!("Bearer {}", key.token("ES256", &claims(&issuer, changes)))
+    };
+    let is_worker = async |bearer: &str| {
+        let me = server.get("/v2/authentication/me").by(bearer).send().await.expect(200).json();
+        assert_eq!(me["username"], "ann");
+        me["roles"].as_array().unwrap().contains(&json!("workers"))
+    };
+    let access = |app: &str| {
+        bearer(
+            "ann",
+            json!({"access": [{"app": "x", "roles": ["a"]}, {"app": app, "roles": ["b", "staff"]}]}),
+        )
+    };
+    assert!(is_worker(&access("baton")).await);
+    assert!(!is_worker(&access("other")).await);
+
+    // A rule that is made later counts for tokens that were seen before.
+    let root = bearer("root", json!({}));
+    let level = bearer("ann", json!({"levels": [1, 3]}));
+    assert!(!is_worker(&level).await);
+    let rule = |claim: &str| json!({"mappingRuleId": "level", "name": "Level", "claimName": claim, "claimValue": "3"});
+    let refused = server.post("/v2/mapping-rules", &rule("$.levels[")).by(&root).send().await.expect(400);
+    assert!(refused.text.contains("claimName: '$.levels[' is no path to a claim"), "{refused:?}");
+    server.post("/v2/mapping-rules", &rule("$.levels[-1]")).by(&root).send().await.expect(201);
+    assert!(!is_worker(&level).await);
+    server.ask("PUT", "/v2/roles/workers/mapping-rules/level").by(&root).send().await.expect(204);
+    assert!(is_worker(&level).await);
+    server
+        .ask("PUT", "/v2/mapping-rules/level")
+        .json(&json!({"name": "Level", "claimName": "$.levels[0]", "claimValue": "3"}))
+        .by(&root)
+        .send()
+        .await
+        .expect(200);
+    assert!(!is_worker(&level).await);
 }

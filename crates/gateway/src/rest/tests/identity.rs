@@ -275,6 +275,29 @@ fn mapping_rules_are_created_read_changed_and_deleted() {
     }
 }
 
+#[test]
+fn the_claim_of_a_mapping_rule_may_be_a_jsonpath() {
+    let rule = |claim: &str| {
+        format!(r#"{{"mappingRuleId":"a","claimName":"{claim}","claimValue":"staff","name":"A"}}"#)
+    };
+    let good = rule("$.realm_access.roles[?@ != 'x']");
+    let (answer, command) = sent(Operation::CreateMappingRule, "/v2/mapping-rules", &good);
+    assert_eq!(answer, good);
+    let IdentityCommand::CreateMappingRule(MappingRule { claim_name, .. }) = command else {
+        panic!("{command:?}")
+    };
+    assert_eq!(&*claim_name, "$.realm_access.roles[?@ != 'x']");
+    bad(
+        "POST",
+        "/v2/mapping-rules",
+        &rule("$.roles["),
+        "claimName: '$.roles[' is no path to a claim: at position 7, parser error",
+    );
+    let reason = "claimName: '$..a..b' is no path to a claim: it has '..' more than once";
+    let body = rule("$..a..b").replace(r#""mappingRuleId":"a","#, "");
+    bad("PUT", "/v2/mapping-rules/a", &body, reason);
+}
+
 /// Each operation that adds or removes a member, by its path: a group, role or tenant, and then the member.
 #[test]
 fn members_come_and_go() {

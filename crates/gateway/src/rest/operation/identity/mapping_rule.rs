@@ -1,5 +1,6 @@
 //! `/v2/mapping-rules`
 
+use auth::ClaimPath;
 use protocol::{IdentityCommand, IdentityQuery, IdentityReply, MappingRule, Name};
 
 use super::super::{Call, unexpected};
@@ -46,9 +47,13 @@ pub(super) async fn search_in(call: &Call<'_>, query: IdentityQuery) -> Result<R
 }
 
 fn read_rule(call: &Call<'_>, id: Name) -> Result<MappingRule, Failure> {
+    let claim_name = call.not_blank("claimName")?;
+    if ClaimPath::is_expression(&claim_name) {
+        ClaimPath::parse(&claim_name).map_err(|error| Failure::invalid(format!("claimName: {error}")))?;
+    }
     Ok(MappingRule {
         id,
-        claim_name: call.not_blank("claimName")?,
+        claim_name,
         claim_value: call.not_blank("claimValue")?,
         name: call.not_blank("name")?,
     })
