@@ -199,11 +199,12 @@ impl Stream {
                 return Signal::Replay;
             }
             let available = !paused && position < inner.last;
-            let urgent = position < inner.wanted || inner.memory_bytes > self.options.memory_bytes / 2;
+            let is_crowded = inner.memory_bytes > self.options.memory_bytes / 2;
+            let urgent = position < inner.wanted || is_crowded;
             let waits = paused || inner.waits_for_flush(reader);
             if flush_at.is_some_and(|at| waits || at <= now) {
-                let full = inner.memory_bytes > self.options.memory_bytes / 2 && inner.is_last(reader);
-                return Signal::Flush(if waits || full { Flush::Whole } else { Flush::Usual });
+                let whole = waits || is_crowded && inner.is_last(reader);
+                return Signal::Flush(if whole { Flush::Whole } else { Flush::Usual });
             }
             if available && (urgent || gather_until <= now) {
                 return Signal::Take;

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::blocking::Blocking;
 use crate::bulk::{Bulk, Limits, Outcome};
-use crate::client::ClientError;
+use crate::client::{Answer, ClientError};
 use crate::metric_definitions::BulkMetrics;
 use crate::options::Options;
 use http::Method;
@@ -138,8 +138,7 @@ impl RecordExporter {
         let name = template::name(&self.options.index_prefix, value_type);
         let body = template::body(&self.options, value_type);
         let answer = self.client()?.json(Method::PUT, &format!("/_index_template/{name}"), Some(&body));
-        let answer = answer.map_err(failed)?;
-        if answer.status.is_success() { Ok(()) } else { Err(ExportError::Target(answer.reason())) }
+        done(answer.map_err(failed)?).map(drop)
     }
 
     /// Sends what waits.
@@ -226,6 +225,11 @@ fn verdict(outcomes: Vec<Outcome>, positions: &[u64]) -> Result<(), ExportError>
 
 fn closed() -> ExportError {
     ExportError::Target("the exporter is not open".to_owned())
+}
+
+/// An answer, which must be a good one.
+fn done(answer: Answer) -> Result<Answer, ExportError> {
+    if answer.status.is_success() { Ok(answer) } else { Err(ExportError::Target(answer.reason())) }
 }
 
 fn failed(error: ClientError) -> ExportError {

@@ -10,9 +10,8 @@ use http::{Method, StatusCode};
 use protocol::{PartitionId, ValueType, compose_key};
 use serde_json::json;
 
-use super::{RecordOptions, failed};
+use super::{RecordOptions, done, failed};
 use crate::blocking::Blocking;
-use crate::client::Answer;
 use export::ExportError;
 
 /// How far the numbers of one partition are.
@@ -90,8 +89,4 @@ fn read(
         last => serde_json::from_value(last)
             .map_err(|error| ExportError::Target(format!("document '{partition}' of '{index}': {error}"))),
     }
-}
-
-fn done(answer: Answer) -> Result<Answer, ExportError> {
-    if answer.status.is_success() { Ok(answer) } else { Err(ExportError::Target(answer.reason())) }
 }
