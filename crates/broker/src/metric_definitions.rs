@@ -19,6 +19,7 @@ pub(crate) struct Metrics {
     batch_commands: Histogram,
     batches: Counter,
     rejections: [(RejectionType, Counter); RejectionType::ALL.len()],
+    refused_early: Counter,
     instance_execution: Histogram,
     job_activation: Histogram,
     job_life: Histogram,
@@ -36,6 +37,7 @@ impl Metrics {
             batch_commands: histogram!("zeebe_stream_processor_batch_processing_commands", &[PARTITION]),
             batches: counter!("baton_log_entries_total", &[PARTITION]),
             rejections: RejectionType::ALL.map(|kind| (kind, rejection(kind))),
+            refused_early: counter!("baton_commands_refused_before_log_total", &[PARTITION]),
             instance_execution: histogram!("zeebe_process_instance_execution_time_seconds", &[PARTITION]),
             job_activation: histogram!("zeebe_job_activation_time_seconds", &[PARTITION]),
             job_life: histogram!("zeebe_job_life_time_seconds", &[PARTITION]),
@@ -68,6 +70,12 @@ impl Metrics {
         if let Some((_, counter)) = self.rejections.iter().find(|(known, _)| *known == kind) {
             counter.increment(1);
         }
+    }
+
+    /// A command was rejected without an entry of the log.
+    pub fn refused_early(&self, kind: RejectionType) {
+        self.rejected(kind);
+        self.refused_early.increment(1);
     }
 }
 

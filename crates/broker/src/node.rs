@@ -179,6 +179,7 @@ impl Node {
         disk.look(&options.data_dir);
         let proposer = Proposer {
             group: group.clone(),
+            engine: Arc::clone(&engine),
             shared: Arc::clone(&shared),
             requests: queue,
             options: options.ingress.clone(),

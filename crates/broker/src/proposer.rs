@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use engine::Engine;
 use futures::stream::{FuturesUnordered, StreamExt};
+use parking_lot::Mutex as FairMutex;
 use protocol::{
     ActivateElement, Batch, Command, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation,
 };
@@ -31,8 +33,13 @@ const COMMAND_HEAD_BYTES: usize = 64;
 /// The leader looks after its business at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
+/// How long a look at the state waits for a read between two batches, while no command is being applied.
+const LOOK_MAX: Duration = Duration::from_micros(500);
+
 pub(crate) struct Proposer {
     pub group: Group,
+    /// To look at between two batches.
+    pub engine: Arc<FairMutex<Engine>>,
     pub shared: Arc<Shared>,
     pub requests: mpsc::Receiver<Request>,
     pub options: IngressOptions,
@@ -67,6 +74,7 @@ impl Proposer {
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
                 paused_until = None;
                 let leader_free = open && !leader_busy;
+                self.refuse_what_is_gone(&mut waiting, awaited == 0);
                 if let Some(proposed) = self.propose(&mut waiting, in_flight.is_empty(), leader_free) {
                     leader_busy |= has_leader_work(&proposed.batch);
                     awaited += usize::from(is_awaited(&proposed.batch));
@@ -173,6 +181,34 @@ impl Proposer {
             request.waiter.answer(Err(paused()));
         }
         self.shared.demand.refuse_impatient(&paused());
+    }
+
+    /// Answers commands about what is gone, so that they cost no entry. The state is looked at only where that holds
+    /// nobody up: `is_calm` says that no command is being applied. Otherwise many commands share the entry, and the
+    /// engine refuses there.
+    fn refuse_what_is_gone(&self, waiting: &mut Vec<Request>, is_calm: bool) {
+        // While processing is paused, everybody is told that first.
+        if self.is_paused() || !waiting.iter().any(|request| engine::may_be_gone(&request.command)) {
+            return;
+        }
+        let free = if is_calm { self.engine.try_lock_for(LOOK_MAX) } else { self.engine.try_lock() };
+        let Some(mut engine) = free else { return };
+        let mut rejections = Vec::new();
+        let gone: Vec<Request> = waiting
+            .extract_if(.., |request| match engine.final_refusal(&request.command) {
+                Ok(Some(rejection)) => {
+                    rejections.push(rejection);
+                    true
+                }
+                // State that cannot be read stops the partition when the command is applied.
+                Ok(None) | Err(_) => false,
+            })
+            .collect();
+        drop(engine);
+        for (request, rejection) in gone.into_iter().zip(rejections) {
+            self.shared.metrics.refused_early(rejection.kind);
+            request.waiter.answer(Err(SubmitError::Rejected(rejection)));
+        }
     }
 
     /// Sends an entry on its way.

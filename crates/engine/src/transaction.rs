@@ -19,7 +19,7 @@ use crate::work::Work;
 const MAX_SERVE_ATTEMPTS: usize = 8;
 
 /// How a transaction ended.
-enum Attempt<T> {
+pub(crate) enum Attempt<T> {
     Done(T),
     Refused(Failure),
     /// The engine failed on this instance (0: on none).
@@ -213,7 +213,7 @@ impl Engine {
     }
 
     /// Runs something that either happens as a whole or leaves nothing.
-    fn attempt<T>(
+    pub(crate) fn attempt<T>(
         &mut self,
         effects: &mut Effects,
         run: impl FnOnce(&mut Work) -> Result<T, Failure>,

@@ -9,6 +9,7 @@ mod delivery;
 mod disk;
 mod fairness;
 mod flow_control;
+mod gone;
 mod limits;
 mod long_poll;
 mod pause;

@@ -28,6 +28,10 @@ const HELP: &[(&str, &str)] = &[
     ("zeebe_flow_control_exporting_rate", "Records that the slowest exporter takes in a second."),
     ("baton_refused_commands_total", "Commands that were not taken on."),
     ("baton_rejected_commands_total", "Commands that the engine has rejected."),
+    (
+        "baton_commands_refused_before_log_total",
+        "Commands among the rejected ones that cost no entry of the log, since what they are about is gone.",
+    ),
     // The log and the state.
     ("zeebe_log_appender_commit_latency_seconds", "Time from proposing an entry of the log to applying it."),
     ("zeebe_log_appender_last_appended_position", "Index of the last entry of the log."),

@@ -1,12 +1,13 @@
 //! An engine over a store in memory, with everything that happened to it, and the proof that it can be repeated.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use bytes::Bytes;
 use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
 use protocol::{
     ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Name, Query, QueryReply, Record,
-    Resource,
+    Rejection, Resource,
 };
 use state::Store;
 
@@ -15,6 +16,8 @@ use super::model::bpmn;
 
 /// Where the clock of every test starts: 2026-01-01T00:00:00Z.
 pub const START_MS: i64 = 1_767_225_600_000;
+/// Refused commands that are asked about again after each batch.
+const REFUSED_MAX: usize = 8;
 /// More `Continue` commands than any test needs.
 const MAX_CONTINUES: usize = 20_000;
 
@@ -27,6 +30,8 @@ pub struct Harness {
     log: Vec<Batch>,
     history: Vec<Effects>,
     next_subscriber: u64,
+    /// Commands that the engine has refused for good, the last ones.
+    refused: VecDeque<(Command, Rejection)>,
 }
 
 impl Harness {
@@ -46,6 +51,7 @@ impl Harness {
             log: Vec::new(),
             history: Vec::new(),
             next_subscriber: 0,
+            refused: VecDeque::new(),
         }
     }
 
@@ -58,8 +64,23 @@ impl Harness {
         let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
         let batch = Batch::decode(&batch.encode()).unwrap();
         let mut effects = Effects::default();
-        self.engine.as_mut().expect("open").apply(&batch, &mut effects).unwrap();
+        let engine = self.engine.as_mut().expect("open");
+        let refusals: Vec<_> =
+            batch.commands.iter().map(|command| engine.final_refusal(command).unwrap()).collect();
+        engine.apply(&batch, &mut effects).unwrap();
         assert_eq!(effects.responses.len(), batch.commands.len(), "one response for each command");
+        for ((refusal, command), response) in
+            refusals.into_iter().zip(&batch.commands).zip(&effects.responses)
+        {
+            let Some(refusal) = refusal else { continue };
+            assert_eq!(response.as_ref(), Some(&Err(refusal.clone())), "the early answer to {command:?}");
+            self.refused.push_back((command.clone(), refusal));
+        }
+        self.refused.drain(..self.refused.len().saturating_sub(REFUSED_MAX));
+        for (command, refusal) in &self.refused {
+            let now = engine.final_refusal(command).unwrap();
+            assert_eq!(now.as_ref(), Some(refusal), "a final refusal of {command:?} has changed");
+        }
         self.log.push(batch);
         self.history.push(effects);
         self.history.last().expect("just pushed")
