@@ -12,6 +12,8 @@ use serde::Deserialize;
 
 /// A file larger than this is none.
 const FILE_BYTES_MAX: u64 = 4 << 20;
+/// The role of administrators.
+const ADMINISTRATORS: &str = "admin";
 
 /// Who is there from the start.
 #[derive(Debug, Default, Clone, Deserialize)]
@@ -114,6 +116,12 @@ impl Identities {
         Ok(read)
     }
 
+    /// Whether it says who may come in: users, or members of the role of administrators.
+    pub(crate) fn names_anybody(&self) -> bool {
+        let is_administrators = |role: &&Members| role.id == ADMINISTRATORS;
+        !self.users.is_empty() || self.roles.iter().filter(is_administrators).any(Members::has_any)
+    }
+
     /// Everything but the users, in an order that can be applied.
     pub(crate) fn commands(&self) -> Result<Vec<IdentityCommand>, String> {
         let mut commands = Vec::new();
@@ -172,6 +180,13 @@ impl Identities {
             commands.push(IdentityCommand::CreateAuthorization(authorization));
         }
         Ok(commands)
+    }
+}
+
+impl Members {
+    fn has_any(&self) -> bool {
+        let lists = [&self.users, &self.clients, &self.groups, &self.roles, &self.mapping_rules];
+        lists.iter().any(|list| !list.is_empty())
     }
 }
 
@@ -261,6 +276,17 @@ authorizations:
         );
         assert!(!format!("{read:?}").contains("secret"));
         assert!(Identities::parse("").unwrap().commands().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_says_who_may_come_in_is_told_from_others() {
+        let names_anybody = |text| Identities::parse(text).unwrap().names_anybody();
+        assert!(names_anybody(FILE));
+        assert!(names_anybody("roles: [{id: admin, clients: [robot]}]"));
+        assert!(names_anybody("users: [{username: ann, password: secret}]"));
+        for text in ["", "tenants: [{id: north}]", "roles: [{id: admin}, {id: clerk, clients: [robot]}]"] {
+            assert!(!names_anybody(text), "{text}");
+        }
     }
 
     #[test]

@@ -129,6 +129,8 @@ sections! {
         authorizations: bool = false;
         /// A YAML file with users, groups, roles, tenants, mapping rules and authorizations that are there from the start. What is there already stays as people have changed it.
         initialization: Option<PathBuf> = None;
+        /// Whether POST /v2/setup/user may create the first administrator without credentials: with method basic, while there has never been one, unless security.initialization names users or administrators.
+        setup: bool = true;
     }
 
     /// How requests are authenticated.

@@ -5,12 +5,20 @@ use std::time::Duration;
 
 use auth::{Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsFiles};
 use broker::api::Broker;
+use gateway::rest::SetUp;
 use gateway::{Access, AccessOptions, EngineUsers};
-use protocol::EntityType;
+use protocol::{EntityType, IdentityQuery, IdentityReply, Query, QueryReply};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{AuthenticationMethod, Config};
+use crate::config::{AuthenticationMethod, Config, Identities};
 use crate::failure::Failure;
+
+/// What the REST gateway has to know about who may come in.
+pub(super) struct Entrance {
+    pub(super) access: Access,
+    pub(super) set_up: SetUp,
+    pub(super) hasher: Hasher,
+}
 
 /// What gateways check. `hasher` is for passwords of users that the broker keeps.
 pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher) -> Result<Access, Failure> {
@@ -45,6 +53,33 @@ pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher)
             foreign: foreign(config),
         },
     ))
+}
+
+/// Whether the first administrator can be created without credentials.
+pub(super) fn set_up(config: &Config, identities: &Identities) -> SetUp {
+    if config.security_authentication.method != AuthenticationMethod::Basic {
+        SetUp::Closed("that is for the method 'basic' of security.authentication alone")
+    } else if !config.security.setup {
+        SetUp::Closed("security.setup is false")
+    } else if identities.names_anybody() {
+        // Even if the file could not be applied, for want of room on the disk.
+        SetUp::Closed("the file of security.initialization says who may come in")
+    } else {
+        SetUp::Open
+    }
+}
+
+/// Says so while the cluster is anybody's.
+pub(super) async fn warn_of_set_up(set_up: SetUp, broker: &Arc<dyn Broker>) {
+    let query = Query::Identity(IdentityQuery::HadAdministrator);
+    if set_up == SetUp::Open
+        && let Ok(QueryReply::Identity(IdentityReply::HadAdministrator(false))) = broker.read(query).await
+    {
+        tracing::warn!(
+            "the set-up is open: whoever asks first becomes administrator; to close it, send POST /v2/setup/user, \
+             name an administrator in the file of security.initialization, or set security.setup to false"
+        );
+    }
 }
 
 /// Who is kept by the issuer of tokens, and not here.

@@ -130,10 +130,13 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     gate.set(access.clone(), Arc::clone(&broker));
     let gateways_stop = CancellationToken::new();
     let tells_positions = storage.is_some();
+    let set_up = access::set_up(config, &identities);
+    access::warn_of_set_up(set_up, &broker).await;
+    let entrance = access::Entrance { access: access.clone(), set_up, hasher };
     let gateways = start_gateways(
         ports.rest,
         ports.grpc,
-        options::rest(config, documents, storage, access.clone(), tls_of_rest, hasher, traces.clone()),
+        options::rest(config, documents, storage, entrance, tls_of_rest, traces.clone()),
         options::grpc(config, access, tls_of_grpc, traces.clone(), tells_positions),
         broker,
         &gateways_stop,

@@ -10,6 +10,7 @@ use documents::Stores;
 use export::{NdjsonOptions, StreamOptions};
 use traces::Traces;
 
+use super::access::Entrance;
 use crate::config::{self, Config};
 
 /// How long requests under way may take once the gateways stop. Shorter than orchestrators wait before they kill.
@@ -20,12 +21,12 @@ pub(super) fn rest(
     config: &Config,
     documents: Stores,
     storage: Option<gateway::rest::Storage>,
-    access: gateway::Access,
+    entrance: Entrance,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
-    hasher: auth::Hasher,
     traces: Option<Traces>,
 ) -> gateway::rest::Options {
     let rest = &config.rest;
+    let Entrance { access, set_up, hasher } = entrance;
     gateway::rest::Options {
         max_connections: rest.max_connections,
         idle_timeout: rest.idle_timeout,
@@ -34,6 +35,7 @@ pub(super) fn rest(
         long_poll_timeout: rest.long_poll_timeout,
         stop_timeout: STOP_GRACE,
         server_timing: rest.server_timing,
+        set_up,
         documents,
         tenancy: tenancy(config),
         storage,

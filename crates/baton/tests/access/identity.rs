@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::issuer::Issuer;
 use crate::seed::deploy;
 use crate::server::{Server, basic, file, with_users};
 
@@ -93,6 +94,7 @@ async fn whoever_the_configuration_names_is_there_after_every_start() {
 async fn the_first_administrator_is_set_up_once() {
     let settings = ["security.authentication.method=basic", "security.authorizations=true"];
     let server = Server::start(&settings.map(str::to_owned));
+    assert_eq!(server.log().matches(SET_UP_IS_OPEN).count(), 1, "{}", server.log());
     let set_up = |name: &str| {
         let body = json!({"username": name, "password": "right", "name": name, "email": "a@example.com"});
         server.post("/v2/setup/user", &body)
@@ -113,4 +115,50 @@ async fn the_first_administrator_is_set_up_once() {
     let server = server.restart();
     let body = json!({"username": "late", "password": "right", "name": "", "email": ""});
     server.post("/v2/setup/user", &body).send().await.expect(403);
+    assert!(!server.log().contains(SET_UP_IS_OPEN), "{}", server.log());
+    // With the last administrator gone, the cluster is nobody's, and not of whoever asks first.
+    server.ask("DELETE", &format!("/v2/users/{}", winners[0])).by(&root).send().await.expect(204);
+    let server = server.restart();
+    assert!(!server.log().contains(SET_UP_IS_OPEN), "{}", server.log());
+    let refused = server.post("/v2/setup/user", &body).send().await.expect(403);
+    assert!(refused.text.contains("there is or was one already"), "{refused:?}");
+    // The file of security.initialization is the way back in.
+    let way_back = file("users: [{username: ann, password: new}]\nroles: [{id: admin, users: [ann]}]");
+    let server = server.restart_with(&[format!("security.initialization={}", way_back.path().display())]);
+    server.get("/v2/users/ann").by(&basic("ann", "new")).send().await.expect(200);
+}
+
+/// What the log of a start says while anybody may become administrator.
+const SET_UP_IS_OPEN: &str = "whoever asks first becomes administrator";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_set_up_is_for_users_that_are_kept_here_and_nobody_else_named() {
+    let issuer = Issuer::start().await;
+    let body = json!({"username": "eve", "password": "p", "name": "", "email": ""});
+    let (names_users, names_admins) =
+        (file("users: [{username: ann, password: right}]"), file("roles: [{id: admin, clients: [robot]}]"));
+    let of_file = |file: &tempfile::NamedTempFile| with_users(file.path(), &["security.authorizations=true"]);
+    let oidc = [
+        "security.authentication.method=oidc".to_owned(),
+        format!("security.authentication.oidc.issuer={}", issuer.url()),
+        "security.authorizations=true".to_owned(),
+    ];
+    let by_setting =
+        ["security.authentication.method=basic", "security.setup=false"].map(str::to_owned).to_vec();
+    for (settings, reason) in [
+        (oidc.to_vec(), "that is for the method 'basic'"),
+        (vec![], "that is for the method 'basic'"),
+        (by_setting, "security.setup is false"),
+        (of_file(&names_users), "the file of security.initialization says who may come in"),
+        (of_file(&names_admins), "the file of security.initialization says who may come in"),
+    ] {
+        let server = Server::start(&settings);
+        let answer = server.post("/v2/setup/user", &body).send().await.expect(403);
+        assert!(answer.text.contains(reason), "{settings:?}: {answer:?}");
+        assert!(!server.log().contains(SET_UP_IS_OPEN), "{}", server.log());
+    }
+    let names_nobody = file("tenants: [{id: north}]");
+    let server = Server::start(&of_file(&names_nobody));
+    assert!(server.log().contains(SET_UP_IS_OPEN), "{}", server.log());
+    server.post("/v2/setup/user", &body).send().await.expect(201);
 }

@@ -132,7 +132,13 @@ impl Server {
     }
 
     /// Stops the server as an operator does and starts it anew with the same data and settings.
-    pub fn restart(mut self) -> Self {
+    pub fn restart(self) -> Self {
+        self.restart_with(&[])
+    }
+
+    /// The same, with more settings.
+    pub fn restart_with(mut self, more: &[String]) -> Self {
+        self.settings.extend_from_slice(more);
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         assert!(self.child.wait().unwrap().success(), "{}", self.log());
         let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());

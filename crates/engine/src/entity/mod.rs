@@ -57,6 +57,9 @@ pub struct Meta {
     /// How far the engine's clock is ahead of the log's while it is not pinned, in milliseconds.
     #[cbor(n(7), default)]
     pub offset_ms: i64,
+    /// Whether anybody has ever had the role of administrators. False also where that was before this was kept.
+    #[cbor(n(8), default)]
+    pub had_administrator: bool,
 }
 minicbor_value!(Meta);
 

@@ -63,6 +63,7 @@ pub struct View<'a> {
     definitions: &'a mut Definitions,
     /// Position of the last change to what anybody is granted.
     grants_version: u64,
+    had_administrator: bool,
 }
 
 impl View<'_> {
@@ -138,7 +139,7 @@ impl Engine {
     }
 
     fn view(&mut self) -> View<'_> {
-        let grants_version = self.grants_version();
-        View { tables: &self.tables, definitions: &mut self.definitions, grants_version }
+        let (grants_version, had_administrator) = (self.grants_version(), self.meta.had_administrator);
+        View { tables: &self.tables, definitions: &mut self.definitions, grants_version, had_administrator }
     }
 }

@@ -642,6 +642,27 @@ fn the_first_administrator_sets_the_cluster_up() {
               = rejected FORBIDDEN: Expected to create the first administrator, but somebody has the role 'admin' already
             > user delete ann
             > administrator bob
+              = rejected FORBIDDEN: Expected to create the first administrator, but somebody had the role 'admin' before
+        "#]],
+    );
+}
+
+#[test]
+fn whoever_made_the_first_administrator_nobody_makes_another_without_credentials() {
+    check(
+        "hide identity
+         setup
+         group create ops
+         add group ops role admin
+         group delete ops
+         administrator eve",
+        expect![[r#"
+            > setup
+            > group create ops
+            > add group ops role admin
+            > group delete ops
+            > administrator eve
+              = rejected FORBIDDEN: Expected to create the first administrator, but somebody had the role 'admin' before
         "#]],
     );
 }

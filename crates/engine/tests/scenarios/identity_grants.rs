@@ -432,9 +432,12 @@ fn one_is_found_by_its_id() {
     ] {
         assert_eq!(missing(&mut harness, query), format!("NOT_FOUND: {reason}"));
     }
-    assert_eq!(ask(&mut harness, IdentityQuery::HasAdministrator), IdentityReply::HasAdministrator(false));
+    assert_eq!(ask(&mut harness, IdentityQuery::HadAdministrator), IdentityReply::HadAdministrator(false));
     change(&mut harness, IdentityCommand::SetUp);
-    assert_eq!(ask(&mut harness, IdentityQuery::HasAdministrator), IdentityReply::HasAdministrator(false));
+    assert_eq!(ask(&mut harness, IdentityQuery::HadAdministrator), IdentityReply::HadAdministrator(false));
     join(&mut harness, (E::User, "ann"), (CircleKind::Role, "admin"));
-    assert_eq!(ask(&mut harness, IdentityQuery::HasAdministrator), IdentityReply::HasAdministrator(true));
+    assert_eq!(ask(&mut harness, IdentityQuery::HadAdministrator), IdentityReply::HadAdministrator(true));
+    change(&mut harness, IdentityCommand::DeleteUser { username: "ann".into() });
+    harness.flush_and_reopen();
+    assert_eq!(ask(&mut harness, IdentityQuery::HadAdministrator), IdentityReply::HadAdministrator(true));
 }

@@ -65,6 +65,15 @@ pub const DEFAULT_STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest document.
 pub const DEFAULT_MAX_DOCUMENT_BYTES: u64 = 10 * 1024 * 1024;
 
+/// Whether the first administrator can be created without credentials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetUp {
+    /// Yes, while there has never been one.
+    Open,
+    /// No. The text says why, after "but".
+    Closed(&'static str),
+}
+
 /// Settings of the gateway.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -82,6 +91,8 @@ pub struct Options {
     pub stop_timeout: Duration,
     /// Whether answers carry a `Server-Timing` header with the time that each stage took.
     pub server_timing: bool,
+    /// Whether the first administrator can be created without credentials.
+    pub set_up: SetUp,
     /// Where documents are.
     pub documents: Stores,
     /// Which tenants requests may name.
@@ -108,6 +119,7 @@ impl Default for Options {
             long_poll_timeout: DEFAULT_LONG_POLL_TIMEOUT,
             stop_timeout: DEFAULT_STOP_TIMEOUT,
             server_timing: false,
+            set_up: SetUp::Open,
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES).into(),
             tenancy: Tenancy::default(),
             access: Access::default(),

@@ -78,8 +78,8 @@ pub enum IdentityQuery {
         /// How many at the most.
         limit: usize,
     },
-    /// Whether anybody has the role of administrators.
-    HasAdministrator,
+    /// Whether anybody has, or ever had, the role of administrators.
+    HadAdministrator,
     /// Everything that is granted to a principal.
     Grants {
         /// Who.
@@ -114,8 +114,8 @@ pub enum IdentityReply {
     Authorization(AuthorizationView),
     /// See [`IdentityQuery::Authorizations`]: by their keys.
     Authorizations(Page<AuthorizationView>),
-    /// See [`IdentityQuery::HasAdministrator`].
-    HasAdministrator(bool),
+    /// See [`IdentityQuery::HadAdministrator`].
+    HadAdministrator(bool),
     /// See [`IdentityQuery::Grants`].
     Grants(Box<Grants>),
     /// See [`IdentityQuery::GrantsVersion`].

@@ -12,11 +12,14 @@ pub use forget::Forgotten;
 use protocol::{IdentityCommand, Response};
 
 use crate::failure::Failure;
+use crate::identity::has_administrator;
 use crate::work::Work;
 
 impl Work<'_> {
     pub(super) fn change_identity(&mut self, command: &IdentityCommand) -> Result<Response, Failure> {
         let mut response = Response::Done;
+        // Before, too: data of an older release may be about to lose the only one.
+        self.note_administrator()?;
         match command {
             IdentityCommand::SetUp => self.set_up_identity()?,
             IdentityCommand::CreateAdministrator(user) => {
@@ -44,8 +47,17 @@ impl Work<'_> {
                 self.delete_authorization(*authorization_key)?;
             }
         }
+        self.note_administrator()?;
         self.grants_changed();
         Ok(response)
+    }
+
+    /// Closes the set-up of the first administrator for good once there is one, whoever named it.
+    fn note_administrator(&mut self) -> Result<(), Failure> {
+        if !self.meta.had_administrator {
+            self.meta.had_administrator = has_administrator(self.tables)?;
+        }
+        Ok(())
     }
 
     /// Notes that what gateways know of grants may be wrong from here on.

@@ -50,6 +50,10 @@ impl Work<'_> {
         if has_administrator(self.tables)? {
             return Err(refused(format!("somebody has the role '{ADMIN}' already")).into());
         }
+        if self.meta.had_administrator {
+            // Otherwise the deletion of the last one would hand the cluster to whoever asks first.
+            return Err(refused(format!("somebody had the role '{ADMIN}' before")).into());
+        }
         if self.tables.users.contains(&user.username.0)? {
             return Err(refused(format!("there is a user with username '{}' already", user.username)).into());
         }

@@ -69,7 +69,9 @@ pub(super) fn read(view: &View<'_>, query: &IdentityQuery) -> Result<Read, ReadE
         IdentityQuery::Authorizations { limit } => {
             return Ok(list(.., *limit, authorizations, IdentityReply::Authorizations));
         }
-        IdentityQuery::HasAdministrator => IdentityReply::HasAdministrator(has_administrator(tables)?),
+        IdentityQuery::HadAdministrator => {
+            IdentityReply::HadAdministrator(view.had_administrator || has_administrator(tables)?)
+        }
         IdentityQuery::Grants { principal, limit } => return Ok(grants::read(principal.clone(), *limit)),
         IdentityQuery::GrantsVersion => IdentityReply::GrantsVersion(view.grants_version),
     };

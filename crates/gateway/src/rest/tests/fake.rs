@@ -307,8 +307,8 @@ impl Broker for FakeBroker {
         if let Err(refused) = self.refuse() {
             return std::future::ready(Err(refused)).boxed();
         }
-        if query == Query::Identity(IdentityQuery::HasAdministrator) {
-            let reply = IdentityReply::HasAdministrator(self.has_administrator);
+        if query == Query::Identity(IdentityQuery::HadAdministrator) {
+            let reply = IdentityReply::HadAdministrator(self.has_administrator);
             return std::future::ready(Ok(QueryReply::Identity(reply))).boxed();
         }
         std::future::ready(super::views::answer(&query)).boxed()

@@ -12,10 +12,11 @@ use protocol::{
 use serde_json::{Value, json};
 
 use super::super::contract::{OPERATIONS, Operation};
+use super::super::{Options, SetUp};
 use super::contract::check_response;
 use super::fake::FakeBroker;
 use super::operations::{bad, fail_with, succeed};
-use super::{block_on, gateway, request, text, views};
+use super::{block_on, gateway, gateway_with, request, text, views};
 
 fn user(username: &str) -> UserView {
     let [name, email] = match username {
@@ -103,7 +104,7 @@ pub(super) fn answer(query: &IdentityQuery) -> Result<IdentityReply, SubmitError
             authorization(2, "ann", AuthorizationScope::from_id("m")),
             authorization(3, "o", AuthorizationScope::Property(UserTaskProperty::Assignee)),
         ])),
-        IdentityQuery::HasAdministrator => IdentityReply::HasAdministrator(false),
+        IdentityQuery::HadAdministrator => IdentityReply::HadAdministrator(false),
         // Asked by the gateway itself only.
         IdentityQuery::Grants { .. } => IdentityReply::Grants(Box::default()),
         IdentityQuery::GrantsVersion => IdentityReply::GrantsVersion(1),
@@ -178,8 +179,18 @@ fn the_first_administrator_is_created_by_anybody() {
     // There was one for long: nothing is hashed or submitted.
     let broker = Arc::new(FakeBroker { has_administrator: true, ..FakeBroker::default() });
     let detail = "Command 'CREATE_INITIAL_ADMIN' rejected with code 'FORBIDDEN': Expected to create the first administrator, \
-                  but there is one already";
+                  but there is or was one already";
     fail_with(&broker, "POST", path, body, 403, "FORBIDDEN", detail);
+    assert!(broker.commands.lock().unwrap().is_empty());
+    // Where users are not kept here, nobody comes in that way, even if there is none.
+    let broker = Arc::new(FakeBroker::default());
+    let options = Options { set_up: SetUp::Closed("it is closed"), ..Options::default() };
+    let gateway = gateway_with(&broker, options);
+    let answer = block_on(async { text(gateway.answer(request("POST", path, body)).await).await });
+    let detail = "Command 'CREATE_INITIAL_ADMIN' rejected with code 'FORBIDDEN': Expected to create the first administrator, \
+                  but it is closed";
+    assert_eq!(answer.0, 403);
+    assert!(answer.1.contains(detail), "{}", answer.1);
     assert!(broker.commands.lock().unwrap().is_empty());
 }
 

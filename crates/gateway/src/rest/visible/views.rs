@@ -244,7 +244,7 @@ fn look_at_identity(sight: &Sight, query: &Query, reply: &mut IdentityReply) -> 
             Ok(())
         }
         // The circle was looked at already; whether there is an administrator everybody may know.
-        IdentityReply::Members(_) | IdentityReply::HasAdministrator(_) => Ok(()),
+        IdentityReply::Members(_) | IdentityReply::HadAdministrator(_) => Ok(()),
         IdentityReply::PasswordHash(_) | IdentityReply::Grants(_) | IdentityReply::GrantsVersion(_) => {
             Err(forbidden(R::User, P::Read))
         }

@@ -9,6 +9,7 @@ use protocol::{
 
 use super::super::{Call, unexpected};
 use super::{LISTED_MAX, created, json, text, write_object};
+use crate::rest::SetUp;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
@@ -18,14 +19,19 @@ pub(crate) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(created(json(view(&answer)?, write), &answer))
 }
 
-/// Open to everybody until there is an administrator.
+/// Open to everybody until there is an administrator, where users are kept here.
 pub(crate) async fn create_administrator(call: &Call<'_>) -> Result<Reply, Failure> {
     const INTENT: &str = "CREATE_INITIAL_ADMIN";
+    if let SetUp::Closed(reason) = call.gateway.options.set_up {
+        let reason = format!("Expected to create the first administrator, but {reason}");
+        let rejection = Rejection::new(RejectionType::Forbidden, reason);
+        return Err(Failure::submit(SubmitError::Rejected(rejection), INTENT));
+    }
     // Asked before the work of hashing; the engine decides.
-    match call.read_identity(IdentityQuery::HasAdministrator).await? {
-        IdentityReply::HasAdministrator(false) => {}
-        IdentityReply::HasAdministrator(true) => {
-            let reason = "Expected to create the first administrator, but there is one already";
+    match call.read_identity(IdentityQuery::HadAdministrator).await? {
+        IdentityReply::HadAdministrator(false) => {}
+        IdentityReply::HadAdministrator(true) => {
+            let reason = "Expected to create the first administrator, but there is or was one already";
             let rejection = Rejection::new(RejectionType::Forbidden, reason);
             return Err(Failure::submit(SubmitError::Rejected(rejection), INTENT));
         }
