@@ -23,7 +23,9 @@ authorizations:
 """ % (USER, PASSWORD)
 for _kind, _id in (("USER", USER), ("CLIENT", CLIENT_ID)):
     for _resource, _permissions in (
-        ("RESOURCE", "CREATE"),
+        ("RESOURCE", "CREATE, READ"),
+        ("DOCUMENT", "CREATE, READ"),
+        ("DECISION_REQUIREMENTS_DEFINITION", "READ"),
         (
             "PROCESS_DEFINITION",
             "CREATE_PROCESS_INSTANCE, READ_PROCESS_DEFINITION, READ_PROCESS_INSTANCE, UPDATE_PROCESS_INSTANCE",

@@ -22,6 +22,7 @@ use traces::{TRACE_PARENT, Told, Traced, Traces};
 use super::Options;
 use super::batch_searches::BatchSearches;
 use super::contract::{Body as BodySpec, Media, Operation, OperationSpec, Parameter};
+use super::download::forbid_sniffing;
 use super::metric_definitions::RequestMetrics;
 use super::multipart;
 use super::negotiate::{check_accept, check_content_type};
@@ -89,6 +90,15 @@ impl Gateway {
 
     /// Answers one request. The only errors are answers.
     pub async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let mut response = self.respond(request).await;
+        forbid_sniffing(response.headers_mut());
+        response
+    }
+
+    async fn respond<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
     where
         B: Body<Data = Bytes> + Unpin,
     {

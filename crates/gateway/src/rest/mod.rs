@@ -9,6 +9,7 @@
 
 mod batch_searches;
 mod contract;
+mod download;
 mod exchange;
 mod fields;
 mod instance_filter;

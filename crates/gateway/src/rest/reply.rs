@@ -10,10 +10,12 @@ use http::{HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
 use super::contract::METHODS;
+use super::download::Download;
 use super::problem::Failure;
 use crate::position;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
@@ -25,6 +27,8 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
     /// Type of a body that is not empty.
     pub(crate) content_type: HeaderValue,
+    /// Set on a file of a user.
+    pub(crate) download: Option<Download>,
     /// What the broker took.
     pub(crate) timing: Option<Timing>,
     /// How far the log was after what the request did.
@@ -38,13 +42,25 @@ impl Reply {
     }
 
     /// 200 with anything else.
-    pub(crate) fn raw(body: Vec<u8>, content_type: HeaderValue) -> Self {
-        Self { status: StatusCode::OK, body, content_type, timing: None, positions: Positions::default() }
+    fn raw(body: Vec<u8>, content_type: HeaderValue) -> Self {
+        Self { body, content_type, ..Self::empty(StatusCode::OK) }
+    }
+
+    /// 200 with a file of a user.
+    pub(crate) fn file(body: Vec<u8>, download: Download) -> Self {
+        Self { download: Some(download), ..Self::raw(body, OCTETS) }
     }
 
     /// A status without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, body: Vec::new(), content_type: JSON, timing: None, positions: Positions::default() }
+        Self {
+            status,
+            body: Vec::new(),
+            content_type: JSON,
+            download: None,
+            timing: None,
+            positions: Positions::default(),
+        }
     }
 
     /// 204.
@@ -65,6 +81,9 @@ impl Reply {
         *response.status_mut() = self.status;
         if has_body {
             response.headers_mut().insert(CONTENT_TYPE, self.content_type);
+        }
+        if let Some(download) = self.download {
+            download.tell(response.headers_mut());
         }
         position::tell(&self.positions, response.headers_mut());
         if let Some(took) = took {

@@ -1,9 +1,9 @@
 //! `GET /v2/resources/{resourceKey}/content`: the file as it was deployed, not wrapped into anything.
 
-use http::HeaderValue;
 use protocol::{Query, QueryReply};
 
 use super::{Call, unexpected};
+use crate::rest::download::Download;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
@@ -15,5 +15,6 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         Ok(_) => "text/plain; charset=utf-8",
         Err(_) => "application/octet-stream",
     };
-    Ok(Reply::raw(file.content, HeaderValue::from_static(content_type)))
+    let download = Download::new(content_type, &file.resource_name);
+    Ok(Reply::file(file.content, download))
 }

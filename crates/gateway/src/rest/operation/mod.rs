@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use auth::Principal;
 use broker::api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use protocol::{
     Caller, CircleKind, Command, Document, EntityType, FileView, HistoryKind, Key, Query, QueryReply,
     SourceOf,
@@ -19,6 +19,7 @@ use crate::AccessOptions;
 use crate::access::Known;
 
 use super::contract::Operation;
+use super::download::Download;
 use super::exchange::{Gateway, decode};
 use super::fields::{Fields, parse_key};
 use super::multipart::Form;
@@ -196,9 +197,11 @@ impl<'a> Call<'a> {
 
     /// The model that a definition came from, as it was deployed.
     async fn source(&self, of: SourceOf) -> Result<Reply, Failure> {
-        let reply = self.read(Query::Source { of, key: self.key()? }).await?;
+        let key = self.key()?;
+        let reply = self.read(Query::Source { of, key }).await?;
         let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
-        Ok(Reply::raw(xml, HeaderValue::from_static("text/xml")))
+        let extension = if of == SourceOf::Process { "bpmn" } else { "dmn" };
+        Ok(Reply::file(xml, Download::new("text/xml", &format!("{key}.{extension}"))))
     }
 
     /// Submits a command that answers with nothing but its success.

@@ -15,12 +15,12 @@ mod write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::HeaderValue;
 use protocol::{BatchOperationType, FIRST_PARTITION, Name, Operand};
 use secondary::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
 use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
 
 use super::contract::{Kind, Object, Operation, Schema};
+use super::download::Download;
 use super::operation::Call;
 use super::outage::Outage;
 use super::problem::Failure;
@@ -208,7 +208,7 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
     let entity = gets.entity;
     let Some(id) = identity(entity, call.parameter()) else { return Err(missing) };
     let columns = match gets.content {
-        Some((column, _)) => 1 << column,
+        Some((column, ..)) => 1 << column,
         None => write::columns(entity, result_object(call.operation, false)),
     };
     let one = |columns, filter| {
@@ -226,10 +226,11 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
         });
     };
     let mut out = Vec::with_capacity(512);
-    if let Some((column, media_type)) = gets.content {
+    if let Some((column, media_type, extension)) = gets.content {
         let content = row[column as usize].text().cloned().unwrap_or_default();
         out.extend_from_slice(content.as_bytes());
-        return Ok(Reply::raw(out, HeaderValue::from_static(media_type)));
+        let name = format!("{}.{extension}", call.parameter());
+        return Ok(Reply::file(out, Download::new(media_type, &name)));
     }
     write::object(entity, result_object(call.operation, false), row, false, &mut out);
     Ok(Reply::json(out))

@@ -90,8 +90,9 @@ pub(crate) struct Get {
     operation: Operation,
     /// Where it is.
     pub(crate) entity: &'static Entity,
-    /// If it answers with the content of a column: which, and of what media type.
-    pub(crate) content: Option<(ColumnId, &'static str)>,
+    /// If it answers with the content of a column: which, of what media type, and how names of
+    /// such files end.
+    pub(crate) content: Option<(ColumnId, &'static str, &'static str)>,
 }
 
 const fn by_key(operation: Operation, entity: &'static Entity) -> Get {
@@ -111,7 +112,7 @@ static GETS: &[Get] = &[
     by_key(Operation::GetBatchOperation, &batch_operation::ENTITY),
     by_key(Operation::GetAuditLog, &audit_log::ENTITY),
     Get {
-        content: Some((process_definition::XML, "text/xml")),
+        content: Some((process_definition::XML, "text/xml", "bpmn")),
         ..by_key(Operation::GetProcessDefinitionXML, &process_definition::ENTITY)
     },
 ];

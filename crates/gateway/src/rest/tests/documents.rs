@@ -54,6 +54,47 @@ fn a_document_is_stored_read_and_deleted() {
 }
 
 #[test]
+fn a_document_is_nothing_that_browsers_run() {
+    let gateway = gateway(&Arc::default());
+    block_on(async {
+        for (at, (name, kind, media_type, told)) in [
+            ("a.txt", "text/plain; charset=utf-8", "text/plain; charset=utf-8", "filename=\"a.txt\""),
+            (
+                "größe.html",
+                "text/html",
+                OCTETS,
+                "filename=\"gr__e.html\"; filename*=UTF-8''gr%C3%B6%C3%9Fe.html",
+            ),
+            ("a.svg", "image/svg+xml", OCTETS, "filename=\"a.svg\""),
+            ("a.png", "image/png", "image/png", "filename=\"a.png\""),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let head = format!("name=\"file\"; filename=\"{name}\"");
+            let stored =
+                gateway.answer(form(&format!("/v2/documents?documentId=d{at}"), &[(&head, kind, "x")]));
+            let (status, answer) = text(stored.await).await;
+            // What it is said to be stays with it, for those that are no browsers.
+            assert!(status == 201 && answer.contains(&format!(r#""contentType":"{kind}""#)), "{answer}");
+            let response = gateway.answer(request("GET", &format!("/v2/documents/d{at}"), "")).await;
+            let headers = response.headers();
+            assert_eq!(headers["content-type"], media_type, "{name}");
+            assert_eq!(headers["content-disposition"], format!("attachment; {told}"));
+            assert_eq!(headers["content-security-policy"], "default-src 'none'; sandbox");
+            assert_eq!(headers["x-content-type-options"], "nosniff");
+        }
+        // No answer is anything else than what it is said to be.
+        for path in ["/v2/topology", "/v2/%3Cscript%3E", "/login"] {
+            let answer = gateway.answer(request("GET", path, "")).await;
+            assert_eq!(answer.headers()["x-content-type-options"], "nosniff", "{path}");
+        }
+    });
+}
+
+const OCTETS: &str = "application/octet-stream";
+
+#[test]
 fn a_batch_tells_what_could_not_be_stored() {
     let gateway = gateway(&Arc::default());
     let ask = |request| block_on(async { text(gateway.answer(request).await).await });

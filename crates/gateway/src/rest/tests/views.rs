@@ -277,25 +277,36 @@ fn definitions_are_found_by_their_keys() {
 #[test]
 fn files_leave_as_they_were_deployed() {
     use http_body_util::BodyExt as _;
-    for (path, accept, content_type, content) in [
-        ("/v2/process-definitions/5/xml", "text/xml", "text/xml", &b"<Process key=\"5\"/>"[..]),
-        ("/v2/decision-definitions/5/xml", "*/*", "text/xml", b"<Decision key=\"5\"/>"),
+    for (path, accept, content_type, name, content) in [
+        ("/v2/process-definitions/5/xml", "text/xml", "text/xml", "5.bpmn", &b"<Process key=\"5\"/>"[..]),
+        ("/v2/decision-definitions/5/xml", "*/*", "text/xml", "5.dmn", b"<Decision key=\"5\"/>"),
         (
             "/v2/decision-requirements/5/xml",
             "text/xml, application/problem+json",
             "text/xml",
+            "5.dmn",
             b"<DecisionRequirements key=\"5\"/>",
         ),
-        ("/v2/resources/5/content", "application/json", "application/json", br#"{"id": "robot"}"#),
-        ("/v2/resources/6/content", "text/plain", "text/plain; charset=utf-8", b"plain"),
-        ("/v2/resources/7/content", "*/*", "application/octet-stream", b"\xff\x00"),
+        (
+            "/v2/resources/5/content",
+            "application/json",
+            "application/json",
+            "robot.file",
+            br#"{"id": "robot"}"#,
+        ),
+        ("/v2/resources/6/content", "text/plain", "text/plain; charset=utf-8", "robot.file", b"plain"),
+        ("/v2/resources/7/content", "*/*", "application/octet-stream", "robot.file", b"\xff\x00"),
     ] {
         let gateway = gateway(&Arc::default());
         let mut request = request("GET", path, "");
         request.headers_mut().insert("accept", accept.parse().unwrap());
         let (status, found, body) = block_on(async {
             let response = gateway.answer(request).await;
-            let found = response.headers()["content-type"].clone();
+            let headers = response.headers();
+            let found = headers["content-type"].clone();
+            assert_eq!(headers["content-disposition"], format!("attachment; filename=\"{name}\""));
+            assert_eq!(headers["content-security-policy"], "default-src 'none'; sandbox");
+            assert_eq!(headers["x-content-type-options"], "nosniff");
             (response.status(), found, response.into_body().collect().await.unwrap().to_bytes())
         });
         assert_eq!(
