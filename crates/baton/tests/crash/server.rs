@@ -1,5 +1,6 @@
 //! The program under test, its data directory and its log.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -67,6 +68,12 @@ impl Data {
     }
 }
 
+/// The program as it was built with this test, or another build of it: `EXPERIMENTS_PROGRAM`.
+fn program() -> OsString {
+    let other = std::env::var_os("EXPERIMENTS_PROGRAM").filter(|path| !path.is_empty());
+    other.unwrap_or_else(|| env!("CARGO_BIN_EXE_baton").into())
+}
+
 /// One life of the program.
 pub(crate) struct Server {
     child: Child,
@@ -77,7 +84,7 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn spawn(data: &Data, settings: &[String]) -> Self {
         let free = "127.0.0.1:0";
-        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        let mut command = Command::new(program());
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("BATON_"))
         {
             command.env_remove(name);
@@ -107,6 +114,12 @@ impl Server {
     pub(crate) fn address(&self, name: &str) -> &str {
         let (_, after) = self.ready.split_once(&format!(" {name}=")).unwrap();
         after.split_whitespace().next().unwrap()
+    }
+
+    /// Its process.
+    #[allow(dead_code, reason = "the attacks look at its memory")]
+    pub(crate) fn id(&self) -> i32 {
+        self.child.id().expect("it has not ended by itself").cast_signed()
     }
 
     /// SIGKILL after a while.

@@ -1,0 +1,182 @@
+//! The program with its workers, and what the program counts all the while.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use client::RestClient;
+use tokio::task::JoinHandle;
+
+use crate::child::Child;
+use crate::creation::{self, Creation};
+use crate::http;
+use crate::metric::metric;
+use crate::server::{Data, Server};
+use crate::size::Size;
+use crate::worker::Knobs;
+
+/// The job type and the process.
+pub(crate) const JOB: &str = "experiment";
+/// Between two looks at the metrics.
+const LOOK_PACE: Duration = Duration::from_millis(200);
+/// How long something that must happen may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Jobs, counted by the program since its start.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Jobs {
+    pub(crate) created: u64,
+    pub(crate) activated: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) timed_out: u64,
+    pub(crate) yielded: u64,
+    /// Activated by a stream's demand; the others were by a poll's.
+    pub(crate) pushed: u64,
+}
+
+impl Jobs {
+    fn read(metrics: &str) -> Self {
+        let action = |name: &str| {
+            let label = format!("action=\"{name}\"");
+            metric(metrics, "zeebe_job_events_total", &label)
+        };
+        Self {
+            created: action("created"),
+            activated: action("activated"),
+            completed: action("completed"),
+            failed: action("failed"),
+            timed_out: action("timed out"),
+            yielded: action("yielded"),
+            pushed: metric(metrics, "zeebe_broker_jobs_pushed_count_total", ""),
+        }
+    }
+
+    /// With some worker now.
+    pub(crate) fn outstanding(&self) -> u64 {
+        let back = self.completed + self.failed + self.timed_out + self.yielded;
+        self.activated.saturating_sub(back)
+    }
+
+    /// What happened since.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        Self {
+            created: self.created - earlier.created,
+            activated: self.activated - earlier.activated,
+            completed: self.completed - earlier.completed,
+            failed: self.failed - earlier.failed,
+            timed_out: self.timed_out - earlier.timed_out,
+            yielded: self.yielded - earlier.yielded,
+            pushed: self.pushed - earlier.pushed,
+        }
+    }
+
+    /// Activations for each job that was activated at all: one, unless jobs time out.
+    pub(crate) fn activations_per_job(&self) -> f64 {
+        let again = self.timed_out + self.yielded + self.failed;
+        self.activated as f64 / self.activated.saturating_sub(again).max(1) as f64
+    }
+}
+
+pub(crate) struct Scene {
+    pub(crate) size: Size,
+    pub(crate) client: RestClient,
+    server: Server,
+    looks: Arc<Mutex<Vec<(Instant, Jobs)>>>,
+    looking: JoinHandle<()>,
+    is_java: bool,
+    _data: Data,
+}
+
+impl Scene {
+    pub(crate) async fn start(size: Size, is_java: bool) -> Self {
+        let data = Data::new();
+        let mut server = Server::spawn(&data, &[]);
+        server.ready().await;
+        let client = creation::client(server.address("rest"), 64);
+        creation::deploy_one_task(&client, JOB).await;
+        let looks = Arc::<Mutex<Vec<_>>>::default();
+        let looking = {
+            let (looks, address) = (Arc::clone(&looks), server.address("management").to_owned());
+            tokio::spawn(async move {
+                let mut ticks = tokio::time::interval(LOOK_PACE);
+                loop {
+                    ticks.tick().await;
+                    let jobs = jobs(&address).await;
+                    looks.lock().unwrap().push((Instant::now(), jobs));
+                }
+            })
+        };
+        Self { size, client, server, looks, looking, is_java, _data: data }
+    }
+
+    /// The customary knobs.
+    pub(crate) fn knobs(&self) -> Knobs {
+        Knobs {
+            rest: self.server.address("rest").to_owned(),
+            grpc: self.server.address("grpc").to_owned(),
+            job_type: JOB.to_owned(),
+            threads: self.size.threads,
+            capacity: self.size.threads,
+            timeout: self.size.timeout,
+            work: (self.size.work, self.size.work),
+            streams: true,
+            window_bytes: self.size.window_bytes,
+            prefers_rest: true,
+        }
+    }
+
+    /// Starts a worker and waits until it is up.
+    pub(crate) async fn worker(&self, knobs: &Knobs) -> Child {
+        let child = Child::start(knobs, self.is_java);
+        until("a worker is up", || child.is_up()).await;
+        child
+    }
+
+    pub(crate) fn load(&self, per_second: u32) -> Creation {
+        Creation::start(self.client.clone(), JOB, per_second, r#"{"number":1}"#.to_owned())
+    }
+
+    pub(crate) async fn jobs(&self) -> Jobs {
+        jobs(self.server.address("management")).await
+    }
+
+    /// Jobs that workers had at one time since, at the most.
+    pub(crate) fn outstanding_max(&self, since: Instant) -> u64 {
+        let looks = self.looks.lock().unwrap();
+        let later = looks.iter().filter(|(time, _)| *time >= since);
+        later.map(|(_, jobs)| jobs.outstanding()).max().unwrap_or(0)
+    }
+
+    /// Waits until workers have got nothing for so long.
+    pub(crate) async fn settles(&self, quiet: Duration) -> Jobs {
+        let end = Instant::now() + PATIENCE;
+        let (mut last, mut since) = (self.jobs().await, Instant::now());
+        while since.elapsed() < quiet {
+            assert!(Instant::now() < end, "jobs are still activated after {PATIENCE:?}");
+            tokio::time::sleep(LOOK_PACE).await;
+            let now = self.jobs().await;
+            if now.activated != last.activated {
+                (last, since) = (now, Instant::now());
+            }
+        }
+        last
+    }
+
+    pub(crate) async fn end(self) {
+        self.looking.abort();
+        self.server.stop().await;
+    }
+}
+
+async fn jobs(management: &str) -> Jobs {
+    let answer = http::ask(management, "GET", "/actuator/prometheus", None).await.unwrap();
+    Jobs::read(&answer.body)
+}
+
+pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "{what}: not after {PATIENCE:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
