@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the official clients' end-to-end suites against a Baton server.
 
-    tests/clients/run.py --baton target/release/baton [java] [node] [python]
+    tests/clients/run.py --baton target/release/baton [java] [node] [python] [workers]
 
 Each suite gets servers of its own with empty data directories: one for everybody, and two that ask
 for credentials (guarded.py). Packages come through mvn, npm
@@ -37,6 +37,7 @@ STOP_TIMEOUT_S = 15
 START_ATTEMPTS_MAX = 3
 INSTALL_TIMEOUT_S = 900
 SUITE_TIMEOUT_S = 420
+EXPERIMENTS_TIMEOUT_S = 1800
 TAIL_LINES_MAX = 120
 
 EXPECTED_LOG_LINES: tuple[str, ...] = ()
@@ -217,13 +218,16 @@ class Suite:
     """How one language's packages are installed, its tests run and its results read."""
 
     name = ""
+    folder = ""
+    """Where its files are, if not in a folder of its name."""
+    timeout_s = SUITE_TIMEOUT_S
     tls = False
     """Whether the server that takes tokens speaks TLS."""
     inputs: tuple[str, ...] = ()
     """Files that decide what is installed; a change makes a new cache entry."""
 
     def __init__(self, cache: Path) -> None:
-        self.source = HERE / self.name
+        self.source = HERE / (self.folder or self.name)
         digest = hashlib.sha256()
         for file in self.inputs:
             digest.update((self.source / file).read_bytes())
@@ -243,7 +247,7 @@ class Suite:
 
     def run(self, env: dict[str, str]) -> Finished:
         command, cwd = self.command()
-        return run(command, cwd=cwd, env=env, timeout_s=SUITE_TIMEOUT_S)
+        return run(command, cwd=cwd, env=env, timeout_s=self.timeout_s)
 
     def command(self) -> tuple[list[str], Path]:
         raise NotImplementedError
@@ -345,7 +349,42 @@ class Python(Suite):
         outcome.failed += counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
 
 
-SUITES = {suite.name: suite for suite in (Java, Node, Python)}
+class Workers(Java):
+    """The experiments with job workers, of crates/baton/tests/workers, with a worker that uses the Java client.
+
+    They start servers of their own. EXPERIMENTS_FULL=1 runs all of them in full size."""
+
+    name = "workers"
+    folder = "java"
+    timeout_s = EXPERIMENTS_TIMEOUT_S
+
+    def install(self, env: dict[str, str]) -> None:
+        install(self.name, self._classes(), cwd=self.source, env=env)
+
+    def _classes(self) -> list[str]:
+        classpath = f"-Dmdep.outputFile={self.home / 'classpath'}"
+        return self._maven("test-compile", "dependency:build-classpath", classpath, "-Dmdep.includeScope=test")
+
+    def run(self, env: dict[str, str]) -> Finished:
+        compiled = run(["mvn", "--offline", *self._classes()[1:]], cwd=self.source, env=env, timeout_s=self.timeout_s)
+        if compiled.code != 0:
+            return compiled
+        classpath = f"{self.home / 'target' / 'test-classes'}:{(self.home / 'classpath').read_text().strip()}"
+        java = f"{tool('java')} -Xmx256m -cp {classpath} baton.clients.Worker"
+        return super().run({**env, "EXPERIMENTS_JAVA": java})
+
+    def command(self) -> tuple[list[str], Path]:
+        parts = [] if os.environ.get("EXPERIMENTS_FULL") else ["holds-many"]
+        cargo = [os.environ.get("CARGO", "cargo"), "test", "--locked", "-p", "baton", "--test", "workers", "--"]
+        return [*cargo, *parts], HERE.parent.parent
+
+    def read(self, done: Finished, outcome: Outcome) -> None:
+        outcome.passed += len(re.findall(r"^test .* \.\.\. ok$", done.output, re.MULTILINE))
+        outcome.failed += len(re.findall(r"^test .* \.\.\. FAILED$", done.output, re.MULTILINE))
+        outcome.closing = re.findall(r"^\|.*\|$", done.output, re.MULTILINE)
+
+
+SUITES = {suite.name: suite for suite in (Java, Node, Python, Workers)}
 
 
 def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> Outcome:
@@ -381,7 +420,7 @@ def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> Outcome:
                 done = suite.run({**env, **addresses})
             suite.read(done, outcome)
             if done.timed_out:
-                outcome.add_problem(f"the suite did not end in {SUITE_TIMEOUT_S} s")
+                outcome.add_problem(f"the suite did not end in {suite.timeout_s} s")
             elif outcome.passed + outcome.failed == 0:
                 outcome.add_problem("the suite ran no test")
             elif done.code != 0 and outcome.failed == 0:
