@@ -81,6 +81,15 @@ RATE ?= 100
 outage: ## Take secondary storage away for SECONDS (20) in every way, under RATE instances a second (100); STORES="sqlite postgres" picks some
 	OUTAGE_SECONDS=$(SECONDS) OUTAGE_RATE=$(RATE) $(CARGO) test --locked --release -p baton --test outage -- $(STORES)
 
+PROGRAM ?= $(abspath $(TARGET)/release/baton)
+.PHONY: experiments
+experiments: release ## Run the experiments with workers, those of the Java client too, and the attacks in full size; PARTS="freeze" picks some, PROGRAM=PATH another build
+	@export EXPERIMENTS_FULL=1 EXPERIMENTS_PROGRAM=$(PROGRAM); code=0; \
+		$(CARGO) test --locked -p baton --test workers -- $(PARTS) || code=1; \
+		$(CARGO) test --locked -p baton --test attacks -- $(PARTS) || code=1; \
+		python3 tests/clients/run.py --baton $(PROGRAM) workers || code=1; \
+		exit $$code
+
 CASES ?= 5000
 .PHONY: properties
 properties: ## Property tests with CASES cases each (5000)
