@@ -1,8 +1,8 @@
 //! What clients speak to: the REST API, the gRPC API and the management port, each in front of a broker seen
 //! through a trait.
 
-mod accept;
 mod access;
+mod connection;
 pub mod grpc;
 pub mod management;
 mod position;
@@ -10,4 +10,5 @@ pub mod rest;
 mod tenancy;
 
 pub use access::{Access, AccessOptions, EngineUsers};
+pub use connection::Connections;
 pub use tenancy::Tenancy;

@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         loggers,
         version: env!("CARGO_PKG_VERSION"),
         gate: if config.management.authentication { Gate::closed() } else { Gate::default() },
+        connections: gateway::Connections::default(),
         tls: None,
     };
     let ended = runtime.block_on(serve(&config, management, slot, began));
@@ -104,6 +105,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let tls_of_grpc = access::tls(config.tls_of_grpc(), "grpc.tls", b"h2", &management_stop)?;
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
     let gate = management.gate.clone();
+    let connections = management.connections.clone();
     let management = Management { tls, ..management };
     let grpc_port = ports.grpc.local_addr().map_err(Failure::new)?.port();
     let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
@@ -133,11 +135,12 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let set_up = access::set_up(config, &identities);
     access::warn_of_set_up(set_up, &broker).await;
     let entrance = access::Entrance { access: access.clone(), set_up, hasher };
+    let shared = options::Shared { access, connections, traces: traces.clone() };
     let gateways = start_gateways(
         ports.rest,
         ports.grpc,
-        options::rest(config, documents, storage, entrance, tls_of_rest, traces.clone()),
-        options::grpc(config, access, tls_of_grpc, traces.clone(), tells_positions),
+        options::rest(config, shared.clone(), documents, storage, entrance, tls_of_rest),
+        options::grpc(config, shared, tls_of_grpc, tells_positions),
         broker,
         &gateways_stop,
     );

@@ -16,14 +16,22 @@ use crate::config::{self, Config};
 /// How long requests under way may take once the gateways stop. Shorter than orchestrators wait before they kill.
 const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 
+/// Of both gateways alike.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) access: gateway::Access,
+    pub(super) connections: gateway::Connections,
+    pub(super) traces: Option<Traces>,
+}
+
 /// Of the REST gateway.
 pub(super) fn rest(
     config: &Config,
+    Shared { connections, traces, .. }: Shared,
     documents: Stores,
     storage: Option<gateway::rest::Storage>,
     entrance: Entrance,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
-    traces: Option<Traces>,
 ) -> gateway::rest::Options {
     let rest = &config.rest;
     let Entrance { access, set_up, hasher } = entrance;
@@ -40,6 +48,7 @@ pub(super) fn rest(
         tenancy: tenancy(config),
         storage,
         access,
+        connections,
         tls,
         hasher,
         traces,
@@ -62,9 +71,8 @@ fn tenancy(config: &Config) -> gateway::Tenancy {
 /// Of the gRPC gateway.
 pub(super) fn grpc(
     config: &Config,
-    access: gateway::Access,
+    Shared { access, connections, traces }: Shared,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
-    traces: Option<Traces>,
     tells_positions: bool,
 ) -> gateway::grpc::Options {
     let grpc = &config.grpc;
@@ -79,6 +87,7 @@ pub(super) fn grpc(
         shutdown_grace: STOP_GRACE,
         tenancy: tenancy(config),
         access,
+        connections,
         tls,
         traces,
         tells_positions,

@@ -25,6 +25,8 @@ use tonic_health::server::HealthService;
 use super::service::Service;
 use super::{Options, status};
 use crate::Access;
+use crate::connection::accept;
+use crate::connection::refusals::{Reason, Refusals};
 
 /// What one call may send before the server reads it: a typical request, so that it takes no round trip.
 const CALL_WINDOW_BYTES: u32 = 256 * 1024;
@@ -40,6 +42,7 @@ const PENDING_RESETS_MAX: usize = 1024;
 /// What is served on the port.
 #[derive(Clone)]
 pub(super) struct Services {
+    pub(super) refusals: Arc<Refusals>,
     pub(super) access: Access,
     pub(super) gateway: GatewayServer<Service>,
     pub(super) health: HealthServer<HealthService>,
@@ -54,20 +57,27 @@ impl hyper::service::Service<Request<Incoming>> for Services {
         let path = request.uri().path();
         if path.starts_with("/gateway_protocol.Gateway/") {
             let (access, mut gateway) = (self.access.clone(), self.gateway.clone());
+            let refusals = Arc::clone(&self.refusals);
             async move {
                 let (mut head, body) = request.into_parts();
-                match access.authenticate(&head.method, &head.headers).await {
-                    Ok(principal) => head.extensions.insert(principal),
-                    Err(refusal) => return Ok(status::of_refusal(&refusal).into_http()),
+                let response = match access.authenticate(&head.method, &head.headers).await {
+                    Ok(principal) => {
+                        head.extensions.insert(principal);
+                        gateway.call(Request::from_parts(head, body)).await.map(reword_too_large)?
+                    }
+                    Err(refusal) => status::of_refusal(&refusal).into_http(),
                 };
-                gateway.call(Request::from_parts(head, body)).await.map(reword_too_large)
+                note(&refusals, &response);
+                Ok(response)
             }
             .boxed()
         } else if path.starts_with("/grpc.health.v1.Health/") {
             self.health.clone().call(request)
         } else {
             let status = Status::unimplemented(format!("There is no method '{path}' here"));
-            ready(Ok(status.into_http())).boxed()
+            let response = status.into_http();
+            note(&self.refusals, &response);
+            ready(Ok(response)).boxed()
         }
     }
 }
@@ -82,8 +92,16 @@ fn reword_too_large(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
+/// Counts a refusal. Those of calls that were answered before they failed come too late for it.
+fn note(refusals: &Arc<Refusals>, response: &Response<Body>) {
+    let code = response.headers().get(Status::GRPC_STATUS).map(|code| Code::from_bytes(code.as_bytes()));
+    if let Some(reason) = code.and_then(Reason::of_code) {
+        refusals.note(reason);
+    }
+}
+
 /// Accepts until `shutdown`, then waits for what is open.
-pub(super) async fn accept(
+pub(super) async fn serve(
     listener: TcpListener,
     services: Services,
     options: &Options,
@@ -99,7 +117,7 @@ pub(super) async fn accept(
         };
         drive(stream, options.tls.clone(), connection)
     };
-    crate::accept::accept("gRPC", listener, options.connections_max, &shutdown, drive).await;
+    accept::accept("gRPC", listener, options.connections_max, &shutdown, drive).await;
 }
 
 fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
@@ -133,7 +151,8 @@ async fn drive(stream: TcpStream, tls: Option<Arc<ServerTls>>, connection: Conne
     match tls {
         None => converse(stream, connection).await,
         Some(tls) => {
-            if let Some(stream) = crate::accept::encrypted("gRPC", &tls, stream).await {
+            if let Some(stream) = accept::encrypted("gRPC", &tls, stream, &connection.services.refusals).await
+            {
                 converse(stream, connection).await;
             }
         }

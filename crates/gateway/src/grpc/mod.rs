@@ -38,7 +38,7 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 use traces::Traces;
 
-use crate::{Access, Tenancy};
+use crate::{Access, Connections, Tenancy};
 
 /// What can be set about the gRPC gateway.
 #[derive(Debug, Clone)]
@@ -63,6 +63,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Who may come in.
     pub access: Access,
+    /// What the connections of all ports share.
+    pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,
     /// Tells of some calls to a collector of traces.
@@ -84,6 +86,7 @@ impl Default for Options {
             shutdown_grace: Duration::from_secs(5),
             tenancy: Tenancy::default(),
             access: Access::default(),
+            connections: Connections::default(),
             tls: None,
             traces: None,
             tells_positions: false,
@@ -105,11 +108,12 @@ pub async fn serve(
     }
     let message_bytes_max = broker.max_message_bytes();
     let services = connection::Services {
+        refusals: Arc::clone(&options.connections.refusals),
         access: options.access.clone(),
         gateway: GatewayServer::new(service::Service::new(broker, &options, shutdown.clone()))
             .accept_compressed(CompressionEncoding::Gzip)
             .max_decoding_message_size(message_bytes_max),
         health: HealthServer::new(HealthService::from_health_reporter(reporter)),
     };
-    connection::accept(listener, services, &options, shutdown).await;
+    connection::serve(listener, services, &options, shutdown).await;
 }

@@ -21,7 +21,6 @@ mod problem;
 mod process;
 mod profile;
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,14 +30,15 @@ use axum::extract::{DefaultBodyLimit, FromRef};
 use axum::routing::{delete, get, post};
 use broker::api::API_VERSION;
 use http::{Method, StatusCode, Uri};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+use crate::Connections;
+use crate::connection::accept;
+use crate::connection::http1::{self, Stop};
 pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
@@ -70,6 +70,8 @@ pub struct Management {
     pub version: &'static str,
     /// Who may come in.
     pub gate: Gate,
+    /// What the connections of all ports share.
+    pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,
 }
@@ -150,17 +152,41 @@ async fn wrong_method(method: Method, uri: Uri) -> Problem {
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, management: Management, shutdown: CancellationToken) {
     let tls = management.tls.clone();
+    let connections = management.connections.clone();
     let router = router(management);
-    let drive = |stream| drive(stream, tls.clone(), router.clone(), shutdown.clone());
-    crate::accept::accept("management", listener, CONNECTIONS_MAX, &shutdown, drive).await;
+    let stop = Arc::new(Stop::default());
+    let drive = |stream| {
+        let serving = drive(stream, tls.clone(), router.clone(), connections.clone(), Arc::clone(&stop));
+        let shutdown = shutdown.clone();
+        async move {
+            let cut = async {
+                shutdown.cancelled().await;
+                tokio::time::sleep(SHUTDOWN_GRACE).await;
+            };
+            tokio::select! { () = serving => {}, () = cut => {} }
+        }
+    };
+    let stopping = async {
+        shutdown.cancelled().await;
+        stop.stop();
+    };
+    let accepting = accept::accept("management", listener, CONNECTIONS_MAX, &shutdown, drive);
+    tokio::join!(accepting, stopping);
 }
 
-async fn drive(stream: TcpStream, tls: Option<Arc<ServerTls>>, router: Router, shutdown: CancellationToken) {
+async fn drive(
+    stream: TcpStream,
+    tls: Option<Arc<ServerTls>>,
+    router: Router,
+    connections: Connections,
+    stop: Arc<Stop>,
+) {
     match tls {
-        None => converse(stream, router, shutdown).await,
+        None => converse(stream, router, &connections, &stop).await,
         Some(tls) => {
-            if let Some(stream) = crate::accept::encrypted("management", &tls, stream).await {
-                converse(stream, router, shutdown).await;
+            let encrypted = accept::encrypted("management", &tls, stream, &connections.refusals);
+            if let Some(stream) = encrypted.await {
+                converse(stream, router, &connections, &stop).await;
             }
         }
     }
@@ -169,23 +195,9 @@ async fn drive(stream: TcpStream, tls: Option<Arc<ServerTls>>, router: Router, s
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     router: Router,
-    shutdown: CancellationToken,
+    connections: &Connections,
+    stop: &Stop,
 ) {
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     let service = TowerToHyperService::new(router);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = shutdown.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            match tokio::time::timeout(SHUTDOWN_GRACE, connection).await {
-                Ok(ended) => ended,
-                Err(_) => return,
-            }
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a management connection ended with an error");
-    }
+    http1::converse(stream, HEADER_TIMEOUT, service, connections, stop).await;
 }

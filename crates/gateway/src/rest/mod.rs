@@ -46,7 +46,7 @@ use auth::{Cost, HashLimits, Hasher, ServerTls};
 use documents::{Documents, Stores};
 use traces::Traces;
 
-use crate::{Access, Tenancy};
+use crate::{Access, Connections, Tenancy};
 
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
@@ -100,6 +100,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Who may come in.
     pub access: Access,
+    /// What the connections of all ports share.
+    pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,
     /// Where searches look; without it, they are refused.
@@ -124,6 +126,7 @@ impl Default for Options {
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES).into(),
             tenancy: Tenancy::default(),
             access: Access::default(),
+            connections: Connections::default(),
             tls: None,
             storage: None,
             traces: None,

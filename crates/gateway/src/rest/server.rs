@@ -1,18 +1,12 @@
 //! Connections: accepts them, serves HTTP/1.1 on them, ends them.
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use broker::api::Broker;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -21,18 +15,11 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Gateway, Options, batch_searches};
+use crate::connection::accept;
+use crate::connection::http1::{self, Stop};
 
 /// The pause after a failed accept, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// The longest head of a request, and the first size of the read buffer's limit, in bytes.
-const MAX_READ_BUFFER: usize = 128 * 1024;
-
-/// How a connection learns that it shall end.
-struct Stop {
-    token: CancellationToken,
-    /// Read on each poll of a connection, instead of the token with its lock.
-    flag: AtomicBool,
-}
 
 /// Serves until `shutdown`, then lets requests in flight finish for as long as the options say.
 pub async fn serve(
@@ -44,7 +31,7 @@ pub async fn serve(
     let stop_timeout = options.stop_timeout;
     let places = Arc::new(Semaphore::new(options.max_connections));
     let gateway = Arc::new(Gateway::new(broker, options, shutdown.clone()));
-    let stop = Arc::new(Stop { token: CancellationToken::new(), flag: AtomicBool::new(false) });
+    let stop = Arc::new(Stop::default());
     let mut searches = JoinSet::new();
     searches.spawn(batch_searches::run(Arc::clone(&gateway), shutdown.clone()));
     let mut connections = JoinSet::new();
@@ -53,7 +40,7 @@ pub async fn serve(
         tokio::select! {
             () = shutdown.cancelled() => break,
             Some(ended) = connections.join_next() => note_panic(ended),
-            accepted = accept(&listener, &places) => match accepted {
+            accepted = next(&listener, &places) => match accepted {
                 Ok((stream, place)) => {
                     accepting = true;
                     connections.spawn(connection(stream, place, Arc::clone(&gateway), Arc::clone(&stop)));
@@ -69,8 +56,7 @@ pub async fn serve(
     }
     drop(listener);
     searches.shutdown().await;
-    stop.flag.store(true, Ordering::Release);
-    stop.token.cancel();
+    stop.stop();
     let finish = async {
         while let Some(ended) = connections.join_next().await {
             note_panic(ended);
@@ -87,7 +73,7 @@ pub async fn serve(
 }
 
 /// Waits for a free place first, so that the system's backlog holds what is too much.
-async fn accept(
+async fn next(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
 ) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
@@ -108,10 +94,11 @@ async fn connection(stream: TcpStream, place: OwnedSemaphorePermit, gateway: Arc
     // Fails on a socket that is closed already; serving it then ends by itself.
     let _ = stream.set_nodelay(true);
     match gateway.options.tls.clone() {
-        None => converse(stream, gateway, stop).await,
+        None => converse(stream, gateway, &stop).await,
         Some(tls) => {
-            if let Some(stream) = crate::accept::encrypted("REST", &tls, stream).await {
-                converse(stream, gateway, stop).await;
+            let refusals = &gateway.options.connections.refusals;
+            if let Some(stream) = accept::encrypted("REST", &tls, stream, refusals).await {
+                converse(stream, gateway, &stop).await;
             }
         }
     }
@@ -121,35 +108,12 @@ async fn connection(stream: TcpStream, place: OwnedSemaphorePermit, gateway: Arc
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     gateway: Arc<Gateway>,
-    stop: Arc<Stop>,
+    stop: &Stop,
 ) {
-    let idle_timeout = gateway.options.idle_timeout;
-    let service = service_fn(move |request| {
+    let service = service_fn(|request| {
         let gateway = Arc::clone(&gateway);
         async move { Ok::<_, Infallible>(gateway.answer(request).await) }
     });
-    // No `pipeline_flush`: with it, hyper keeps its answer to a malformed head to itself, and few clients pipeline.
-    let mut connection = pin!(
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(idle_timeout)
-            .max_buf_size(MAX_READ_BUFFER)
-            .serve_connection(TokioIo::new(stream), service)
-    );
-    let mut stopping = pin!(stop.token.cancelled());
-    let mut watched = false;
-    let ended = poll_fn(|context| {
-        // One look registers the waker of this task; later ones are only worth it after the flag is up.
-        let look = !std::mem::replace(&mut watched, true) || stop.flag.load(Ordering::Acquire);
-        if look && stopping.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
-        }
-        connection.as_mut().poll(context).map(Some)
-    })
-    .await;
-    if ended.is_none() {
-        connection.as_mut().graceful_shutdown();
-        // What goes wrong with the peer now is the peer's affair.
-        let _ = connection.await;
-    }
+    let options = &gateway.options;
+    http1::converse(stream, options.idle_timeout, service, &options.connections, stop).await;
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use auth::{Authenticator, Basic, ClientTls, Clock, Cost, HashLimits, Hasher, Method, ServerTls, TlsFiles};
 use broker::api::Broker;
 use gateway::management::{Gate, Loggers, Management, Metrics, Slot};
-use gateway::{Access, AccessOptions, EngineUsers, grpc, rest};
+use gateway::{Access, AccessOptions, Connections, EngineUsers, grpc, rest};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -46,7 +46,15 @@ async fn listen() -> (TcpListener, SocketAddr) {
 fn management(gate: Gate, tls: Option<Arc<ServerTls>>) -> Management {
     let (_, loggers) = Loggers::new("info").unwrap();
     let (_, metrics) = Metrics::recorder();
-    Management { broker: Slot::default(), metrics, loggers, version: "1.2.3", gate, tls }
+    Management {
+        broker: Slot::default(),
+        metrics,
+        loggers,
+        version: "1.2.3",
+        gate,
+        connections: Connections::default(),
+        tls,
+    }
 }
 
 /// What a server answers to `request`, up to `bytes`.

@@ -207,7 +207,15 @@ impl Server {
         });
         let slot = Slot::default();
         let (gate, tls) = (Gate::default(), None);
-        let management = Management { broker: slot.clone(), metrics, loggers, version: "1.2.3", gate, tls };
+        let management = Management {
+            broker: slot.clone(),
+            metrics,
+            loggers,
+            version: "1.2.3",
+            gate,
+            connections: gateway::Connections::default(),
+            tls,
+        };
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(gateway::management::serve(listener, management, shutdown.clone()));
         let log = Dispatch::new(tracing_subscriber::registry().with(filter));
@@ -498,5 +506,32 @@ async fn a_profile_is_a_picture_and_only_one_is_taken_at_a_time() {
     let (picture, refusal) = if first.0 == 200 { (first, second) } else { (second, first) };
     assert_eq!((picture.0, refusal.0), (200, 409), "{} {}", picture.1, refusal.1);
     assert!(picture.1.contains("<svg"), "{}", &picture.1[..picture.1.len().min(200)]);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_refusal_does_not_break_the_next_request() {
+    let (server, _) = Server::running().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let mut answer = async |request: &str, body: &str| {
+        stream.write_all(request.as_bytes()).await.unwrap();
+        // A client that sends head and body apart.
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        stream.write_all(body.as_bytes()).await.unwrap();
+        let mut head = vec![];
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        let head = String::from_utf8(head).unwrap();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        stream.read_exact(&mut vec![0; length.parse().unwrap()]).await.unwrap();
+        (head["HTTP/1.1 ".len()..][..3].to_owned(), head.contains("connection: close"))
+    };
+    for (request, status) in [("POST /nowhere", "404"), ("POST /actuator/info", "405")] {
+        let request = format!("{request} HTTP/1.1\r\nhost: x\r\ncontent-length: 8\r\n\r\n");
+        assert_eq!(answer(&request, "{\"a\": 1}").await, (status.to_owned(), false));
+        let info = "GET /actuator/info HTTP/1.1\r\nhost: x\r\n\r\n";
+        assert_eq!(answer(info, "").await, ("200".to_owned(), false));
+    }
     server.stop().await;
 }

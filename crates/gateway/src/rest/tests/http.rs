@@ -16,14 +16,14 @@ use super::super::{Options, serve};
 use super::fake::{FakeBroker, LIMIT_BYTES};
 use super::{block_on, gateway, request, text};
 
-struct Server {
-    address: SocketAddr,
+pub(super) struct Server {
+    pub(super) address: SocketAddr,
     shutdown: CancellationToken,
     task: JoinHandle<std::io::Result<()>>,
 }
 
 impl Server {
-    async fn start(broker: &Arc<FakeBroker>, options: Options) -> Self {
+    pub(super) async fn start(broker: &Arc<FakeBroker>, options: Options) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let shutdown = CancellationToken::new();
@@ -32,23 +32,23 @@ impl Server {
         Self { address, shutdown, task }
     }
 
-    async fn connect(&self) -> Client {
+    pub(super) async fn connect(&self) -> Client {
         Client { stream: TcpStream::connect(self.address).await.unwrap(), buffer: Vec::new() }
     }
 
-    async fn stop(self) {
+    pub(super) async fn stop(self) {
         self.shutdown.cancel();
         self.task.await.unwrap().unwrap();
     }
 }
 
-struct Client {
-    stream: TcpStream,
+pub(super) struct Client {
+    pub(super) stream: TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Client {
-    async fn send(&mut self, text: &str) {
+    pub(super) async fn send(&mut self, text: &str) {
         self.stream.write_all(text.as_bytes()).await.unwrap();
     }
 
@@ -61,7 +61,7 @@ impl Client {
     }
 
     /// The next answer: head and body.
-    async fn receive(&mut self) -> (String, String) {
+    pub(super) async fn receive(&mut self) -> (String, String) {
         let head = self.receive_head().await;
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         let length: usize = length.map_or(0, |length| length.parse().unwrap());
@@ -72,7 +72,7 @@ impl Client {
         (head, body)
     }
 
-    async fn receive_head(&mut self) -> String {
+    pub(super) async fn receive_head(&mut self) -> String {
         loop {
             if let Some(end) = self.buffer.windows(4).position(|w| w == b"\r\n\r\n") {
                 let head = self.buffer.drain(..end + 4).collect();

@@ -15,6 +15,7 @@ mod modification;
 mod operations;
 mod positions;
 mod random;
+mod refused;
 mod searches;
 mod statistics;
 mod user_tasks;

@@ -10,6 +10,8 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::refusals::{Reason, Refusals};
+
 /// How long accepting pauses when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -21,16 +23,19 @@ pub(crate) async fn encrypted(
     name: &'static str,
     tls: &ServerTls,
     stream: TcpStream,
+    refusals: &Arc<Refusals>,
 ) -> Option<impl AsyncRead + AsyncWrite + Unpin + Send + 'static> {
     match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.acceptor().accept(stream)).await {
         Ok(Ok(stream)) => Some(stream),
         // Clients that speak something else or trust nobody are everyday life.
         Ok(Err(error)) => {
             tracing::debug!(%error, "a {name} connection has no TLS");
+            refusals.note(Reason::Handshake);
             None
         }
         Err(_) => {
             tracing::debug!("a {name} connection was too slow for TLS");
+            refusals.note(Reason::Timeout);
             None
         }
     }
