@@ -77,7 +77,7 @@ impl Run {
             if !self.pending {
                 break;
             }
-            self.batch(vec![Command::Continue], vec![]);
+            self.batch(vec![Command::GO_ON], vec![]);
         }
     }
 
@@ -234,7 +234,7 @@ impl Run {
                 Some(process_instance_key) => {
                     self.apply(Command::CancelInstance { process_instance_key, operation_reference: None });
                 }
-                None if self.pending => self.batch(vec![Command::Continue], vec![]),
+                None if self.pending => self.batch(vec![Command::GO_ON], vec![]),
                 None => break,
             }
         }

@@ -21,6 +21,7 @@ use crate::demand::DemandRegistry;
 use crate::flusher::Flusher;
 use crate::metric_definitions::Metrics;
 use crate::options::StateOptions;
+use crate::write_limit::Written;
 
 /// The overlay may grow to this many times the flush size before applying waits for the disk.
 const OVERLAY_FACTOR: usize = 4;
@@ -59,6 +60,8 @@ pub(crate) struct Shared {
     pub unflushed: AtomicBool,
     /// Position of the last record.
     pub position: AtomicU64,
+    /// For the write limit.
+    pub written: Mutex<Written>,
     /// See [`Engine::grants_version`].
     pub grants_version: AtomicU64,
     /// Position of the last record; 0 if there was none yet.
@@ -80,6 +83,17 @@ impl Shared {
     pub fn durable_index(&self) -> u64 {
         // The guard of a watch must not outlive this line: whoever sends would wait for it.
         *self.durable.borrow()
+    }
+
+    /// For the write limit.
+    pub fn written(&self) -> Written {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note_written(&self, position: u64, left_over: u64) {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.position = position;
+        written.left_over += left_over;
     }
 
     /// Notes how the last flush ended. Returns whether the one before had failed.
@@ -269,6 +283,7 @@ impl StateMachine for Machine {
         }
         // Before the answers: who has one finds what it speaks of.
         self.shared.position.store(engine.position(), Ordering::Release);
+        self.shared.note_written(engine.position(), effects.left_over_records);
         self.shared.grants_version.store(engine.grants_version(), Ordering::Release);
         let clock = EngineClock {
             now_ms: engine.now_ms(),

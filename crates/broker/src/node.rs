@@ -35,7 +35,7 @@ use crate::metric_definitions::{Figures, Metrics, publish, refused};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload_bytes};
 use crate::reads::Reads;
-use crate::write_limit::WriteLimit;
+use crate::write_limit::{WriteLimit, Written};
 use crate::{configured, exporting, jobs, pause};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
@@ -108,7 +108,7 @@ pub struct Node {
     log: LogStore,
     pub(crate) shared: Arc<Shared>,
     flow_control: Arc<FlowControl>,
-    write_limit: WriteLimit,
+    write_limit: Arc<WriteLimit>,
     disk: Arc<Disk>,
     requests: mpsc::Sender<Request>,
     shutdown: CancellationToken,
@@ -158,6 +158,7 @@ impl Node {
             paused: AtomicBool::new(false),
             unflushed: AtomicBool::new(false),
             position: AtomicU64::new(engine.position()),
+            written: Mutex::new(Written { position: engine.position(), left_over: 0 }),
             grants_version: AtomicU64::new(engine.grants_version()),
             recorded: AtomicU64::new(0),
             counters: Mutex::new(Counters::default()),
@@ -177,10 +178,13 @@ impl Node {
         let shutdown = CancellationToken::new();
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.look(&options.data_dir);
+        let write_limit = Arc::new(exporting::write_limit(&options));
         let proposer = Proposer {
             group: group.clone(),
             engine: Arc::clone(&engine),
             shared: Arc::clone(&shared),
+            write_limit: Arc::clone(&write_limit),
+            slice_wait: None,
             requests: queue,
             options: options.ingress.clone(),
             flush_interval: options.state.flush_interval,
@@ -189,7 +193,7 @@ impl Node {
         };
         let node = Arc::new(Self {
             flow_control: FlowControl::new(options.flow_control.clone()),
-            write_limit: exporting::write_limit(&options),
+            write_limit,
             options,
             group,
             log,
@@ -255,8 +259,7 @@ impl Node {
     async fn pass(&self, command: Command, class: Class, is_own: bool) -> Result<Answer, SubmitError> {
         let arrived = Instant::now();
         if class == Class::New {
-            let written = || self.shared.position.load(Ordering::Relaxed);
-            self.write_limit.admit(written).await.inspect_err(|_| refused("write limit"))?;
+            self.write_limit.admit(|| self.shared.written()).await.inspect_err(|_| refused("write limit"))?;
         }
         let permit = self.flow_control.admit(class).await.inspect_err(|_| refused("flow control"))?;
         let (reply, answer) = oneshot::channel();

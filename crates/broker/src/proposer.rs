@@ -23,6 +23,7 @@ use crate::api::SubmitError;
 use crate::clock::now_ms;
 use crate::machine::{Proposed, Shared};
 use crate::options::IngressOptions;
+use crate::write_limit::WriteLimit;
 
 /// Pause after an entry failed, before the leader's own commands are tried again.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
@@ -41,6 +42,9 @@ pub(crate) struct Proposer {
     /// To look at between two batches.
     pub engine: Arc<FairMutex<Engine>>,
     pub shared: Arc<Shared>,
+    pub write_limit: Arc<WriteLimit>,
+    /// When steps left over may go on, if they wait for the write limit.
+    pub slice_wait: Option<Duration>,
     pub requests: mpsc::Receiver<Request>,
     pub options: IngressOptions,
     pub flush_interval: Duration,
@@ -99,7 +103,7 @@ impl Proposer {
                 count = self.requests.recv_many(&mut waiting, free), if open && free > 0 => {
                     open = count > 0;
                 }
-                () = leader_work(&shared, self.flush_interval, paused_until), if awaited == 0 && (open || paused_until.is_some()) => {}
+                () = leader_work(&shared, self.flush_interval, self.slice_wait, paused_until), if awaited == 0 && (open || paused_until.is_some()) => {}
                 () = self.shutdown.cancelled(), if open => {
                     self.requests.close();
                     while let Ok(request) = self.requests.try_recv() {
@@ -119,6 +123,7 @@ impl Proposer {
         idle: bool,
         leader_free: bool,
     ) -> Option<Arc<Proposed>> {
+        self.slice_wait = None;
         let is_paused = self.is_paused();
         if is_paused {
             self.send_away(waiting);
@@ -145,8 +150,8 @@ impl Proposer {
         if leader_free && self.shared.due.wait().is_some_and(|wait| wait.is_zero()) {
             commands.push(Command::Tick);
         }
-        if leader_free && self.shared.due.has_pending_steps() {
-            commands.push(Command::Continue);
+        if leader_free {
+            commands.extend(self.next_slice());
         }
         let job_keys = if is_paused { Vec::new() } else { self.shared.demand.take_yielded() };
         if !job_keys.is_empty() {
@@ -168,6 +173,20 @@ impl Proposer {
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
         };
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
+    }
+
+    /// Goes on with steps left over, as far as the write limit has room for them.
+    fn next_slice(&mut self) -> Option<Command> {
+        if !self.shared.due.has_pending_steps() {
+            return None;
+        }
+        match self.write_limit.left_over(self.shared.written()) {
+            Ok(records) => Some(Command::Continue { max_records: Some(records) }),
+            Err(wait) => {
+                self.slice_wait = Some(wait);
+                None
+            }
+        }
     }
 
     fn is_paused(&self) -> bool {
@@ -246,7 +265,12 @@ impl Proposer {
 }
 
 /// Resolves when the leader has something to say, or it is time to look after the flush.
-async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Option<Instant>) {
+async fn leader_work(
+    shared: &Shared,
+    flush_interval: Duration,
+    slice_wait: Option<Duration>,
+    paused_until: Option<Instant>,
+) {
     if let Some(until) = paused_until {
         tokio::time::sleep_until(until.into()).await;
         return;
@@ -257,7 +281,7 @@ async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Op
     };
     let unflushed = shared.unflushed.load(Ordering::Acquire);
     let housekeeping = if unflushed { flush_interval } else { Duration::MAX };
-    let sleep = due.min(housekeeping).min(LONGEST_SLEEP);
+    let sleep = due.min(housekeeping).min(slice_wait.unwrap_or(LONGEST_SLEEP)).min(LONGEST_SLEEP);
     tokio::select! {
         () = shared.demand.changed() => {}
         () = shared.due.changed() => {}
@@ -268,7 +292,12 @@ async fn leader_work(shared: &Shared, flush_interval: Duration, paused_until: Op
 /// Whether an entry carries work that shows as such until it is applied.
 fn has_leader_work(batch: &Batch) -> bool {
     // They come after what clients asked for.
-    batch.commands.iter().rev().take(3).any(|command| matches!(command, Command::Tick | Command::Continue))
+    batch
+        .commands
+        .iter()
+        .rev()
+        .take(3)
+        .any(|command| matches!(command, Command::Tick | Command::Continue { .. }))
 }
 
 /// Whether another entry beside those under way may begin. `wanted`: a worker may get a job by it.
@@ -291,7 +320,7 @@ fn is_worth_an_entry(
 /// Whether somebody waits for an entry. For one with work of the leader, and demand that came along, nobody does.
 fn is_awaited(batch: &Batch) -> bool {
     // What clients asked for comes first.
-    !matches!(batch.commands.first(), Some(Command::Tick | Command::Continue))
+    !matches!(batch.commands.first(), Some(Command::Tick | Command::Continue { .. }))
 }
 
 /// Bytes of the variables and resources of a command.
@@ -340,9 +369,9 @@ mod tests {
     #[test]
     fn requests_overtake_what_is_left_over_but_do_not_crowd_each_other() {
         let cancel = || Command::CancelInstance { process_instance_key: 1, operation_reference: None };
-        assert!(!is_awaited(&batch(vec![Command::Continue])));
-        assert!(!is_awaited(&batch(vec![Command::Tick, Command::Continue])));
-        assert!(is_awaited(&batch(vec![cancel(), Command::Continue])));
+        assert!(!is_awaited(&batch(vec![Command::GO_ON])));
+        assert!(!is_awaited(&batch(vec![Command::Tick, Command::GO_ON])));
+        assert!(is_awaited(&batch(vec![cancel(), Command::GO_ON])));
         // Only demand.
         assert!(is_awaited(&batch(vec![])));
         let options = IngressOptions { max_batch_commands: 8, ..IngressOptions::default() };

@@ -1,7 +1,13 @@
 //! The write limit: how many records a second the partition takes on, and how that follows the exporters.
 //!
-//! Every record counts, whoever caused it; only new work waits for its turn, so that what is begun drains. What a command
-//! will write is not known when it comes: it is charged what commands wrote lately, and set right afterwards.
+//! Every record counts, whoever caused it. New work waits for its turn, and so do the steps that commands have left over,
+//! so that a loop of them neither takes the limit from everybody nor stands still: they have a part of the limit, and
+//! what commands leave of the rest; commands have the rest, and what those steps leave of their part. What clients do
+//! with work begun, jobs above all, does not wait, so that it drains. What is written beyond the limit is a debt, which
+//! is forgotten beyond what may be written in a second.
+//!
+//! What a command will write is not known when it comes: it is charged what commands wrote lately, and set right
+//! afterwards. Of steps left over, as many run as there is room for what they record.
 //!
 //! With throttling, the limit follows the rate of export: as long as the backlog is at most half of what is acceptable, the
 //! configured limit holds; above, it is the exporting rate of the last minutes times acceptable over present backlog. Where
@@ -21,6 +27,13 @@ use crate::flow_control::Overflow;
 const RATE_WINDOW: Duration = Duration::from_mins(5);
 /// Unused room is kept for this long.
 const BURST: Duration = Duration::from_millis(100);
+/// A debt is what may be written in this time at the most.
+const DEBT_MAX: Duration = Duration::from_secs(1);
+/// The part of the limit that steps left over have when commands would take all of it.
+const LEFT_OVER_PART: f64 = 0.25;
+/// Steps left over wait until they may write what is theirs in this time: an entry of the log is worth that.
+const SLICE: Duration = Duration::from_millis(20);
+const _: () = assert!(SLICE.as_millis() < BURST.as_millis(), "or no room would ever be enough for a slice");
 /// The longest time between two looks at the room.
 const LOOK_MAX: Duration = Duration::from_millis(100);
 /// The shortest: timers are no finer.
@@ -87,6 +100,15 @@ pub(crate) struct Exported {
     pub backlog: u64,
 }
 
+/// What the partition has written so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// Position of the last record.
+    pub position: u64,
+    /// Records that steps left over were good for.
+    pub left_over: u64,
+}
+
 /// The write limit of one partition.
 pub struct WriteLimit {
     state: Mutex<State>,
@@ -124,8 +146,8 @@ impl WriteLimit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a command that begins work in, at its turn, or refuses it. `written` tells the position of the last record.
-    pub(crate) async fn admit(&self, written: impl Fn() -> u64) -> Result<(), SubmitError> {
+    /// Lets a command that begins work in, at its turn, or refuses it.
+    pub(crate) async fn admit(&self, written: impl Fn() -> Written) -> Result<(), SubmitError> {
         if !self.is_enabled.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -148,6 +170,14 @@ impl WriteLimit {
             tokio::time::timeout(self.max_wait, turn).await
         };
         waited.map_err(|_| self.refuse("there was no room in time"))
+    }
+
+    /// Records that steps left over may write now, or the time after which to ask again.
+    pub(crate) fn left_over(&self, written: Written) -> Result<u32, Duration> {
+        if !self.is_enabled.load(Ordering::Relaxed) {
+            return Ok(u32::MAX);
+        }
+        self.state().left_over(self.began.elapsed(), written).map_err(|wait| wait.clamp(LOOK_MIN, LOOK_MAX))
     }
 
     fn refuse(&self, why: &str) -> SubmitError {
@@ -196,11 +226,13 @@ struct State {
     options: WriteLimitOptions,
     /// When the options were set.
     since: Duration,
-    /// Records that may be written now; negative when more were than should.
+    /// Records that commands may write now; negative when more were than should.
     room: f64,
+    /// Records that steps left over may write now.
+    left_over_room: f64,
     /// When the room was last set right, and what was written then.
     seen_at: Duration,
-    seen_written: Option<u64>,
+    seen_written: Option<Written>,
     /// Charged since then, and for how many commands.
     charged: f64,
     admitted: u64,
@@ -219,6 +251,7 @@ impl State {
             options,
             since: now,
             room: 0.0,
+            left_over_room: 0.0,
             seen_at: now,
             seen_written: None,
             charged: 0.0,
@@ -253,7 +286,7 @@ impl State {
     }
 
     /// Lets a command in, or says in which time there may be room.
-    fn admit(&mut self, now: Duration, written: u64) -> Result<(), Duration> {
+    fn admit(&mut self, now: Duration, written: Written) -> Result<(), Duration> {
         let Some(limit) = self.limit(now) else { return Ok(()) };
         self.set_right(now, written, limit);
         if self.room <= 0.0 {
@@ -265,23 +298,49 @@ impl State {
         Ok(())
     }
 
+    /// Records that steps left over may write, or the time in which there will be room at the latest.
+    fn left_over(&mut self, now: Duration, written: Written) -> Result<u32, Duration> {
+        let Some(limit) = self.limit(now) else { return Ok(u32::MAX) };
+        self.set_right(now, written, limit);
+        let income = limit * LEFT_OVER_PART;
+        let enough = income * SLICE.as_secs_f64();
+        if self.left_over_room < enough {
+            return Err(Duration::from_secs_f64((enough - self.left_over_room) / income));
+        }
+        // Less than a record is one.
+        Ok((self.left_over_room as u32).max(1))
+    }
+
     /// What was written counts, not what was charged for it.
-    fn set_right(&mut self, now: Duration, written: u64, limit: f64) {
-        let passed = now.saturating_sub(self.seen_at);
+    fn set_right(&mut self, now: Duration, written: Written, limit: f64) {
+        let burst = limit * BURST.as_secs_f64();
         let Some(seen) = self.seen_written else {
-            (self.seen_at, self.seen_written, self.room) = (now, Some(written), limit * BURST.as_secs_f64());
+            (self.seen_at, self.seen_written) = (now, Some(written));
+            (self.room, self.left_over_room) = (burst, burst);
             return;
         };
-        if passed < LOOK_MIN {
+        let passed = now.saturating_sub(self.seen_at);
+        // A slice of steps is charged at once, or the same room would be given again.
+        if passed < LOOK_MIN && seen.left_over == written.left_over {
             return;
         }
-        let news = written.saturating_sub(seen) as f64;
-        if self.admitted > 0 && news > 0.0 {
-            self.cost += (news / self.admitted as f64 - self.cost) * 0.1;
+        debug_assert!(written.left_over >= seen.left_over, "records are not taken back");
+        let all = written.position.saturating_sub(seen.position);
+        let of_steps = written.left_over.saturating_sub(seen.left_over).min(all);
+        let (of_commands, of_steps) = ((all - of_steps) as f64, of_steps as f64);
+        if self.admitted > 0 && of_commands > 0.0 {
+            self.cost += (of_commands / self.admitted as f64 - self.cost) * 0.1;
             self.cost = self.cost.max(1.0);
         }
-        let burst = limit * BURST.as_secs_f64();
-        self.room = (self.room + self.charged - news + limit * passed.as_secs_f64()).min(burst);
+        let income = limit * passed.as_secs_f64();
+        self.room += self.charged - of_commands + income * (1.0 - LEFT_OVER_PART);
+        self.left_over_room += income * LEFT_OVER_PART - of_steps;
+        // What one has no use for is the other's.
+        self.room += (self.left_over_room - burst).max(0.0);
+        self.left_over_room = (self.left_over_room + (self.room - burst).max(0.0)).min(burst);
+        let debt = limit * DEBT_MAX.as_secs_f64();
+        self.room = self.room.clamp(-debt * (1.0 - LEFT_OVER_PART), burst);
+        self.left_over_room = self.left_over_room.max(-debt * LEFT_OVER_PART);
         (self.seen_at, self.seen_written) = (now, Some(written));
         (self.charged, self.admitted) = (0.0, 0);
     }
@@ -320,159 +379,4 @@ impl State {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const STEP: Duration = Duration::from_millis(10);
-
-    /// A partition under as much load as it takes, with an exporter of a fixed rate.
-    struct Simulation {
-        state: State,
-        now: Duration,
-        written: u64,
-        exported: f64,
-        /// Records a second that are exported.
-        rate: f64,
-        /// Records that work begun writes per second, admitted or not.
-        begun: f64,
-        carry: f64,
-    }
-
-    impl Simulation {
-        fn new(options: WriteLimitOptions, rate: f64) -> Self {
-            let state = State::new(options, Duration::ZERO);
-            Self { state, now: Duration::ZERO, written: 0, exported: 0.0, rate, begun: 0.0, carry: 0.0 }
-        }
-
-        fn backlog(&self) -> u64 {
-            self.written - self.exported as u64
-        }
-
-        /// Runs for a time. Returns the least and the largest backlog.
-        fn run(&mut self, time: Duration) -> (u64, u64) {
-            let (end, mut least, mut largest) = (self.now + time, u64::MAX, 0);
-            while self.now < end {
-                self.now += STEP;
-                // Up to 20 000 commands a second come, of eleven records each.
-                for _ in 0..200 {
-                    if self.state.admit(self.now, self.written).is_err() {
-                        break;
-                    }
-                    self.written += 11;
-                }
-                self.carry += self.begun * STEP.as_secs_f64();
-                self.written += self.carry as u64;
-                self.carry = self.carry.fract();
-                self.exported = (self.exported + self.rate * STEP.as_secs_f64()).min(self.written as f64);
-                if self.now.subsec_millis() == 0 {
-                    let exported = Exported { position: self.exported as u64, backlog: self.backlog() };
-                    self.state.observe(self.now, exported);
-                }
-                least = least.min(self.backlog());
-                largest = largest.max(self.backlog());
-            }
-            (least, largest)
-        }
-    }
-
-    fn throttled(acceptable_backlog: u64) -> WriteLimitOptions {
-        let throttle = ThrottleOptions { enabled: true, acceptable_backlog, ..ThrottleOptions::default() };
-        WriteLimitOptions { enabled: true, limit: 5_000, throttle, ..WriteLimitOptions::default() }
-    }
-
-    fn seconds(count: u64) -> Duration {
-        Duration::from_secs(count)
-    }
-
-    #[test]
-    fn a_slow_exporter_keeps_a_flat_backlog() {
-        let mut simulation = Simulation::new(throttled(20_000), 1_000.0);
-        simulation.run(seconds(1_200));
-        let (least, largest) = simulation.run(seconds(1_800));
-        assert!(least > 15_000 && largest < 25_000, "{least} to {largest}");
-        // It catches up when the exporter is fast again, and the configured limit holds.
-        simulation.rate = 50_000.0;
-        simulation.run(seconds(60));
-        let before = simulation.written;
-        simulation.run(seconds(60));
-        let rate = (simulation.written - before) as f64 / 60.0;
-        assert!((4_500.0..5_500.0).contains(&rate), "{rate}");
-        assert!(simulation.backlog() < 10_000);
-    }
-
-    #[test]
-    fn without_throttling_the_backlog_grows() {
-        let options = WriteLimitOptions { throttle: ThrottleOptions::default(), ..throttled(20_000) };
-        let mut simulation = Simulation::new(options, 1_000.0);
-        simulation.run(seconds(60));
-        assert!(simulation.backlog() > 200_000, "{}", simulation.backlog());
-    }
-
-    #[test]
-    fn the_limit_falls_to_the_least_when_nothing_is_exported() {
-        let mut simulation = Simulation::new(throttled(1_000), 0.0);
-        simulation.run(seconds(60));
-        assert_eq!(simulation.state.limit(simulation.now), Some(100.0));
-        let before = simulation.written;
-        simulation.run(seconds(60));
-        let rate = (simulation.written - before) as f64 / 60.0;
-        assert!((80.0..130.0).contains(&rate), "{rate}");
-    }
-
-    #[test]
-    fn work_begun_is_counted_and_new_work_takes_what_is_left() {
-        let options = WriteLimitOptions { enabled: true, limit: 2_000, ..WriteLimitOptions::default() };
-        let mut simulation = Simulation::new(options, 1e9);
-        simulation.begun = 1_500.0;
-        simulation.run(seconds(20));
-        let before = simulation.written;
-        simulation.run(seconds(60));
-        let rate = (simulation.written - before) as f64 / 60.0;
-        assert!((1_800.0..2_200.0).contains(&rate), "{rate}");
-        simulation.begun = 3_000.0;
-        simulation.run(seconds(20));
-        let now = simulation.now;
-        assert!(simulation.state.admit(now, simulation.written).is_err(), "nothing is left");
-    }
-
-    #[test]
-    fn the_limit_is_ramped_up() {
-        let options = WriteLimitOptions {
-            enabled: true,
-            limit: 1_000,
-            ramp_up: seconds(100),
-            ..WriteLimitOptions::default()
-        };
-        let state = State::new(options, seconds(50));
-        let at = |second| state.limit(seconds(second)).unwrap();
-        assert_eq!([at(50), at(75), at(150), at(900)].map(|limit| limit as u64), [10, 250, 1_000, 1_000]);
-    }
-
-    fn limit(options: WriteLimitOptions, overflow: Overflow) -> WriteLimit {
-        WriteLimit::new(options, overflow, seconds(1), 10)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn commands_wait_for_their_turn_or_are_refused() {
-        let options = WriteLimitOptions { enabled: true, limit: 100, ..WriteLimitOptions::default() };
-        let waits = limit(options.clone(), Overflow::Wait);
-        let began = Instant::now();
-        for _ in 0..50 {
-            waits.admit(|| 0).await.unwrap();
-        }
-        // Each is charged one record until it is known better.
-        assert!(began.elapsed() < seconds(1), "{:?}", began.elapsed());
-        waits.set(WriteLimitOptions { limit: 1, ..options.clone() });
-        waits.admit(|| 0).await.unwrap();
-        let error = waits.admit(|| 1_000).await.unwrap_err().to_string();
-        assert!(error.contains("1 records a second, and there was no room in time"), "{error}");
-        assert_eq!(waits.status().waiting, 0);
-        waits.set(WriteLimitOptions::default());
-        waits.admit(|| 1_000).await.unwrap();
-
-        let rejects = limit(WriteLimitOptions { limit: 1, ..options }, Overflow::Reject);
-        rejects.admit(|| 0).await.unwrap();
-        let error = rejects.admit(|| 0).await.unwrap_err().to_string();
-        assert!(error.contains("write limit"), "{error}");
-    }
-}
+mod tests;

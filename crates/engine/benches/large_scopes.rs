@@ -138,7 +138,7 @@ fn measure(name: &str, tag: &str, extension: &str, is_cancelled: bool) {
         run.ended.clear();
         let mut commands = Vec::new();
         if effects.has_pending_steps {
-            commands.push(Command::Continue);
+            commands.push(Command::GO_ON);
         } else if is_cancelled && !is_cancelling {
             is_cancelling = true;
             commands.push(Command::CancelInstance { process_instance_key: key, operation_reference: None });

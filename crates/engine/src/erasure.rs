@@ -25,13 +25,13 @@ impl Work<'_> {
             self.tables.banned_steps.delete(&at);
             // What failed in an erasure is left out of the next.
             if is_first && is_part_of_erasure(&step) {
-                self.leave_step((*step).clone());
+                self.leave_step((*step).clone())?;
             }
         }
         if let Some((at, row)) = self.at(key)? {
             self.begin_to_end(&at, &row)?;
         }
-        self.leave_step(Step::Terminate { key });
+        self.leave_step(Step::Terminate { key })?;
         Ok(())
     }
 

@@ -143,7 +143,7 @@ impl Work<'_> {
                 tenant_id: instance.tenant_id.clone(),
                 process_id: instance.process_id.clone(),
                 correlation_key: correlation_key.clone(),
-            });
+            })?;
         }
         Ok(())
     }

@@ -38,6 +38,7 @@ mod incident;
 mod instance;
 mod job;
 mod join;
+mod left_over;
 mod lifecycle;
 mod listener;
 mod looping;
@@ -106,7 +107,7 @@ impl Engine {
             self.meta.position += 1;
             let response = match command {
                 Command::Tick => self.tick(effects)?,
-                Command::Continue => self.go_on(effects)?,
+                Command::Continue { max_records } => self.go_on(*max_records, effects)?,
                 command => self.run(command, effects)?,
             };
             effects.responses.push(response);

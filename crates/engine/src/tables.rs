@@ -79,6 +79,10 @@ state::tables! {
         pub incident_by_owner: Table<Key, Key> = 30,
         /// Steps left over for a later command.
         pub pending_steps: Table<u64, Step> = 31,
+        /// Owners of the steps left over.
+        pub pending_owners: Table<u64, Key> = 232,
+        /// Steps left over by owner.
+        pub pending_by_owner: Table<(Key, u64), ()> = 233,
         /// Banned process instances.
         pub banned: Table<Key, Banned> = 32,
         /// Steps of banned process instances.

@@ -12,6 +12,7 @@ use crate::Engine;
 use crate::effects::{Effects, Outcome};
 use crate::entity::Banned;
 use crate::failure::{ApplyError, Failure};
+use crate::left_over;
 use crate::step::Step;
 use crate::work::Work;
 
@@ -106,16 +107,29 @@ impl Engine {
         Ok(Some(Ok(Response::Done)))
     }
 
-    /// Takes up steps that earlier commands left over, the oldest first, each in a transaction of its own.
-    pub(crate) fn go_on(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
+    /// Takes up steps that earlier commands left over, each in a transaction of its own, until so much was recorded: one
+    /// of each owner in turn, or, without that bound, the oldest first.
+    pub(crate) fn go_on(
+        &mut self,
+        max_records: Option<u32>,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        let before = self.meta.position;
         let mut budget = self.options.max_steps_per_command;
         while budget > 0 {
-            let Some((number, step)) = self.tables.pending_steps.first(..)? else { break };
+            let recorded = self.meta.position - before;
+            if recorded > 0 && max_records.is_some_and(|most| recorded >= u64::from(most)) {
+                break;
+            }
+            let next = if max_records.is_some() { self.step_in_turn()? } else { self.oldest_step()? };
+            let Some((number, step)) = next else { break };
+            let owner = self.owner_of_step(number)?;
             let attempt = self.attempt(effects, |work| {
-                work.tables.pending_steps.delete(&number);
+                left_over::remove(work.tables, number)?;
+                work.step_owner = owner;
                 work.counters.steps += 1;
                 work.run_step((*step).clone())?;
-                work.leave_steps();
+                work.leave_steps()?;
                 Ok(work.extra_steps)
             })?;
             budget -= 1;
@@ -131,7 +145,7 @@ impl Engine {
                 Ok(extra_steps) => budget = budget.saturating_sub(extra_steps),
                 Err(instance_key) => {
                     self.tables.begin();
-                    self.tables.pending_steps.delete(&number);
+                    left_over::remove(&mut self.tables, number)?;
                     if instance_key != 0 {
                         self.tables.banned_steps.insert((instance_key, number), (*step).clone());
                     }
@@ -139,6 +153,7 @@ impl Engine {
                 }
             }
         }
+        effects.left_over_records += self.meta.position - before;
         Ok(Some(Ok(Response::Done)))
     }
 
@@ -159,12 +174,12 @@ impl Engine {
             Attempt::Done(_) => return Ok(()),
         };
         let attempt = self.attempt(effects, |work| {
-            work.tables.pending_steps.delete(&number);
+            left_over::remove(work.tables, number)?;
             work.fail_batch_item(batch_operation_key, &reason)
         })?;
         if self.settle(attempt, effects)?.is_err() {
             self.tables.begin();
-            self.tables.pending_steps.delete(&number);
+            left_over::remove(&mut self.tables, number)?;
             self.tables.commit();
         }
         Ok(())
@@ -205,7 +220,7 @@ impl Engine {
         match attempt {
             Attempt::Panicked { holds: true, .. } => self.attempt(effects, |work| {
                 let done = run(work)?;
-                work.leave_steps();
+                work.leave_steps()?;
                 Ok((done, budget))
             }),
             attempt => Ok(attempt),

@@ -42,6 +42,8 @@ pub(crate) struct Work<'a> {
     pub extra_steps: usize,
     /// Position of the command.
     pub command_position: u64,
+    /// Whose left-over step is at work (`left_over.rs`); 0 for nobody's.
+    pub step_owner: Key,
     /// Whom a panic is blamed on; 0 for nobody.
     pub current_instance: Key,
     /// The one blamed if that does not exist, because this command was about to create it.
@@ -109,6 +111,7 @@ impl<'a> Work<'a> {
             asked: None,
             extra_steps: 0,
             command_position,
+            step_owner: 0,
             current_instance: 0,
             first_instance: 0,
             has_started_others: false,
@@ -127,22 +130,16 @@ impl<'a> Work<'a> {
             self.run_step(step)?;
             left = left.saturating_sub(1 + std::mem::take(&mut self.extra_steps));
         }
-        self.leave_steps();
+        self.leave_steps()?;
         Ok(left)
     }
 
     /// Leaves all further steps to later commands.
-    pub fn leave_steps(&mut self) {
+    pub fn leave_steps(&mut self) -> Result<(), Failure> {
         while let Some(step) = self.steps.pop_front() {
-            self.leave_step(step);
+            self.leave_step(step)?;
         }
-    }
-
-    /// Leaves a step to a later command.
-    pub fn leave_step(&mut self, step: Step) {
-        let step = self.with_origin(step);
-        self.meta.pending_counter += 1;
-        self.tables.pending_steps.insert(self.meta.pending_counter, step);
+        Ok(())
     }
 
     /// Notes with a step that runs later which operation has caused it. A batch operation knows that by itself.

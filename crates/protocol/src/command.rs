@@ -79,7 +79,12 @@ pub enum Command {
     Tick,
     /// Goes on with steps that an earlier command left over. Written by the leader only.
     #[n(15)]
-    Continue,
+    Continue {
+        /// Stop when so many records were written: what the write limit allows. Owners of steps take turns then. Logs of
+        /// earlier releases have none: the oldest steps went first.
+        #[n(0)]
+        max_records: Option<u32>,
+    },
     /// Notes how far an exporter has come. Written by the leader only.
     #[n(16)]
     AcknowledgeExport {
@@ -171,6 +176,9 @@ pub enum Command {
 }
 
 impl Command {
+    /// Goes on with steps left over, as much as one command may.
+    pub const GO_ON: Self = Self::Continue { max_records: Some(u32::MAX) };
+
     /// The command as somebody asks for it.
     #[must_use]
     pub fn asked_by(self, caller: Option<Caller>) -> Self {

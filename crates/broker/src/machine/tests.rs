@@ -66,6 +66,7 @@ fn machine(engine: Engine, options: StateOptions) -> Machine {
         paused: AtomicBool::new(false),
         unflushed: AtomicBool::new(false),
         position: AtomicU64::new(0),
+        written: Mutex::default(),
         recorded: AtomicU64::new(0),
         grants_version: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),

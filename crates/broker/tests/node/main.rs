@@ -10,6 +10,7 @@ mod disk;
 mod fairness;
 mod flow_control;
 mod gone;
+mod left_over;
 mod limits;
 mod long_poll;
 mod pause;

@@ -33,7 +33,7 @@ impl Work<'_> {
         match command {
             // Of the leader and of operators.
             Command::Tick
-            | Command::Continue
+            | Command::Continue { .. }
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
             | Command::ForgetExporter { .. }

@@ -42,7 +42,8 @@ impl Work<'_> {
         {
             // They come before the next step of this one.
             operation.attempts += 1;
-            self.go_on_with_batch(key, operation);
+            let owner = self.tables.instances.get(&instance_key)?.map_or(key, |instance| instance.root_key);
+            self.go_on_behind(owner, key, operation);
             return Ok(());
         }
         self.caller = plan.caller.clone().map(Arc::new);
@@ -167,7 +168,7 @@ impl Work<'_> {
         }
         if is_last {
             self.tables.batch_operations.put(key, operation);
-            self.leave_step(crate::step::Step::ForgetBatches);
+            self.leave_step_to(0, crate::step::Step::ForgetBatches);
         } else {
             self.go_on_with_batch(key, operation);
         }

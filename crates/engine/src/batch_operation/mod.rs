@@ -115,7 +115,7 @@ impl Work<'_> {
         };
         self.tables.batch_plans.insert(key, plan);
         if create.search.is_none() {
-            self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: 0 });
+            self.leave_step_to(key, Step::WorkOnBatch { batch_operation_key: key, life: 0 });
         }
         Ok(Response::BatchOperationCreated(BatchOperationCreated { batch_operation_key: key, kind }))
     }
@@ -182,7 +182,7 @@ impl Work<'_> {
         };
         self.record_lifecycle(key, intent, &operation);
         if operation.state != Suspended {
-            self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life: operation.life });
+            self.leave_step_to(key, Step::WorkOnBatch { batch_operation_key: key, life: operation.life });
         }
         self.tables.batch_operations.put(key, operation);
         Ok(Response::Done)
@@ -215,11 +215,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Goes on in a later step, after everything that waits already.
+    /// Goes on in a later step, when it is the operation's turn again.
     fn go_on_with_batch(&mut self, key: Key, operation: BatchOperation) {
+        self.go_on_behind(key, key, operation);
+    }
+
+    /// Goes on in a later step, after all that the owner of other steps has waiting already.
+    fn go_on_behind(&mut self, owner: Key, key: Key, operation: BatchOperation) {
         let life = operation.life;
         self.tables.batch_operations.put(key, operation);
-        self.leave_step(Step::WorkOnBatch { batch_operation_key: key, life });
+        self.leave_step_to(owner, Step::WorkOnBatch { batch_operation_key: key, life });
     }
 
     /// Ends a batch operation.
@@ -235,7 +240,7 @@ impl Work<'_> {
         let intent = if state == BatchOperationState::Failed { Intent::Failed } else { Intent::Completed };
         self.record_lifecycle(key, intent, &operation);
         self.tables.batch_operations.put(key, operation);
-        self.leave_step(Step::ForgetBatches);
+        self.leave_step_to(0, Step::ForgetBatches);
     }
 
     fn record_lifecycle(&mut self, key: Key, intent: Intent, operation: &BatchOperation) {

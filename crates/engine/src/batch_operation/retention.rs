@@ -23,7 +23,7 @@ impl Work<'_> {
             self.tables.batch_operations.delete(&key);
             self.tables.batch_plans.delete(&key);
         }
-        self.leave_step(Step::ForgetBatches);
+        self.leave_step_to(0, Step::ForgetBatches);
         Ok(())
     }
 

@@ -73,7 +73,7 @@ impl Work<'_> {
             Command::Identity(command) => self.change_identity(command)?,
             Command::Clock(clock) => self.set_clock(clock),
             // The engine runs these in many transactions; they never come here.
-            Command::Tick | Command::Continue | Command::Asked { .. } => Response::Done,
+            Command::Tick | Command::Continue { .. } | Command::Asked { .. } => Response::Done,
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }

@@ -60,6 +60,12 @@ pub struct Meta {
     /// Whether anybody has ever had the role of administrators. False also where that was before this was kept.
     #[cbor(n(8), default)]
     pub had_administrator: bool,
+    /// The first owner of steps left over that has not had its turn in this round.
+    #[cbor(n(10), default)]
+    pub turn_from: Key,
+    /// The last key given out when this round began.
+    #[cbor(n(11), default)]
+    pub turn_until: Key,
 }
 minicbor_value!(Meta);
 

@@ -118,18 +118,18 @@ fn instances_are_migrated_and_what_does_not_fit_fails_alone() {
               B2 item completed
               #2.invoice terminating
               B2 item completed
+              c terminating, terminated
               #3.outer terminating
               B2 item completed
-              c terminating, terminated
+              order terminated
+              #2.b terminating, terminated
               #5.order terminating
               B2 item completed
-              #2.b terminating, terminated
-              order terminated
-              B2 completed
-              #3.c terminating
               #2.invoice terminated
-              #5.c terminating, terminated
+              #3.c terminating
+              B2 completed
               #4.order terminating
+              #5.c terminating, terminated
               #5.order terminated
               #4.c terminating, terminated
               #4.order terminated
@@ -214,10 +214,10 @@ fn incidents_are_resolved_and_jobs_get_a_retry() {
               B4 finds 3
               B4 item completed
               B4 item completed
-              B4 item completed
               job a canceled
-              B4 completed
+              B4 item completed
               job #2.a canceled
+              B4 completed
               job #4.c canceled
               = B4 CANCEL_PROCESS_INSTANCE
         "#]],
@@ -624,11 +624,11 @@ fn the_engine_failing_on_one_instance_spares_the_others() {
               B1 finds 2
               incident x EXTRACT_VALUE_ERROR resolved
               B1 item completed
+              error in #1: a fault of the test at 'x'
               incident #2.a EXTRACT_VALUE_ERROR resolved
               B1 item completed
-              error in #1: a fault of the test at 'x'
-              B1 completed
               incident #2.a EXTRACT_VALUE_ERROR created: Expected result of the expression 'kind' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'kind'
+              B1 completed
               banned #1: a fault of the test at 'x'
               = B1 RESOLVE_INCIDENT
             > items B1
@@ -771,8 +771,8 @@ fn tokens_are_moved() {
               #2.b activating
               #2 modified
               B1 item completed
-              B1 completed
               #2.b activated
+              B1 completed
               #2.a terminating, terminated
               = B1 MODIFY_PROCESS_INSTANCE
             > items B1
@@ -785,10 +785,10 @@ fn tokens_are_moved() {
               B2 item completed
               #2.p terminating
               B2 item completed
-              B2 completed
               b terminating, terminated
-              #2.b terminating, terminated
+              B2 completed
               p terminated
+              #2.b terminating, terminated
               #2.p terminated
               = B2 CANCEL_PROCESS_INSTANCE
         "#]],

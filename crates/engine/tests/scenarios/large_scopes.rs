@@ -49,7 +49,7 @@ fn go_on_beside(harness: &mut Harness) {
         let before = harness.engine().counters().steps;
         let outputs = rows(harness, "loop_outputs");
         let demand = harness.demand("o", 1);
-        let commands = vec![Command::Continue, create("other", Document::empty())];
+        let commands = vec![Command::GO_ON, create("other", Document::empty())];
         let effects = harness.apply(commands, vec![demand]);
         let pending = effects.has_pending_steps;
         let job_key = effects.deliveries[0].jobs[0].key;

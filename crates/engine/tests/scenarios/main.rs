@@ -85,5 +85,6 @@ mod task_listeners;
 mod tenants;
 mod timers;
 mod transaction;
+mod turns;
 mod user_tasks;
 mod variables;

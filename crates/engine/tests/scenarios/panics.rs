@@ -643,10 +643,10 @@ fn a_message_reaches_who_waits_although_one_that_it_starts_fails() {
               = created good v1
             > publish m a
               #2.p activating, activated
-              #2.s activating, activated, completing, completed
               wait completing, completed
-              error in #2: a fault of the test at 'weak'
+              #2.s activating, activated, completing, completed
               t activating, activated
+              error in #2: a fault of the test at 'weak'
               banned #2: a fault of the test at 'weak'
             > complete t
               t completing, completed

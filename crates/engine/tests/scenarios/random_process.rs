@@ -303,7 +303,12 @@ impl Run {
                     self.cancel(key);
                 }
             }
-            _ => self.run(Command::Continue),
+            // All that may be in a log: as it comes now, as the write limit has it, as it came once.
+            _ => {
+                let max_records = [Some(u32::MAX), Some(self.random.below(20) as u32), None];
+                let max_records = max_records[self.random.below(3) as usize];
+                self.run(Command::Continue { max_records });
+            }
         }
     }
 

@@ -79,7 +79,7 @@ fn each_continuation_is_bounded_and_takes_turns() {
     let mut ended = vec![];
     for round in 0.. {
         let before = harness.engine().counters().steps;
-        let effects = harness.apply(vec![Command::Continue], vec![]);
+        let effects = harness.apply(vec![Command::GO_ON], vec![]);
         let (pending, new) = (effects.has_pending_steps, effects.ended_instances.len());
         assert!(harness.engine().counters().steps - before <= 10);
         ended.extend(std::iter::repeat_n(round, new));
@@ -116,7 +116,7 @@ fn an_endless_loop_can_be_cancelled() {
         panic!("the creation is answered before the loop ends")
     };
     for _ in 0..10 {
-        let effects = harness.apply(vec![Command::Continue, create("p", "{}")], vec![]);
+        let effects = harness.apply(vec![Command::GO_ON, create("p", "{}")], vec![]);
         assert!(effects.has_pending_steps);
         assert!(effects.responses.iter().all(|response| matches!(response, Some(Ok(_)))));
     }

@@ -209,7 +209,7 @@ impl Run {
             "reopen" => self.harness.flush_and_reopen(),
             "step" => {
                 for _ in 0..line.word(1).parse().expect("a number") {
-                    self.harness.apply(vec![Command::Continue], vec![]);
+                    self.harness.apply(vec![Command::GO_ON], vec![]);
                 }
                 self.catch_up();
             }

@@ -99,7 +99,7 @@ impl Harness {
     /// Continues until no steps are left over.
     pub fn go_on(&mut self) {
         for _ in 0..MAX_CONTINUES {
-            if !self.apply(vec![Command::Continue], vec![]).has_pending_steps {
+            if !self.apply(vec![Command::GO_ON], vec![]).has_pending_steps {
                 return;
             }
         }
