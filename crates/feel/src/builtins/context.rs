@@ -22,7 +22,7 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("put all", &[variadic(&["contexts"])], merge),
 ];
 
-fn get_value(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn get_value(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let source = context(&arguments[0])?;
     match &arguments[1] {
         Value::String(key) => Ok(source.get(key).into()),
@@ -33,6 +33,7 @@ fn get_value(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
                 let (Some(key), Some(inner)) = (key.as_str(), value.as_context()) else {
                     return Ok(Value::Null);
                 };
+                evaluator.search_context(inner)?;
                 value = inner.get(key).unwrap_or_default();
             }
             Ok(value)
@@ -68,6 +69,7 @@ fn put_path(evaluator: &mut Evaluator<'_>, target: &Context, keys: &List, value:
     let mut inner = target.clone();
     for key in keys {
         let key = super::text(key)?;
+        evaluator.open_context(&inner)?;
         let next = inner.get(key);
         path.push((inner, key));
         inner = match next {
@@ -88,7 +90,8 @@ fn merge(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut entries = Vec::new();
     for source in super::list(&arguments[0])? {
         let source = context(source)?;
-        evaluator.spend(source.len())?;
+        evaluator.open_context(source)?;
+        evaluator.spend(2 * source.len())?;
         entries.extend(source.iter().cloned());
     }
     Ok(evaluator.new_context(entries)?)

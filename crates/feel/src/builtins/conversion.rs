@@ -47,7 +47,8 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
     function("range", &[fixed(&["from"])], range),
 ];
 
-fn string(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn string(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.walk(&arguments[0])?;
     Ok(match &arguments[0] {
         Value::String(text) => Value::String(text.clone()),
         other => other.to_text().into(),
@@ -205,6 +206,8 @@ fn years_and_months_duration(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outc
 /// A range from its text with literal ends (DMN 1.5 table 72).
 fn range(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let source = text(&arguments[0])?;
+    // Its ends are parsed.
+    evaluator.spend(2 * source.len())?;
     let refuse = || Failure::Message(format!("Failed to parse range from '{source}'"));
     let source = source.trim();
     let start_included = source.starts_with('[');

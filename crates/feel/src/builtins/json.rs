@@ -16,7 +16,8 @@ pub(super) fn from_json(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         .map_err(|_| Failure::Message(format!("Failed to parse JSON from '{source}'")))
 }
 
-pub(super) fn to_json(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+pub(super) fn to_json(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.walk(&arguments[0])?;
     let mut out = Vec::new();
     write(&arguments[0], &mut out);
     Ok(String::from_utf8_lossy(&out).into_owned().into())

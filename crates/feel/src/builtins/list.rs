@@ -44,7 +44,9 @@ pub(super) const FUNCTIONS: &[Builtin] = &[
 ];
 
 fn list_contains(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
-    for item in list(&arguments[0])? {
+    let items = list(&arguments[0])?;
+    evaluator.spend(items.len())?;
+    for item in items {
         if evaluator.equals(item, &arguments[1])? == Some(true) {
             return Ok(Value::Bool(true));
         }
@@ -122,6 +124,7 @@ fn concatenate(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut items = Vec::new();
     for part in list(&arguments[0])? {
         let part = list(part)?;
+        evaluator.open_list(part)?;
         evaluator.spend(part.len())?;
         items.extend(part.iter().cloned());
     }
@@ -186,6 +189,7 @@ fn reverse(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 
 fn index_of(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut positions = Vec::new();
+    evaluator.spend(list(&arguments[0])?.len())?;
     for (index, item) in list(&arguments[0])?.iter().enumerate() {
         if evaluator.equals(item, &arguments[1])? == Some(true) {
             positions.push((index as i64 + 1).into());
@@ -196,7 +200,7 @@ fn index_of(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 
 /// Whether an equal value is among the items; pays for each comparison.
 fn is_among(evaluator: &mut Evaluator<'_>, items: &[Value], value: &Value) -> Result<bool, Failure> {
-    evaluator.spend(items.len() / 8)?;
+    evaluator.spend(items.len())?;
     for item in items {
         if evaluator.equals(item, value)? == Some(true) {
             return Ok(true);
@@ -217,6 +221,7 @@ fn distinct(evaluator: &mut Evaluator<'_>, items: &List, kept: &mut Vec<Value>) 
 fn union(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut kept = Vec::new();
     for part in list(&arguments[0])? {
+        evaluator.open_list(list(part)?)?;
         distinct(evaluator, list(part)?, &mut kept)?;
     }
     Ok(evaluator.new_list(kept)?)
@@ -247,6 +252,7 @@ fn flatten(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 
 /// Recursion is bounded by the depth of values.
 fn flatten_into(evaluator: &mut Evaluator<'_>, items: &List, flat: &mut Vec<Value>) -> Result<(), Failure> {
+    evaluator.open_list(items)?;
     evaluator.spend(items.len())?;
     for item in items {
         match item {

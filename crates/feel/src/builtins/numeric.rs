@@ -96,11 +96,16 @@ fn modulo(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     or_message(dividend.modulo(divisor), || "Division by zero".to_owned())
 }
 
-fn sqrt(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+/// What a root, a logarithm or an exponential costs.
+const FUNCTION_STEPS: usize = 20;
+
+fn sqrt(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.spend(FUNCTION_STEPS)?;
     Ok(number(&arguments[0])?.square_root().into())
 }
 
 fn log(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.spend(FUNCTION_STEPS)?;
     let value = number(&arguments[0])?;
     match value.logarithm() {
         Some(logarithm) => Ok(logarithm.into()),
@@ -109,7 +114,8 @@ fn log(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     }
 }
 
-fn exp(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn exp(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.spend(FUNCTION_STEPS)?;
     or_message(number(&arguments[0])?.exponential(), || "the result is out of range".to_owned())
 }
 

@@ -4,7 +4,7 @@ use super::list::order;
 use super::{Builtin, Failure, Outcome, function, list, number, or_message, variadic};
 use crate::evaluate::{Evaluator, Fatal};
 use crate::number::Number;
-use crate::value::Value;
+use crate::value::{List, Value};
 use std::cmp::Ordering;
 
 pub(super) const FUNCTIONS: &[Builtin] = &[
@@ -30,12 +30,22 @@ fn extreme(arguments: &[Value], wanted: Ordering) -> Outcome {
     Ok(best.clone())
 }
 
-fn min(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn min(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.walk(&arguments[0])?;
     extreme(arguments, Ordering::Less)
 }
 
-fn max(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn max(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    evaluator.walk(&arguments[0])?;
     extreme(arguments, Ordering::Greater)
+}
+
+/// What it costs to compute with the numbers of a list, or to sort them, in steps for each.
+const NUMBER_STEPS: usize = 6;
+
+fn pay(evaluator: &mut Evaluator<'_>, numbers: &Value) -> Result<(), Failure> {
+    let count = numbers.as_list().map_or(0, List::len);
+    Ok(evaluator.spend(NUMBER_STEPS * count)?)
 }
 
 fn numbers(value: &Value) -> Result<Vec<Number>, Failure> {
@@ -66,7 +76,8 @@ fn sum(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     or_message(sum, out_of_range)
 }
 
-fn product(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn product(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    pay(evaluator, &arguments[0])?;
     let numbers = numbers(&arguments[0])?;
     if numbers.is_empty() {
         return Ok(Value::Null);
@@ -74,7 +85,8 @@ fn product(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     or_message(numbers.into_iter().try_fold(Number::ONE, Number::times), out_of_range)
 }
 
-fn mean(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn mean(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    pay(evaluator, &arguments[0])?;
     let numbers = numbers(&arguments[0])?;
     if numbers.is_empty() {
         return Ok(Value::Null);
@@ -82,7 +94,8 @@ fn mean(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     or_message(average(&numbers), out_of_range)
 }
 
-fn median(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn median(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    pay(evaluator, &arguments[0])?;
     let mut numbers = numbers(&arguments[0])?;
     numbers.sort();
     let middle = numbers.len() / 2;
@@ -95,6 +108,7 @@ fn median(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 
 /// Of a sample: divided by one less than the number of items.
 fn stddev(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    pay(evaluator, &arguments[0])?;
     let numbers = numbers(&arguments[0])?;
     match numbers.len() {
         0 => return Ok(Value::Null),
@@ -119,7 +133,8 @@ fn stddev(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 }
 
 /// The numbers that occur most often, ascending.
-fn mode(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+fn mode(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+    pay(evaluator, &arguments[0])?;
     let mut numbers = numbers(&arguments[0])?;
     numbers.sort();
     let runs: Vec<&[Number]> = numbers.chunk_by(|left, right| left == right).collect();

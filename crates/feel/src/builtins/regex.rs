@@ -7,13 +7,14 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// Steps back that one match may take.
-const BACKTRACKS_MAX: usize = 100_000;
-/// What the first use of a pattern costs, in steps, and what each byte of it costs.
-const PATTERN_STEPS: usize = 10_000;
-const PATTERN_BYTE_STEPS: usize = 20;
-/// What one match costs if the pattern may step back, for it may do so up to its limit.
-const BACKTRACKING_STEPS: usize = 2_000;
+/// Steps back that one match may take, by the length of the text: from each place a few, up to a limit. Each may go over
+/// all of the text behind it.
+const BACKTRACKS_MIN: usize = 256;
+const BACKTRACKS_MAX: usize = 2_048;
+/// Bytes that are gone over for one step of fuel when a match steps back.
+const BACKTRACKED_BYTES_PER_STEP: usize = 16;
+/// What a match costs in any case, and a step back.
+const MATCH_STEPS: usize = 8;
 /// Memory of one compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
 /// Compiled patterns kept by each thread; the oldest goes first.
@@ -23,16 +24,41 @@ const PATTERN_BYTES_MAX: usize = 16 << 10;
 
 thread_local! {
     /// Compiling is slow and loops repeat patterns. What is kept never changes a result.
-    static KEPT: RefCell<Vec<(String, Regex)>> = const { RefCell::new(Vec::new()) };
+    static KEPT: RefCell<Vec<((String, usize), Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn compile(evaluator: &mut Evaluator<'_>, pattern: &str, flags: &str) -> Result<(Regex, usize), Failure> {
-    evaluator.pay_for_pattern(pattern, PATTERN_STEPS + PATTERN_BYTE_STEPS * pattern.len())?;
-    let steps = if steps_back(pattern) { BACKTRACKING_STEPS } else { 1 };
-    evaluator.spend(steps)?;
+/// A compiled pattern.
+struct Pattern {
+    regex: Regex,
+    /// Steps back that one match may take, if it may at all.
+    backtracks: Option<usize>,
+}
+
+impl Pattern {
+    /// What it costs to look for a match in a text.
+    fn steps(&self, text: &str) -> usize {
+        match self.backtracks {
+            Some(backtracks) => MATCH_STEPS + backtracks * text.len().max(8) / BACKTRACKED_BYTES_PER_STEP,
+            None => MATCH_STEPS,
+        }
+    }
+}
+
+fn compile(
+    evaluator: &mut Evaluator<'_>,
+    pattern: &str,
+    flags: &str,
+    input: &str,
+) -> Result<Pattern, Failure> {
+    evaluator.pay_for_pattern(pattern, pattern_steps(pattern))?;
     if let Some(flag) = flags.chars().find(|flag| !"smix".contains(*flag)) {
         return message(format!("Illegal regular expression flag '{flag}'"));
     }
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return message(format!("The pattern is longer than {PATTERN_BYTES_MAX} bytes"));
+    }
+    let backtracks =
+        steps_back(pattern).then(|| (input.len() + BACKTRACKS_MIN).next_power_of_two().min(BACKTRACKS_MAX));
     let (pattern, flags) = if evaluator.is_standard() {
         (Cow::Owned(from_xpath(pattern, flags.contains('x'))), flags.replace('x', ""))
     } else {
@@ -40,27 +66,75 @@ fn compile(evaluator: &mut Evaluator<'_>, pattern: &str, flags: &str) -> Result<
     };
     // A dot matches neither of the characters that end lines.
     let source = format!("(?{flags}R){pattern}");
+    let key = (source, backtracks.unwrap_or(BACKTRACKS_MAX));
     let kept =
-        KEPT.with_borrow(|kept| kept.iter().find(|(key, _)| *key == source).map(|(_, regex)| regex.clone()));
-    if let Some(regex) = kept {
-        return Ok((regex, steps));
-    }
-    if pattern.len() > PATTERN_BYTES_MAX {
-        return message(format!("The pattern is longer than {PATTERN_BYTES_MAX} bytes"));
-    }
-    let regex = RegexBuilder::new(&source)
-        .backtrack_limit(BACKTRACKS_MAX)
-        .delegate_size_limit(COMPILED_BYTES_MAX)
-        .delegate_dfa_size_limit(COMPILED_BYTES_MAX)
-        .build()
-        .map_err(|error| Failure::Message(format!("Invalid pattern '{pattern}': {error}")))?;
-    KEPT.with_borrow_mut(|kept| {
-        if kept.len() == KEPT_PATTERNS_MAX {
-            kept.remove(0);
+        KEPT.with_borrow(|kept| kept.iter().find(|(one, _)| *one == key).map(|(_, regex)| regex.clone()));
+    let found = if let Some(regex) = kept {
+        Pattern { regex, backtracks }
+    } else {
+        let regex = RegexBuilder::new(&key.0)
+            .backtrack_limit(key.1)
+            .delegate_size_limit(COMPILED_BYTES_MAX)
+            .delegate_dfa_size_limit(COMPILED_BYTES_MAX)
+            .build()
+            .map_err(|error| Failure::Message(format!("Invalid pattern '{pattern}': {error}")))?;
+        KEPT.with_borrow_mut(|kept| {
+            if kept.len() == KEPT_PATTERNS_MAX {
+                kept.remove(0);
+            }
+            kept.push((key, regex.clone()));
+        });
+        Pattern { regex, backtracks }
+    };
+    evaluator.spend(found.steps(input))?;
+    Ok(found)
+}
+
+/// What the compilation of a pattern costs: its parts, each as often as counts around it repeat it, and classes of letters,
+/// digits and the like more than a character.
+fn pattern_steps(pattern: &str) -> usize {
+    const BASE: usize = 2_000;
+    const CHARACTER: usize = 20;
+    const CLASS: usize = 2_000;
+    /// The size of a compiled pattern has a limit, so that none costs more.
+    const MOST: usize = 1_500_000;
+    let bytes = pattern.as_bytes();
+    // The costs of the groups that are open, and of what a count behind would repeat.
+    let (mut open, mut last) = (vec![0usize], 0usize);
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'(' => {
+                open.push(0);
+                continue;
+            }
+            b')' if open.len() > 1 => last = open.pop().unwrap_or_default() + CHARACTER,
+            b'{' => {
+                let length = bytes[at..].iter().position(|byte| *byte == b'}').unwrap_or_default();
+                let counts = bytes[at..at + length].split(|byte| *byte == b',');
+                let counts =
+                    counts.filter_map(|count| str::from_utf8(count).ok()?.trim().parse::<usize>().ok());
+                let most = counts.max().unwrap_or(1).clamp(1, MOST);
+                last = last.saturating_mul(most - 1).min(MOST);
+                at += length;
+            }
+            b'\\' => {
+                let is_class = bytes.get(at).is_some_and(|next| {
+                    matches!(next, b'w' | b'W' | b'd' | b'D' | b's' | b'S' | b'p' | b'P' | b'b' | b'B')
+                });
+                last = if is_class { CLASS } else { CHARACTER };
+                at += 1;
+            }
+            b'[' | b'.' => last = CLASS / 4,
+            _ => last = CHARACTER,
         }
-        kept.push((source, regex.clone()));
-    });
-    Ok((regex, steps))
+        if let Some(group) = open.last_mut() {
+            *group = group.saturating_add(last).min(MOST);
+        }
+    }
+    // Groups that are not closed are an error, which costs no more than they do.
+    BASE + open.into_iter().fold(0, usize::saturating_add).min(MOST)
 }
 
 /// Whether a pattern may look around or refer back, which takes more than one pass over the text.
@@ -121,22 +195,24 @@ fn flags(arguments: &[Value], index: usize) -> Result<&str, Failure> {
 /// Whether a part of the text matches.
 pub(super) fn matches(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let (regex, _) = compile(evaluator, pattern, flags(arguments, 2)?)?;
-    regex.is_match(input).map(Value::Bool).map_err(refuse)
+    let found = compile(evaluator, pattern, flags(arguments, 2)?, input)?;
+    found.regex.is_match(input).map(Value::Bool).map_err(refuse)
 }
 
 pub(super) fn replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern, replacement) = (text(&arguments[0])?, text(&arguments[1])?, text(&arguments[2])?);
-    let (regex, steps) = compile(evaluator, pattern, flags(arguments, 3)?)?;
+    let pattern = compile(evaluator, pattern, flags(arguments, 3)?, input)?;
     let mut out = String::with_capacity(input.len());
     let mut end = 0;
-    for captures in regex.captures_iter(input) {
+    for captures in pattern.regex.captures_iter(input) {
         let captures = captures.map_err(refuse)?;
         let Some(whole) = captures.get(0) else { continue };
         out.push_str(&input[end..whole.start()]);
         expand(&captures, replacement, &mut out);
         end = whole.end();
-        evaluator.spend(steps + (replacement.len() + whole.as_str().len()) / 8)?;
+        evaluator.check_text_bytes(out.len())?;
+        // It looks for the next.
+        evaluator.spend(pattern.steps(&input[end..]) + (replacement.len() + whole.as_str().len()) / 8)?;
     }
     out.push_str(&input[end..]);
     Ok(out.into())
@@ -178,12 +254,12 @@ fn expand(captures: &Captures<'_, str>, replacement: &str, out: &mut String) {
 /// The parts between matches, empty ones too; an empty match at the start parts nothing.
 pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let (regex, steps) = compile(evaluator, pattern, "")?;
+    let pattern = compile(evaluator, pattern, "", input)?;
     let mut parts = Vec::new();
     let mut start = 0;
-    for found in regex.find_iter(input) {
+    for found in pattern.regex.find_iter(input) {
         let found = found.map_err(refuse)?;
-        evaluator.spend(steps)?;
+        evaluator.spend(pattern.steps(&input[found.end()..]))?;
         if found.end() == 0 {
             continue;
         }
@@ -197,11 +273,12 @@ pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outco
 /// All matches.
 pub(super) fn extract(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
-    let (regex, steps) = compile(evaluator, pattern, "")?;
+    let pattern = compile(evaluator, pattern, "", input)?;
     let mut parts = Vec::new();
-    for found in regex.find_iter(input) {
-        evaluator.spend(steps)?;
-        parts.push(Value::string(found.map_err(refuse)?.as_str()));
+    for found in pattern.regex.find_iter(input) {
+        let found = found.map_err(refuse)?;
+        evaluator.spend(pattern.steps(&input[found.end()..]))?;
+        parts.push(Value::string(found.as_str()));
     }
     Ok(evaluator.new_list(parts)?)
 }

@@ -201,7 +201,8 @@ fn string_join(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
             continue;
         }
         let item = text(item)?;
-        evaluator.spend((item.len() + delimiter.len()) / 8)?;
+        evaluator.spend(1 + (item.len() + delimiter.len()) / 8)?;
+        evaluator.check_text_bytes(out.len() + item.len() + delimiter.len())?;
         if !first {
             out.push_str(delimiter);
         }

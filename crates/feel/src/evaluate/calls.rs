@@ -1,5 +1,6 @@
 //! Calls of built-in functions, of functions written in FEEL, and of the host's.
 
+use super::cost::cost;
 use super::{Eval, Evaluator, Fatal, Frame};
 use crate::ast::{Arguments, Call, Definition, NodeId, Plan};
 use crate::builtins::{Builtin, Failure};
@@ -57,6 +58,9 @@ impl Evaluator<'_> {
         name: &str,
         arguments: &Arguments,
     ) -> Eval<Value> {
+        if let Some(context) = value.as_context() {
+            self.search_context(context)?;
+        }
         match value.as_context().and_then(|context| context.get(name)) {
             Some(Value::Function(function)) => self.call_function(program, name, &function, arguments),
             _ => Ok(self.no_function(name, arguments)),
@@ -225,13 +229,17 @@ impl Evaluator<'_> {
 
     /// Runs a built-in function with all its arguments.
     fn apply(&mut self, builtin: &'static Builtin, values: &[Value]) -> Eval<Value> {
-        self.spend(values.iter().map(cost).sum())?;
+        for value in values {
+            self.open(value)?;
+            self.spend(cost(value))?;
+        }
         let mut outcome = (builtin.call)(self, values);
         if matches!(outcome, Err(Failure::Illegal)) && self.is_standard() {
             outcome = self.call_coerced(builtin, values);
         }
         match outcome {
             Ok(value) => {
+                self.check_text(&value)?;
                 self.spend(cost(&value))?;
                 self.check_extent(value)
             }
@@ -304,20 +312,4 @@ fn is_standard_call(builtin: &Builtin, arguments: &Arguments, values: &[Value]) 
         ("context put", "key") => !matches!(values.get(1), Some(Value::List(_))),
         _ => true,
     })
-}
-
-/// What a value costs a function that goes over it or makes it.
-fn cost(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len() / 8,
-        Value::List(list) => match list.raw() {
-            Some(raw) => raw.len() / 8,
-            None => list.len(),
-        },
-        Value::Context(context) => match context.raw() {
-            Some(raw) => raw.len() / 8,
-            None => context.len(),
-        },
-        _ => 0,
-    }
 }

@@ -88,11 +88,37 @@ pub(crate) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     }
 }
 
-/// By UTF-16 code units; only characters beyond the basic plane differ from bytes.
+/// Bytes of texts that are compared at once.
+const BLOCK: usize = 64;
+
+/// By UTF-16 code units; only characters beyond the basic plane differ from bytes. What is behind the first difference is
+/// not looked at.
 fn order_texts(left: &str, right: &str) -> Ordering {
-    if left.is_ascii() && right.is_ascii() {
-        left.cmp(right)
-    } else {
-        left.encode_utf16().cmp(right.encode_utf16())
+    let blocks = left.as_bytes().chunks(BLOCK).zip(right.as_bytes().chunks(BLOCK));
+    let mut start = BLOCK * blocks.take_while(|(left, right)| left == right).count();
+    start = start.min(left.len()).min(right.len());
+    while !(left.is_char_boundary(start) && right.is_char_boundary(start)) {
+        start -= 1;
+    }
+    left[start..].encode_utf16().cmp(right[start..].encode_utf16())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_ordered_by_their_units_wherever_they_differ() {
+        for length in [0, 1, 62, 63, 64, 65, 127, 128] {
+            for (left, right) in
+                [("a", "b"), ("é", "ê"), ("\u{ffff}", "😀"), ("😀", "😁"), ("", "x"), ("é", "e")]
+            {
+                let (left, right) = ("é".repeat(length) + left, "é".repeat(length) + right + "tail");
+                let expected = left.encode_utf16().cmp(right.encode_utf16());
+                assert_eq!(order_texts(&left, &right), expected, "{left} {right}");
+                assert_eq!(order_texts(&right, &left), expected.reverse());
+            }
+        }
+        assert_eq!(order_texts("same", "same"), Ordering::Equal);
     }
 }

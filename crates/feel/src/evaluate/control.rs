@@ -195,7 +195,10 @@ impl<'a> Evaluator<'a> {
                 Ok(self.steps(&first, &last, [true, true]))
             }
             Source::Value(node) => match self.eval(program, *node)? {
-                Value::List(list) => Ok(Some(Items::List(list))),
+                Value::List(list) => {
+                    self.open_list(&list)?;
+                    Ok(Some(Items::List(list)))
+                }
                 Value::Range(range)
                     if compare::order(&range.start, &range.end).is_some_and(Ordering::is_gt) =>
                 {

@@ -36,6 +36,7 @@ impl Evaluator<'_> {
         condition: NodeId,
         kind: FilterKind,
     ) -> Eval<Value> {
+        self.open_list(list)?;
         if kind != FilterKind::Condition {
             let warnings = self.warnings.len();
             let index = self.eval(program, condition)?;

@@ -4,6 +4,7 @@
 mod calls;
 pub(crate) mod compare;
 mod control;
+mod cost;
 mod filters;
 mod literals;
 mod operators;
@@ -326,7 +327,14 @@ impl<'a> Evaluator<'a> {
     fn find_root(&mut self, program: &Arc<Program>, slot: u32) -> Option<Value> {
         let variables = self.variables;
         let slot = slot as usize;
-        self.slots[slot].get_or_insert_with(|| variables.get(&program.variables[slot])).clone()
+        if let Some(known) = &self.slots[slot] {
+            return known.clone();
+        }
+        let value = variables.get(&program.variables[slot]);
+        if let Some(value) = &value {
+            self.pay_for_variable(value);
+        }
+        self.slots[slot].insert(value).clone()
     }
 
     fn eval_list(&mut self, program: &Arc<Program>, items: &[NodeId]) -> Eval<Value> {
@@ -406,6 +414,10 @@ impl<'a> Evaluator<'a> {
 
     fn eval_instance_of(&mut self, program: &Arc<Program>, value: NodeId, kind: &TypeName) -> Eval<Value> {
         let value = self.eval(program, value)?;
+        // Types with parameters are looked for in all parts.
+        if !matches!(kind, TypeName::List(None)) {
+            self.walk(&value)?;
+        }
         Ok(Value::Bool(self.is_instance(&value, kind)))
     }
 

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Longest text that an evaluation may build, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
+/// What a power costs.
+const POWER_STEPS: usize = 10;
+
 const NANOS_PER_DAY: i128 = SECONDS_PER_DAY as i128 * NANOS_PER_SECOND as i128;
 
 impl Evaluator<'_> {
@@ -24,7 +27,10 @@ impl Evaluator<'_> {
                 Operator::Subtract => left.minus(*right),
                 Operator::Multiply => left.times(*right),
                 Operator::Divide => left.divided_by(*right),
-                Operator::Power => left.power(*right),
+                Operator::Power => {
+                    self.spend(POWER_STEPS)?;
+                    left.power(*right)
+                }
             };
             if let Some(number) = result {
                 return Ok(Value::Number(number));
@@ -58,11 +64,21 @@ impl Evaluator<'_> {
         }))
     }
 
+    /// Refuses a text that is too long.
+    pub(crate) fn check_text_bytes(&self, bytes: usize) -> Eval<()> {
+        if bytes <= TEXT_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Fatal::new(format!("a text is longer than {TEXT_BYTES_MAX} bytes")))
+    }
+
+    pub(super) fn check_text(&self, value: &Value) -> Eval<()> {
+        value.as_str().map_or(Ok(()), |text| self.check_text_bytes(text.len()))
+    }
+
     fn concatenate(&mut self, left: &str, right: &str) -> Eval<Value> {
         let length = left.len() + right.len();
-        if length > TEXT_BYTES_MAX {
-            return Err(Fatal::new(format!("a text is longer than {TEXT_BYTES_MAX} bytes")));
-        }
+        self.check_text_bytes(length)?;
         self.spend(length / 8)?;
         let mut text = String::with_capacity(length);
         text.push_str(left);
@@ -106,7 +122,10 @@ impl Evaluator<'_> {
         let result = match comparison {
             Comparison::Equal => self.equals(left, right)?,
             Comparison::NotEqual => self.equals(left, right)?.map(|equal| !equal),
-            _ => compare::order(left, right).map(|order| holds(comparison, order)),
+            _ => {
+                self.pay_for_comparison(left, right)?;
+                compare::order(left, right).map(|order| holds(comparison, order))
+            }
         };
         if let Some(result) = result {
             return Ok(Value::Bool(result));
@@ -125,8 +144,7 @@ impl Evaluator<'_> {
 
     /// Equality that pays for the size of what it compares.
     pub(crate) fn equals(&mut self, left: &Value, right: &Value) -> Eval<Option<bool>> {
-        let weight = left.extent().weight.min(right.extent().weight);
-        self.spend(weight as usize / 4)?;
+        self.pay_for_comparison(left, right)?;
         Ok(compare::Equality { dialect: self.environment.dialect }.holds(left, right))
     }
 
@@ -140,6 +158,8 @@ impl Evaluator<'_> {
         let value = self.eval(program, nodes[0])?;
         let low = self.eval(program, nodes[1])?;
         let high = self.eval(program, nodes[2])?;
+        self.pay_for_comparison(&value, &low)?;
+        self.pay_for_comparison(&value, &high)?;
         let above = compare::order(&value, &low).map(Ordering::is_ge);
         let below = compare::order(&value, &high).map(Ordering::is_le);
         Ok(match (above, below) {

@@ -18,8 +18,12 @@ const RANGE: &[&str] = &["start", "end", "start included", "end included"];
 impl Evaluator<'_> {
     pub(super) fn property(&mut self, value: &Value, name: &str) -> Eval<Value> {
         let found = match value {
-            Value::Context(context) => return Ok(self.entry(context, name)),
+            Value::Context(context) => {
+                self.search_context(context)?;
+                return Ok(self.entry(context, name));
+            }
             Value::List(list) => {
+                self.open_list(list)?;
                 self.spend(list.len())?;
                 let mut items = Vec::with_capacity(list.len());
                 for item in list {

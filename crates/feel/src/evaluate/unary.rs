@@ -56,7 +56,7 @@ impl Evaluator<'_> {
             return Ok(if nothing {
                 self.outside_types(&input, &range.start, &range.end)
             } else {
-                self.in_range(&input, &range)
+                self.in_range(&input, &range)?
             });
         }
         let result = self.eval(program, expression)?;
@@ -70,8 +70,9 @@ impl Evaluator<'_> {
                 Ok(result)
             }
             Value::Bool(false) if !is_literal && !matches!(input, Value::Bool(_)) => Ok(result),
-            Value::Range(range) => Ok(self.in_range(&input, range)),
+            Value::Range(range) => self.in_range(&input, range),
             Value::List(list) if self.equals(&input, &result)? != Some(true) => {
+                self.open_list(list)?;
                 self.spend(list.len())?;
                 let mut found = false;
                 for item in list {
@@ -89,10 +90,12 @@ impl Evaluator<'_> {
     }
 
     /// Whether the input is in a range whose end is open beyond all values where it is null.
-    fn in_range(&mut self, input: &Value, range: &Range) -> Value {
-        match range.contains(input) {
+    fn in_range(&mut self, input: &Value, range: &Range) -> Eval<Value> {
+        self.pay_for_comparison(input, &range.start)?;
+        self.pay_for_comparison(input, &range.end)?;
+        Ok(match range.contains(input) {
             Some(contained) => Value::Bool(contained),
             None => self.outside_types(input, &range.start, &range.end),
-        }
+        })
     }
 }

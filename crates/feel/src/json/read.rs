@@ -145,7 +145,7 @@ fn text(content: &[u8], escaped: bool) -> Arc<str> {
     let content = String::from_utf8_lossy(content);
     let mut out = String::with_capacity(content.len());
     let mut rest: &str = &content;
-    while let Some(at) = rest.find('\\') {
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         out.push_str(&rest[..at]);
         let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
         rest = rest.get(at + 2..).unwrap_or("");

@@ -104,6 +104,17 @@ impl Context {
         Self::new(list)
     }
 
+    /// The JSON of the context if its entries have not been read yet.
+    pub(crate) fn unread(&self) -> Option<&Bytes> {
+        if self.0.entries.get().is_some() { None } else { self.0.raw.as_ref() }
+    }
+
+    /// Whether the next search reads all entries.
+    pub(crate) fn reads_all_next(&self) -> bool {
+        self.unread().is_some_and(|raw| raw.len() > SEARCH_BYTES_MAX)
+            && self.0.searched.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn raw(&self) -> Option<&Bytes> {
         self.0.raw.as_ref()
     }

@@ -16,7 +16,7 @@ impl Value {
             _ => {
                 let mut out = String::new();
                 // Writing to a String cannot fail.
-                let _ = write_text(self, &mut out);
+                let _ = write_text(self, &mut out, false);
                 Some(out)
             }
         }
@@ -25,7 +25,7 @@ impl Value {
     /// The text for a message: strings are quoted, long texts cut.
     pub(crate) fn to_message_text(&self) -> String {
         let mut out = Limited { text: String::new() };
-        if write_text(self, &mut out).is_err() {
+        if write_text(self, &mut out, true).is_err() {
             out.text.push('…');
         }
         out.text
@@ -49,8 +49,9 @@ impl Write for Limited {
     }
 }
 
-/// Recursion is bounded by the depth of values.
-fn write_text(value: &Value, out: &mut dyn Write) -> fmt::Result {
+/// Recursion is bounded by the depth of values. `cut`: only the beginning is wanted, so large objects of JSON are not read
+/// for it.
+fn write_text(value: &Value, out: &mut dyn Write, cut: bool) -> fmt::Result {
     match value {
         Value::Null => out.write_str("null"),
         Value::Bool(value) => write!(out, "{value}"),
@@ -67,30 +68,47 @@ fn write_text(value: &Value, out: &mut dyn Write) -> fmt::Result {
         Value::Period(months) => out.write_str(&format_years_months(*months)),
         Value::List(list) => {
             out.write_str("[")?;
+            if let (Some(raw), Some(items)) = (list.unread(), list.json_items()) {
+                for (index, item) in items.enumerate() {
+                    if index > 0 {
+                        out.write_str(", ")?;
+                    }
+                    write_text(&Value::from_json_lazy(raw.slice_ref(item)), out, cut)?;
+                }
+                return out.write_str("]");
+            }
             for (index, item) in list.iter().enumerate() {
                 if index > 0 {
                     out.write_str(", ")?;
                 }
-                write_text(item, out)?;
+                write_text(item, out, cut)?;
             }
             out.write_str("]")
         }
         Value::Context(context) => {
+            if let (true, Some(raw)) = (cut, context.unread().filter(|raw| raw.len() > MESSAGE_TEXT_MAX)) {
+                let end = raw
+                    .utf8_chunks()
+                    .next()
+                    .map_or("", |chunk| chunk.valid())
+                    .floor_char_boundary(MESSAGE_TEXT_MAX);
+                return out.write_str(&String::from_utf8_lossy(&raw[..end])).and(Err(fmt::Error));
+            }
             out.write_str("{")?;
             for (index, (key, value)) in context.iter().enumerate() {
                 if index > 0 {
                     out.write_str(", ")?;
                 }
                 write!(out, "{key}:")?;
-                write_text(value, out)?;
+                write_text(value, out, cut)?;
             }
             out.write_str("}")
         }
         Value::Range(range) => {
             out.write_str(if range.start_included { "[" } else { "(" })?;
-            write_text(&range.start, out)?;
+            write_text(&range.start, out, cut)?;
             out.write_str("..")?;
-            write_text(&range.end, out)?;
+            write_text(&range.end, out, cut)?;
             out.write_str(if range.end_included { "]" } else { ")" })
         }
         Value::Function(function) => write!(out, "{function:?}"),

@@ -73,6 +73,11 @@ impl List {
         *self = Self::new(items);
     }
 
+    /// The JSON of the list if its items have not been read yet.
+    pub(crate) fn unread(&self) -> Option<&Bytes> {
+        if self.0.items.get().is_some() { None } else { self.0.raw.as_ref() }
+    }
+
     pub(crate) fn raw(&self) -> Option<&Bytes> {
         self.0.raw.as_ref()
     }

@@ -35,7 +35,7 @@ impl Range {
         Some(above && below)
     }
 
-    pub(super) fn extent(&self) -> Extent {
+    pub(crate) fn extent(&self) -> Extent {
         Extent::around([self.start.extent(), self.end.extent()].into_iter())
     }
 }

@@ -1,0 +1,104 @@
+//! What work costs that is larger than a node: reading JSON, walking over values, comparing texts. A unit of fuel stands
+//! for about as much time in each of them, see `benches/fuel.rs`.
+
+use super::{Eval, Evaluator};
+use crate::value::{Context, List, Value};
+use bytes::Bytes;
+
+/// Bytes of a text or of raw JSON that are looked through for one step.
+const BYTES_PER_STEP: usize = 16;
+/// Bytes that are copied or compared for one step.
+const COPIED_PER_STEP: usize = 32;
+/// Steps for each item of a list that is read from JSON.
+const ITEM_STEPS: usize = 3;
+/// Bytes of a JSON object for one step when all its entries are read; they are small, but each is stored by itself.
+const ENTRY_BYTES_PER_STEP: usize = 2;
+/// Steps for each part of a value when all of it is walked over, parts that are still JSON included.
+const DEEP_STEPS: usize = 4;
+
+/// What a value costs a function that goes over its first level or makes it.
+pub(super) fn cost(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / 8,
+        Value::List(list) if list.unread().is_none() => list.len(),
+        Value::Context(context) if context.unread().is_none() => context.len(),
+        Value::Range(range) => range.extent().weight as usize,
+        _ => 0,
+    }
+}
+
+impl Evaluator<'_> {
+    /// Takes steps that are done already: there may be less fuel than that. Then whatever comes next fails.
+    pub(super) fn burn(&mut self, steps: usize) {
+        self.fuel = self.fuel.saturating_sub(steps as u64);
+    }
+
+    /// Pays for a variable that was checked and copied.
+    pub(super) fn pay_for_variable(&mut self, value: &Value) {
+        let bytes = match value {
+            // Its escapes were read, too.
+            Value::String(text) => 2 * text.len(),
+            Value::List(list) => list.unread().map_or(0, Bytes::len),
+            Value::Context(context) => context.unread().map_or(0, Bytes::len),
+            _ => 0,
+        };
+        self.burn(bytes / BYTES_PER_STEP);
+    }
+
+    /// Pays for reading the items of a list before that is done.
+    pub(crate) fn open_list(&mut self, list: &List) -> Eval<()> {
+        let Some(raw) = list.unread() else { return Ok(()) };
+        self.spend(raw.len() / BYTES_PER_STEP)?;
+        let items = list.json_items().map_or(0, Iterator::count);
+        self.spend(ITEM_STEPS * items)
+    }
+
+    /// The same for all entries of a context.
+    pub(crate) fn open_context(&mut self, context: &Context) -> Eval<()> {
+        context.unread().map_or(Ok(()), |raw| self.spend(raw.len() / ENTRY_BYTES_PER_STEP))
+    }
+
+    /// The same for one entry.
+    pub(crate) fn search_context(&mut self, context: &Context) -> Eval<()> {
+        let Some(raw) = context.unread() else { return Ok(()) };
+        let bytes = if context.reads_all_next() { ENTRY_BYTES_PER_STEP } else { BYTES_PER_STEP };
+        self.spend(raw.len() / bytes)
+    }
+
+    pub(super) fn open(&mut self, value: &Value) -> Eval<()> {
+        match value {
+            Value::List(list) => self.open_list(list),
+            Value::Context(context) => self.open_context(context),
+            _ => Ok(()),
+        }
+    }
+
+    /// Pays for a walk over all parts of a value.
+    pub(crate) fn walk(&mut self, value: &Value) -> Eval<()> {
+        match value {
+            Value::List(_) | Value::Context(_) | Value::Range(_) => {
+                self.spend(DEEP_STEPS * value.extent().weight as usize)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Pays for a comparison of two values.
+    pub(super) fn pay_for_comparison(&mut self, left: &Value, right: &Value) -> Eval<()> {
+        match (left, right) {
+            (Value::String(left), Value::String(right)) => {
+                self.spend(left.len().min(right.len()) / COPIED_PER_STEP)
+            }
+            (Value::List(_), Value::List(_)) | (Value::Context(_), Value::Context(_)) => {
+                self.open(left)?;
+                self.open(right)?;
+                let weight = left.extent().weight.min(right.extent().weight);
+                self.spend(DEEP_STEPS * weight as usize)
+            }
+            (Value::Range(_), _) | (_, Value::Range(_)) => {
+                self.spend(left.extent().weight.min(right.extent().weight) as usize)
+            }
+            _ => Ok(()),
+        }
+    }
+}
