@@ -8,7 +8,7 @@ use crate::model::{Model, Target};
 use crate::outcome::{DecisionKind, Evaluation, Failure};
 use crate::problem::Problems;
 use crate::xml::{Document, decode};
-use feel::{Environment, Value, Variables};
+use feel::{Budget, Environment, Value, Variables};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -173,7 +173,19 @@ impl DecisionRequirements {
         variables: &dyn Variables,
         environment: &Environment,
     ) -> Result<Evaluation, Box<Failure>> {
-        evaluate::decision(&self.model, decision_id, variables, environment)
+        let mut budget = Budget::new(environment);
+        self.evaluate_within(decision_id, variables, environment, &mut budget)
+    }
+
+    /// The same as a part of a larger computation.
+    pub fn evaluate_within(
+        &self,
+        decision_id: &str,
+        variables: &dyn Variables,
+        environment: &Environment,
+        budget: &mut Budget,
+    ) -> Result<Evaluation, Box<Failure>> {
+        evaluate::decision(&self.model, decision_id, variables, environment, budget)
     }
 
     /// The result of [`Self::evaluate`] alone, for less: which rules matched and what is required came to is not kept,
@@ -184,7 +196,18 @@ impl DecisionRequirements {
         variables: &dyn Variables,
         environment: &Environment,
     ) -> Result<Value, Box<Failure>> {
-        evaluate::output(&self.model, decision_id, variables, environment)
+        self.output_within(decision_id, variables, environment, &mut Budget::new(environment))
+    }
+
+    /// The same as a part of a larger computation.
+    pub fn output_within(
+        &self,
+        decision_id: &str,
+        variables: &dyn Variables,
+        environment: &Environment,
+        budget: &mut Budget,
+    ) -> Result<Value, Box<Failure>> {
+        evaluate::output(&self.model, decision_id, variables, environment, budget)
     }
 
     /// Evaluates a decision service; its parameters are read from the variables by their names.

@@ -100,8 +100,10 @@ pub(crate) fn decision(
     id: &str,
     variables: &dyn Variables,
     environment: &Environment,
+    budget: &mut Budget,
 ) -> Result<Evaluation, Box<Failure>> {
-    evaluate(model, id, variables, environment, true, |run| run.decision_by_id(id))
+    let given = Given { variables, environment, budget, with_trail: true };
+    evaluate(model, id, given, |run| run.decision_by_id(id))
 }
 
 /// The same without saying how it came about.
@@ -110,9 +112,10 @@ pub(crate) fn output(
     id: &str,
     variables: &dyn Variables,
     environment: &Environment,
+    budget: &mut Budget,
 ) -> Result<Value, Box<Failure>> {
-    let evaluation = evaluate(model, id, variables, environment, false, |run| run.decision_by_id(id))?;
-    Ok(evaluation.output)
+    let given = Given { variables, environment, budget, with_trail: false };
+    Ok(evaluate(model, id, given, |run| run.decision_by_id(id))?.output)
 }
 
 /// Evaluates a decision service by its ID.
@@ -122,7 +125,8 @@ pub(crate) fn service(
     variables: &dyn Variables,
     environment: &Environment,
 ) -> Result<Evaluation, Box<Failure>> {
-    evaluate(model, id, variables, environment, true, |run| {
+    let budget = &mut Budget::new(environment);
+    evaluate(model, id, Given { variables, environment, budget, with_trail: true }, |run| {
         let Some(Target::Service(place)) = run.model.find(id) else {
             return Err(Stop::new("no decision service found for this ID"));
         };
@@ -140,26 +144,37 @@ pub(crate) fn knowledge(
     arguments: &[Value],
     environment: &Environment,
 ) -> Result<Evaluation, Box<Failure>> {
-    evaluate(model, id, &(), environment, true, |run| match run.model.find(id) {
+    let budget = &mut Budget::new(environment);
+    let given = Given { variables: &(), environment, budget, with_trail: true };
+    evaluate(model, id, given, |run| match run.model.find(id) {
         Some(Target::Knowledge(place)) => run.knowledge(place, arguments),
         _ => Err(Stop::new("no business knowledge model found for this ID")),
     })
 }
 
+/// What an evaluation is given.
+struct Given<'a> {
+    variables: &'a dyn Variables,
+    environment: &'a Environment,
+    budget: &'a mut Budget,
+    /// Whether it is told how the result came about. That costs no fuel.
+    with_trail: bool,
+}
+
 fn evaluate(
     model: &Arc<Model>,
     id: &str,
-    variables: &dyn Variables,
-    environment: &Environment,
-    with_trail: bool,
+    given: Given<'_>,
     action: impl FnOnce(&mut Run<'_>) -> Step<Value>,
 ) -> Result<Evaluation, Box<Failure>> {
-    let mut shared = Shared::new(Budget::new(environment), with_trail);
+    let Given { variables, environment, budget, with_trail } = given;
+    let mut shared = Shared::new(*budget, with_trail);
     let typed = with_types(environment, model);
     let environment = typed.as_ref().unwrap_or(environment);
     let mut run = Run { model, environment, variables, shared: &mut shared };
     let result = action(&mut run);
-    let Shared { warnings, trail, .. } = shared;
+    let Shared { warnings, trail, budget: left, .. } = shared;
+    *budget = Budget { depth: budget.depth, ..left };
     let evaluated_decisions = trail.unwrap_or_default();
     match result {
         Ok(output) => Ok(Evaluation { output, evaluated_decisions, warnings }),
