@@ -138,6 +138,11 @@ impl Work<'_> {
             if self.is_touched(key, &touches)? {
                 self.trigger_condition(key)?;
             }
+            // Each condition may take as much as any step; the others are looked at in one of their own.
+            if self.meter.is_heavy(&self.options.work) && last != Some(key) {
+                self.steps.push_back(Step::EvaluateConditions { process_instance_key, touches, after: key });
+                return Ok(());
+            }
         }
         if let Some(after) = last.filter(|_| more) {
             self.steps.push_back(Step::EvaluateConditions { process_instance_key, touches, after });

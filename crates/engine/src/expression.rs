@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use bpmn::graph::Text;
-use feel::{Environment, Expression, List, Value};
+use feel::{Budget, Environment, Expression, List, Value};
 use protocol::{Document, Key, Name};
 use state::StateError;
 
@@ -71,16 +71,19 @@ impl Work<'_> {
         Ok(self.evaluate_with_warnings(expression, scope, error_type)?.0)
     }
 
-    /// Evaluates something against the variables of a scope.
+    /// Evaluates something against the variables of a scope, with what fuel there is.
     pub fn with_variables<T>(
         &self,
         scope: &Scope,
-        evaluate: impl FnOnce(&dyn feel::Variables, &Environment) -> T,
+        evaluate: impl FnOnce(&dyn feel::Variables, &Environment, &mut Budget) -> T,
     ) -> Result<T, StateError> {
         let lookup = Lookup { work: self, scope, error: RefCell::new(None) };
+        let limits = feel::Limits { fuel: self.options.work.max_fuel_per_step, ..feel::Limits::default() };
         let environment =
-            Environment { now_ms: self.now_ms(), seed: self.meta.position, ..Environment::default() };
-        let result = evaluate(&lookup, &environment);
+            Environment { now_ms: self.now_ms(), seed: self.meta.position, limits, ..Environment::default() };
+        let mut budget = self.meter.budget(&environment);
+        let result = evaluate(&lookup, &environment, &mut budget);
+        self.meter.note(&budget);
         lookup.error.into_inner().map_or(Ok(result), Err)
     }
 
@@ -90,16 +93,34 @@ impl Work<'_> {
         scope: &Scope,
         error_type: ErrorType,
     ) -> Result<(Value, Vec<feel::Warning>), Failure> {
-        let result =
-            self.with_variables(scope, |variables, environment| expression.evaluate(variables, environment))?;
+        let result = self.with_variables(scope, |variables, environment, budget| {
+            expression.evaluate_within(None, variables, environment, budget)
+        })?;
         match result {
             Ok(evaluation) => Ok((evaluation.value, evaluation.warnings)),
             Err(error) => {
+                let error = self.name_limit(error);
                 let message =
                     format!("failed to evaluate expression '{}': {}", expression.text(), error.message);
                 Err(Failure::incident(error_type, with_warnings(message, &error.warnings)))
             }
         }
+    }
+
+    /// An expression that had too little fuel is told by the limit of all those of its step.
+    fn name_limit(&self, error: feel::EvaluationError) -> feel::EvaluationError {
+        if !self.meter.is_exhausted() {
+            return error;
+        }
+        feel::EvaluationError { message: self.fuel_limit(), ..error }
+    }
+
+    /// The limit that a step has reached which has used all fuel.
+    pub fn fuel_limit(&self) -> String {
+        let limit = self.options.work.max_fuel_per_step;
+        format!(
+            "the expressions of this step take more than {limit} units of fuel (limits.max_fuel_per_step)"
+        )
     }
 
     pub fn mismatch(

@@ -25,6 +25,8 @@ pub(crate) enum Failure {
     Rejected(Rejection),
     /// An element needs people to look at it.
     Incident { error_type: ErrorType, message: String },
+    /// The step takes more fuel than there is for it in this batch. Another has it.
+    PutOff,
 }
 
 impl Failure {
@@ -45,6 +47,7 @@ impl Failure {
         match self {
             Self::Rejected(rejection) => rejection,
             Self::Incident { message, .. } => Rejection::new(RejectionType::InvalidState, message),
+            Self::PutOff => Rejection::new(RejectionType::ProcessingError, "the step was not put off"),
             Self::State(error) => Rejection::new(RejectionType::ProcessingError, error.to_string()),
         }
     }

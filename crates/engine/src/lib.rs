@@ -43,6 +43,7 @@ mod lifecycle;
 mod listener;
 mod looping;
 mod message;
+mod meter;
 mod migration;
 mod options;
 mod query;
@@ -65,13 +66,14 @@ pub use counters::{Counters, ElementAction, JobAction};
 pub use effects::{Delivery, Effects, Latencies, Outcome};
 pub use failure::ApplyError;
 pub use gone::may_be_gone;
-pub use options::{FaultPoint, Options};
+pub use options::{FaultPoint, Options, WorkLimits};
 pub use query::{Read, ReadError, Scan, View};
 pub use tables::{LASTING, Tables};
 
 use access::rights::Rights;
 use definition::Definitions;
 use entity::Meta;
+use meter::Meter;
 
 /// The only row of the `meta` table.
 const META: u8 = 0;
@@ -83,6 +85,7 @@ pub struct Engine {
     definitions: Definitions,
     counters: Counters,
     rights: Rights,
+    meter: Meter,
     options: Options,
 }
 
@@ -93,7 +96,8 @@ impl Engine {
         let meta = tables.meta.get(&META)?.map(|meta| *meta).unwrap_or_default();
         let definitions = Definitions::new(&options);
         let (counters, rights) = (Counters::default(), Rights::default());
-        Ok(Self { tables, meta, definitions, counters, rights, options })
+        let meter = Meter::default();
+        Ok(Self { tables, meta, definitions, counters, rights, meter, options })
     }
 
     /// Applies one committed batch. An error means that state can be neither read nor written: the replica must stop.
@@ -103,8 +107,10 @@ impl Engine {
         }
         self.meta.wall_ms = self.meta.wall_ms.max(batch.timestamp_ms);
         self.meta.set_now();
+        self.meter.begin_batch(&self.options.work);
         for command in &batch.commands {
             self.meta.position += 1;
+            self.meter.begin_command(&self.options.work);
             let response = match command {
                 Command::Tick => self.tick(effects)?,
                 Command::Continue { max_records } => self.go_on(*max_records, effects)?,
@@ -112,6 +118,7 @@ impl Engine {
             };
             effects.responses.push(response);
         }
+        self.meter.begin_command(&self.options.work);
         for demand in &batch.demand {
             self.serve(demand, effects)?;
         }
@@ -148,6 +155,11 @@ impl Engine {
     /// What has been counted since the engine was opened.
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Fuel that expressions and decisions have used since the engine was opened.
+    pub fn fuel_used(&self) -> u64 {
+        self.meter.used()
     }
 
     /// The engine's clock: Unix milliseconds of the last batch, or of the pin.

@@ -16,6 +16,24 @@ pub enum FaultPoint {
     Terminate,
 }
 
+/// How much work commands may be. What follows from the log depends on these limits, as it does on no others that users set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkLimits {
+    /// Fuel that the expressions and decisions of one command may use; the rest of its steps goes on in a later command.
+    pub max_fuel_per_command: u64,
+    /// Fuel that those of one step may use, or those of a command before its steps. Beyond it, the step ends in an
+    /// incident and the command is refused.
+    pub max_fuel_per_step: u64,
+}
+
+impl Default for WorkLimits {
+    fn default() -> Self {
+        // A unit takes 15 to 45 ns whatever it pays for (`crates/feel/benches/fuel.rs`), so a step takes some 50 ms at worst,
+        // and a batch not much more than two of them.
+        Self { max_fuel_per_command: 150_000, max_fuel_per_step: 1_500_000 }
+    }
+}
+
 /// Options of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -55,6 +73,8 @@ pub struct Options {
     pub banned_retry_ms: i64,
     /// Bytes of the files behind the compiled models that are kept at once, for processes and for decisions each.
     pub max_cached_model_bytes: usize,
+    /// How much work commands may be.
+    pub work: WorkLimits,
     /// Limits of process models.
     pub bpmn: bpmn::Limits,
     /// Limits of decision models.
@@ -85,6 +105,7 @@ impl Default for Options {
             max_memberships_per_entity: 1000,
             banned_retry_ms: 60_000,
             max_cached_model_bytes: 64 * 1024 * 1024,
+            work: WorkLimits::default(),
             bpmn: bpmn::Limits::default(),
             dmn: dmn::Limits::default(),
             fault: None,

@@ -90,6 +90,9 @@ impl Engine {
             self.tables.message_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Message(ms, key));
         let mut budget = self.options.max_steps_per_command;
         for due in timers.chain(jobs).chain(messages) {
+            if self.meter.is_spent() {
+                break;
+            }
             let attempt = self.attempt_with_steps(effects, budget, |work| {
                 match due {
                     Due::Timer(due_ms, key) => work.trigger_timer(due_ms, key)?,
@@ -116,22 +119,34 @@ impl Engine {
     ) -> Result<Option<Outcome>, ApplyError> {
         let before = self.meta.position;
         let mut budget = self.options.max_steps_per_command;
-        while budget > 0 {
+        // The first is granted all that a step may take, or one that takes it would never have its turn.
+        let mut is_first = true;
+        self.meter.grant_whole(&self.options.work);
+        while budget > 0 && !self.meter.is_spent() {
             let recorded = self.meta.position - before;
             if recorded > 0 && max_records.is_some_and(|most| recorded >= u64::from(most)) {
                 break;
             }
+            let turn = (self.meta.turn_from, self.meta.turn_until);
             let next = if max_records.is_some() { self.step_in_turn()? } else { self.oldest_step()? };
             let Some((number, step)) = next else { break };
             let owner = self.owner_of_step(number)?;
+            if !std::mem::take(&mut is_first) {
+                self.meter.grant_share(&self.options.work);
+            }
             let attempt = self.attempt(effects, |work| {
                 left_over::remove(work.tables, number)?;
                 work.step_owner = owner;
                 work.counters.steps += 1;
-                work.run_step((*step).clone())?;
+                work.run_metered((*step).clone())?;
                 work.leave_steps()?;
                 Ok(work.extra_steps)
             })?;
+            if matches!(attempt, Attempt::Refused(Failure::PutOff)) {
+                // It is the first of the next command.
+                (self.meta.turn_from, self.meta.turn_until) = turn;
+                break;
+            }
             budget -= 1;
             if let (
                 Step::WorkOnBatch { batch_operation_key, .. },
@@ -204,13 +219,15 @@ impl Engine {
     ///
     /// If the command holds although the engine failed on a step, all steps happen in transactions of their own, where the
     /// instance can be banned: others must be told of a message, signal or condition, although an instance that it
-    /// starts fails, and of those that a cancellation ends, one may fail.
+    /// starts fails, and of those that a cancellation ends, one may fail. So do they if one of them takes more fuel than
+    /// there is for it now.
     fn attempt_with_steps<T>(
         &mut self,
         effects: &mut Effects,
         budget: usize,
         run: impl Fn(&mut Work) -> Result<T, Failure>,
     ) -> Result<Attempt<(T, usize)>, ApplyError> {
+        self.meter.grant_whole(&self.options.work);
         let attempt = self.attempt(effects, |work| {
             let done = run(work)?;
             // What follows is the engine's doing.
@@ -218,11 +235,14 @@ impl Engine {
             Ok((done, work.run_steps(budget)?))
         })?;
         match attempt {
-            Attempt::Panicked { holds: true, .. } => self.attempt(effects, |work| {
-                let done = run(work)?;
-                work.leave_steps()?;
-                Ok((done, budget))
-            }),
+            Attempt::Panicked { holds: true, .. } | Attempt::Refused(Failure::PutOff) => {
+                self.meter.grant_whole(&self.options.work);
+                self.attempt(effects, |work| {
+                    let done = run(work)?;
+                    work.leave_steps()?;
+                    Ok((done, budget))
+                })
+            }
             attempt => Ok(attempt),
         }
     }
@@ -235,15 +255,7 @@ impl Engine {
     ) -> Result<Attempt<T>, ApplyError> {
         let (mark, before) = (effects.mark(), self.meta);
         self.tables.begin();
-        let mut work = Work::new(
-            &mut self.tables,
-            &mut self.meta,
-            &mut self.definitions,
-            &mut self.counters,
-            &mut self.rights,
-            &self.options,
-            effects,
-        );
+        let mut work = Work::new(self, effects);
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
         let (instance_key, first_key) = (work.current_instance, work.first_instance);
         let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
@@ -300,15 +312,7 @@ impl Engine {
             self.counters.banned_instances += 1;
             self.answer_waiting(instance_key, effects)?;
         }
-        let mut work = Work::new(
-            &mut self.tables,
-            &mut self.meta,
-            &mut self.definitions,
-            &mut self.counters,
-            &mut self.rights,
-            &self.options,
-            effects,
-        );
+        let mut work = Work::new(self, effects);
         work.record_error(instance_key, reason);
         self.tables.commit();
         effects.banned.push((instance_key, reason.to_owned()));

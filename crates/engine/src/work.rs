@@ -8,12 +8,14 @@ use bpmn::graph::{Element, ElementIndex};
 use protocol::{Actor, Caller, Key, Name, ValueType, compose_key};
 use state::StateError;
 
+use crate::Engine;
 use crate::access::rights::Rights;
 use crate::counters::Counters;
 use crate::definition::Definitions;
 use crate::effects::Effects;
 use crate::entity::{ElementInstance, Instance, Meta};
 use crate::failure::Failure;
+use crate::meter::Meter;
 use crate::options::{FaultPoint, Options};
 use crate::step::Step;
 use crate::tables::Tables;
@@ -25,6 +27,7 @@ pub(crate) struct Work<'a> {
     pub definitions: &'a mut Definitions,
     pub counters: &'a mut Counters,
     pub rights: &'a mut Rights,
+    pub meter: &'a Meter,
     pub options: &'a Options,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
@@ -85,15 +88,8 @@ impl At {
 }
 
 impl<'a> Work<'a> {
-    pub fn new(
-        tables: &'a mut Tables,
-        meta: &'a mut Meta,
-        definitions: &'a mut Definitions,
-        counters: &'a mut Counters,
-        rights: &'a mut Rights,
-        options: &'a Options,
-        effects: &'a mut Effects,
-    ) -> Self {
+    pub fn new(engine: &'a mut Engine, effects: &'a mut Effects) -> Self {
+        let Engine { tables, meta, definitions, counters, rights, meter, options } = engine;
         let command_position = meta.position;
         Self {
             tables,
@@ -101,6 +97,7 @@ impl<'a> Work<'a> {
             definitions,
             counters,
             rights,
+            meter,
             options,
             effects,
             steps: VecDeque::new(),
@@ -120,18 +117,27 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Runs the steps caused so far and those they cause, so many at most. Gives what is left of the budget.
+    /// Runs the steps caused so far and those they cause, so many at most, and as long as there is fuel for the command.
+    /// Gives what is left of the budget.
     pub fn run_steps(&mut self, budget: usize) -> Result<usize, Failure> {
         let mut left = budget;
         while left > 0
+            && !self.meter.is_spent()
             && let Some(step) = self.steps.pop_front()
         {
             self.counters.steps += 1;
-            self.run_step(step)?;
+            self.meter.grant_share(&self.options.work);
+            self.run_metered(step)?;
             left = left.saturating_sub(1 + std::mem::take(&mut self.extra_steps));
         }
         self.leave_steps()?;
         Ok(left)
+    }
+
+    /// Runs a step, which has to wait if it takes more than it was granted now.
+    pub fn run_metered(&mut self, step: Step) -> Result<(), Failure> {
+        self.run_step(step)?;
+        if self.meter.is_short() { Err(Failure::PutOff) } else { Ok(()) }
     }
 
     /// Leaves all further steps to later commands.

@@ -1,8 +1,8 @@
 //! Evaluates conditional start events; those whose condition is met start an instance each.
 
 use protocol::{
-    ConditionalEvaluationRecord, DefinitionRef, Document, EvaluateConditionals, Intent, Key, Response,
-    StartedInstanceRecord,
+    ConditionalEvaluationRecord, DefinitionRef, Document, EvaluateConditionals, Intent, Key, Rejection,
+    RejectionType, Response, StartedInstanceRecord,
 };
 
 use crate::condition::condition_of;
@@ -35,6 +35,10 @@ impl Work<'_> {
             let scope = Scope { extra: Some(&evaluate.variables), ..Scope::of(0) };
             match self.is_met(condition, &scope) {
                 Ok(true) => {}
+                Err(Failure::Incident { message, .. }) if self.meter.is_exhausted() => {
+                    let reason = format!("Expected to evaluate conditional start events, but {message}");
+                    return Err(Rejection::new(RejectionType::InvalidState, reason).into());
+                }
                 // What cannot be evaluated is not met.
                 Ok(false) | Err(Failure::Incident { .. }) => continue,
                 Err(failure) => return Err(failure),

@@ -49,11 +49,11 @@ impl Work<'_> {
     fn decide(&mut self, decision_key: Key, scope: &Scope) -> Result<Result<Json, Failure>, Failure> {
         let (decision, _) = self.decision_with_graph(decision_key)?;
         let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
-        match self.with_variables(scope, |variables, environment| {
-            model.output(&decision.id, variables, environment)
+        match self.with_variables(scope, |variables, environment, budget| {
+            model.output_within(&decision.id, variables, environment, budget)
         })? {
             Ok(value) => Ok(Ok(self.to_json(&value))),
-            Err(failure) => Ok(Err(decision_failed(&failure))),
+            Err(failure) => Ok(Err(self.decision_failed(*failure).1)),
         }
     }
 
@@ -66,8 +66,8 @@ impl Work<'_> {
     ) -> Result<(Result<Json, Failure>, DecisionEvaluationRecord), Failure> {
         let (decision, graph) = self.decision_with_graph(decision_key)?;
         let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
-        let outcome = self.with_variables(scope, |variables, environment| {
-            model.evaluate(&decision.id, variables, environment)
+        let outcome = self.with_variables(scope, |variables, environment, budget| {
+            model.evaluate_within(&decision.id, variables, environment, budget)
         })?;
         let mut record = DecisionEvaluationRecord {
             decision_key,
@@ -95,13 +95,23 @@ impl Work<'_> {
                 (Ok(record.decision_output.clone()), evaluation.evaluated_decisions)
             }
             Err(failure) => {
+                let (failure, incident) = self.decision_failed(*failure);
                 record.evaluation_failure_message = self.cut_message(&failure.to_string());
                 record.failed_decision_id = Name::from(failure.failed_decision_id.as_str());
-                (Err(decision_failed(&failure)), failure.evaluated_decisions)
+                (Err(incident), failure.evaluated_decisions)
             }
         };
         record.evaluated_decisions = self.trail_record(evaluation_key, &graph, &trail)?;
         Ok((result, record))
+    }
+
+    /// Why a decision failed. One that had too little fuel is told by the limit of its step.
+    fn decision_failed(&self, mut failure: dmn::Failure) -> (dmn::Failure, Failure) {
+        if self.meter.is_exhausted() {
+            failure.reason = self.fuel_limit();
+        }
+        let incident = Failure::incident(ErrorType::DecisionEvaluationError, failure.to_string());
+        (failure, incident)
     }
 
     fn decision_with_graph(
@@ -185,8 +195,4 @@ impl Work<'_> {
                 .collect(),
         }
     }
-}
-
-fn decision_failed(failure: &dmn::Failure) -> Failure {
-    Failure::incident(ErrorType::DecisionEvaluationError, failure.to_string())
 }

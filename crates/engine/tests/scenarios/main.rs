@@ -35,6 +35,7 @@ mod event_sub_process_places;
 mod events_of_scopes;
 mod execution_listeners;
 mod forms;
+mod fuel_budget;
 mod gateways;
 mod given_items;
 mod identity;
