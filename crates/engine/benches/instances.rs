@@ -65,6 +65,7 @@ impl Run {
             max_jobs: BATCH as u32,
             fetch_variables: vec![],
             caller: None,
+            except: None,
         }]
     }
 

@@ -89,6 +89,7 @@ fn demand(job_type: &str, max_jobs: u32) -> Demand {
         max_jobs,
         fetch_variables: vec![Name::from("item")],
         caller: None,
+        except: None,
     }
 }
 

@@ -16,7 +16,10 @@ pub struct Effects {
     pub deliveries: Vec<Delivery>,
     /// Types of jobs that entered the queue and are still in it.
     pub queued_types: Vec<Name>,
-    /// Demand of the batch that no job was found for: the queue of these types is empty (for those tenants).
+    /// Jobs that whoever had them activated holds no longer, or not any more by right, in the order that it happened.
+    pub ended_jobs: Vec<(Key, JobEnd)>,
+    /// Demand of the batch that no job was found for: the queue of these types is empty (for those tenants, and but for
+    /// jobs that were excepted).
     pub unmet_subscribers: Vec<u64>,
     /// What happened; empty unless records are wanted.
     pub records: Vec<Record>,
@@ -32,6 +35,21 @@ pub struct Effects {
     pub ended_instances: Vec<(Key, bool)>,
     /// How long things took, for metrics.
     pub latencies: Latencies,
+}
+
+/// Why a job is with its worker no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobEnd {
+    /// Its worker has completed it or thrown an error.
+    Answered,
+    /// Its worker has failed it.
+    Failed,
+    /// Its time was over before it was answered.
+    TimedOut,
+    /// It was given back without having reached its worker.
+    Yielded,
+    /// Its element instance has ended.
+    Canceled,
 }
 
 /// How long things took, in milliseconds of the engine's clock.
@@ -56,7 +74,7 @@ pub struct Delivery {
 
 /// How long each list was before a command, to undo what it added.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark([usize; 10]);
+pub(crate) struct Mark([usize; 11]);
 
 impl Effects {
     pub(crate) fn mark(&self) -> Mark {
@@ -71,6 +89,7 @@ impl Effects {
             self.latencies.instance_execution_ms.len(),
             self.latencies.job_activation_ms.len(),
             self.latencies.job_life_ms.len(),
+            self.ended_jobs.len(),
         ])
     }
 
@@ -85,5 +104,6 @@ impl Effects {
         self.latencies.instance_execution_ms.truncate(lens[7]);
         self.latencies.job_activation_ms.truncate(lens[8]);
         self.latencies.job_life_ms.truncate(lens[9]);
+        self.ended_jobs.truncate(lens[10]);
     }
 }

@@ -7,7 +7,7 @@ use protocol::{ActivatedJob, Demand, Document, Intent, JobKind, JobListenerEvent
 use state::StateError;
 
 use crate::counters::JobAction;
-use crate::effects::Delivery;
+use crate::effects::{Delivery, JobEnd};
 use crate::entity::{ErrorType, Job, JobState};
 use crate::expression::Scope;
 use crate::failure::Failure;
@@ -180,6 +180,7 @@ impl Work<'_> {
         if let Some(job) = self.tables.jobs.get(&key)? {
             self.remove_job(key, &job);
             self.counters.count_job(JobAction::Canceled);
+            self.effects.ended_jobs.push((key, JobEnd::Canceled));
             self.record_job_news(key, Intent::Canceled, &job, news)?;
         }
         Ok(())
@@ -215,6 +216,7 @@ impl Work<'_> {
         let intent = match job.state {
             JobState::Activated => {
                 self.counters.count_job(JobAction::TimedOut);
+                self.effects.ended_jobs.push((key, JobEnd::TimedOut));
                 Intent::TimedOut
             }
             _ => Intent::RecurredAfterBackoff,
@@ -230,6 +232,8 @@ impl Work<'_> {
         let mut jobs = Vec::new();
         let mut bytes = 0;
         let mut not_allowed = 0;
+        let except = wanted.except.as_deref().unwrap_or_default();
+        debug_assert!(except.is_sorted(), "keys are looked up by halves");
         'tenants: for tenant in &wanted.tenant_ids {
             let key = |last| (wanted.job_type.0.clone(), tenant.0.clone(), last);
             let mut from = 0;
@@ -241,6 +245,9 @@ impl Work<'_> {
                 let queued = self.tables.job_queue.keys(key(from)..=key(Key::MAX), room)?;
                 let Some(&(_, _, last)) = queued.last() else { break };
                 for (_, _, job_key) in queued {
+                    if except.binary_search(&job_key).is_ok() {
+                        continue;
+                    }
                     match self.activate_job(job_key, wanted, bytes)? {
                         Activation::Done(job) => {
                             bytes += job.variables.json_len();

@@ -63,7 +63,7 @@ use protocol::{Batch, Command, ENGINE_VERSION, PartitionId};
 use state::{Flush, Flushed, Retired, StateError, Store};
 
 pub use counters::{Counters, ElementAction, JobAction};
-pub use effects::{Delivery, Effects, Latencies, Outcome};
+pub use effects::{Delivery, Effects, JobEnd, Latencies, Outcome};
 pub use failure::ApplyError;
 pub use gone::may_be_gone;
 pub use options::{FaultPoint, Options, WorkLimits};

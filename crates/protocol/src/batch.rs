@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::{Caller, Command, Name};
+use crate::{Caller, Command, Key, Name};
 
 /// Version of the behaviour that new batches ask for. Replicas apply a batch as its version says, so that a rolling
 /// upgrade never diverges.
@@ -52,6 +52,9 @@ pub struct Demand {
     /// Who asks, if that is known. Jobs that it may not work on are passed over.
     #[n(7)]
     pub caller: Option<Box<Caller>>,
+    /// Keys of jobs that it still holds although their time was over, in order: they are passed over.
+    #[n(8)]
+    pub except: Option<Vec<Key>>,
 }
 
 /// Why bytes are not a batch.
@@ -98,6 +101,7 @@ mod tests {
                 max_jobs: 3,
                 fetch_variables: vec![],
                 caller: None,
+                except: Some(vec![7, 9]),
             }],
         };
         assert_eq!(Batch::decode(&batch.encode()).unwrap(), batch);

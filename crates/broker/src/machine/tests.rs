@@ -56,7 +56,7 @@ fn engine(disk: &Disk) -> Engine {
 
 fn machine(engine: Engine, options: StateOptions) -> Machine {
     let shared = Shared {
-        demand: Arc::new(DemandRegistry::new(8)),
+        demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default())),
         late: LateAnswers::new(),
         due: Due::new(),
         metrics: Metrics::new(),
@@ -163,6 +163,7 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
         max_jobs: 10,
         fetch_variables: vec![],
         caller: None,
+        except: None,
     };
     let mut log = Log(0);
     log.apply(&mut machine, vec![deploy(), create(1)], vec![demand]);

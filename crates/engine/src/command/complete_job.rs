@@ -3,6 +3,7 @@
 use protocol::{CompleteJob, Intent, JobKind, JobResult, Key, Rejection, Response};
 
 use crate::counters::JobAction;
+use crate::effects::JobEnd;
 use crate::entity::{Job, JobState};
 use crate::failure::Failure;
 use crate::record::JobNews;
@@ -27,6 +28,7 @@ impl Work<'_> {
         }
         self.remove_job(key, &job);
         self.counters.count_job(JobAction::Completed);
+        self.effects.ended_jobs.push((key, JobEnd::Answered));
         let lived_ms = self.now_ms() - job.created_ms;
         self.effects.latencies.job_life_ms.push(lived_ms);
         let news = JobNews {

@@ -4,6 +4,7 @@ use protocol::{FailJob, Intent, Response};
 
 use super::complete_job::wrong_state;
 use crate::counters::JobAction;
+use crate::effects::JobEnd;
 use crate::entity::JobState;
 use crate::failure::Failure;
 use crate::job::no_retries;
@@ -30,6 +31,7 @@ impl Work<'_> {
             job.due_ms = -1;
         }
         self.counters.count_job(JobAction::Failed);
+        self.effects.ended_jobs.push((key, JobEnd::Failed));
         self.record_job(key, Intent::Failed, &job, &fail.variables, "", -1)?;
         let owner = VariableOwner { process_instance_key: job.process_instance_key };
         for (name, value) in fail.variables.iter() {

@@ -4,6 +4,7 @@
 use protocol::{Document, Intent, Key, Name, Rejection, Response};
 
 use crate::counters::JobAction;
+use crate::effects::JobEnd;
 use crate::entity::JobState;
 use crate::failure::Failure;
 use crate::step::Step;
@@ -20,6 +21,7 @@ impl Work<'_> {
             let mut job = (*job).clone();
             self.enqueue(key, &mut job);
             self.counters.count_job(JobAction::Yielded);
+            self.effects.ended_jobs.push((key, JobEnd::Yielded));
             self.record_job(key, Intent::Yielded, &job, &Document::empty(), "", -1)?;
             self.tables.jobs.put(key, job);
         }

@@ -4,6 +4,7 @@ use protocol::{Intent, JobKind, Rejection, Response, ThrowError};
 
 use super::complete_job::wrong_state;
 use crate::counters::JobAction;
+use crate::effects::JobEnd;
 use crate::entity::{ErrorType, JobState};
 use crate::failure::Failure;
 use crate::work::Work;
@@ -28,6 +29,7 @@ impl Work<'_> {
         job.due_ms = -1;
         job.error_message = self.cut_message(&throw.error_message);
         self.counters.count_job(JobAction::ErrorThrown);
+        self.effects.ended_jobs.push((key, JobEnd::Answered));
         self.record_job(key, Intent::ErrorThrown, &job, &throw.variables, &throw.error_code, -1)?;
         if self.throw_error(job.element_instance_key, &throw.error_code, &throw.variables)? {
             self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;

@@ -26,6 +26,7 @@ mod conditions;
 mod decision_imports;
 mod decisions;
 mod deletion;
+mod delivery;
 mod deployment;
 mod element_jobs;
 mod error_event;

@@ -265,7 +265,13 @@ impl Run {
     fn act(&mut self) {
         match self.random.below(20) {
             0..=2 => {
-                let demand = self.harness.demand("t", 3);
+                let mut demand = self.harness.demand("t", 3);
+                if self.random.percent(30) {
+                    // As a stream does that still holds jobs whose time was over.
+                    let mut keys: Vec<_> = self.held.iter().map(|job| job.key).collect();
+                    keys.sort_unstable();
+                    demand.except = Some(keys);
+                }
                 self.actions.push("activate".to_owned());
                 self.held.extend(self.harness.activate_with(demand));
             }

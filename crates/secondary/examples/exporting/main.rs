@@ -114,6 +114,7 @@ impl Run {
             max_jobs: BATCH as u32,
             fetch_variables: vec![],
             caller: None,
+            except: None,
         }];
         let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
         self.engine.apply(&batch, &mut effects)?;

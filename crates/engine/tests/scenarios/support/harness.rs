@@ -145,6 +145,7 @@ impl Harness {
             max_jobs,
             fetch_variables: vec![],
             caller: None,
+            except: None,
         }
     }
 
