@@ -9,6 +9,7 @@ mod answers;
 pub mod api;
 mod clock;
 mod configured;
+mod credit;
 mod demand;
 mod disk;
 mod exporting;
