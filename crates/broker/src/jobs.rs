@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::answers::stopping;
 use crate::api::{Activation, JobRequest, JobStream, SubmitError};
-use crate::demand::{DemandRegistry, Polled, Sink, is_worth_asking};
+use crate::demand::{DemandRegistry, Polled, is_worth_asking};
 
 /// Activates jobs once.
 pub(crate) async fn poll(
@@ -24,8 +24,7 @@ pub(crate) async fn poll(
         return Ok(Activation::default());
     }
     let (reply, answer) = oneshot::channel();
-    let sink = Sink::Poll { reply, waits: wait.is_some() };
-    let (id, _) = registry.subscribe(request, sink).ok_or_else(stopping)?;
+    let id = registry.poll(request, reply, wait.is_some()).ok_or_else(stopping)?;
     let mut polling = Polling { registry, id, answer };
     match wait {
         None => (&mut polling.answer).await.unwrap_or_else(|_| Err(stopping())),
@@ -65,7 +64,7 @@ pub(crate) fn stream(
     buffer: usize,
 ) -> Result<JobStream, SubmitError> {
     let (sender, jobs) = mpsc::channel(buffer);
-    let (id, queued) = registry.subscribe(request, Sink::Stream(sender)).ok_or_else(stopping)?;
+    let (id, queued) = registry.stream(request, sender).ok_or_else(stopping)?;
     Ok(JobStream::new(Pushed { registry, id, jobs, queued }))
 }
 
@@ -93,6 +92,7 @@ impl Stream for Pushed {
             if job.deadline_ms > self.registry.now_ms() {
                 return taken;
             }
+            self.registry.dropped(self.id, job.key);
         }
     }
 }

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::answers::{LateAnswers, Waiter};
 use crate::api::{Answer, Positions, SubmitError, Timing};
 use crate::clock::{Due, EngineClock};
-use crate::demand::DemandRegistry;
+use crate::demand::{Delivered, DemandRegistry};
 use crate::flusher::Flusher;
 use crate::metric_definitions::Metrics;
 use crate::options::StateOptions;
@@ -185,15 +185,14 @@ impl Machine {
         for (number, outcome) in effects.late_responses {
             self.shared.late.answer(number, outcome);
         }
-        let unmet = &effects.unmet_subscribers;
         let positions = Positions::at(FIRST_PARTITION, position);
-        self.shared.demand.deliver(
-            &effects.queued_types,
-            effects.deliveries,
-            unmet,
-            clock.now_ms,
-            &positions,
-        );
+        let delivered = Delivered {
+            queued_types: &effects.queued_types,
+            ended_jobs: &effects.ended_jobs,
+            deliveries: effects.deliveries,
+            unmet: &effects.unmet_subscribers,
+        };
+        self.shared.demand.deliver(delivered, clock.now_ms, &positions);
         for (key, reason) in effects.banned {
             tracing::error!(
                 process_instance_key = key,

@@ -1,12 +1,14 @@
 //! Metrics of a partition, under the names that dashboards know. Handles are made once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bpmn::graph::ElementType;
 use engine::{Counters, ElementAction, JobAction, Latencies};
-use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use metrics::{Counter, Gauge, Histogram, Label, SharedString, counter, gauge, histogram};
 use protocol::RejectionType;
 
+use crate::demand::JobTypes;
 use crate::flow_control::FlowControlStatus;
 use crate::write_limit::WriteLimitStatus;
 
@@ -88,6 +90,7 @@ pub(crate) struct Figures<'a> {
     pub streams: usize,
     pub pushed: u64,
     pub push_failed: u64,
+    pub job_types: &'a JobTypes,
     pub position: u64,
     pub committed_index: u64,
     pub appended_index: u64,
@@ -109,6 +112,21 @@ fn partition_counter(name: &'static str, value: u64) {
 /// A command was not taken on.
 pub(crate) fn refused(cause: &'static str) {
     counter!("baton_refused_commands_total", "partition" => "1", "cause" => cause).increment(1);
+}
+
+/// Publishes what happens to the jobs of each type.
+fn publish_job_types(types: &JobTypes) {
+    for (job_type, figures) in types.iter() {
+        let labels =
+            || vec![Label::from(&PARTITION), Label::new("type", SharedString::from(Arc::clone(&job_type.0)))];
+        gauge!("baton_job_stream_credit", labels()).set(figures.credit as f64);
+        gauge!("baton_job_stream_outstanding", labels()).set(figures.outstanding as f64);
+        gauge!("baton_job_stream_overdue", labels()).set(figures.overdue as f64);
+        counter!("baton_jobs_streamed_total", labels()).absolute(figures.streamed);
+        counter!("baton_jobs_polled_total", labels()).absolute(figures.polled);
+        counter!("baton_job_stream_timeouts_total", labels()).absolute(figures.timed_out);
+        counter!("baton_job_answers_refused_total", labels()).absolute(figures.refused);
+    }
 }
 
 /// Publishes figures.
@@ -145,6 +163,7 @@ pub(crate) fn publish(figures: &Figures) {
     partition_counter("zeebe_broker_jobs_pushed_count_total", figures.pushed);
     partition_counter("zeebe_broker_jobs_push_fail_count_total", figures.push_failed);
     partition_gauge("zeebe_broker_open_job_stream_count").set(figures.streams as f64);
+    publish_job_types(figures.job_types);
     let flow = &figures.flow_control;
     partition_gauge("zeebe_backpressure_requests_limit").set(flow.limit as f64);
     partition_gauge("zeebe_backpressure_inflight_requests_count").set(flow.in_flight as f64);

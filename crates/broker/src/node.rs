@@ -10,8 +10,8 @@ use export::{Assigned, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
-    AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Name, Query, QueryReply,
-    Rejection, Response,
+    AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query, QueryReply,
+    Rejection, RejectionType, Response,
 };
 use replication::{Group, GroupOptions, LogError, LogStore};
 use state::{StateError, Store};
@@ -33,7 +33,7 @@ use crate::flusher::Flusher;
 use crate::machine::{Machine, Shared};
 use crate::metric_definitions::{Figures, Metrics, publish, refused};
 use crate::options::Options;
-use crate::proposer::{Proposer, payload};
+use crate::proposer::{Proposer, payload_bytes};
 use crate::reads::Reads;
 use crate::write_limit::{WriteLimit, Written};
 use crate::{configured, exporting, jobs, pause};
@@ -148,7 +148,7 @@ impl Node {
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let shared = Arc::new(Shared {
-            demand: Arc::new(DemandRegistry::new(options.jobs.max_demand_per_batch)),
+            demand: Arc::new(DemandRegistry::new(options.jobs.clone())),
             late: LateAnswers::new(),
             due: Due::new(),
             metrics: Metrics::new(),
@@ -276,7 +276,7 @@ impl Node {
         timeout: Duration,
     ) -> Result<Answer, SubmitError> {
         self.check(Class::New)?;
-        self.check_bytes(("variables", command.variables.json_len()))?;
+        self.check_bytes(command.variables.json_len())?;
         let (request_id, answer) = self.shared.late.register();
         let _forget = Forget { late: &self.shared.late, request_id };
         command.unique_business_id = self.options.unique_business_ids;
@@ -367,13 +367,13 @@ impl Node {
     }
 
     /// Whether the payload of a command is no larger than a message may be.
-    fn check_bytes(&self, (field, bytes): (&str, usize)) -> Result<(), SubmitError> {
+    fn check_bytes(&self, bytes: usize) -> Result<(), SubmitError> {
         let limit = self.options.max_message_bytes;
         if bytes <= limit {
             return Ok(());
         }
-        Err(SubmitError::TooLarge(format!(
-            "{field}: expected at most {limit} bytes, the limit of limits.max_message_bytes, but found {bytes}"
+        Err(SubmitError::ResourceExhausted(format!(
+            "Expected to handle the command, but with {bytes} bytes it is larger than the limit of {limit} bytes"
         )))
     }
 
@@ -415,6 +415,13 @@ impl Node {
         }
     }
 
+    /// An answer for a job was refused.
+    fn answer_refused(&self, job_key: Key, kind: RejectionType) {
+        if matches!(kind, RejectionType::NotFound | RejectionType::InvalidState) {
+            self.shared.demand.answer_refused(job_key, kind == RejectionType::NotFound);
+        }
+    }
+
     fn publish(&self) {
         if let Some(exports) = &self.shared.exports {
             exports.publish();
@@ -433,6 +440,7 @@ impl Node {
             streams: self.shared.demand.streams(),
             pushed,
             push_failed,
+            job_types: &self.shared.demand.job_types(),
             position: self.shared.position.load(Ordering::Acquire),
             committed_index: group.committed_index,
             appended_index: group.last_log_index,
@@ -487,6 +495,7 @@ async fn look_after(node: Weak<Node>) {
         };
         let Some(node) = node.upgrade() else { return };
         if publish {
+            node.shared.demand.expire(node.clock_ms());
             node.publish();
         } else {
             node.disk.look(&node.options.data_dir);
@@ -532,7 +541,7 @@ impl Broker for Node {
         async move {
             let class = class(&command);
             self.check(class)?;
-            self.check_bytes(payload(&command))?;
+            self.check_bytes(payload_bytes(&command))?;
             if let Command::CreateInstance(create) = command.asked_mut() {
                 create.unique_business_id = self.options.unique_business_ids;
             }
@@ -542,7 +551,14 @@ impl Broker for Node {
                 )
                 .into());
             }
-            let Some(slot) = command.request_id_mut() else { return self.run(command, class).await };
+            let job_key = command.answered_job();
+            let Some(slot) = command.request_id_mut() else {
+                let answer = self.run(command, class).await;
+                if let (Some(key), Err(SubmitError::Rejected(rejection))) = (job_key, &answer) {
+                    self.answer_refused(key, rejection.kind);
+                }
+                return answer;
+            };
             let (request_id, answer) = self.shared.late.register();
             let _forget = Forget { late: &self.shared.late, request_id };
             *slot = Some(request_id);

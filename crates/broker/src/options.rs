@@ -1,7 +1,10 @@
 //! Options of a broker. Their documented defaults are printed by the binary.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use protocol::Name;
 
 use crate::flow_control::FlowControlOptions;
 use crate::write_limit::WriteLimitOptions;
@@ -101,13 +104,32 @@ impl Default for IngressOptions {
 pub struct JobOptions {
     /// Jobs that wait in the buffer of one stream; demand never exceeds it.
     pub stream_buffer: usize,
+    /// Jobs that a new stream may hold.
+    pub first_stream_credit: u32,
+    /// The same for some job types.
+    pub first_stream_credits: BTreeMap<Name, u32>,
+    /// Jobs that a stream may hold at the most.
+    pub max_stream_credit: u32,
     /// Subscribers whose demand goes into one log entry.
     pub max_demand_per_batch: usize,
 }
 
 impl Default for JobOptions {
     fn default() -> Self {
-        Self { stream_buffer: 64, max_demand_per_batch: 64 }
+        Self {
+            stream_buffer: 64,
+            first_stream_credit: 32,
+            first_stream_credits: BTreeMap::new(),
+            max_stream_credit: 2000,
+            max_demand_per_batch: 64,
+        }
+    }
+}
+
+impl JobOptions {
+    /// Jobs of a type that a new stream may hold.
+    pub fn first_credit_of(&self, job_type: &Name) -> u32 {
+        self.first_stream_credits.get(job_type).copied().unwrap_or(self.first_stream_credit)
     }
 }
 

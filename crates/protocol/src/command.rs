@@ -175,28 +175,9 @@ pub enum Command {
     },
 }
 
-/// Counts what is written.
-struct Count(usize);
-
-impl minicbor::encode::Write for Count {
-    type Error = std::convert::Infallible;
-
-    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
-        self.0 += bytes.len();
-        Ok(())
-    }
-}
-
 impl Command {
     /// Goes on with steps left over, as much as one command may.
     pub const GO_ON: Self = Self::Continue { max_records: Some(u32::MAX) };
-
-    /// How many bytes it takes in the log.
-    pub fn encoded_bytes(&self) -> usize {
-        let mut count = Count(0);
-        minicbor::encode(self, &mut count).expect("counting does not fail");
-        count.0
-    }
 
     /// The command as somebody asks for it.
     #[must_use]
@@ -244,6 +225,16 @@ impl Command {
             Self::DeleteResource(delete) => delete.operation_reference,
             Self::DeleteHistory(delete) => delete.operation_reference,
             Self::CreateBatchOperation(create) => create.operation_reference,
+            _ => None,
+        }
+    }
+
+    /// The job that a worker answers with it.
+    pub fn answered_job(&self) -> Option<Key> {
+        match self.asked() {
+            Self::CompleteJob(complete) => Some(complete.job_key),
+            Self::FailJob(fail) => Some(fail.job_key),
+            Self::ThrowError(throw) => Some(throw.job_key),
             _ => None,
         }
     }

@@ -9,6 +9,7 @@ mod document_stores;
 mod documents;
 mod file;
 mod identity;
+mod job_credits;
 mod listeners;
 mod opensearch;
 mod retention;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::document_stores::NamedStores;
+use super::job_credits::JobCredits;
 use super::listeners::Listeners;
 use super::retention::RetentionRules;
 use super::schema::sections;
@@ -257,6 +258,12 @@ sections! {
     "jobs" jobs: Jobs {
         /// Jobs that are under way to one job stream; more are activated when the worker has taken some.
         stream_buffer: usize = 64, [1, 10_000];
+        /// Jobs that a new job stream may hold delivered and not yet ended. The number then follows what its worker gets done.
+        first_stream_credit: u32 = 32, [1, 10_000];
+        /// The same for some job types, such as 'archive=1000;print=1'.
+        first_stream_credits: JobCredits = JobCredits::default();
+        /// Jobs that one stream may hold at the most.
+        max_stream_credit: u32 = 2000, [1, 10_000];
         /// Workers whose demand goes into one entry of the log; the others take their turn in the next.
         max_demand_per_batch: usize = 64, [1, 10_000];
     }

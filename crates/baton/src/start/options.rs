@@ -131,6 +131,9 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
         write_limit: write_limit(config),
         jobs: JobOptions {
             stream_buffer: jobs.stream_buffer,
+            first_stream_credit: jobs.first_stream_credit,
+            first_stream_credits: jobs.first_stream_credits.0.clone(),
+            max_stream_credit: jobs.max_stream_credit,
             max_demand_per_batch: jobs.max_demand_per_batch,
         },
         state: StateOptions {

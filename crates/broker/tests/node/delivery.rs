@@ -123,7 +123,11 @@ async fn an_expired_buffer_that_is_dropped_takes_nothing_from_anybody() {
 
 #[tokio::test]
 async fn the_backlog_comes_first_and_in_order() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 8).await;
+    let server = Server::with(|options| {
+        options.jobs.stream_buffer = 8;
+        options.jobs.first_stream_credit = 1000;
+    })
+    .await;
     server.deploy(&task("t")).await;
     let mut instances = Vec::new();
     for _ in 0..100 {
@@ -143,7 +147,11 @@ async fn the_backlog_comes_first_and_in_order() {
 
 #[tokio::test]
 async fn a_backlog_costs_far_fewer_entries_than_jobs() {
-    let server = Server::with(|options| options.jobs.stream_buffer = 64).await;
+    let server = Server::with(|options| {
+        options.jobs.stream_buffer = 64;
+        options.jobs.first_stream_credit = 1000;
+    })
+    .await;
     server.deploy(&task("t")).await;
     for _ in 0..256 {
         server.create().await;

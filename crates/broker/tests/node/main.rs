@@ -5,6 +5,7 @@
 mod await_result;
 mod business_id;
 mod clock;
+mod credit;
 mod delivery;
 mod disk;
 mod fairness;

@@ -67,6 +67,22 @@ const HELP: &[(&str, &str)] = &[
         "zeebe_broker_jobs_push_fail_count_total",
         "Jobs that were activated and could not be handed to their worker.",
     ),
+    (
+        "baton_job_stream_credit",
+        "Jobs that the open job streams may hold delivered and not yet ended, by job type.",
+    ),
+    ("baton_job_stream_outstanding", "Jobs that the open job streams hold, by job type."),
+    (
+        "baton_job_stream_overdue",
+        "Jobs whose time was over and that the worker of a job stream has not answered since, by job type.",
+    ),
+    ("baton_job_stream_timeouts_total", "Jobs of job streams that were not answered in time, by job type."),
+    ("baton_jobs_streamed_total", "Jobs handed to job streams, by job type."),
+    ("baton_jobs_polled_total", "Jobs handed to requests for jobs, by job type."),
+    (
+        "baton_job_answers_refused_total",
+        "Answers of workers that were refused because the job had ended or was with nobody, by job type.",
+    ),
     // Exporters and secondary storage.
     ("zeebe_exporter_state", "Whether records are exported: 0 they are, 1 paused, 2 softly paused."),
     ("zeebe_exporter_events_total", "Records that an exporter has taken."),
