@@ -153,6 +153,9 @@ pub enum SubmitError {
     /// The partition takes no more now; the text says which limit.
     #[error("{0}")]
     ResourceExhausted(String),
+    /// The command is larger than any may be; the text says what of it, its size and the limit. Trying again is no use.
+    #[error("{0}")]
+    TooLarge(String),
     /// The partition cannot serve now (starting, stopping, no leader, disk failed).
     #[error("{0}")]
     Unavailable(String),

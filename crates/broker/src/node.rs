@@ -33,7 +33,7 @@ use crate::flusher::Flusher;
 use crate::machine::{Machine, Shared};
 use crate::metric_definitions::{Figures, Metrics, publish, refused};
 use crate::options::Options;
-use crate::proposer::{Proposer, payload_bytes};
+use crate::proposer::{Proposer, payload};
 use crate::reads::Reads;
 use crate::write_limit::{WriteLimit, Written};
 use crate::{configured, exporting, jobs, pause};
@@ -276,7 +276,7 @@ impl Node {
         timeout: Duration,
     ) -> Result<Answer, SubmitError> {
         self.check(Class::New)?;
-        self.check_bytes(command.variables.json_len())?;
+        self.check_bytes(("variables", command.variables.json_len()))?;
         let (request_id, answer) = self.shared.late.register();
         let _forget = Forget { late: &self.shared.late, request_id };
         command.unique_business_id = self.options.unique_business_ids;
@@ -367,13 +367,13 @@ impl Node {
     }
 
     /// Whether the payload of a command is no larger than a message may be.
-    fn check_bytes(&self, bytes: usize) -> Result<(), SubmitError> {
+    fn check_bytes(&self, (field, bytes): (&str, usize)) -> Result<(), SubmitError> {
         let limit = self.options.max_message_bytes;
         if bytes <= limit {
             return Ok(());
         }
-        Err(SubmitError::ResourceExhausted(format!(
-            "Expected to handle the command, but with {bytes} bytes it is larger than the limit of {limit} bytes"
+        Err(SubmitError::TooLarge(format!(
+            "{field}: expected at most {limit} bytes, the limit of limits.max_message_bytes, but found {bytes}"
         )))
     }
 
@@ -541,7 +541,7 @@ impl Broker for Node {
         async move {
             let class = class(&command);
             self.check(class)?;
-            self.check_bytes(payload_bytes(&command))?;
+            self.check_bytes(payload(&command))?;
             if let Command::CreateInstance(create) = command.asked_mut() {
                 create.unique_business_id = self.options.unique_business_ids;
             }

@@ -12,7 +12,7 @@ use engine::Engine;
 use futures::stream::{FuturesUnordered, StreamExt};
 use parking_lot::Mutex as FairMutex;
 use protocol::{
-    ActivateElement, Batch, Command, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation,
+    ActivateElement, Batch, Command, Document, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation,
 };
 use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
@@ -27,9 +27,6 @@ use crate::write_limit::WriteLimit;
 
 /// Pause after an entry failed, before the leader's own commands are tried again.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(100);
-
-/// What the bytes of a command in the log may exceed its payload by, about.
-const COMMAND_HEAD_BYTES: usize = 64;
 
 /// The leader looks after its business at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
@@ -134,7 +131,8 @@ impl Proposer {
         let mut bytes = 0;
         let mut taken = 0;
         for request in waiting.iter() {
-            bytes += COMMAND_HEAD_BYTES + payload_bytes(&request.command);
+            // Exact: of too large an entry all commands would be refused, not only the large ones.
+            bytes += request.command.encoded_bytes();
             if taken > 0 && bytes > self.options.max_batch_bytes {
                 break;
             }
@@ -250,7 +248,7 @@ impl Proposer {
         self.shared.demand.give_back_again(keys.flatten().copied());
         let error = match error {
             ProposeError::TooLarge { .. } => {
-                SubmitError::ResourceExhausted(format!("Expected to handle the command, but {error}"))
+                SubmitError::TooLarge(format!("Expected to handle the command, but {error}"))
             }
             ProposeError::ShuttingDown => stopping(),
             _ => SubmitError::Unavailable(format!(
@@ -323,27 +321,33 @@ fn is_awaited(batch: &Batch) -> bool {
     !matches!(batch.commands.first(), Some(Command::Tick | Command::Continue { .. }))
 }
 
-/// Bytes of the variables and resources of a command.
-pub(crate) fn payload_bytes(command: &Command) -> usize {
+/// What clients made large in a command: the field, and its bytes.
+pub(crate) fn payload(command: &Command) -> (&'static str, usize) {
+    let variables = |variables: &Document| ("variables", variables.json_len());
     match command.asked() {
-        Command::Deploy(deploy) => deploy.resources.iter().map(|resource| resource.content.len()).sum(),
-        Command::CreateInstance(create) => create.variables.json_len(),
-        Command::ActivateAdHoc(activate) => elements_bytes(&activate.elements),
-        Command::CompleteJob(complete) => {
-            complete.variables.json_len() + complete.result.as_ref().map_or(0, |result| result_bytes(result))
+        Command::Deploy(deploy) => {
+            ("resources", deploy.resources.iter().map(|resource| resource.content.len()).sum())
         }
-        Command::FailJob(fail) => fail.variables.json_len(),
-        Command::ThrowError(throw) => throw.variables.json_len(),
-        Command::PublishMessage(publish) => publish.variables.json_len(),
-        Command::CorrelateMessage(correlate) => correlate.variables.json_len(),
-        Command::BroadcastSignal(broadcast) => broadcast.variables.json_len(),
-        Command::EvaluateConditionals(evaluate) => evaluate.variables.json_len(),
-        Command::SetVariables(set) => set.variables.json_len(),
+        Command::CreateInstance(create) => variables(&create.variables),
+        Command::ActivateAdHoc(activate) => ("elements", elements_bytes(&activate.elements)),
+        Command::CompleteJob(complete) => {
+            let of_result = complete.result.as_ref().map_or(0, |result| result_bytes(result));
+            let field = if of_result == 0 { "variables" } else { "variables and result" };
+            (field, complete.variables.json_len() + of_result)
+        }
+        Command::FailJob(fail) => variables(&fail.variables),
+        Command::ThrowError(throw) => variables(&throw.variables),
+        Command::PublishMessage(publish) => variables(&publish.variables),
+        Command::CorrelateMessage(correlate) => variables(&correlate.variables),
+        Command::BroadcastSignal(broadcast) => variables(&broadcast.variables),
+        Command::EvaluateConditionals(evaluate) => variables(&evaluate.variables),
+        Command::SetVariables(set) => variables(&set.variables),
         Command::UserTask(UserTaskCommand {
-            operation: UserTaskOperation::Complete { variables }, ..
-        }) => variables.json_len(),
-        Command::ClusterVariable(variable) => variable.value.as_bytes().len(),
-        _ => 0,
+            operation: UserTaskOperation::Complete { variables: result },
+            ..
+        }) => variables(result),
+        Command::ClusterVariable(variable) => ("value", variable.value.as_bytes().len()),
+        _ => ("command", 0),
     }
 }
 

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -36,6 +36,9 @@ pub enum ClientError {
     /// The answer takes too long.
     #[error("no answer within {0:?}")]
     Timeout(Duration),
+    /// The answer is larger than any is read.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(usize),
     /// The answer is none that was expected.
     #[error("the answer cannot be read: {0}")]
     Answer(String),
@@ -162,7 +165,11 @@ impl Client {
             };
             let status = response.status();
             let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
-            let body = body.map_err(|error| ClientError::Connection(error.to_string()))?.to_bytes();
+            let body = body.map_err(|error| match error.downcast::<LengthLimitError>() {
+                Ok(_) => ClientError::TooLarge(ANSWER_BYTES_MAX),
+                Err(error) => ClientError::Connection(error.to_string()),
+            })?;
+            let body = body.to_bytes();
             let mut idle = self.idle.lock();
             if idle.len() < IDLE_MAX {
                 idle.push(connection);

@@ -175,9 +175,28 @@ pub enum Command {
     },
 }
 
+/// Counts what is written.
+struct Count(usize);
+
+impl minicbor::encode::Write for Count {
+    type Error = std::convert::Infallible;
+
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.0 += bytes.len();
+        Ok(())
+    }
+}
+
 impl Command {
     /// Goes on with steps left over, as much as one command may.
     pub const GO_ON: Self = Self::Continue { max_records: Some(u32::MAX) };
+
+    /// How many bytes it takes in the log.
+    pub fn encoded_bytes(&self) -> usize {
+        let mut count = Count(0);
+        minicbor::encode(self, &mut count).expect("counting does not fail");
+        count.0
+    }
 
     /// The command as somebody asks for it.
     #[must_use]

@@ -91,6 +91,9 @@ pub enum StoreError {
     /// It took longer than a query may.
     #[error("{0}")]
     TooSlow(String),
+    /// The query itself is more than it takes, by its shape or size, however often it is asked. The store is well.
+    #[error("{0}")]
+    Query(String),
     /// One change cannot be written, however often it is tried.
     #[error("row {row} of {entity}: {reason}")]
     Refused {

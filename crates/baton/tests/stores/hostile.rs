@@ -58,6 +58,7 @@ pub(crate) async fn searches_mean_what_they_say(site: &Site) {
     let searches = Searches { site, instances };
     searches.texts_are_texts().await;
     searches.patterns_match_what_they_say().await;
+    searches.no_filter_is_an_outage().await;
     searches.what_is_no_text_is_refused().await;
     searches.cursors_are_places_or_refused().await;
     searches.keys_are_numbers().await;
@@ -155,8 +156,30 @@ impl Searches<'_> {
             let search = json!({ "filter": { "name": { "$like": pattern } } });
             let answer = http::ask(&self.site.rest, "POST", "/v2/variables/search", Some(&search)).await;
             let answer = answer.unwrap();
-            assert!([200, 503, 504].contains(&answer.status), "{answer:?}");
+            assert!([200, 400, 504].contains(&answer.status), "{answer:?}");
         }
+    }
+
+    /// The largest filters that the gateway lets pass are answered, given up or refused, and no outage.
+    async fn no_filter_is_an_outage(&self) {
+        let variable = |at: usize| json!({ "name": format!("v{at}"), "value": { "$neq": at.to_string() } });
+        let keys: Vec<_> = (0..5000).map(|key: u32| key.to_string()).collect();
+        for filter in [
+            json!({ "$or": vec![json!({}); 1000] }),
+            json!({ "$or": (0..1000).map(|at| json!({ "businessId": at.to_string() })).collect::<Vec<_>>() }),
+            json!({ "variables": (0..1000).map(variable).collect::<Vec<_>>() }),
+            json!({ "$or": (0..1000).map(|at| json!({ "variables": [variable(at)] })).collect::<Vec<_>>() }),
+            json!({ "processInstanceKey": { "$in": keys } }),
+            json!({ "variables": [{ "name": "a", "value": { "$notIn": keys } }] }),
+            json!({ "businessId": "x".repeat(1 << 20) }),
+        ] {
+            let search = json!({ "filter": filter });
+            let path = "/v2/process-instances/search";
+            let answer = http::ask(&self.site.rest, "POST", path, Some(&search)).await.unwrap();
+            assert!([200, 400, 504].contains(&answer.status), "{search:.200}: {:.500}", answer.body);
+        }
+        let too_many = json!({ "filter": { "$or": vec![json!({}); 1001] } });
+        self.refuses("process-instances", &too_many, "1000 conditions").await;
     }
 
     async fn what_is_no_text_is_refused(&self) {

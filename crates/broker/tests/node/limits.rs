@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use broker::api::{Broker, SubmitError};
-use protocol::{Command, Deploy, Document, Name, Resource};
+use protocol::{Command, Deploy, Document, FailJob, Name, Resource};
 
 use crate::support::{Server, create, task, within};
 
@@ -17,8 +17,9 @@ async fn a_command_larger_than_a_message_may_be_is_refused_with_the_figures() {
     let deploy = Deploy { resources: vec![resource], tenant_id: Name::default_tenant() };
     for command in [create(&variables), Command::Deploy(deploy)] {
         let error = within(server.submit(command)).await.unwrap_err();
-        let SubmitError::ResourceExhausted(text) = error else { panic!("{error}") };
-        assert!(text.contains("10000 bytes") && text.contains("20"), "{text}");
+        let SubmitError::TooLarge(text) = error else { panic!("{error}") };
+        let is_named = matches!(text.split_once(':'), Some(("resources" | "variables", _)));
+        assert!(is_named && text.contains("10000 bytes") && text.contains("found 20"), "{text}");
     }
     assert_eq!(server.quiet().await, before);
     server.places_free().await;
@@ -40,9 +41,34 @@ async fn what_the_log_cannot_take_is_refused_and_hurts_nobody_else() {
         small += 1;
     }
     let error = within(large).await.unwrap().unwrap_err();
-    assert!(matches!(&error, SubmitError::ResourceExhausted(text) if text.contains("limit")), "{error}");
+    assert!(matches!(&error, SubmitError::TooLarge(text) if text.contains("limit")), "{error}");
     server.create().await;
     assert_eq!(server.take(100_000).await.len(), small + 1);
+}
+
+/// Texts that are no variables count, too: of an entry over the limit of the log everybody would be refused.
+#[tokio::test]
+async fn large_commands_do_not_spoil_the_entry_of_others() {
+    const COUNT: usize = 20;
+    let server = Server::start().await;
+    server.deploy(&task("t")).await;
+    let gate = std::sync::Arc::new(tokio::sync::Barrier::new(COUNT));
+    let tasks: Vec<_> = (0..COUNT)
+        .map(|_| {
+            let (node, gate) = (server.share(), gate.clone());
+            tokio::spawn(async move {
+                let variables = Document::parse(bytes::Bytes::from_static(b"{}")).unwrap();
+                let error_message = Name::from("y".repeat(4 << 20).as_str());
+                let fail = FailJob { job_key: 1, retries: 0, retry_backoff_ms: 0, error_message, variables };
+                gate.wait().await;
+                node.submit(Command::FailJob(fail)).await
+            })
+        })
+        .collect();
+    for task in tasks {
+        let error = within(task).await.unwrap().unwrap_err();
+        assert!(matches!(error, SubmitError::Rejected(_)), "there is no such job: {error}");
+    }
 }
 
 #[tokio::test]

@@ -39,6 +39,12 @@ const HEADER_BYTES_MAX: u32 = 16 * 1024;
 /// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
 const PENDING_RESETS_MAX: usize = 1024;
 
+/// How messages of tonic begin, as they are sent, about requests that it cannot read.
+const UNREAD: [(Code, &str); 2] = [
+    (Code::Internal, "failed%20to%20decode%20Protobuf%20message"),
+    (Code::ResourceExhausted, "Error%20decompressing:%20size%20limit"),
+];
+
 /// What is served on the port.
 #[derive(Clone)]
 pub(super) struct Services {
@@ -63,7 +69,7 @@ impl hyper::service::Service<Request<Incoming>> for Services {
                 let response = match access.authenticate(&head.method, &head.headers).await {
                     Ok(principal) => {
                         head.extensions.insert(principal);
-                        gateway.call(Request::from_parts(head, body)).await.map(reword_too_large)?
+                        gateway.call(Request::from_parts(head, body)).await.map(reword_unread)?
                     }
                     Err(refusal) => status::of_refusal(&refusal).into_http(),
                 };
@@ -82,12 +88,21 @@ impl hyper::service::Service<Request<Incoming>> for Services {
     }
 }
 
-/// A message over the limit is OUT_OF_RANGE to tonic, which clients do not expect; gRPC elsewhere says RESOURCE_EXHAUSTED.
-fn reword_too_large(mut response: Response<Body>) -> Response<Body> {
-    if let Some(code) = response.headers_mut().get_mut(Status::GRPC_STATUS)
-        && Code::from_bytes(code.as_bytes()) == Code::OutOfRange
-    {
-        *code = HeaderValue::from(Code::ResourceExhausted as i32);
+/// A message that cannot be read is INVALID_ARGUMENT, which clients do not send again. To tonic one over the limit is
+/// OUT_OF_RANGE, or RESOURCE_EXHAUSTED if it is compressed, and one that is no such message, of texts that are not UTF-8
+/// for example, is INTERNAL.
+fn reword_unread(mut response: Response<Body>) -> Response<Body> {
+    let Some(code) = response.headers().get(Status::GRPC_STATUS) else { return response };
+    let code = Code::from_bytes(code.as_bytes());
+    let is_unread = match UNREAD.iter().find(|(of, _)| *of == code) {
+        Some((_, beginning)) => {
+            let message = response.headers().get(Status::GRPC_MESSAGE).map(HeaderValue::as_bytes);
+            message.is_some_and(|text| text.starts_with(beginning.as_bytes()))
+        }
+        None => code == Code::OutOfRange,
+    };
+    if is_unread {
+        response.headers_mut().insert(Status::GRPC_STATUS, HeaderValue::from(Code::InvalidArgument as i32));
     }
     response
 }

@@ -10,6 +10,8 @@ pub(super) fn of_submit(command: &str, error: SubmitError) -> Status {
     match error {
         SubmitError::Rejected(rejection) => of_rejection(command, &rejection),
         SubmitError::ResourceExhausted(text) => Status::resource_exhausted(text),
+        // Clients try RESOURCE_EXHAUSTED again by themselves.
+        SubmitError::TooLarge(text) => Status::invalid_argument(text),
         SubmitError::Unavailable(text) => Status::unavailable(text),
         SubmitError::Timeout(text) => Status::deadline_exceeded(text),
         SubmitError::Internal(text) => Status::internal(text),

@@ -48,6 +48,13 @@ enum Trouble {
     Broker(SubmitError),
 }
 
+impl Trouble {
+    /// Whether the search itself is wrong, so that it is no use to try again.
+    fn is_final(&self) -> bool {
+        matches!(self, Self::Storage(failure) if failure.status.is_client_error())
+    }
+}
+
 /// Works on searches until `stop`.
 pub(super) async fn run(gateway: Arc<Gateway>, stop: CancellationToken) {
     let Some(storage) = gateway.options.storage.clone() else { return };
@@ -91,7 +98,7 @@ pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: Ba
             // All are handed over; or it has ended, or is gone.
             Ok(true) | Err(Trouble::Broker(SubmitError::Rejected(_))) => return,
             Err(trouble) => {
-                failures = (failures + 1).min(ATTEMPTS_MAX);
+                failures = if trouble.is_final() { ATTEMPTS_MAX } else { (failures + 1).min(ATTEMPTS_MAX) };
                 if let (Trouble::Storage(failure), ATTEMPTS_MAX) = (trouble, failures) {
                     let add = AddBatchItems {
                         batch_operation_key: search.key,

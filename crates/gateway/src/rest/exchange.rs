@@ -312,7 +312,7 @@ where
         return Ok(Bytes::new());
     }
     if body.size_hint().lower() > limit as u64 {
-        return Err(Failure::too_large(limit));
+        return Err(Failure::too_large(Some(body.size_hint().lower()), limit));
     }
     let read = async {
         let Some(first) = next_piece(&mut body).await? else { return Ok(Bytes::new()) };
@@ -324,7 +324,7 @@ where
         let mut piece = Some(first);
         while let Some(bytes) = piece {
             if whole.len() + bytes.len() > limit {
-                return Err(Failure::too_large(limit));
+                return Err(Failure::too_large(None, limit));
             }
             whole.extend_from_slice(&bytes);
             piece = next_piece(&mut body).await?;

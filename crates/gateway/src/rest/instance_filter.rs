@@ -7,7 +7,7 @@ use super::fields::parse_key;
 use super::moment;
 use super::problem::Failure;
 
-/// Conditions of one filter, alternatives included.
+/// Conditions of one filter. An alternative without any is one.
 const CONDITIONS_MAX: usize = 1000;
 /// Characters of a `$like`: comparing takes time by the product of pattern and text.
 const LIKE_CHARS_MAX: usize = 1000;
@@ -46,13 +46,14 @@ pub(super) fn parse(raw: &str) -> Result<InstanceFilter, Failure> {
             _ => read(&format!("filter.{name}"), name, value, &mut filter.all)?,
         }
     }
-    let count = filter.all.len() + filter.any.iter().map(Vec::len).sum::<usize>();
+    let tests = filter.all.len() + filter.any.iter().map(Vec::len).sum::<usize>();
+    let count = tests + filter.any.iter().filter(|conditions| conditions.is_empty()).count();
     if count > CONDITIONS_MAX {
         return Err(Failure::invalid(format!(
             "filter: it has {count} conditions, more than {CONDITIONS_MAX}"
         )));
     }
-    if count == 0 {
+    if tests == 0 {
         return Err(Failure::invalid("filter: at least one condition is required"));
     }
     Ok(filter)
@@ -325,6 +326,8 @@ mod tests {
             parse(&long).unwrap_err().detail,
             "filter.businessId.$like: is longer than 1000 characters"
         );
+        let empty = format!(r#"{{"state":"ACTIVE","$or":[{}]}}"#, vec!["{}"; 1000].join(","));
+        assert_eq!(parse(&empty).unwrap_err().detail, "filter: it has 1001 conditions, more than 1000");
         let many = format!(r#"{{"tags":[{}]}}"#, vec![r#""a""#; 1001].join(","));
         assert_eq!(parse(&many).unwrap_err().detail, "filter: it has 1001 conditions, more than 1000");
     }

@@ -58,9 +58,10 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, RejectionType::NotFound.as_str(), detail)
     }
 
-    /// 413.
-    pub(crate) fn too_large(limit_bytes: usize) -> Self {
-        let detail = format!("the request body is larger than {limit_bytes} bytes");
+    /// 413 of a body, with its size if that is known.
+    pub(crate) fn too_large(found_bytes: Option<u64>, limit_bytes: usize) -> Self {
+        let found = found_bytes.map_or_else(|| "more".to_owned(), |bytes| bytes.to_string());
+        let detail = format!("request body: expected at most {limit_bytes} bytes, but found {found}");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
     }
 
@@ -100,6 +101,11 @@ impl Failure {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason)
     }
 
+    /// Secondary storage does not take the query. What it says is about its tables: for operators alone.
+    pub(crate) fn too_complex() -> Self {
+        Self::invalid("filter: it is more than secondary storage looks for at once; ask for less")
+    }
+
     /// Secondary storage cannot answer. What it says is about its tables and addresses: for operators alone.
     pub(crate) fn storage_away() -> Self {
         let detail = "secondary storage cannot answer now";
@@ -132,6 +138,9 @@ impl Failure {
             }
             SubmitError::ResourceExhausted(detail) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
+            }
+            SubmitError::TooLarge(detail) => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
             }
             SubmitError::Unavailable(detail) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
@@ -213,6 +222,7 @@ mod tests {
             (rejected(RejectionType::ProcessingError), 500, "PROCESSING_ERROR"),
             (rejected(RejectionType::ExceededBatchRecordSize), 400, "EXCEEDED_BATCH_RECORD_SIZE"),
             (SubmitError::ResourceExhausted("r".into()), 503, "RESOURCE_EXHAUSTED"),
+            (SubmitError::TooLarge("r".into()), 413, "CONTENT_TOO_LARGE"),
             (SubmitError::Unavailable("r".into()), 503, "UNAVAILABLE"),
             (SubmitError::Timeout("r".into()), 504, "DEADLINE_EXCEEDED"),
             (SubmitError::Internal("r".into()), 500, "INTERNAL"),

@@ -225,6 +225,7 @@ async fn refusals_of_the_broker_have_the_statuses_clients_know() {
     let rejections = cases.iter().map(|(kind, _)| Err(Rejection::new(*kind, "because: Ärger").into()));
     let faults = [
         (SubmitError::ResourceExhausted("full".to_owned()), Code::ResourceExhausted),
+        (SubmitError::TooLarge("variables: too many bytes".to_owned()), Code::InvalidArgument),
         (SubmitError::Unavailable("no leader".to_owned()), Code::Unavailable),
         (SubmitError::Internal("bug".to_owned()), Code::Internal),
     ];

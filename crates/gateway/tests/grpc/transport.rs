@@ -28,7 +28,8 @@ async fn compressed_requests_are_read_and_bombs_are_not() {
     client.create_process_instance(create("{\"a\":1}".to_owned())).await.unwrap();
     let bomb = create(format!("{{\"a\":\"{}\"}}", "x".repeat(MESSAGE_BYTES_MAX * 10)));
     let refused = client.create_process_instance(bomb).await.unwrap_err();
-    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+    assert!(refused.message().contains(&MESSAGE_BYTES_MAX.to_string()), "{refused}");
     assert_eq!(server.broker.commands().len(), 1);
     server.stop().await;
 }
@@ -39,7 +40,33 @@ async fn a_message_over_the_limit_is_refused_and_the_connection_lives_on() {
     let mut client = server.client().await;
     let large = create(format!("{{\"a\":\"{}\"}}", "x".repeat(MESSAGE_BYTES_MAX)));
     let refused = client.create_process_instance(large).await.unwrap_err();
-    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+    assert!(refused.message().contains(&format!("the limit is: {MESSAGE_BYTES_MAX} bytes")), "{refused}");
+    client.create_process_instance(create(String::new())).await.unwrap();
+    server.stop().await;
+}
+
+/// A message with bytes where the protocol has a text.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Bytes {
+    #[prost(bytes = "vec", tag = "1")]
+    name: Vec<u8>,
+}
+
+#[tokio::test]
+async fn what_is_no_such_message_is_the_fault_of_the_client() {
+    let server = Server::start(FakeBroker::answering([Ok(Response::InstanceCreated(instance()))])).await;
+    let mut raw = tonic::client::Grpc::new(server.channel().await);
+    for method in ["PublishMessage", "ActivateJobs", "StreamActivatedJobs", "BroadcastSignal"] {
+        raw.ready().await.unwrap();
+        let path = format!("/gateway_protocol.Gateway/{method}").parse().unwrap();
+        let codec = tonic_prost::ProstCodec::<Bytes, Bytes>::default();
+        let request = tonic::Request::new(Bytes { name: vec![b'a', 0xff, 0xfe] });
+        let refused = raw.unary(request, path, codec).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{method}: {refused}");
+        assert!(refused.message().contains("UTF-8"), "{method}: {refused}");
+    }
+    let mut client = server.client().await;
     client.create_process_instance(create(String::new())).await.unwrap();
     server.stop().await;
 }

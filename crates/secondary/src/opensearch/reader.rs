@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::opensearch::{Client, ClientError, Method, OptionsError, StatusCode};
+use ::opensearch::{Answer, Client, ClientError, Method, OptionsError, StatusCode};
 use futures::future::BoxFuture;
 use protocol::PartitionId;
 use serde_json::{Map, Value as Json, json};
@@ -26,6 +26,11 @@ const TOO_SLOW: [&str; 5] = [
     "too_complex_to_determinize_exception",
     "too_many_buckets_exception",
 ];
+
+/// What errors are called of queries with too many conditions, whatever the status is.
+const TOO_COMPLEX: [&str; 3] = ["too_many_clauses", "too_many_nested_clauses", "maxClauseCount"];
+/// What is said when indices are not there as they were made.
+const MISSING: [&str; 3] = ["No mapping found", "index_not_found_exception", "Fielddata is disabled"];
 
 /// Answers queries.
 pub struct OpensearchReader(Arc<Shared>);
@@ -108,16 +113,11 @@ impl<'a> Asker<'a> {
         let answer = self.client.json(Method::POST, &path, Some(&body)).await;
         let answer = answer.map_err(|error| match error {
             ClientError::Timeout(_) => StoreError::too_slow(),
+            error @ ClientError::TooLarge(_) => StoreError::Query(error.to_string()),
             error => unanswered(error),
         })?;
         if !answer.status.is_success() {
-            let text = String::from_utf8_lossy(&answer.body);
-            let is_slow = TOO_SLOW.iter().any(|name| text.contains(name));
-            return Err(if is_slow {
-                StoreError::too_slow()
-            } else {
-                StoreError::Unavailable(answer.reason())
-            });
+            return Err(refused(&answer));
         }
         let body = answer.json().map_err(unanswered)?;
         if body.pointer("/timed_out") == Some(&Json::Bool(true)) {
@@ -163,6 +163,22 @@ impl<'a> Asker<'a> {
     }
 }
 
+/// What an answer that is none means to those who ask.
+fn refused(answer: &Answer) -> StoreError {
+    let text = String::from_utf8_lossy(&answer.body);
+    let says = |names: &[&str]| names.iter().any(|name| text.contains(name));
+    match answer.status.as_u16() {
+        _ if says(&TOO_SLOW) => StoreError::too_slow(),
+        // Its memory or its queues are full, of this query or of others.
+        429 => {
+            StoreError::TooSlow("Expected secondary storage to take the search, but it is busy".to_owned())
+        }
+        _ if says(&TOO_COMPLEX) => StoreError::Query(answer.reason()),
+        400 | 413 if !says(&MISSING) => StoreError::Query(answer.reason()),
+        _ => StoreError::Unavailable(answer.reason()),
+    }
+}
+
 /// Groups, page by page.
 pub(super) struct Buckets<'a> {
     asker: Asker<'a>,
@@ -184,5 +200,39 @@ impl Buckets<'_> {
             self.body = Some(body);
         }
         Ok(Some(buckets))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(status: u16, kind: &str) -> StoreError {
+        let body = json!({ "error": { "type": kind, "reason": "r" }, "status": status }).to_string();
+        refused(&Answer { status: StatusCode::from_u16(status).expect("a status"), body: body.into() })
+    }
+
+    #[test]
+    fn only_the_store_itself_is_away() {
+        for (status, kind) in [
+            (400, "parsing_exception"),
+            (400, "illegal_argument_exception"),
+            (413, "content_too_long"),
+            (500, "too_many_nested_clauses"),
+        ] {
+            assert!(matches!(told(status, kind), StoreError::Query(_)), "{status} {kind}");
+        }
+        for (status, kind) in [(429, "circuit_breaking_exception"), (500, "search_timeout_exception")] {
+            assert!(matches!(told(status, kind), StoreError::TooSlow(_)), "{status} {kind}");
+        }
+        for (status, kind) in [
+            (400, "No mapping found for [x] in order to sort on"),
+            (401, "security_exception"),
+            (403, "cluster_block_exception"),
+            (404, "index_not_found_exception"),
+            (503, "search_phase_execution_exception"),
+        ] {
+            assert!(matches!(told(status, kind), StoreError::Unavailable(_)), "{status} {kind}");
+        }
     }
 }

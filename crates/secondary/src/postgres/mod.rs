@@ -159,10 +159,31 @@ fn own_runtime() -> Result<OwnRuntime, StoreError> {
     OwnRuntime::new().map_err(|error| StoreError::Unavailable(format!("the runtime does not start: {error}")))
 }
 
-/// What an error means to those who ask.
+/// What an error means to those who write.
 fn failed(error: Error) -> StoreError {
     // 57014: cancelled, here by the limit of time.
     if code(&error) == "57014" { StoreError::too_slow() } else { StoreError::Unavailable(error.to_string()) }
+}
+
+/// What an error of a query means to those who ask.
+fn asked(error: Error) -> StoreError {
+    let is_of_query = match &error {
+        Error::Database(_) => is_of_query(&code(&error)),
+        error => matches!(error, Error::Encode(_) | Error::Decode(_) | Error::ColumnDecode { .. }),
+    };
+    if is_of_query { StoreError::Query(error.to_string()) } else { failed(error) }
+}
+
+/// Whether a code of an error is about a query rather than about the database: about a value (22), memory or room that one
+/// query may use (53200, 53400), its complexity (54), what is not supported (0A) or not understood (42, but not rights and
+/// what is missing).
+fn is_of_query(code: &str) -> bool {
+    const MISSING: [&str; 5] = ["42501", "42703", "42704", "42883", "42P01"];
+    match code.get(..2) {
+        Some("0A" | "22" | "54") => true,
+        Some("42") => !MISSING.contains(&code),
+        _ => matches!(code, "53200" | "53400"),
+    }
 }
 
 #[cfg(test)]
@@ -175,6 +196,20 @@ mod tests {
         options.password = "hidden2".to_owned();
         let shown = format!("{options:?}");
         assert!(shown.contains("baton") && !shown.contains("hidden"), "{shown}");
+    }
+
+    #[test]
+    fn only_the_database_itself_is_away() {
+        for code in ["54001", "54000", "22021", "42601", "42P18", "53200", "53400", "0A000"] {
+            assert!(is_of_query(code), "{code}");
+        }
+        for code in
+            ["42P01", "42703", "42501", "3F000", "53100", "53300", "57P01", "08006", "XX001", "25006", ""]
+        {
+            assert!(!is_of_query(code), "{code}");
+        }
+        assert!(matches!(asked(Error::Encode("x".into())), StoreError::Query(_)));
+        assert!(matches!(asked(Error::Protocol("x".into())), StoreError::Unavailable(_)));
     }
 
     #[test]

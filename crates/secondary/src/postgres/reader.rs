@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Error};
 use tokio::sync::Semaphore;
 
 use super::dialect::{self, Postgres};
-use super::{PostgresOptions, failed, is_lost};
+use super::{PostgresOptions, asked, failed, is_lost};
 use crate::query::{Found, Position, Row, Search, Statistics};
 use crate::sql;
 use crate::store::{Reader, StoreError};
@@ -18,6 +18,9 @@ use crate::value::Value;
 
 /// How much later than the database itself a query is given up here.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Values of one query, which the protocol counts with 16 bits.
+const VALUES_MAX: usize = u16::MAX as usize;
 
 /// Answers queries.
 pub struct PostgresReader {
@@ -47,6 +50,12 @@ impl PostgresReader {
 
     /// Asks, on one connection, one after the other. A connection that is not waited for to the end is closed.
     async fn ask(&self, questions: Vec<Question>) -> Result<Vec<Vec<Row>>, StoreError> {
+        // Else the library takes the connection for broken.
+        if let Some(much) =
+            questions.iter().map(|question| question.values.len()).find(|&many| many > VALUES_MAX)
+        {
+            return Err(StoreError::Query(format!("{much} values for one query, more than {VALUES_MAX}")));
+        }
         let timeout = self.options.query_timeout;
         let permit = tokio::time::timeout(timeout, self.permits.acquire()).await;
         let _permit = permit
@@ -73,7 +82,7 @@ impl PostgresReader {
                 }
                 Ok(answer) => {
                     self.idle.lock().push(connection);
-                    answer.map_err(failed)
+                    answer.map_err(asked)
                 }
             };
         }

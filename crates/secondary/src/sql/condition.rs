@@ -7,6 +7,9 @@ use crate::model::{CUT_CHARS, ColumnId, Entity, Kind, ORDER_CHARS};
 use crate::query::{Filter, Latest, Related, Sort};
 use crate::value::Value;
 
+/// Conditions that are joined side by side.
+const JOINED_MAX: usize = 50;
+
 /// Writes what is compared.
 type ColumnText<'f> = &'f dyn for<'q, 'd> Fn(&'q mut Query<'d>) -> &'q mut Query<'d>;
 
@@ -43,11 +46,19 @@ impl Query<'_> {
         }
     }
 
+    /// Filters in groups of groups: databases read each further word as one level more, and have a limit of these.
     fn joined(&mut self, scope: Scope, filters: &[Filter], word: &str, none: &str) -> &mut Self {
         if filters.is_empty() {
             return self.push(none);
         }
         self.push("(");
+        if filters.len() > JOINED_MAX {
+            let size = filters.len().div_ceil(JOINED_MAX).max(JOINED_MAX);
+            for (at, group) in filters.chunks(size).enumerate() {
+                self.push(if at > 0 { word } else { "" }).joined(scope, group, word, none);
+            }
+            return self.push(")");
+        }
         for (at, filter) in filters.iter().enumerate() {
             if at > 0 {
                 self.push(word);

@@ -13,15 +13,32 @@ use crate::value::Value;
 /// What is looked at first must be no more than this.
 const FEW: usize = 1000;
 
-/// The relations of a filter that may be few.
+/// Relations of one filter that are looked at first: each takes a query, and what it finds is bound to the next one. Of
+/// more, the others are asked row by row.
+const LOOKED_MAX: usize = 4;
+
+// Databases bind some 32,000 values, and a filter has thousands of its own.
+const _: () = assert!(LOOKED_MAX * FEW <= 4000);
+
+/// The relations of a filter that may be few, the first ones.
 pub(crate) fn selective(filter: &Filter) -> Vec<&Related> {
+    let mut found = Vec::new();
+    gather(filter, &mut found);
+    found
+}
+
+fn gather<'f>(filter: &'f Filter, found: &mut Vec<&'f Related>) {
     match filter {
-        Filter::All(filters) | Filter::Any(filters) => filters.iter().flat_map(selective).collect(),
-        Filter::Related(related) if related.exists && is_cut(related.entity.0, &related.filter) => {
-            vec![related]
+        Filter::All(filters) | Filter::Any(filters) => {
+            filters.iter().for_each(|filter| gather(filter, found));
         }
-        _ => Vec::new(),
+        Filter::Related(related) if is_selective(related) && found.len() < LOOKED_MAX => found.push(related),
+        _ => {}
     }
+}
+
+fn is_selective(related: &Related) -> bool {
+    related.exists && is_cut(related.entity.0, &related.filter)
 }
 
 /// Whether a long text must be one of some.
@@ -73,7 +90,7 @@ fn replaced(filter: Filter, by: &mut dyn Iterator<Item = Option<Filter>>) -> Fil
     match filter {
         Filter::All(filters) => Filter::All(all(filters)),
         Filter::Any(filters) => Filter::Any(all(filters)),
-        Filter::Related(_) if !selective(&filter).is_empty() => by.next().flatten().unwrap_or(filter),
+        Filter::Related(ref related) if is_selective(related) => by.next().flatten().unwrap_or(filter),
         other => other,
     }
 }

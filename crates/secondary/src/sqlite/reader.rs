@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 use tokio::sync::Semaphore;
 
 use super::dialect::{Sqlite, value};
-use super::{SqliteOptions, failed};
+use super::{SqliteOptions, asked, failed};
 use crate::query::{Found, Position, Row, Search, Statistics};
 use crate::sql::{self, Query};
 use crate::store::{Reader, StoreError};
@@ -105,7 +105,7 @@ impl Reader for SqliteReader {
             let position: Option<i64> = connection
                 .query_row("SELECT position FROM progress WHERE partition=?1", [partition], |row| row.get(0))
                 .optional()
-                .map_err(failed)?;
+                .map_err(asked)?;
             Ok(position.unwrap_or(0).cast_unsigned())
         }))
     }
@@ -113,13 +113,13 @@ impl Reader for SqliteReader {
 
 /// What a query tells.
 pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
-    let mut statement = connection.prepare_cached(&query.text).map_err(failed)?;
+    let mut statement = connection.prepare_cached(&query.text).map_err(asked)?;
     let columns = statement.column_count();
-    let mut rows = statement.query(params_from_iter(&query.values)).map_err(failed)?;
+    let mut rows = statement.query(params_from_iter(&query.values)).map_err(asked)?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(failed)? {
+    while let Some(row) = rows.next().map_err(asked)? {
         found.push(
-            (0..columns).map(|at| row.get_ref(at).map(value).map_err(failed)).collect::<Result<_, _>>()?,
+            (0..columns).map(|at| row.get_ref(at).map(value).map_err(asked)).collect::<Result<_, _>>()?,
         );
     }
     Ok(found)

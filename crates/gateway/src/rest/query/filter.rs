@@ -11,7 +11,7 @@ use super::super::problem::Failure;
 use super::special;
 use super::table::Spec;
 
-/// Conditions of one filter, alternatives included.
+/// Conditions of one filter. An alternative without any is one, and so is a relation to other rows.
 const CONDITIONS_MAX: usize = 1000;
 
 /// Reads the filter of a request; none passes everything.
@@ -23,6 +23,8 @@ pub(super) fn read(call: &Call<'_>, spec: &Spec) -> Result<Filter, Failure> {
 pub(super) struct FilterReader {
     pub(super) entity: &'static Entity,
     count: usize,
+    /// Conditions that say something about a row.
+    tests: usize,
     /// Values in lists.
     values: usize,
 }
@@ -30,12 +32,23 @@ pub(super) struct FilterReader {
 impl FilterReader {
     /// One that has read nothing yet.
     pub(super) const fn new(entity: &'static Entity) -> Self {
-        Self { entity, count: 0, values: 0 }
+        Self { entity, count: 0, tests: 0, values: 0 }
     }
 
-    /// Whether it has read no condition.
+    /// Whether it has read no condition but empty alternatives.
     pub(super) const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.tests == 0
+    }
+
+    /// Counts conditions.
+    pub(super) fn count(&mut self, conditions: usize) -> Result<(), Failure> {
+        self.count += conditions;
+        if self.count <= CONDITIONS_MAX {
+            return Ok(());
+        }
+        Err(Failure::invalid(format!(
+            "filter: it has more than {CONDITIONS_MAX} conditions, empty alternatives of $or included"
+        )))
     }
 
     /// All properties of an object.
@@ -47,7 +60,9 @@ impl FilterReader {
                 let mut any = Vec::new();
                 for (at, alternative) in value.as_array().into_iter().flatten().enumerate() {
                     if let Value::Object(alternative) = alternative {
+                        let before = self.count;
                         any.push(self.object(&format!("{path}[{at}]"), alternative)?);
+                        self.count(usize::from(self.count == before))?;
                     }
                 }
                 // No alternatives are none to choose from, as the official Java client sends them.
@@ -107,10 +122,8 @@ impl FilterReader {
                 "{path}: with it, the filter has more than {VALUES_MAX} values in lists"
             )));
         }
-        self.count += tests.len();
-        if self.count > CONDITIONS_MAX {
-            return Err(Failure::invalid(format!("filter: it has more than {CONDITIONS_MAX} conditions")));
-        }
+        self.tests += tests.len();
+        self.count(tests.len())?;
         Ok(tests)
     }
 }

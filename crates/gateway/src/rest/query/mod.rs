@@ -96,6 +96,11 @@ impl Storage {
                 return Ok(answer);
             }
             Err(StoreError::TooSlow(reason)) => return Err(Failure::too_slow(reason)),
+            Err(StoreError::Query(reason)) => {
+                // The store is well, and what it says is about its tables.
+                tracing::debug!(reason, "secondary storage does not take a query");
+                return Err(Failure::too_complex());
+            }
             Err(error) => error,
         };
         if self.outage.note(true) {

@@ -63,7 +63,7 @@ pub(super) fn read(
                 by: process::VERSION,
                 among: Filter::Column(process::STATE, Test::NotEqual(Operand::Text(Name::from("DELETED")))),
             };
-            is_latest(object, latest, &mut all);
+            is_latest(reader, object, latest, &mut all)?;
         }
         EntityId::DecisionDefinition => {
             let latest = Latest {
@@ -71,7 +71,7 @@ pub(super) fn read(
                 by: decision::VERSION,
                 among: Filter::everything(),
             };
-            is_latest(object, latest, &mut all);
+            is_latest(reader, object, latest, &mut all)?;
         }
         EntityId::BatchOperation => {
             use secondary::model::batch_operation::TYPE;
@@ -82,10 +82,17 @@ pub(super) fn read(
     Ok(all)
 }
 
-fn is_latest(object: &Map<String, Value>, latest: Latest, all: &mut Vec<Filter>) {
+fn is_latest(
+    reader: &mut FilterReader,
+    object: &Map<String, Value>,
+    latest: Latest,
+    all: &mut Vec<Filter>,
+) -> Result<(), Failure> {
     if object.get("isLatestVersion") == Some(&Value::Bool(true)) {
+        reader.count(1)?;
         all.push(Filter::Latest(Box::new(latest)));
     }
+    Ok(())
 }
 
 /// Properties that have another name than their column.
@@ -124,6 +131,7 @@ fn variables(
         let mut filter = vec![Filter::Column(variable::NAME, Test::Equal(Operand::Text(Name::from(name))))];
         let path = format!("{path}.{property}[{at}].value");
         let tests = reader.tests(&path, wanted.get("value").unwrap_or(&Value::Null), Kind::Text)?;
+        reader.count(usize::from(tests.is_empty()))?;
         filter.extend(tests.into_iter().map(|test| Filter::Column(variable::VALUE, test)));
         all.push(related(column, &variable::ENTITY, other, filter));
     }

@@ -8,6 +8,7 @@ mod documents;
 mod errors;
 mod fake;
 mod fake_storage;
+mod hostile_filters;
 mod http;
 mod identity;
 mod migration;

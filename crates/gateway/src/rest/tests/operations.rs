@@ -210,6 +210,7 @@ fn refusals_of_the_broker() {
         (reject(RejectionType::InvalidState), 409, "INVALID_STATE", rejected("INVALID_STATE")),
         (reject(RejectionType::InvalidArgument), 400, "INVALID_ARGUMENT", rejected("INVALID_ARGUMENT")),
         (SubmitError::ResourceExhausted("full".into()), 503, "RESOURCE_EXHAUSTED", "full".into()),
+        (SubmitError::TooLarge("large".into()), 413, "CONTENT_TOO_LARGE", "large".into()),
         (SubmitError::Unavailable("no leader".into()), 503, "UNAVAILABLE", "no leader".into()),
         (SubmitError::Timeout("late".into()), 504, "DEADLINE_EXCEEDED", "late".into()),
         (SubmitError::Internal("bug".into()), 500, "INTERNAL", "bug".into()),
