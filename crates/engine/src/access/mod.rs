@@ -27,19 +27,32 @@ use crate::work::Work;
 pub(crate) struct Need {
     pub resource_type: ResourceType,
     pub permission: PermissionType,
-    /// Without it, only a permission for all resources will do.
+    /// Without it, only a permission for all resources will do, unless [`Self::for_any_one`].
     pub resource_id: Option<Name>,
+    /// Whether a permission for one resource will do, whichever that is.
+    pub for_any_one: bool,
     /// Properties of the user task that name whoever asks.
     pub properties: Vec<UserTaskProperty>,
 }
 
 impl Need {
     pub fn of(resource_type: ResourceType, permission: PermissionType, id: impl Into<Name>) -> Self {
-        Self { resource_type, permission, resource_id: Some(id.into()), properties: Vec::new() }
+        Self {
+            resource_type,
+            permission,
+            resource_id: Some(id.into()),
+            for_any_one: false,
+            properties: Vec::new(),
+        }
     }
 
     pub fn any(resource_type: ResourceType, permission: PermissionType) -> Self {
-        Self { resource_type, permission, resource_id: None, properties: Vec::new() }
+        Self { resource_type, permission, resource_id: None, for_any_one: false, properties: Vec::new() }
+    }
+
+    /// With one resource at least.
+    pub fn any_one(resource_type: ResourceType, permission: PermissionType) -> Self {
+        Self { for_any_one: true, ..Self::any(resource_type, permission) }
     }
 
     /// With something of a process.

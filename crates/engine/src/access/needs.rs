@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use protocol::{
-    BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command, DefinitionRef,
-    DeleteHistory, DeleteResource, EvaluateDecision, GlobalListenerCommand, HistoryKind, IdentityCommand,
-    Key, Name, PermissionType as P, ResourceType as R, UserTaskOperation, UserTaskProperty,
+    BatchAction, BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command,
+    DefinitionRef, DeleteHistory, DeleteResource, EvaluateDecision, GlobalListenerCommand, HistoryKind,
+    IdentityCommand, Key, MigrationPlan, Name, PermissionType as P, ResourceType as R, UserTaskOperation,
+    UserTaskProperty,
 };
 use state::StateError;
 
@@ -75,12 +76,21 @@ impl Work<'_> {
                 Ok(self.of_element(activate.element_instance_key, P::UpdateProcessInstance)?)
             }
             Command::MigrateInstance(migrate) => {
-                Ok(self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?)
+                let of_source = self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?;
+                let Some(mut demands) = of_source else { return Ok(None) };
+                demands.permissions.extend(self.needs_of_target(&migrate.plan, caller)?);
+                Ok(Some(demands))
             }
             Command::ModifyInstance(modify) => {
                 Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
             }
-            Command::CreateBatchOperation(create) => Ok(Some(demands_of_batch(create.action.kind()))),
+            Command::CreateBatchOperation(create) => {
+                let mut demands = demands_of_batch(create.action.kind());
+                if let BatchAction::Migrate(plan) = &create.action {
+                    demands.permissions.extend(self.needs_of_target(plan, caller)?);
+                }
+                Ok(Some(demands))
+            }
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
             Command::ResolveInstanceIncidents { process_instance_key } => {
                 let tenant_id = self
@@ -107,6 +117,18 @@ impl Work<'_> {
             let need = Need::process(permission, &instance.process_id);
             Demands::new(Some(instance.tenant_id.clone()), need)
         }))
+    }
+
+    /// What goes on as an instance of another process takes the permission there, too. Of a definition that is not there for
+    /// whoever asks, the migration tells itself.
+    fn needs_of_target(
+        &mut self,
+        plan: &MigrationPlan,
+        caller: &Caller,
+    ) -> Result<Option<Vec<Need>>, StateError> {
+        let Some(target) = self.tables.definitions.get(&plan.target_definition_key)? else { return Ok(None) };
+        let is_known = self.knows_tenant(caller, &target.tenant_id)?;
+        Ok(is_known.then(|| vec![Need::process(P::UpdateProcessInstance, &target.process_id)]))
     }
 
     fn of_element(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
@@ -208,14 +230,15 @@ impl Work<'_> {
         Ok(None)
     }
 
-    /// A signal starts and goes on with processes; each of them takes a permission.
+    /// A signal starts and goes on with processes; each of them takes a permission. One that reaches none takes either of
+    /// these for one process at least.
     fn demands_of_signal(
         &mut self,
         name: &Name,
         tenant_id: &Name,
         caller: &Caller,
     ) -> Result<Option<Demands>, Failure> {
-        let all = [P::CreateProcessInstance, P::UpdateProcessInstance];
+        let all = [P::UpdateProcessInstance, P::CreateProcessInstance];
         let mut permissions = Vec::new();
         for permission in all {
             let need = Need::any(R::ProcessDefinition, permission);
@@ -229,14 +252,7 @@ impl Work<'_> {
             }
         }
         if permissions.is_empty() {
-            // Nothing but the tenant is checked.
-            let need = Need::any(R::ProcessDefinition, P::UpdateProcessInstance);
-            let demands =
-                Demands { tenant_id: Some(tenant_id.clone()), is_new: true, permissions: vec![vec![need]] };
-            let mut unchecked = caller.clone();
-            unchecked.checks_authorizations = false;
-            self.check_demands(&unchecked, &demands)?;
-            return Ok(None);
+            permissions.push(all.map(|permission| Need::any_one(R::ProcessDefinition, permission)).into());
         }
         Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
     }

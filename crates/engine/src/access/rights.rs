@@ -8,7 +8,7 @@ use protocol::Principal;
 use state::StateError;
 
 use super::Need;
-use crate::identity::{Standing, is_allowed};
+use crate::identity::{Standing, is_allowed, is_allowed_anywhere};
 use crate::work::Work;
 
 /// Principals that are remembered.
@@ -41,7 +41,11 @@ impl Work<'_> {
             return Ok(*answer);
         }
         let standing = Arc::clone(&known.standing);
-        let answer = is_allowed(self.tables, &standing, principal, &need.access())?;
+        let answer = if need.for_any_one {
+            is_allowed_anywhere(self.tables, &standing, principal, need.resource_type, need.permission)?
+        } else {
+            is_allowed(self.tables, &standing, principal, &need.access())?
+        };
         let known = self.known(principal)?;
         if known.answers.len() >= ANSWERS_MAX {
             known.answers.clear();

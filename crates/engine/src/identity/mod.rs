@@ -12,7 +12,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use protocol::{
-    Access, Authorization, AuthorizationScope, CircleKind, EntityType, Key, Name, Principal, ResourceType,
+    Access, Authorization, AuthorizationScope, CircleKind, EntityType, Key, Name, PermissionType, Principal,
+    ResourceType,
 };
 use state::StateError;
 
@@ -179,6 +180,29 @@ pub(crate) fn is_allowed(
         for scope in &scopes {
             let stored = authorizations_for(tables, owner_type, owner_id, access.resource_type, scope)?;
             if stored.iter().any(|stored| stored.authorization.allows(access)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a principal may do something with one resource at least.
+pub(crate) fn is_allowed_anywhere(
+    tables: &Tables,
+    standing: &Standing,
+    principal: &Principal,
+    resource_type: ResourceType,
+    permission: PermissionType,
+) -> Result<bool, StateError> {
+    for (owner_type, owner_id) in standing.owners(principal) {
+        let owned =
+            |resource| (owner_type.number(), Arc::clone(&owner_id.0), resource, (0, Arc::default()), 0);
+        let range = owned(resource_type.number())..owned(resource_type.number() + 1);
+        // The answer is remembered until a grant changes, so that all of them may be looked at.
+        for (.., key) in tables.authorization_by_owner.keys(range, usize::MAX)? {
+            let stored = tables.authorizations.get(&key)?;
+            if stored.is_some_and(|stored| stored.authorization.permissions.contains(&permission)) {
                 return Ok(true);
             }
         }

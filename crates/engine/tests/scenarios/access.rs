@@ -3,11 +3,11 @@
 use protocol::{
     Actor, ActorType, AddBatchItems, Authorization, AuthorizationScope as Scope, BatchAction,
     BatchOperationItem, BroadcastSignal, Caller, Circle, CircleKind, Command, CompleteJob, Condition,
-    CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource, Demand, Document, EntityType as E,
-    HistoryKind, HistoryOwner, IdentityCommand, InstanceField, InstanceFilter, Key, MappingRule, Membership,
-    Name, Operand, PermissionType as P, Principal, PublishMessage, Query, QueryReply, RecordValue,
-    RejectionType, ResourceType as R, Response, SetVariables, Test, UserTaskCommand, UserTaskOperation,
-    UserTaskProperty,
+    CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource, Demand, Document, ElementMapping,
+    EntityType as E, HistoryKind, HistoryOwner, IdentityCommand, InstanceField, InstanceFilter, Key,
+    MappingRule, Membership, MigrateInstance, MigrationPlan, Name, Operand, PermissionType as P, Principal,
+    PublishMessage, Query, QueryReply, RecordValue, RejectionType, ResourceType as R, Response, SetVariables,
+    Test, UserTaskCommand, UserTaskOperation, UserTaskProperty,
 };
 
 use crate::support::{Harness, document};
@@ -258,6 +258,85 @@ fn a_signal_takes_a_permission_for_each_process_that_it_reaches() {
     run(&mut harness, ann(), broadcast()).unwrap();
     assert!(harness.is_empty(), "both have ended");
     harness.verify_replay(5);
+}
+
+#[test]
+fn a_signal_that_reaches_nothing_takes_a_permission_for_some_process() {
+    let mut harness = Harness::new();
+    let broadcast = |tenant: &str| {
+        Command::BroadcastSignal(BroadcastSignal {
+            name: "stop".into(),
+            variables: Document::empty(),
+            tenant_id: tenant.into(),
+        })
+    };
+    let nobody_waits = |harness: &mut Harness, by| run(harness, by, broadcast("<default>"));
+    refused(nobody_waits(&mut harness, ann()), P::UpdateProcessInstance, R::ProcessDefinition, None);
+    // Not this one, and not that of somebody else.
+    let process = |id: &str| Scope::Id(id.into());
+    allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, process("p"), &[P::ReadProcessInstance]);
+    allow(&mut harness, (E::User, "ann"), R::Message, Scope::Any, &[P::Create]);
+    allow(&mut harness, (E::User, "bob"), R::ProcessDefinition, process("p"), &[P::CreateProcessInstance]);
+    refused(nobody_waits(&mut harness, ann()), P::UpdateProcessInstance, R::ProcessDefinition, None);
+    for permission in [P::CreateProcessInstance, P::UpdateProcessInstance] {
+        let name = permission.as_str();
+        allow(&mut harness, (E::User, name), R::ProcessDefinition, process("z"), &[permission]);
+        nobody_waits(&mut harness, caller(Principal::user(name), false)).unwrap();
+    }
+    // A tenant is looked at as before, and nobody in particular may do it.
+    let of_tenants = run(&mut harness, caller(Principal::user("ann"), true), broadcast("north"));
+    assert!(of_tenants.unwrap_err().contains("not assigned to this tenant"));
+    nobody_waits(&mut harness, None).unwrap();
+    harness.verify_replay(6);
+}
+
+#[test]
+fn a_migration_takes_the_permission_for_where_it_goes() {
+    let mut harness = Harness::new();
+    harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
+    let deployed = harness.deploy(&[("q.bpmn", &MODEL.replace("process p", "process q"))]).unwrap();
+    let Response::Deployed(deployed) = deployed else { panic!("{deployed:?}") };
+    let [key, other] = [instance(&mut harness, "p"), instance(&mut harness, "p")];
+    let plan = MigrationPlan {
+        target_definition_key: deployed.processes[0].process_definition_key,
+        mappings: vec![ElementMapping { source_element_id: "a".into(), target_element_id: "a".into() }],
+    };
+    let migrate = |process_instance_key| {
+        let plan = plan.clone();
+        Command::MigrateInstance(MigrateInstance { process_instance_key, plan, operation_reference: None })
+    };
+    let batch = || {
+        let all =
+            Condition { field: InstanceField::ProcessInstanceKey, test: Test::Greater(Operand::Integer(0)) };
+        Command::CreateBatchOperation(CreateBatchOperation {
+            search: None,
+            action: BatchAction::Migrate(plan.clone()),
+            filter: InstanceFilter { all: vec![all], any: vec![] },
+            operation_reference: None,
+        })
+    };
+    let may = |harness: &mut Harness, id: &str, permissions: &[P]| {
+        allow(harness, (E::User, "ann"), R::ProcessDefinition, Scope::Id(id.into()), permissions);
+    };
+    may(&mut harness, "p", &[P::UpdateProcessInstance, P::ReadProcessInstance]);
+    allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[P::Create]);
+    let there = (P::UpdateProcessInstance, R::ProcessDefinition, Some("q"));
+    refused(run(&mut harness, ann(), migrate(key)), there.0, there.1, there.2);
+    refused(run(&mut harness, ann(), batch()), there.0, there.1, there.2);
+    // Of a definition that is not there, the migration tells itself.
+    let mut nowhere = migrate(key);
+    if let Command::MigrateInstance(migrate) = &mut nowhere {
+        migrate.plan.target_definition_key = 9;
+    }
+    let missing = run(&mut harness, ann(), nowhere).unwrap_err();
+    assert!(missing.contains("no process definition found"), "{missing}");
+    may(&mut harness, "q", &[P::UpdateProcessInstance]);
+    run(&mut harness, ann(), migrate(key)).unwrap();
+    run(&mut harness, ann(), batch()).unwrap();
+    let process =
+        |key| harness.engine().tables().instances.get(&key).unwrap().unwrap().process_id.to_string();
+    assert_eq!([process(key), process(other)], ["q", "q"]);
+    harness.verify_replay(8);
 }
 
 #[test]
