@@ -169,6 +169,6 @@ impl Basic {
 }
 
 fn unavailable(error: &Unavailable) -> Reason {
-    tracing::warn!(%error, "a request could not be authenticated");
+    tracing::debug!(%error, "a request could not be authenticated");
     Reason::UsersUnavailable
 }

@@ -113,7 +113,7 @@ impl Hasher {
                 }
                 unreadable => {
                     if unreadable.is_some() {
-                        tracing::warn!(
+                        tracing::debug!(
                             "a stored password hash is no argon2id hash; nobody can sign in with it"
                         );
                     }

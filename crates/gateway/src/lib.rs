@@ -10,5 +10,5 @@ pub mod rest;
 mod tenancy;
 
 pub use access::{Access, AccessOptions, EngineUsers};
-pub use connection::Connections;
+pub use connection::{ConnectionSettings, Connections};
 pub use tenancy::Tenancy;

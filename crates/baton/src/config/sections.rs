@@ -42,6 +42,18 @@ sections! {
         disk_check_interval: Duration = s(1), [ms(100), s(60)];
     }
 
+    /// Connections of all ports.
+    "connections" connections: ConnectionsSection {
+        /// Connections from one address (of IPv6: one network) to one port. Behind a proxy all clients have its address.
+        max_per_address: usize = 2048, [1, 1_000_000];
+        /// How long a client may take for TLS and the preface of HTTP/2, or for the head of a request of HTTP/1.1.
+        head_timeout: Duration = s(10), [ms(100), s(3600)];
+        /// How long a client may take nothing of what waits for it; a sixth of it when transfer_bytes are nearly used up.
+        slow_timeout: Duration = s(30), [s(1), DAY];
+        /// What is being received and sent at the most; requests beyond it are refused.
+        transfer_bytes: Size = Size::mib(256), [Size::mib(16), Size(1 << 40)];
+    }
+
     /// The REST API.
     "rest" rest: Rest {
         /// Where it listens.
@@ -86,6 +98,10 @@ sections! {
         listener_timeout: Duration = s(10), [ms(1), DAY];
         /// How long a call for jobs is held when it does not say.
         long_poll_timeout: Duration = s(10), [ms(1), DAY];
+        /// How long a client may take to send the message of a call.
+        message_timeout: Duration = s(30), [ms(100), DAY];
+        /// How long a connection may stay without a call. Clients connect again when they need to.
+        idle_timeout: Duration = s(600), [s(1), DAY];
         /// After how much silence the server asks whether a client is still there.
         keep_alive_interval: Duration = s(30), [s(1), DAY];
         /// How long the client may take to answer that.

@@ -5,6 +5,7 @@
 //! which broker it is.
 
 mod access;
+mod descriptors;
 mod exporters;
 mod flow_control;
 mod history;
@@ -32,6 +33,7 @@ use crate::cli::Start;
 use crate::config::{self, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
+use descriptors::ConnectionLimits;
 use ports::Ports;
 pub(crate) use ready::ReadyLine;
 
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         loggers,
         version: env!("CARGO_PKG_VERSION"),
         gate: if config.management.authentication { Gate::closed() } else { Gate::default() },
-        connections: gateway::Connections::default(),
+        connections: gateway::Connections::new(options::connections(&config)),
         tls: None,
     };
     let ended = runtime.block_on(serve(&config, management, slot, began));
@@ -106,6 +108,8 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
     let gate = management.gate.clone();
     let connections = management.connections.clone();
+    let wanted = ConnectionLimits { rest: config.rest.max_connections, grpc: config.grpc.max_connections };
+    let limits = descriptors::fit(wanted);
     let management = Management { tls, ..management };
     let grpc_port = ports.grpc.local_addr().map_err(Failure::new)?.port();
     let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
@@ -135,7 +139,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let set_up = access::set_up(config, &identities);
     access::warn_of_set_up(set_up, &broker).await;
     let entrance = access::Entrance { access: access.clone(), set_up, hasher };
-    let shared = options::Shared { access, connections, traces: traces.clone() };
+    let shared = options::Shared { access, connections, limits, traces: traces.clone() };
     let gateways = start_gateways(
         ports.rest,
         ports.grpc,

@@ -11,6 +11,7 @@ use export::{NdjsonOptions, StreamOptions};
 use traces::Traces;
 
 use super::access::Entrance;
+use super::descriptors::ConnectionLimits;
 use crate::config::{self, Config};
 
 /// How long requests under way may take once the gateways stop. Shorter than orchestrators wait before they kill.
@@ -21,13 +22,25 @@ const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 pub(super) struct Shared {
     pub(super) access: gateway::Access,
     pub(super) connections: gateway::Connections,
+    pub(super) limits: ConnectionLimits,
     pub(super) traces: Option<Traces>,
+}
+
+/// Of the connections of all ports.
+pub(super) fn connections(config: &Config) -> gateway::ConnectionSettings {
+    let section = &config.connections;
+    gateway::ConnectionSettings {
+        head_timeout: section.head_timeout,
+        slow_timeout: section.slow_timeout,
+        per_address: section.max_per_address,
+        transfer_bytes: section.transfer_bytes.0 as usize,
+    }
 }
 
 /// Of the REST gateway.
 pub(super) fn rest(
     config: &Config,
-    Shared { connections, traces, .. }: Shared,
+    Shared { connections, limits, traces, .. }: Shared,
     documents: Stores,
     storage: Option<gateway::rest::Storage>,
     entrance: Entrance,
@@ -36,7 +49,7 @@ pub(super) fn rest(
     let rest = &config.rest;
     let Entrance { access, set_up, hasher } = entrance;
     gateway::rest::Options {
-        max_connections: rest.max_connections,
+        max_connections: limits.rest,
         idle_timeout: rest.idle_timeout,
         body_timeout: rest.body_timeout,
         await_timeout: rest.await_timeout,
@@ -71,7 +84,7 @@ fn tenancy(config: &Config) -> gateway::Tenancy {
 /// Of the gRPC gateway.
 pub(super) fn grpc(
     config: &Config,
-    Shared { access, connections, traces }: Shared,
+    Shared { access, connections, limits, traces }: Shared,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
     tells_positions: bool,
 ) -> gateway::grpc::Options {
@@ -80,8 +93,10 @@ pub(super) fn grpc(
         poll_timeout: grpc.long_poll_timeout,
         result_timeout: grpc.await_timeout,
         listener_timeout: grpc.listener_timeout,
-        connections_max: grpc.max_connections,
+        connections_max: limits.grpc,
         calls_per_connection_max: grpc.max_calls_per_connection,
+        message_timeout: grpc.message_timeout,
+        idle_timeout: grpc.idle_timeout,
         keep_alive_interval: grpc.keep_alive_interval,
         keep_alive_timeout: grpc.keep_alive_timeout,
         shutdown_grace: STOP_GRACE,

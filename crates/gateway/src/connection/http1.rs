@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
@@ -14,10 +15,12 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use super::answer::Answer;
+use super::peer::Peer;
 use super::refusals::Reason;
+use super::socket::Socket;
 use super::unread::{Lent, lend};
 use super::{Connections, linger};
 
@@ -44,30 +47,46 @@ impl Stop {
     }
 }
 
-/// Serves the requests of one connection. `head_timeout` is the longest time without a whole head of a request.
+/// How HTTP/1.1 is spoken on a port.
+pub(crate) struct Http1<'a, R> {
+    /// The longest time without a request.
+    pub(crate) idle_timeout: Duration,
+    pub(crate) connections: &'a Connections,
+    pub(crate) stop: &'a Stop,
+    /// The answer when there is no room for the body of a request to this path.
+    pub(crate) no_room: fn(&str) -> R,
+}
+
+/// Serves the requests of one connection.
 pub(crate) async fn converse<S, B>(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    head_timeout: Duration,
+    mut socket: Socket,
+    peer: &Arc<Peer>,
+    Http1 { idle_timeout, connections, stop, no_room }: Http1<'_, Response<B>>,
     service: S,
-    connections: &Connections,
-    stop: &Stop,
 ) where
     S: Service<Request<Lent>, Response = Response<B>, Error = Infallible>,
-    B: Body<Data = Bytes> + 'static,
+    B: Body<Data = Bytes> + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let service = service_fn(|request: Request<Incoming>| {
-        let (request, rest) = lend(request);
+        let call = peer.call();
+        let (request, rest) = lend(request, &connections.budget);
+        let path = rest.is_some().then(|| request.uri().path().to_owned());
         let answer = service.call(request);
         async move {
             let mut response = answer.await?;
-            if let Some(rest) = rest {
+            if let (Some(rest), Some(path)) = (rest, path) {
+                if rest.is_over_budget() {
+                    response = no_room(&path);
+                    connections.refusals.note(Reason::Budget);
+                }
                 rest.settle(&mut response).await;
             }
             if let Some(reason) = Reason::of_status(response.status()) {
                 connections.refusals.note(reason);
             }
-            Ok::<_, Infallible>(response)
+            let budget = Arc::clone(&connections.budget);
+            Ok::<_, Infallible>(response.map(|body| Answer::new(body, call, budget)))
         }
     });
     // No `pipeline_flush`: with it, hyper keeps its answer to a malformed head to itself, and few clients pipeline.
@@ -75,9 +94,9 @@ pub(crate) async fn converse<S, B>(
         let mut connection = pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(head_timeout)
+                .header_read_timeout(idle_timeout)
                 .max_buf_size(MAX_READ_BUFFER)
-                .serve_connection(TokioIo::new(&mut stream), service)
+                .serve_connection(TokioIo::new(&mut socket), service)
         );
         let mut stopping = pin!(stop.token.cancelled());
         let mut watched = false;
@@ -90,12 +109,11 @@ pub(crate) async fn converse<S, B>(
             connection.as_mut().poll(context).map(Some)
         })
         .await;
-        match ended {
-            Some(ended) => ended,
-            None => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
+        if let Some(ended) = ended {
+            ended
+        } else {
+            connection.as_mut().graceful_shutdown();
+            connection.await
         }
     };
     match ended {
@@ -105,5 +123,5 @@ pub(crate) async fn converse<S, B>(
         // What else goes wrong with the peer is the peer's affair.
         Ok(()) | Err(_) => {}
     }
-    linger::close(&mut stream, stop.is_stopped()).await;
+    linger::close(&mut socket, stop.is_stopped()).await;
 }

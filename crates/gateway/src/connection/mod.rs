@@ -1,22 +1,78 @@
 //! Connections of all ports: accepting them, driving HTTP/1.1 on them, ending them so that clients see the last answer.
 //!
-//! [`accept`] has the loop; [`http1`] serves the REST port and the management port, and with [`unread`] and [`linger`] keeps the bytes
-//! of a refused request from breaking the next one. [`refusals`] counts what was refused, for one line of the log now and then.
+//! [`accept`] has the loop, and [`places`] decides who may come in and who goes for it; [`peer`] is one connection as they see it, told by
+//! [`socket`]. [`http1`] serves the REST port and the management port, and with [`unread`] and [`linger`] keeps the bytes of a refused
+//! request from breaking the next one. [`budget`] bounds what is on its way, [`answer`] counts what is sent. [`refusals`] counts what
+//! was refused, for one line of the log now and then.
 //!
 //! Nothing here knows what a request means.
 
 pub(crate) mod accept;
+pub(crate) mod answer;
+pub(crate) mod budget;
 pub(crate) mod http1;
 pub(crate) mod linger;
+pub(crate) mod metric_definitions;
+pub(crate) mod peer;
+pub(crate) mod places;
 pub(crate) mod refusals;
+pub(crate) mod socket;
 pub(crate) mod unread;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use budget::Budget;
 use refusals::Refusals;
 
+/// How long TLS, the preface of HTTP/2 or the head of a request may take, if nothing is set.
+pub const DEFAULT_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of what waits for it, if nothing is set.
+pub const DEFAULT_SLOW_TIMEOUT: Duration = Duration::from_secs(30);
+/// Connections of one address to one port, if nothing is set.
+pub const DEFAULT_PER_ADDRESS: usize = 2048;
+
 /// What the connections of all ports share. Clones are the same.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Connections {
     pub(crate) refusals: Arc<Refusals>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) settings: ConnectionSettings,
+}
+
+/// What can be set about the connections of all ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionSettings {
+    /// See [`DEFAULT_HEAD_TIMEOUT`].
+    pub head_timeout: Duration,
+    /// See [`DEFAULT_SLOW_TIMEOUT`].
+    pub slow_timeout: Duration,
+    /// See [`DEFAULT_PER_ADDRESS`].
+    pub per_address: usize,
+    /// Bytes that are being received and sent over all connections.
+    pub transfer_bytes: usize,
+}
+
+impl Default for ConnectionSettings {
+    fn default() -> Self {
+        Self {
+            head_timeout: DEFAULT_HEAD_TIMEOUT,
+            slow_timeout: DEFAULT_SLOW_TIMEOUT,
+            per_address: DEFAULT_PER_ADDRESS,
+            transfer_bytes: budget::DEFAULT_BYTES,
+        }
+    }
+}
+
+impl Connections {
+    /// New ones.
+    pub fn new(settings: ConnectionSettings) -> Self {
+        Self { refusals: Arc::default(), budget: Budget::new(settings.transfer_bytes), settings }
+    }
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self::new(ConnectionSettings::default())
+    }
 }

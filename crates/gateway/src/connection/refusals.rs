@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use super::metric_definitions::refused;
+
 /// At most one line is written in this time.
 const SUMMARY_INTERVAL: Duration = Duration::from_mins(1);
 
@@ -36,6 +38,12 @@ reasons! {
     Unavailable: "unavailable";
     Unimplemented: "unimplemented";
     Handshake: "no TLS";
+    Silent: "silent connection";
+    SlowReader: "slow reader";
+    Address: "connections of one address";
+    Places: "no free place";
+    Descriptors: "no file descriptor";
+    Budget: "bytes on their way";
     Malformed: "malformed";
 }
 
@@ -97,6 +105,7 @@ impl Refusals {
     /// Counts one.
     pub(crate) fn note(self: &Arc<Self>, reason: Reason) {
         self.counts[reason as usize].fetch_add(1, Ordering::Relaxed);
+        refused(TEXTS[reason as usize]);
         if self.is_due.load(Ordering::Relaxed) || self.is_due.swap(true, Ordering::AcqRel) {
             return;
         }

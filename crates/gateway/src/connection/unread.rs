@@ -4,6 +4,7 @@
 //! body is read and thrown away before the answer leaves; for all others the answer says `Connection: close` (RFC 9112 §9.6).
 
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -15,6 +16,8 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tokio::time::timeout;
+
+use super::budget::{Budget, Held};
 
 /// The rest of a body is thrown away up to this size; with more, the connection ends.
 pub(crate) const DRAIN_BYTES_MAX: u64 = 64 * 1024;
@@ -30,7 +33,23 @@ pub(crate) struct Lent {
     owner: Option<Arc<Owner>>,
 }
 
-type Owner = Mutex<Option<Left>>;
+/// Lives as long as the request.
+struct Owner {
+    left: Mutex<Option<Left>>,
+    held: Held,
+    is_over_budget: AtomicBool,
+}
+
+/// Why a body did not arrive.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BodyError {
+    #[error(transparent)]
+    Connection(#[from] hyper::Error),
+    #[error("too much is being received")]
+    NoRoom,
+    #[error("it did not arrive in time")]
+    Late,
+}
 
 struct Left {
     body: Incoming,
@@ -45,11 +64,12 @@ pub(crate) struct Rest {
 }
 
 /// Lends the body of a request. There is no rest of a body that is empty.
-pub(crate) fn lend(request: Request<Incoming>) -> (Request<Lent>, Option<Rest>) {
+pub(crate) fn lend(request: Request<Incoming>, budget: &Arc<Budget>) -> (Request<Lent>, Option<Rest>) {
     let (head, body) = request.into_parts();
     let rest = (!body.is_end_stream()).then(|| {
         let expects = head.version >= Version::HTTP_11 && expects_continue(&head.headers);
-        Rest { owner: Arc::default(), expects }
+        let (left, held) = (Mutex::default(), budget.receive());
+        Rest { owner: Arc::new(Owner { left, held, is_over_budget: AtomicBool::new(false) }), expects }
     });
     let owner = rest.as_ref().map(|rest| Arc::clone(&rest.owner));
     let lent = Lent { body: Some(body), touched: false, owner };
@@ -62,17 +82,28 @@ fn expects_continue(headers: &HeaderMap) -> bool {
 
 impl Body for Lent {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = BodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        self.touched = true;
-        match &mut self.body {
-            Some(body) => Pin::new(body).poll_frame(context),
-            None => Poll::Ready(None),
-        }
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let this = &mut *self;
+        this.touched = true;
+        let Some(body) = &mut this.body else { return Poll::Ready(None) };
+        Pin::new(body).poll_frame(context).map(|frame| {
+            frame.map(|frame| {
+                let frame = frame?;
+                let bytes = frame.data_ref().map_or(0, Bytes::len);
+                if let Some(owner) = &this.owner
+                    && !owner.held.add(bytes)
+                {
+                    owner.is_over_budget.store(true, Ordering::Release);
+                    return Err(BodyError::NoRoom);
+                }
+                Ok(frame)
+            })
+        })
     }
 
     fn is_end_stream(&self) -> bool {
@@ -88,15 +119,20 @@ impl Drop for Lent {
     fn drop(&mut self) {
         if let (Some(owner), Some(body)) = (self.owner.take(), self.body.take()) {
             let left = Left { body, touched: self.touched };
-            *owner.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+            *owner.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
         }
     }
 }
 
 impl Rest {
+    /// Whether the body found no room, whatever the service made of that.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.owner.is_over_budget.load(Ordering::Acquire)
+    }
+
     /// Throws away what was not read, or has the answer say that the connection ends.
     pub(crate) async fn settle<B>(self, response: &mut Response<B>) {
-        let left = self.owner.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let left = self.owner.left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Left { mut body, touched }) = left else { return };
         if body.is_end_stream() || ends_connection(response.headers()) {
             return;

@@ -6,15 +6,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::ServerTls;
 use futures::future::{BoxFuture, FutureExt};
 use grpc::gateway_server::GatewayServer;
 use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::codegen::Service as _;
@@ -22,11 +21,16 @@ use tonic::{Code, Status};
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::HealthService;
 
+use super::request_body::RequestBody;
 use super::service::Service;
 use super::{Options, status};
-use crate::Access;
-use crate::connection::accept;
+use crate::connection::accept::Port;
+use crate::connection::answer::Answer;
+use crate::connection::peer::{Deadlines, Peer};
+use crate::connection::places::Limits;
 use crate::connection::refusals::{Reason, Refusals};
+use crate::connection::socket::Socket;
+use crate::{Access, Connections};
 
 /// What one call may send before the server reads it: a typical request, so that it takes no round trip.
 const CALL_WINDOW_BYTES: u32 = 256 * 1024;
@@ -38,6 +42,8 @@ const SEND_BUFFER_BYTES: usize = 64 * 1024;
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
 /// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
 const PENDING_RESETS_MAX: usize = 1024;
+/// How long the last words with the client of an idle connection may take.
+const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How messages of tonic begin, as they are sent, about requests that it cannot read.
 const UNREAD: [(Code, &str); 2] = [
@@ -48,22 +54,44 @@ const UNREAD: [(Code, &str); 2] = [
 /// What is served on the port.
 #[derive(Clone)]
 pub(super) struct Services {
-    pub(super) refusals: Arc<Refusals>,
+    pub(super) connections: Connections,
+    /// How long the message of a call may take to arrive.
+    pub(super) message_timeout: Duration,
     pub(super) access: Access,
     pub(super) gateway: GatewayServer<Service>,
     pub(super) health: HealthServer<HealthService>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Services {
-    type Response = Response<Body>;
+/// The same, for one connection.
+struct OfConnection {
+    services: Services,
+    peer: Arc<Peer>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for OfConnection {
+    type Response = Response<Answer<Body>>;
     type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+    type Future = BoxFuture<'static, Result<Response<Answer<Body>>, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let call = self.peer.call();
+        let (timeout, budget) =
+            (self.services.message_timeout, Arc::clone(&self.services.connections.budget));
+        let request = request.map(|body| RequestBody::new(body, budget.receive(), timeout));
+        let answer = self.services.answer(request);
+        async move { Ok(answer.await?.map(|body| Answer::new(body, call, budget))) }.boxed()
+    }
+}
+
+impl Services {
+    fn answer(
+        &self,
+        request: Request<RequestBody>,
+    ) -> BoxFuture<'static, Result<Response<Body>, Infallible>> {
         let path = request.uri().path();
         if path.starts_with("/gateway_protocol.Gateway/") {
             let (access, mut gateway) = (self.access.clone(), self.gateway.clone());
-            let refusals = Arc::clone(&self.refusals);
+            let refusals = Arc::clone(&self.connections.refusals);
             async move {
                 let (mut head, body) = request.into_parts();
                 let response = match access.authenticate(&head.method, &head.headers).await {
@@ -78,11 +106,11 @@ impl hyper::service::Service<Request<Incoming>> for Services {
             }
             .boxed()
         } else if path.starts_with("/grpc.health.v1.Health/") {
-            self.health.clone().call(request)
+            self.health.clone().call(request).boxed()
         } else {
             let status = Status::unimplemented(format!("There is no method '{path}' here"));
             let response = status.into_http();
-            note(&self.refusals, &response);
+            note(&self.connections.refusals, &response);
             ready(Ok(response)).boxed()
         }
     }
@@ -122,17 +150,30 @@ pub(super) async fn serve(
     options: &Options,
     shutdown: CancellationToken,
 ) {
-    let builder = builder(options);
-    let drive = |stream| {
-        let connection = Connection {
-            builder: builder.clone(),
-            services: services.clone(),
-            shutdown: shutdown.clone(),
-            grace: options.shutdown_grace,
-        };
-        drive(stream, options.tls.clone(), connection)
+    let settings = options.connections.settings;
+    let port = Port {
+        name: "gRPC",
+        listener,
+        tls: options.tls.clone(),
+        limits: Limits {
+            places: options.connections_max,
+            per_address: settings.per_address.min(options.connections_max),
+            for_probes: 0,
+        },
+        deadlines: Deadlines {
+            head: settings.head_timeout,
+            idle: Some(options.idle_timeout),
+            slow: settings.slow_timeout,
+        },
+        connections: options.connections.clone(),
+        grace: options.shutdown_grace,
     };
-    accept::accept("gRPC", listener, options.connections_max, &shutdown, drive).await;
+    let (builder, stop) = (builder(options), shutdown.clone());
+    let drive = move |socket, peer: Arc<Peer>| {
+        let services = OfConnection { services: services.clone(), peer: Arc::clone(&peer) };
+        converse(socket, peer, builder.clone(), services, stop.clone())
+    };
+    port.serve(&shutdown, || (), drive).await;
 }
 
 fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
@@ -150,40 +191,23 @@ fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
     builder
 }
 
-/// What a connection is served with.
-struct Connection {
-    builder: http2::Builder<TokioExecutor>,
-    services: Services,
-    shutdown: CancellationToken,
-    grace: Duration,
-}
-
-async fn drive(stream: TcpStream, tls: Option<Arc<ServerTls>>, connection: Connection) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a gRPC connection was gone before it was served");
-        return;
-    }
-    match tls {
-        None => converse(stream, connection).await,
-        Some(tls) => {
-            if let Some(stream) = accept::encrypted("gRPC", &tls, stream, &connection.services.refusals).await
-            {
-                converse(stream, connection).await;
-            }
-        }
-    }
-}
-
 async fn converse(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    Connection { builder, services, shutdown, grace }: Connection,
+    socket: Socket,
+    peer: Arc<Peer>,
+    builder: http2::Builder<TokioExecutor>,
+    services: OfConnection,
+    shutdown: CancellationToken,
 ) {
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), services));
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), services));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
-            match tokio::time::timeout(grace, connection).await {
+            connection.await
+        }
+        () = peer.retire.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            match timeout(RETIRE_TIMEOUT, connection).await {
                 Ok(ended) => ended,
                 Err(_) => return,
             }

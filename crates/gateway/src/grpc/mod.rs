@@ -19,6 +19,7 @@ mod job;
 mod message;
 mod metrics;
 mod process_instance;
+mod request_body;
 mod service;
 mod status;
 mod topology;
@@ -53,6 +54,10 @@ pub struct Options {
     pub connections_max: usize,
     /// How many calls one connection may have open.
     pub calls_per_connection_max: u32,
+    /// How long the message of a call may take to arrive.
+    pub message_timeout: Duration,
+    /// How long a connection may stay without a call.
+    pub idle_timeout: Duration,
     /// After how much silence the server asks whether the client is still there. Clients that are gone give up their jobs.
     pub keep_alive_interval: Duration,
     /// How long the answer to that may take.
@@ -81,6 +86,8 @@ impl Default for Options {
             listener_timeout: Duration::from_secs(10),
             connections_max: 4096,
             calls_per_connection_max: 4096,
+            message_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_mins(10),
             keep_alive_interval: Duration::from_secs(30),
             keep_alive_timeout: Duration::from_secs(20),
             shutdown_grace: Duration::from_secs(5),
@@ -108,7 +115,8 @@ pub async fn serve(
     }
     let message_bytes_max = broker.max_message_bytes();
     let services = connection::Services {
-        refusals: Arc::clone(&options.connections.refusals),
+        connections: options.connections.clone(),
+        message_timeout: options.message_timeout,
         access: options.access.clone(),
         gateway: GatewayServer::new(service::Service::new(broker, &options, shutdown.clone()))
             .accept_compressed(CompressionEncoding::Gzip)

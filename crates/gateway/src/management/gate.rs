@@ -18,6 +18,11 @@ use crate::Access;
 const OPEN: &[&str] = &["/health", "/ready", "/startup", "/metrics", "/actuator/prometheus"];
 const PROBES: &str = "/actuator/health";
 
+/// Whether a path is that of a probe, or of metrics.
+pub(super) fn is_probe(path: &str) -> bool {
+    OPEN.contains(&path) || path.starts_with(PROBES)
+}
+
 /// Whether requests need credentials, and who knows them once the broker runs.
 #[derive(Clone, Default)]
 pub struct Gate {
@@ -38,7 +43,7 @@ impl Gate {
 
     async fn check(&self, head: &Parts) -> Result<(), Response> {
         let path = head.uri.path();
-        if !self.is_closed || OPEN.contains(&path) || path.starts_with(PROBES) {
+        if !self.is_closed || is_probe(path) {
             return Ok(());
         }
         let Some((access, broker)) = self.keeper.get() else {

@@ -17,6 +17,9 @@ const HELP: &[(&str, &str)] = &[
     ("baton_auth_refused_total", "Requests whose credentials were refused."),
     ("baton_auth_password_hashes_total", "Hashes of passwords that were computed."),
     ("baton_auth_key_fetches_total", "How often the keys of the issuer of tokens were asked for."),
+    ("baton_connections_open", "Open connections, by port."),
+    ("baton_transfer_bytes", "Bytes that are being received or sent over all connections."),
+    ("baton_refused_total", "Requests and connections that were refused or cut off, by reason."),
     // Flow control.
     ("zeebe_backpressure_requests_limit", "Commands that may be under way."),
     ("zeebe_backpressure_inflight_requests_count", "Commands that are under way."),

@@ -21,24 +21,35 @@ mod problem;
 mod process;
 mod profile;
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use auth::ServerTls;
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
 use broker::api::API_VERSION;
-use http::{Method, StatusCode, Uri};
-use hyper_util::service::TowerToHyperService;
+use bytes::Bytes;
+use http::header::CONNECTION;
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use http_body::{Body, Frame, SizeHint};
+use hyper::service::service_fn;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
+use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
+use tonic::codegen::Service as _;
 
 use crate::Connections;
-use crate::connection::accept;
-use crate::connection::http1::{self, Stop};
+use crate::connection::accept::Port;
+use crate::connection::http1::{self, Http1, Stop};
+use crate::connection::peer::{Deadlines, Peer};
+use crate::connection::places::Limits;
+use crate::connection::unread::{BodyError, Lent};
 pub use gate::Gate;
 pub use loggers::{Filter, LevelError, Loggers};
 pub use metrics::{InstallError, Metrics};
@@ -49,7 +60,13 @@ pub use operations::{
 use problem::{Problem, json_answer};
 
 /// How many connections are open at the most; more wait.
-const CONNECTIONS_MAX: usize = 128;
+pub const CONNECTIONS_MAX: usize = 128;
+/// How many more there may be for probes, when all others are busy.
+pub const PROBES_MAX: usize = 32;
+/// How long a client may take for the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may take nothing of its answer.
+const SLOW_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may take for the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long open requests may go on once the server stops.
@@ -151,53 +168,88 @@ async fn wrong_method(method: Method, uri: Uri) -> Problem {
 
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, management: Management, shutdown: CancellationToken) {
-    let tls = management.tls.clone();
     let connections = management.connections.clone();
+    let settings = connections.settings;
+    let port = Port {
+        name: "management",
+        listener,
+        tls: management.tls.clone(),
+        limits: Limits { places: CONNECTIONS_MAX, per_address: CONNECTIONS_MAX, for_probes: PROBES_MAX },
+        deadlines: Deadlines {
+            head: settings.head_timeout.min(HEADER_TIMEOUT),
+            idle: None,
+            slow: settings.slow_timeout.min(SLOW_TIMEOUT),
+        },
+        connections: connections.clone(),
+        grace: SHUTDOWN_GRACE,
+    };
     let router = router(management);
     let stop = Arc::new(Stop::default());
-    let drive = |stream| {
-        let serving = drive(stream, tls.clone(), router.clone(), connections.clone(), Arc::clone(&stop));
-        let shutdown = shutdown.clone();
-        async move {
-            let cut = async {
-                shutdown.cancelled().await;
-                tokio::time::sleep(SHUTDOWN_GRACE).await;
-            };
-            tokio::select! { () = serving => {}, () = cut => {} }
-        }
-    };
-    let stopping = async {
-        shutdown.cancelled().await;
-        stop.stop();
-    };
-    let accepting = accept::accept("management", listener, CONNECTIONS_MAX, &shutdown, drive);
-    tokio::join!(accepting, stopping);
-}
-
-async fn drive(
-    stream: TcpStream,
-    tls: Option<Arc<ServerTls>>,
-    router: Router,
-    connections: Connections,
-    stop: Arc<Stop>,
-) {
-    match tls {
-        None => converse(stream, router, &connections, &stop).await,
-        Some(tls) => {
-            let encrypted = accept::encrypted("management", &tls, stream, &connections.refusals);
-            if let Some(stream) = encrypted.await {
-                converse(stream, router, &connections, &stop).await;
+    let drive = {
+        let stop = Arc::clone(&stop);
+        move |socket, peer: Arc<Peer>| {
+            let (router, connections, stop) = (router.clone(), connections.clone(), Arc::clone(&stop));
+            async move {
+                let service = service_fn(|request| answer(request, router.clone(), peer.is_for_probes));
+                let http1 = Http1 {
+                    idle_timeout: HEADER_TIMEOUT,
+                    connections: &connections,
+                    stop: &stop,
+                    no_room: |_| Problem::busy().into_response(),
+                };
+                http1::converse(socket, &peer, http1, service).await;
             }
         }
-    }
+    };
+    port.serve(&shutdown, || stop.stop(), drive).await;
 }
 
-async fn converse(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    router: Router,
-    connections: &Connections,
-    stop: &Stop,
-) {
-    let service = TowerToHyperService::new(router);
-    http1::converse(stream, HEADER_TIMEOUT, service, connections, stop).await;
+/// Answers one request. Bodies are small and must come soon; only probes are answered where only probes have places.
+async fn answer(
+    request: Request<Lent>,
+    mut router: Router,
+    is_for_probes: bool,
+) -> Result<Response, Infallible> {
+    if is_for_probes && !gate::is_probe(request.uri().path()) {
+        let mut response = Problem::busy().into_response();
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        return Ok(response);
+    }
+    let deadline = Instant::now() + BODY_TIMEOUT;
+    let request = request.map(|body| InTime { body, deadline, overdue: None });
+    router.call(request).await
+}
+
+/// A body with a deadline.
+struct InTime {
+    body: Lent,
+    deadline: Instant,
+    /// Made once there is something to wait for.
+    overdue: Option<Pin<Box<Sleep>>>,
+}
+
+impl Body for InTime {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if frame.is_ready() {
+            return frame;
+        }
+        let deadline = self.deadline;
+        let overdue = self.overdue.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        overdue.as_mut().poll(context).map(|()| Some(Err(BodyError::Late)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

@@ -21,6 +21,11 @@ impl Problem {
     pub(super) fn starting() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "The broker is starting")
     }
+
+    /// There is no room for anything but probes.
+    pub(super) fn busy() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "The management port is busy")
+    }
 }
 
 impl IntoResponse for Problem {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod attacks;
 mod calls;
 mod fake;
 mod jobs;

@@ -113,6 +113,30 @@ async fn every_port_speaks_tls() {
 }
 
 #[tokio::test]
+async fn handshakes_that_do_not_end_keep_nobody_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let (server, client) = tls(directory.path());
+    let stop = CancellationToken::new();
+    let (listener, address) = listen().await;
+    let options = rest::Options { tls: server(b"http/1.1"), max_connections: 4, ..rest::Options::default() };
+    let broker: Arc<dyn Broker> = Arc::new(FakeBroker::default());
+    let rest = tokio::spawn(rest::serve(listener, broker, options, stop.clone()));
+    let mut held = vec![];
+    for _ in 0..20 {
+        let mut half = TcpStream::connect(address).await.unwrap();
+        // The head of a ClientHello.
+        half.write_all(b"\x16\x03\x01").await.unwrap();
+        held.push(half);
+    }
+    let request = b"GET /v2/license HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let answer = ask(&client, b"http/1.1", address, request, 15);
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(10), answer).await.expect("a place");
+    assert_eq!(answer, b"HTTP/1.1 200 OK");
+    stop.cancel();
+    rest.await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_closed_management_port_is_open_for_probes() {
     let (gate, stop) = (Gate::closed(), CancellationToken::new());
     let (listener, address) = listen().await;

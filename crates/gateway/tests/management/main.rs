@@ -535,3 +535,28 @@ async fn a_refusal_does_not_break_the_next_request() {
     }
     server.stop().await;
 }
+
+#[tokio::test]
+async fn probes_are_answered_while_all_other_places_are_held() {
+    let (server, _) = Server::running().await;
+    let mut held = vec![];
+    for _ in 0..200 {
+        held.push(TcpStream::connect(server.address).await.unwrap());
+    }
+    // Silent ones give way; those with half a request do not.
+    assert_eq!(server.get("/ready").await.0, 204);
+    for _ in 0..gateway::management::CONNECTIONS_MAX {
+        let mut half = TcpStream::connect(server.address).await.unwrap();
+        let head = "POST /actuator/flowControl HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{";
+        half.write_all(head.as_bytes()).await.unwrap();
+        // Answered last: the one before has been read.
+        held.push(half);
+    }
+    for _ in 0..2 * gateway::management::PROBES_MAX {
+        let began = std::time::Instant::now();
+        assert_eq!(server.get("/ready").await.0, 204);
+        assert_eq!(server.get("/actuator/health/liveness").await.0, 200);
+        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+    }
+    server.stop().await;
+}

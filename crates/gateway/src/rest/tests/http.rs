@@ -52,7 +52,7 @@ impl Client {
         self.stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    async fn post(&mut self, path: &str, body: &str) {
+    pub(super) async fn post(&mut self, path: &str, body: &str) {
         let length = body.len();
         self.send(&format!(
             "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"

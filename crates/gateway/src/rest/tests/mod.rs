@@ -1,6 +1,7 @@
 //! Tests of the REST gateway against a broker that answers from a script.
 
 mod access;
+mod attacks;
 mod batch_operations;
 mod contract;
 mod documented;
