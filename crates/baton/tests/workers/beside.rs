@@ -1,6 +1,6 @@
 //! E6: what goes by poll beside a stream, and how much a worker is given that finishes nothing.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::creation::Creation;
 use crate::report::Row;
@@ -13,6 +13,8 @@ const POLLS_MAX: f64 = 0.3;
 const BY_POLL_MAX: f64 = 0.01;
 /// Nothing is activated for so long: nothing comes any more.
 const QUIET: Duration = Duration::from_secs(2);
+/// It has all that it wants after so long.
+const HELD_AFTER_MAX: Duration = Duration::from_secs(30);
 /// Longer than every experiment.
 const NEVER: Duration = Duration::from_secs(3_600);
 
@@ -98,8 +100,11 @@ pub(crate) async fn holds_many(size: Size, is_java: bool) -> Vec<Row> {
     }
     let created = load.end().await;
     created.assert_sound();
-    let jobs = scene.settles(QUIET).await;
-    let share = 100.0 * jobs.outstanding() as f64 / created.count() as f64;
+    let end = Instant::now() + HELD_AFTER_MAX;
+    while scene.jobs().await.outstanding() < created.count() && Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let share = 100.0 * scene.jobs().await.outstanding() as f64 / created.count() as f64;
     let row = Row::at_least(NAME, "jobs that it holds, % of all", share, 100.0);
     drop(worker);
     scene.end().await;
