@@ -12,6 +12,8 @@ pub(crate) struct Hostile {
     pub(crate) name: &'static str,
     pub(crate) files: Vec<(&'static str, String)>,
     pub(crate) variables: String,
+    /// Evaluated over the API, instead of instances being created.
+    pub(crate) expression: Option<String>,
 }
 
 pub(crate) fn all() -> Vec<Hostile> {
@@ -25,6 +27,8 @@ pub(crate) fn all() -> Vec<Hostile> {
         plain("mappings that copy a list", copies()),
         plain("wide output collection", wide_collection()),
         plain("large texts", large_texts()),
+        plain("long conditions", long_conditions()),
+        evaluated(),
         heavy_decision(),
         copied_payload(),
         plain("fork bomb", fork_bomb()),
@@ -34,7 +38,12 @@ pub(crate) fn all() -> Vec<Hostile> {
 }
 
 fn plain(name: &'static str, body: String) -> Hostile {
-    Hostile { name, files: vec![("hostile.bpmn", process(&body))], variables: "{}".to_owned() }
+    Hostile {
+        name,
+        files: vec![("hostile.bpmn", process(&body))],
+        variables: "{}".to_owned(),
+        expression: None,
+    }
 }
 
 fn process(body: &str) -> String {
@@ -113,6 +122,27 @@ fn large_texts() -> String {
     task(&mappings((0..200).map(text)))
 }
 
+/// A gateway that has to look at all its conditions.
+fn long_conditions() -> String {
+    let conditions = (0..350).map(|number| {
+        format!(
+            r#"<sequenceFlow id="f{number}" sourceRef="choice" targetRef="end"><conditionExpression>={LONG} = 0</conditionExpression></sequenceFlow>"#
+        )
+    });
+    let default = r#"<sequenceFlow id="last" sourceRef="choice" targetRef="end"/>"#;
+    format!(
+        r#"<startEvent id="start"/>{}<exclusiveGateway id="choice" default="last"/>{}{default}<endEvent id="end"/>"#,
+        flow("start", "choice"),
+        conditions.collect::<String>()
+    )
+}
+
+/// No model: expressions that are evaluated outside of any instance.
+fn evaluated() -> Hostile {
+    let expression = Some(format!("=[{}]", [LONG; 100].join(", ")));
+    Hostile { expression, ..plain("evaluated expressions", task("")) }
+}
+
 /// Decisions that are long, each required by the last.
 fn heavy_decision() -> Hostile {
     const STEPS: u32 = 100;
@@ -141,6 +171,7 @@ fn heavy_decision() -> Hostile {
         name: "heavy decisions",
         files: vec![("heavy.dmn", dmn), ("hostile.bpmn", process(&between(rule)))],
         variables: "{}".to_owned(),
+        expression: None,
     }
 }
 
@@ -158,6 +189,7 @@ fn copied_payload() -> Hostile {
         name: "copies of a payload",
         files: vec![("hostile.bpmn", process(&between(&task)))],
         variables: format!(r#"{{"payload":"{}"}}"#, "x".repeat(1_000_000)),
+        expression: None,
     }
 }
 
@@ -195,5 +227,6 @@ fn in_two_files(name: &'static str, first: &str, once: &str) -> Hostile {
         name,
         files: vec![("once.bpmn", once), ("hostile.bpmn", process(first))],
         variables: "{}".to_owned(),
+        expression: None,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use client::{CreateInstance, Definition, Resource, RestClient};
+use client::{CreateInstance, EvaluateExpression, Resource, RestClient};
 use tokio::task::JoinSet;
 
 use crate::creation::{self, Creation};
@@ -99,8 +99,8 @@ pub(crate) async fn is_withstood(hostile: &Hostile, size: Size) -> Vec<Row> {
     let again = ready.await.ok();
     let start = again.as_ref().map_or(f64::INFINITY, |_| began.elapsed().as_secs_f64());
     let mut rows = vec![
-        Row::told(name, "instances of the model", attacks.created as f64),
-        Row::told(name, "refused or not answered of them", attacks.refused as f64),
+        Row::told(name, "attempts", attacks.created as f64),
+        Row::told(name, "refused or not ended in time", attacks.refused as f64),
         Row::at_most(name, "seconds for others' creations, p99", slowest, size.creation_max.as_secs_f64()),
         Row::at_most(name, "others' creations that failed", wrong as f64, 0.0),
         Row::at_most(name, "others' creations refused", refused as f64, 0.0),
@@ -197,22 +197,24 @@ impl Attack {
         };
         for _ in 0..ATTACKERS {
             let (client, variables) = (client.clone(), hostile.variables.clone());
+            let expression = hostile.expression.clone();
             let (is_over, counts, keys) =
                 (Arc::clone(&attack.is_over), Arc::clone(&attack.counts), Arc::clone(&attack.keys));
             attack.tasks.spawn(async move {
-                let definition = Definition::Id { id: HOSTILE, version: None };
-                let command = CreateInstance {
-                    definition,
-                    variables: Some(&variables),
-                    ..CreateInstance::latest(HOSTILE)
-                };
+                let command =
+                    CreateInstance { variables: Some(&variables), ..CreateInstance::latest(HOSTILE) };
                 // The first ones are to be cancelled, so their keys are wanted.
                 let first = client.create_instance_key(&command).await;
                 keys.lock().unwrap().push(first.ok());
                 while !is_over.load(Ordering::Relaxed) {
-                    let answer = client.create_instance_with_result(&command, &[], ATTACK_WAIT).await;
+                    let is_answered = if let Some(expression) = &expression {
+                        let evaluation = EvaluateExpression { expression, variables: None, tenant_id: None };
+                        client.evaluate_expression(&evaluation).await.is_ok()
+                    } else {
+                        client.create_instance_with_result(&command, &[], ATTACK_WAIT).await.is_ok()
+                    };
                     counts.created.fetch_add(1, Ordering::Relaxed);
-                    if answer.is_err() {
+                    if !is_answered {
                         counts.refused.fetch_add(1, Ordering::Relaxed);
                         tokio::time::sleep(PAUSE).await;
                     }

@@ -11,6 +11,8 @@ use crate::size::Size;
 const POLLS_MAX: f64 = 0.3;
 /// Jobs by poll, of all.
 const BY_POLL_MAX: f64 = 0.01;
+/// Of a worker that finishes nothing.
+const CAPACITY: usize = 32;
 /// Nothing is activated for so long: nothing comes any more.
 const QUIET: Duration = Duration::from_secs(2);
 /// It has all that it wants after so long.
@@ -29,12 +31,13 @@ pub(crate) async fn polls_are_rare(size: Size, is_java: bool) -> Vec<Row> {
     let load = scene.load(size.per_second);
     scene::until("the worker is warm", || worker.now().completed >= size.threads as u64 * 4).await;
     tokio::time::sleep(size.before).await;
-    let (polls, start) = (worker.now().polls, scene.jobs().await);
+    let (before, start) = (worker.now(), scene.jobs().await);
     tokio::time::sleep(size.beside).await;
-    let (polls, jobs) = (worker.now().polls - polls, scene.jobs().await.since(&start));
+    let (after, jobs) = (worker.now(), scene.jobs().await.since(&start));
+    let polls = after.polls - before.polls;
     load.end().await.assert_sound();
-    // What is activated and not pushed went by poll.
-    let by_poll = jobs.activated.saturating_sub(jobs.pushed) as f64;
+    // One of them knows.
+    let by_poll = jobs.polled.max(after.polled - before.polled) as f64;
     let rows = vec![
         Row::at_most(NAME, "polls/s", polls as f64 / size.beside.as_secs_f64(), POLLS_MAX),
         Row::at_most(
@@ -63,6 +66,8 @@ pub(crate) async fn is_not_flooded(size: Size, is_java: bool) -> Vec<Row> {
         let scene = Scene::start(size, is_java).await;
         let mut knobs = scene.knobs();
         (knobs.work, knobs.timeout) = ((NEVER, NEVER), NEVER);
+        // That of the client when nothing is said.
+        (knobs.threads, knobs.capacity) = (CAPACITY, CAPACITY);
         knobs.window_bytes = 1024 * 1024;
         let worker = scene.worker(&knobs).await;
         let variables = format!(r#"{{"payload":"{}"}}"#, "x".repeat(bytes));
@@ -86,10 +91,14 @@ pub(crate) async fn is_not_flooded(size: Size, is_java: bool) -> Vec<Row> {
     rows
 }
 
-/// A worker that wants to hold many jobs for hours is given them.
+/// A worker that wants to hold many jobs for hours is given them, where a setting says so: the client polls once for them and not again before
+/// one has ended.
 pub(crate) async fn holds_many(size: Size, is_java: bool) -> Vec<Row> {
     const NAME: &str = "holds all on purpose";
-    let scene = Scene::start(size, is_java).await;
+    let held = size.held;
+    let settings =
+        [format!("jobs.first_stream_credits={JOB}={held}"), format!("jobs.max_stream_credit={held}")];
+    let scene = Scene::start_with(size, is_java, &settings).await;
     let mut knobs = scene.knobs();
     (knobs.work, knobs.timeout) = ((NEVER, NEVER), NEVER);
     knobs.capacity = size.held as usize * 2;

@@ -14,6 +14,8 @@ use crate::worker::Knobs;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) polls: u64,
+    /// Jobs by poll; the Java worker cannot tell.
+    pub(crate) polled: u64,
     pub(crate) completed: u64,
     /// Completions that were refused, since the job was no longer there: work that was done twice.
     pub(crate) refused: u64,
@@ -101,6 +103,7 @@ fn counts(line: &str) -> Counts {
     };
     Counts {
         polls: number("polls"),
+        polled: number("polled"),
         completed: number("completed"),
         refused: number("refused"),
         failed: number("failed"),

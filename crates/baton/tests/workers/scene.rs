@@ -30,8 +30,8 @@ pub(crate) struct Jobs {
     pub(crate) failed: u64,
     pub(crate) timed_out: u64,
     pub(crate) yielded: u64,
-    /// Activated by a stream's demand; the others were by a poll's.
-    pub(crate) pushed: u64,
+    /// Handed to polls.
+    pub(crate) polled: u64,
 }
 
 impl Jobs {
@@ -47,7 +47,7 @@ impl Jobs {
             failed: action("failed"),
             timed_out: action("timed out"),
             yielded: action("yielded"),
-            pushed: metric(metrics, "zeebe_broker_jobs_pushed_count_total", ""),
+            polled: metric(metrics, "baton_jobs_polled_total", &format!("type=\"{JOB}\"")),
         }
     }
 
@@ -66,7 +66,7 @@ impl Jobs {
             failed: self.failed - earlier.failed,
             timed_out: self.timed_out - earlier.timed_out,
             yielded: self.yielded - earlier.yielded,
-            pushed: self.pushed - earlier.pushed,
+            polled: self.polled - earlier.polled,
         }
     }
 
@@ -89,8 +89,12 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) async fn start(size: Size, is_java: bool) -> Self {
+        Self::start_with(size, is_java, &[]).await
+    }
+
+    pub(crate) async fn start_with(size: Size, is_java: bool, settings: &[String]) -> Self {
         let data = Data::new();
-        let mut server = Server::spawn(&data, &[]);
+        let mut server = Server::spawn(&data, settings);
         server.ready().await;
         let client = creation::client(server.address("rest"), 64);
         creation::deploy_one_task(&client, JOB).await;

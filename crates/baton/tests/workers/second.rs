@@ -14,7 +14,8 @@ const ACTIVATIONS_MAX: f64 = 1.02;
 pub(crate) async fn helps(size: Size, is_java: bool) -> Vec<Row> {
     let scene = Scene::start(size, is_java).await;
     let mut knobs = scene.knobs();
-    (knobs.threads, knobs.capacity, knobs.work) = (size.long_capacity, size.long_capacity, size.long_work);
+    (knobs.threads, knobs.capacity) = (size.long_capacity, size.long_capacity);
+    (knobs.work, knobs.timeout) = (size.long_work, size.long_timeout);
     let load = scene.load(size.long_per_second);
     let first = scene.worker(&knobs).await;
     let is_warm = |worker: &Child| worker.now().completed >= size.long_capacity as u64;
