@@ -31,17 +31,14 @@ use std::sync::Mutex;
 use report::Row;
 use siege::Size;
 
-/// Known to be missed until the limits of one command are there: run only when they are asked for.
+/// Known to be missed until the bytes of one command have limits, and profiles are cheap: run only when they are asked for.
 const AWAITED: &[&str] = &[
-    "long mappings",
-    "long scripts in parallel",
     "mappings that double a text",
     "mappings that copy a list",
     "wide output collection",
     "large texts",
-    "heavy decisions",
     "copies of a payload",
-    "write limit",
+    "evaluated expressions",
     "profile",
 ];
 /// Attacks at a time in the short size.

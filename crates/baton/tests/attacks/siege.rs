@@ -56,10 +56,10 @@ pub(crate) const FULL: Size = Size {
 pub(crate) const SHORT: Size = Size {
     length: Duration::from_secs(3),
     per_second: 10,
-    creation_max: Duration::from_secs(4),
+    creation_max: Duration::from_secs(6),
     memory_max: 400 * MIB,
     cancel_max: Duration::from_secs(5),
-    start_max: Duration::from_secs(15),
+    start_max: Duration::from_secs(20),
     probe_max: Duration::from_secs(2),
 };
 

@@ -46,9 +46,6 @@ const PARTS: &[Part] = &[
 /// To know how polls fare; nothing of it depends on streams.
 const FULL_ONLY: &[&str] = &["freeze-poll"];
 
-/// Known to be missed until streams have credit: run only when they are asked for.
-const AWAITED: &[&str] = &["freeze-stream", "second-worker", "polls-beside-stream", "finishes-nothing"];
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == WORKER) {
@@ -63,8 +60,7 @@ fn main() -> ExitCode {
     };
     let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let is_wanted = |name: &str| {
-        let is_left_out = FULL_ONLY.contains(&name) || AWAITED.contains(&name);
-        let is_customary = wanted.is_empty() && (is_full || !is_left_out);
+        let is_customary = wanted.is_empty() && (is_full || !FULL_ONLY.contains(&name));
         is_customary || wanted.iter().any(|part| name.contains(part.as_str()))
     };
     let mut ended = Vec::new();
