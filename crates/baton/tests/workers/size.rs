@@ -28,6 +28,8 @@ pub(crate) struct Size {
     pub(crate) settle: Duration,
     /// Goodput of two workers by that of one.
     pub(crate) second_gain_min: f64,
+    /// Outstanding jobs by capacity.
+    pub(crate) outstanding_max: f64,
     /// How long polls are counted beside a stream.
     pub(crate) beside: Duration,
     /// Jobs for a worker that finishes none.
@@ -56,6 +58,7 @@ pub(crate) const FULL: Size = Size {
     phase: millis(60_000),
     settle: millis(10_000),
     second_gain_min: 1.8,
+    outstanding_max: 2.0,
     beside: millis(60_000),
     held: 3_512,
 };
@@ -78,6 +81,7 @@ pub(crate) const SHORT: Size = Size {
     phase: millis(8_000),
     settle: millis(2_000),
     second_gain_min: 1.5,
+    outstanding_max: 3.0,
     beside: millis(10_000),
     held: 800,
 };
