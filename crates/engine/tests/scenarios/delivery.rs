@@ -1,6 +1,6 @@
 //! What the leader is told of jobs that it delivered, and jobs that a demand passes over.
 
-use engine::JobEnd;
+use engine::JobEnd::{self, Answered, Canceled, Failed, TimedOut, Yielded};
 use protocol::{
     Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Document, FailJob, Key, Name, ThrowError,
 };
@@ -69,7 +69,6 @@ fn it_is_told_how_each_job_left_its_worker() {
     // Refused, and so not told.
     harness.command(complete(jobs[0])).unwrap().unwrap_err();
     harness.command(complete(jobs[4])).unwrap().unwrap();
-    use JobEnd::{Answered, Failed, TimedOut, Yielded};
     let expected = [
         (jobs[0], Answered),
         (jobs[1], Failed),
@@ -92,5 +91,5 @@ fn the_end_of_an_instance_is_told_of_its_job() {
     let cancel =
         Command::CancelInstance { process_instance_key: job.process_instance_key, operation_reference: None };
     harness.command(cancel).unwrap().unwrap();
-    assert_eq!(ended(&harness), [(job.key, JobEnd::Canceled)]);
+    assert_eq!(ended(&harness), [(job.key, Canceled)]);
 }
