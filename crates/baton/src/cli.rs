@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Retry(Retry),
     /// List process instances that the engine failed on and set aside; release or cancel them.
     Banned(Banned),
+    /// Set a batch of commands aside that stops a partition, while no server runs on its data directory; look at such batches.
+    Partition(Partition),
     /// Put load on a server and measure it.
     Bench(Box<Bench>),
     /// Start a server, run orders through it over gRPC and over REST, and compare.
@@ -123,6 +125,38 @@ pub(crate) struct Health {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Partition {
+    #[command(subcommand)]
+    pub(crate) action: PartitionAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PartitionAction {
+    /// Set the batch aside that the server stood at: it is not applied at the next start, and the instances that it is about are banned.
+    Skip {
+        /// Position of the batch in the log, as the liveness probe and the log of the server tell it.
+        #[arg(value_name = "POSITION", value_parser = clap::value_parser!(u64).range(1..))]
+        position: u64,
+        /// Directory of the log and the state; no server may have it open.
+        #[arg(long, value_name = "DIR")]
+        data_dir: PathBuf,
+        /// Take any batch that the state on disk does not have, though the server has not noted that it stood there. What it did is undone,
+        /// also if it was acknowledged.
+        #[arg(long)]
+        force: bool,
+    },
+    /// List the batches that were set aside, or show the commands of one.
+    Skipped {
+        /// Position of the batch in the log.
+        #[arg(value_name = "POSITION")]
+        position: Option<u64>,
+        /// Directory of the log and the state.
+        #[arg(long, value_name = "DIR")]
+        data_dir: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -7,11 +7,13 @@
 
 mod answers;
 pub mod api;
+mod apply_watch;
 mod clock;
 mod configured;
 mod credit;
 mod demand;
 mod disk;
+mod durable_file;
 mod exporting;
 mod expression;
 mod flow_control;
@@ -24,8 +26,10 @@ mod options;
 mod pause;
 mod proposer;
 mod reads;
+pub mod set_aside;
 mod write_limit;
 
+pub use apply_watch::{ApplyWatch, SlowBatch};
 pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
 pub use node::{Health, Node, PartitionStatus, StartError};
 pub use options::{DiskOptions, IngressOptions, JobOptions, Options, StateOptions};

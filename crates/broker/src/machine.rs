@@ -16,11 +16,13 @@ use tokio::sync::watch;
 
 use crate::answers::{LateAnswers, Waiter};
 use crate::api::{Answer, Positions, SubmitError, Timing};
+use crate::apply_watch::ApplyWatch;
 use crate::clock::{Due, EngineClock};
 use crate::demand::{Delivered, DemandRegistry};
 use crate::flusher::Flusher;
 use crate::metric_definitions::Metrics;
 use crate::options::StateOptions;
+use crate::set_aside::Orders;
 use crate::write_limit::Written;
 
 /// The overlay may grow to this many times the flush size before applying waits for the disk.
@@ -110,6 +112,9 @@ pub(crate) struct Machine {
     shared: Arc<Shared>,
     flusher: Flusher,
     options: StateOptions,
+    watch: ApplyWatch,
+    /// Batches that are not to be applied.
+    set_aside: Orders,
     durable: u64,
     flushing: bool,
     dirty: bool,
@@ -132,6 +137,8 @@ impl Machine {
             shared,
             flusher,
             options,
+            watch: ApplyWatch::new(Duration::MAX),
+            set_aside: Orders::default(),
             durable,
             flushing: false,
             dirty: false,
@@ -139,6 +146,11 @@ impl Machine {
             retry_at: None,
             counted: now,
         }
+    }
+
+    /// With somebody who looks at how long it takes, and with batches that are not to be applied.
+    pub fn watched(self, watch: ApplyWatch, set_aside: Orders) -> Self {
+        Self { watch, set_aside, ..self }
     }
 
     fn dispatch(
@@ -272,7 +284,20 @@ impl StateMachine for Machine {
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let mut effects = Effects::default();
         let mut engine = self.engine.lock();
-        if let Some(proposed) = proposed {
+        let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
+        let applying = self.watch.begin(index);
+        if let Some(at_work) = set_aside {
+            let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
+            engine.set_aside(&batch, at_work, &mut effects).map_err(ApplyError::new)?;
+            tracing::warn!(position = index, "a batch is set aside");
+            for (key, _) in effects.banned.drain(..) {
+                tracing::warn!(
+                    process_instance_key = key,
+                    "the process instance is banned: the batch is about it"
+                );
+            }
+            self.dirty = true;
+        } else if let Some(proposed) = proposed {
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
@@ -280,6 +305,7 @@ impl StateMachine for Machine {
             engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
         }
+        drop(applying);
         // Before the answers: who has one finds what it speaks of.
         self.shared.position.store(engine.position(), Ordering::Release);
         self.shared.note_written(engine.position(), effects.left_over_records);

@@ -1,6 +1,6 @@
 //! A broker: opens what is durable, starts its partition, and answers gateways.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ use crate::api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
     SubmitError, Topology,
 };
+use crate::apply_watch::{self, SlowBatch};
 use crate::clock::Due;
 use crate::demand::DemandRegistry;
 use crate::disk::Disk;
@@ -35,6 +36,7 @@ use crate::metric_definitions::{Figures, Metrics, publish, refused};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload};
 use crate::reads::Reads;
+use crate::set_aside::{Orders, SetAsideError};
 use crate::write_limit::{WriteLimit, Written};
 use crate::{configured, exporting, jobs, pause};
 
@@ -67,6 +69,9 @@ pub enum StartError {
     /// The partition cannot be started.
     #[error("partition 1: {0}")]
     Partition(#[from] replication::StartError),
+    /// What operators have set aside cannot be read.
+    #[error("batches set aside: {0}")]
+    SetAside(#[from] SetAsideError),
     /// Exporting cannot begin.
     #[error("export: {0}")]
     Export(#[from] export::HubError),
@@ -118,16 +123,26 @@ pub struct Node {
     former_exporters: Mutex<Vec<String>>,
 }
 
+/// The state of the partition in a data directory.
+pub(crate) fn state_file(data_dir: &Path) -> PathBuf {
+    data_dir.join("state").join("partition-1.redb")
+}
+
+/// The log in a data directory.
+pub(crate) fn log_directory(data_dir: &Path) -> PathBuf {
+    data_dir.join("log")
+}
+
 /// Opens the state of the partition.
 async fn open_engine(options: &Options) -> Result<Engine, StartError> {
-    let directory = options.data_dir.join("state");
-    std::fs::create_dir_all(&directory)
+    let path = state_file(&options.data_dir);
+    let directory = path.parent().unwrap_or(&options.data_dir);
+    std::fs::create_dir_all(directory)
         .map_err(|source| StartError::DataDir { path: options.data_dir.clone(), source })?;
     let store_options = state::Options {
         page_cache_bytes: options.state.page_cache_bytes,
         clean_cache_bytes: options.state.value_cache_bytes,
     };
-    let path = directory.join("partition-1.redb");
     let opened = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
     let store = opened.map_err(|error| std::io::Error::other(error.to_string()))??;
     let engine_options = engine::Options {
@@ -136,6 +151,9 @@ async fn open_engine(options: &Options) -> Result<Engine, StartError> {
         bpmn: options.bpmn.clone(),
         dmn: options.dmn.clone(),
         records: options.export.is_enabled(),
+        at_work: options.apply_watch.at_work(),
+        fault: options.stall_at.clone().map(|element| (engine::FaultPoint::Complete, element)),
+        fault_is_stall: options.stall_at.is_some(),
         ..engine::Options::default()
     };
     Ok(Engine::open(&store, engine_options)?)
@@ -145,6 +163,7 @@ impl Node {
     /// Opens the data directory, replays the log, and serves.
     pub async fn start(options: Options) -> Result<Arc<Self>, StartError> {
         let engine = open_engine(&options).await?;
+        let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
         let shared = Arc::new(Shared {
@@ -170,12 +189,19 @@ impl Node {
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(parking_lot::Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
-        let machine = Machine::new(Arc::clone(&engine), Arc::clone(&shared), flusher, options.state.clone());
-        let log = LogStore::open(&options.data_dir.join("log"), options.log.clone())?;
+        let machine = Machine::new(Arc::clone(&engine), Arc::clone(&shared), flusher, options.state.clone())
+            .watched(options.apply_watch.clone(), set_aside);
+        let shutdown = CancellationToken::new();
+        // Ended with this future, too, when the start is given up.
+        let watching = shutdown.clone().drop_guard();
+        let watch =
+            tokio::spawn(options.apply_watch.clone().keep(options.data_dir.clone(), shutdown.clone()));
+        let log = LogStore::open(&log_directory(&options.data_dir), options.log.clone())?;
         let (group_id, node_id) = (u64::from(FIRST_PARTITION), u64::from(options.node_id));
         let group = Box::pin(Group::start(group_id, node_id, &log, machine, GroupOptions::default())).await?;
+        // Everything in the log is applied: no batch that was too slow once is any more.
+        apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
-        let shutdown = CancellationToken::new();
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.look(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
@@ -206,7 +232,9 @@ impl Node {
             reads,
             former_exporters: Mutex::new(former_exporters),
         });
+        watching.disarm();
         let mut tasks = vec![
+            watch,
             tokio::spawn(proposer.run()),
             tokio::spawn(purge(node.group.clone(), node.shared.durable.subscribe(), node.shutdown.clone())),
             tokio::spawn(look_after(Arc::downgrade(&node))),
@@ -317,12 +345,18 @@ impl Node {
             None if self.group.is_leader() => Ok(()),
             None => Err("partition 1 has no leader".to_owned()),
         };
+        let partition = self.slow_batch().map_or(partition, |slow| Err(slow.describe()));
         let flush = self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Health {
             partition,
             disk: self.disk.check(Class::New).map_err(|error| error.to_string()),
             flush: flush.map_or(Ok(()), Err),
         }
+    }
+
+    /// Whether a batch has been applied for too long.
+    pub fn slow_batch(&self) -> Option<SlowBatch> {
+        self.options.apply_watch.slow()
     }
 
     /// How far the partition is.

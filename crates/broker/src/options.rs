@@ -6,8 +6,12 @@ use std::time::Duration;
 
 use protocol::Name;
 
+use crate::apply_watch::ApplyWatch;
 use crate::flow_control::FlowControlOptions;
 use crate::write_limit::WriteLimitOptions;
+
+/// Applying a batch takes too long after this time.
+const APPLY_LIMIT: Duration = Duration::from_secs(5);
 
 /// Options of a broker.
 #[derive(Debug, Clone)]
@@ -52,6 +56,11 @@ pub struct Options {
     pub log: replication::LogOptions,
     /// Exporters.
     pub export: export::Options,
+    /// Looks whether applying a batch takes too long, from before the start on.
+    pub apply_watch: ApplyWatch,
+    /// The engine stands still when an element of this ID completes. For tests.
+    #[doc(hidden)]
+    pub stall_at: Option<protocol::Name>,
 }
 
 impl Options {
@@ -78,6 +87,8 @@ impl Options {
             disk: DiskOptions::default(),
             log: replication::LogOptions::default(),
             export: export::Options::default(),
+            apply_watch: ApplyWatch::new(APPLY_LIMIT),
+            stall_at: None,
         }
     }
 }

@@ -48,6 +48,7 @@ mod migration;
 mod options;
 mod query;
 mod record;
+mod set_aside;
 mod signal;
 pub mod step;
 mod tables;

@@ -1,4 +1,7 @@
-//! Limits and switches of the engine. All but `records` must be equal on every replica.
+//! Limits and switches of the engine. All but `records` and `at_work` must be equal on every replica.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use protocol::{FIRST_PARTITION, Name, PartitionId};
 
@@ -79,9 +82,14 @@ pub struct Options {
     pub bpmn: bpmn::Limits,
     /// Limits of decision models.
     pub dmn: dmn::Limits,
+    /// Where the engine notes the process instance at work, for others to look at; 0 is none. It never reads it.
+    pub at_work: Arc<AtomicU64>,
     /// A panic to raise at an element of this ID. For tests.
     #[doc(hidden)]
     pub fault: Option<(FaultPoint, Name)>,
+    /// The engine stands still there instead.
+    #[doc(hidden)]
+    pub fault_is_stall: bool,
 }
 
 impl Default for Options {
@@ -108,7 +116,9 @@ impl Default for Options {
             work: WorkLimits::default(),
             bpmn: bpmn::Limits::default(),
             dmn: dmn::Limits::default(),
+            at_work: Arc::default(),
             fault: None,
+            fault_is_stall: false,
         }
     }
 }

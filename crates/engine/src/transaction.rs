@@ -302,7 +302,12 @@ impl Engine {
     }
 
     /// Sets an instance aside that the engine failed on. False if there is none: it was about to be created.
-    fn ban(&mut self, instance_key: Key, reason: &str, effects: &mut Effects) -> Result<bool, ApplyError> {
+    pub(crate) fn ban(
+        &mut self,
+        instance_key: Key,
+        reason: &str,
+        effects: &mut Effects,
+    ) -> Result<bool, ApplyError> {
         let exists = self.tables.instances.contains(&instance_key)?;
         let instance_key = if exists { instance_key } else { 0 };
         self.tables.begin();

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex};
@@ -182,6 +183,7 @@ impl<'a> Work<'a> {
     /// Names the process instance that a panic from now on is blamed on.
     pub fn blame(&mut self, process_instance_key: Key) {
         self.current_instance = process_instance_key;
+        self.options.at_work.store(process_instance_key, Ordering::Relaxed);
         if self.first_instance == 0 {
             self.first_instance = process_instance_key;
         }
@@ -192,6 +194,9 @@ impl<'a> Work<'a> {
         if let Some((wanted, id)) = &self.options.fault {
             // Past the panic hook: a test that wants it need not see a backtrace of it.
             if *wanted == point && **id == *element_id {
+                while self.options.fault_is_stall {
+                    std::hint::spin_loop();
+                }
                 std::panic::resume_unwind(Box::new(format!("a fault of the test at '{element_id}'")));
             }
         }

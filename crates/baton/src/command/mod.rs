@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod deploy;
 pub(crate) mod health;
 pub(crate) mod kind;
+pub(crate) mod partition;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod show;

@@ -206,6 +206,8 @@ sections! {
         max_batch_bytes: Size = Size::mib(1), [Size(4 << 10), Size::mib(32)];
         /// Entries on their way into the log at a time. While they are, commands gather for the next.
         max_batches_in_flight: usize = 2, [1, 256];
+        /// Applying one entry may take this long; when it takes longer, the liveness probe says so, with its position in the log.
+        max_apply_time: Duration = s(5), [ms(100), DAY];
     }
 
     /// How many requests a partition has under way at a time. Completing and failing jobs is never refused before creating instances is.

@@ -122,7 +122,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         tokio::spawn(history::keep(config, storage, cleaner, management_stop.clone()))
     });
     let node = tokio::select! {
-        node = node::Node::start(config, grpc_port, exporter) => node?,
+        node = node::Node::start(config, grpc_port, exporter, &slot) => node?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use broker::StartError;
 use broker::api::{Broker, SubmitError};
+use broker::{SlowBatch, StartError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{
     BannedInstance, Component, ComponentState, ExporterStatus, OperationError, Operations, ParkedRecord,
-    PartitionStatus, Replayed,
+    PartitionStatus, Replayed, Slot,
 };
 use protocol::{
     BannedInstanceView, Clock, Command, FIRST_PARTITION, Key, PartitionId, Query, QueryReply, RejectionType,
@@ -19,6 +19,14 @@ use serde_json::Value;
 use super::{exporters, flow_control, options};
 use crate::config::Config;
 use crate::failure::Failure;
+
+/// The name of the partition among the parts of the broker.
+const PARTITION: &str = "partition-1";
+
+/// The partition stands still.
+fn dead(slow: &SlowBatch) -> Component {
+    Component { name: PARTITION.to_owned(), state: ComponentState::Dead, detail: slow.describe() }
+}
 
 /// A running broker.
 #[derive(Clone)]
@@ -30,8 +38,12 @@ impl Node {
         config: &Config,
         grpc_port: u16,
         exporter: Option<export::Factory>,
+        slot: &Slot,
     ) -> Result<Self, Failure> {
         let mut options = options::broker(config, grpc_port);
+        let watch = options.apply_watch.clone();
+        // The log is applied before the broker runs.
+        slot.watch(move || watch.slow().map(|slow| dead(&slow)));
         options.export.others.extend(exporter);
         // Boxed: it holds everything that is opened on the way.
         match Box::pin(broker::Node::start(options)).await {
@@ -73,7 +85,7 @@ impl Operations for Node {
             detail: state.err().unwrap_or_default(),
         };
         vec![
-            component("partition-1", health.partition),
+            self.0.slow_batch().map_or_else(|| component(PARTITION, health.partition), |slow| dead(&slow)),
             component("disk", health.disk),
             component("state", health.flush),
         ]
@@ -100,7 +112,11 @@ impl Operations for Node {
             exported_position: exporting
                 .map_or(0, |status| status.acknowledged_position)
                 .min(partition.position),
-            health: if self.0.health().partition.is_ok() { "HEALTHY" } else { "UNHEALTHY" },
+            health: match self.0.health().partition {
+                Ok(()) => "HEALTHY",
+                Err(_) if self.0.slow_batch().is_some() => "DEAD",
+                Err(_) => "UNHEALTHY",
+            },
             clock_ms: self.0.clock_ms(),
         };
         BTreeMap::from([(FIRST_PARTITION, status)])

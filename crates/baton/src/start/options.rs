@@ -109,6 +109,14 @@ pub(super) fn grpc(
     }
 }
 
+/// Where the engine is to stand still, in builds for tests.
+fn stall_at() -> Option<protocol::Name> {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    std::env::var("STALL_BATON_AT").ok().map(|element| protocol::Name::from(element.as_str()))
+}
+
 /// Of the broker; `grpc_port` is what clients find in the topology.
 pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let defaults = broker::Options::new(&config.data.directory);
@@ -166,6 +174,8 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             min_free_bytes: data.min_free_log_bytes.0,
             ..defaults.log.clone()
         },
+        apply_watch: broker::ApplyWatch::new(partition.max_apply_time),
+        stall_at: stall_at(),
         export: export::Options {
             stream: StreamOptions {
                 memory_bytes: export.memory_bytes.0 as usize,

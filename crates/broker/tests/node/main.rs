@@ -17,5 +17,6 @@ mod long_poll;
 mod pause;
 mod reads;
 mod restart;
+mod set_aside;
 mod shutdown;
 mod support;

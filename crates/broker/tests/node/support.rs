@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,17 @@ impl Server {
         let Self { node, options, directory } = self;
         drop(node);
         Self::reopen(options, directory).await
+    }
+
+    /// Lets go of everything at once.
+    pub fn kill(self) -> Crashed {
+        let Self { node, options, directory } = self;
+        drop(node);
+        Crashed { options, directory }
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
     }
 
     /// Stops in order, and starts again on the same directory.
@@ -163,6 +175,35 @@ impl Server {
             status.in_flight == 0 && status.waiting == 0
         })
         .await;
+    }
+}
+
+/// What a crash leaves.
+pub struct Crashed {
+    options: Options,
+    directory: TempDir,
+}
+
+impl Crashed {
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub async fn start(self) -> Server {
+        Server::reopen(self.options, self.directory).await
+    }
+
+    /// Starts once, when the threads of the crashed broker have let go of the files.
+    pub async fn try_start(&self) -> Result<(), broker::StartError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match Box::pin(Node::start(self.options.clone())).await {
+                Err(error) if error.to_string().contains("already") && Instant::now() < deadline => {
+                    tokio::time::sleep(LOOK).await;
+                }
+                outcome => return outcome.map(drop),
+            }
+        }
     }
 }
 

@@ -76,6 +76,7 @@ mod random_modification;
 mod random_process;
 mod rejections;
 mod resources;
+mod set_aside;
 mod signals;
 mod start_events;
 mod start_instructions;

@@ -17,19 +17,20 @@ enum Probe {
 }
 
 impl Probe {
-    /// Whether it passes; without components, the broker is starting.
-    fn passes(self, components: Option<&[Component]>) -> bool {
-        match (self, components) {
-            (Self::Liveness, None) | (Self::Startup, Some(_)) => true,
-            (Self::Readiness | Self::Startup, None) => false,
-            (Self::Liveness, Some(all)) => all.iter().all(|c| c.state != ComponentState::Dead),
-            (Self::Readiness, Some(all)) => all.iter().all(|c| c.state == ComponentState::Healthy),
+    /// Whether it passes; a broker that is starting has components only if something ails it.
+    fn passes(self, is_started: bool, components: &[Component]) -> bool {
+        match self {
+            Self::Startup => is_started,
+            Self::Liveness => components.iter().all(|c| c.state != ComponentState::Dead),
+            Self::Readiness => is_started && components.iter().all(|c| c.state == ComponentState::Healthy),
         }
     }
 
     fn run(self, slot: &Slot) -> (bool, Option<Vec<Component>>) {
-        let components = slot.get().map(|operations| operations.health());
-        (self.passes(components.as_deref()), components)
+        let started = slot.get().map(|operations| operations.health());
+        let is_started = started.is_some();
+        let components = started.or_else(|| slot.ailing().map(|component| vec![component]));
+        (self.passes(is_started, components.as_deref().unwrap_or_default()), components)
     }
 }
 

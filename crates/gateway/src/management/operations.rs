@@ -207,16 +207,35 @@ pub enum OperationError {
 
 /// Where the broker goes once it runs: the management port answers before that.
 #[derive(Clone, Default)]
-pub struct Slot(Arc<OnceLock<Arc<dyn Operations>>>);
+pub struct Slot(Arc<Contents>);
+
+/// Looks at what goes on while the broker starts.
+type Watch = Box<dyn Fn() -> Option<Component> + Send + Sync>;
+
+#[derive(Default)]
+struct Contents {
+    operations: OnceLock<Arc<dyn Operations>>,
+    watch: OnceLock<Watch>,
+}
 
 impl Slot {
     /// The broker runs. Only the first one counts.
     pub fn set(&self, operations: Arc<dyn Operations>) {
-        drop(self.0.set(operations));
+        drop(self.0.operations.set(operations));
+    }
+
+    /// Who tells that a broker which has yet to start is dead. Only the first one counts.
+    pub fn watch(&self, watch: impl Fn() -> Option<Component> + Send + Sync + 'static) {
+        drop(self.0.watch.set(Box::new(watch)));
     }
 
     /// The broker, if it runs.
     pub fn get(&self) -> Option<&Arc<dyn Operations>> {
-        self.0.get()
+        self.0.operations.get()
+    }
+
+    /// What ails a broker that has yet to start.
+    pub(super) fn ailing(&self) -> Option<Component> {
+        self.0.watch.get().and_then(|watch| watch())
     }
 }

@@ -191,6 +191,15 @@ impl GroupLog {
         Ok(self.entries(index, index + 1, usize::MAX)?.pop().map(|entry| entry.log_id))
     }
 
+    /// The payload of an entry; `None` if there is none at this index, or one of the log's own.
+    pub(crate) fn payload(&self, index: u64) -> Result<Option<bytes::Bytes>, LogError> {
+        let found = self.entries(index, index.saturating_add(1), usize::MAX)?.pop();
+        Ok(found.and_then(|entry| match entry.payload {
+            EntryPayload::Normal(proposal) => Some(proposal.payload.bytes),
+            EntryPayload::Blank | EntryPayload::Membership(_) => None,
+        }))
+    }
+
     /// Lets go of everyone who waits for an entry that is not applied: nobody will apply it soon.
     pub(crate) fn abandon(&self) {
         for entry in &mut self.lock().cache.entries {

@@ -205,6 +205,18 @@ impl LogStore {
         }
     }
 
+    /// The payload of an entry of a group that is not started; `None` if the log has no entry at this index, or one of its own.
+    pub fn payload(&self, group: u64, index: u64) -> Result<Option<bytes::Bytes>, LogError> {
+        let log = GroupLog::load(group, self.clone())?;
+        log.payload(index)
+    }
+
+    /// The last index of the log of a group that is not started; 0 if it has none.
+    pub fn last_index(&self, group: u64) -> Result<u64, LogError> {
+        let log = GroupLog::load(group, self.clone())?;
+        Ok(log.last().map_or(0, |id| id.index))
+    }
+
     /// The log of one group. A second claim on a group that is running is refused.
     pub(crate) fn group(&self, group: u64) -> Result<Arc<GroupLog>, LogError> {
         let mut groups = self.inner.groups.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,8 +6,8 @@ use std::path::Path;
 use bytes::Bytes;
 use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
 use protocol::{
-    ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Name, Query, QueryReply, Record,
-    Rejection, Resource,
+    ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query, QueryReply,
+    Record, Rejection, Resource,
 };
 use state::Store;
 
@@ -84,6 +84,15 @@ impl Harness {
         self.log.push(batch);
         self.history.push(effects);
         self.history.last().expect("just pushed")
+    }
+
+    /// Sets a batch aside that comes out of the log. A replay does not know of it.
+    pub fn set_aside(&mut self, commands: Vec<Command>, at_work: Option<Key>) -> Effects {
+        let batch =
+            Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand: vec![] };
+        let mut effects = Effects::default();
+        self.engine.as_mut().expect("open").set_aside(&batch, at_work, &mut effects).unwrap();
+        effects
     }
 
     /// Runs one command and everything that follows from it.

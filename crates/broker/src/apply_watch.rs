@@ -1,0 +1,238 @@
+//! The watch over applying: which batch is being applied, since when, and whether that takes too long.
+//!
+//! Applying holds the engine, and at a start it comes before anything else, so whoever wants to know looks here: a few
+//! numbers that the partition's thread sets when it begins and when it ends. A batch that takes too long is told in the
+//! log once, and noted in a file of the data directory, where `baton partition skip` finds it when the server is gone.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use protocol::{FIRST_PARTITION, Key, PartitionId};
+use serde::{Deserialize, Serialize};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::durable_file;
+
+/// How often somebody looks.
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+/// The name of the note in the data directory.
+const NOTE: &str = "slow-batch.json";
+
+/// A batch that has been applied for too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlowBatch {
+    /// The partition that stands still.
+    pub partition_id: PartitionId,
+    /// Position of the batch in the log.
+    pub position: u64,
+    /// The process instance at work now, if one is.
+    pub process_instance_key: Option<Key>,
+    /// For how long it has been applied.
+    pub time: Duration,
+}
+
+impl SlowBatch {
+    /// For people.
+    pub fn describe(&self) -> String {
+        let Self { partition_id, position, process_instance_key, time } = self;
+        let at = process_instance_key.map_or_else(String::new, |key| format!(", at process instance {key}"));
+        format!(
+            "partition {partition_id} has been applying the batch at position {position} of its log for {} s{at}",
+            time.as_secs()
+        )
+    }
+}
+
+/// What is known of a slow batch when the server is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SlowBatchNote {
+    pub partition_id: PartitionId,
+    pub position: u64,
+    pub process_instance_key: Option<Key>,
+}
+
+impl SlowBatchNote {
+    fn path(data_dir: &Path) -> PathBuf {
+        data_dir.join(NOTE)
+    }
+
+    pub fn read(data_dir: &Path) -> std::io::Result<Option<Self>> {
+        match std::fs::read(Self::path(data_dir)) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn write(&self, data_dir: &Path) -> std::io::Result<()> {
+        durable_file::write(&Self::path(data_dir), &serde_json::to_vec(self)?)
+    }
+
+    pub fn remove(data_dir: &Path) -> std::io::Result<()> {
+        match std::fs::remove_file(Self::path(data_dir)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the partition's thread is at. Cheap to clone; all clones are one.
+#[derive(Debug, Clone)]
+pub struct ApplyWatch(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    limit: Duration,
+    began: Instant,
+    /// Position of the batch that is being applied; 0 is none.
+    position: AtomicU64,
+    /// When that was begun, in milliseconds since `began`.
+    since_ms: AtomicU64,
+    /// The process instance at work; 0 is none.
+    at_work: Arc<AtomicU64>,
+}
+
+/// A batch is being applied.
+pub(crate) struct Applying(Arc<Inner>);
+
+impl Drop for Applying {
+    fn drop(&mut self) {
+        self.0.position.store(0, Ordering::Release);
+    }
+}
+
+impl ApplyWatch {
+    /// A watch that finds applying too slow after this time.
+    pub fn new(limit: Duration) -> Self {
+        Self(Arc::new(Inner {
+            limit,
+            began: Instant::now(),
+            position: AtomicU64::new(0),
+            since_ms: AtomicU64::new(0),
+            at_work: Arc::default(),
+        }))
+    }
+
+    /// Where the engine notes the instance at work.
+    pub(crate) fn at_work(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.0.at_work)
+    }
+
+    /// Applying a batch begins. It ends when the guard is dropped, however it ends.
+    pub(crate) fn begin(&self, position: u64) -> Applying {
+        debug_assert_ne!(position, 0, "entry 0 is no batch");
+        self.0.at_work.store(0, Ordering::Relaxed);
+        self.0.since_ms.store(self.0.began.elapsed().as_millis() as u64, Ordering::Relaxed);
+        self.0.position.store(position, Ordering::Release);
+        Applying(Arc::clone(&self.0))
+    }
+
+    /// The batch that takes too long, if one does.
+    pub fn slow(&self) -> Option<SlowBatch> {
+        let position = self.0.position.load(Ordering::Acquire);
+        if position == 0 {
+            return None;
+        }
+        let since = Duration::from_millis(self.0.since_ms.load(Ordering::Relaxed));
+        let time = self.0.began.elapsed().saturating_sub(since);
+        // Another batch may have begun between the looks, and it was as quick as that.
+        let is_same = self.0.position.load(Ordering::Acquire) == position;
+        let at_work = self.0.at_work.load(Ordering::Relaxed);
+        (time >= self.0.limit && is_same).then_some(SlowBatch {
+            partition_id: FIRST_PARTITION,
+            position,
+            process_instance_key: (at_work != 0).then_some(at_work),
+            time,
+        })
+    }
+
+    /// Tells of slow batches until the broker stops.
+    pub(crate) async fn keep(self, data_dir: PathBuf, shutdown: CancellationToken) {
+        let mut looks = tokio::time::interval(LOOK_INTERVAL);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut told = None;
+        loop {
+            tokio::select! {
+                _ = looks.tick() => {}
+                () = shutdown.cancelled() => return,
+            }
+            let slow = self.slow();
+            match (slow, told) {
+                (Some(slow), told_of) if told_of != Some(slow.position) => {
+                    told = Some(slow.position);
+                    tell(slow, data_dir.clone()).await;
+                }
+                (None, Some(position)) => {
+                    told = None;
+                    tracing::warn!(position, "the batch that took too long is applied");
+                    forget(data_dir.clone()).await;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+async fn tell(slow: SlowBatch, data_dir: PathBuf) {
+    let SlowBatch { partition_id, position, process_instance_key, .. } = slow;
+    tracing::error!(
+        partition_id,
+        position,
+        process_instance_key,
+        "applying a batch takes too long; if it never ends, stop the server and set the batch aside with \
+         'baton partition skip'"
+    );
+    let note = SlowBatchNote { partition_id, position, process_instance_key };
+    let written = tokio::task::spawn_blocking(move || note.write(&data_dir)).await;
+    if let Ok(Err(error)) = written {
+        tracing::error!(%error, "the batch that takes too long cannot be noted in the data directory");
+    }
+}
+
+/// The note is of no use any more: whoever finds it would set aside what is applied.
+pub(crate) async fn forget(data_dir: PathBuf) {
+    let removed = tokio::task::spawn_blocking(move || SlowBatchNote::remove(&data_dir)).await;
+    if let Ok(Err(error)) = removed {
+        tracing::error!(%error, "the note of a batch that took too long cannot be removed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_slow_while_it_takes_longer_than_the_limit() {
+        let watch = ApplyWatch::new(Duration::ZERO);
+        assert_eq!(watch.slow(), None);
+        let applying = watch.begin(7);
+        watch.at_work().store(42, Ordering::Relaxed);
+        let slow = watch.slow().expect("any time is too long");
+        assert_eq!((slow.position, slow.process_instance_key), (7, Some(42)));
+        assert!(slow.describe().contains("position 7") && slow.describe().contains("instance 42"));
+        drop(applying);
+        assert_eq!(watch.slow(), None);
+        let _applying = watch.begin(8);
+        assert_eq!(watch.slow().expect("slow").process_instance_key, None, "of the batch before");
+
+        let patient = ApplyWatch::new(Duration::from_secs(3600));
+        let _applying = patient.begin(1);
+        assert_eq!(patient.slow(), None);
+    }
+
+    #[test]
+    fn the_note_outlives_the_server() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(SlowBatchNote::read(directory.path()).unwrap(), None);
+        let note = SlowBatchNote { partition_id: 1, position: 9, process_instance_key: Some(3) };
+        note.write(directory.path()).unwrap();
+        assert_eq!(SlowBatchNote::read(directory.path()).unwrap(), Some(note));
+        SlowBatchNote::remove(directory.path()).unwrap();
+        SlowBatchNote::remove(directory.path()).unwrap();
+        assert_eq!(SlowBatchNote::read(directory.path()).unwrap(), None);
+    }
+}

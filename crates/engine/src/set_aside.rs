@@ -1,0 +1,106 @@
+//! A batch that operators have set aside: it is not applied, and what it was about is banned, so that nothing runs into the
+//! same again.
+//!
+//! That the batch is set aside is known before it is applied, on every replica alike; what it touched follows from the
+//! state.
+
+use std::collections::BTreeSet;
+
+use protocol::{Batch, Command, ENGINE_VERSION, Key};
+
+use crate::Engine;
+use crate::effects::Effects;
+use crate::failure::{ApplyError, Failure};
+use crate::transaction::Attempt;
+use crate::work::Work;
+
+impl Engine {
+    /// Bans the instances that the commands of a batch are about, and the one that was at work when applying it took too
+    /// long, if that is known. Without it, these are also those whose left-over steps or timers were to be next.
+    pub fn set_aside(
+        &mut self,
+        batch: &Batch,
+        at_work: Option<Key>,
+        effects: &mut Effects,
+    ) -> Result<(), ApplyError> {
+        if batch.engine_version > ENGINE_VERSION {
+            return Err(ApplyError::UnknownVersion(batch.engine_version));
+        }
+        self.meta.wall_ms = self.meta.wall_ms.max(batch.timestamp_ms);
+        self.meta.set_now();
+        // Each takes its position, as if it had been refused.
+        self.meta.position += batch.commands.len() as u64;
+        effects.responses.resize_with(batch.commands.len(), || None);
+        let touched = self.attempt(&mut Effects::default(), |work| {
+            let mut touched: BTreeSet<Key> = at_work.into_iter().collect();
+            for command in &batch.commands {
+                work.note_touched(command, at_work.is_none(), &mut touched)?;
+            }
+            Ok(touched)
+        })?;
+        if let Attempt::Done(touched) = touched {
+            for key in touched {
+                if self.tables.instances.contains(&key)? {
+                    self.ban(key, "A batch of commands about it was set aside", effects)?;
+                }
+            }
+        }
+        effects.unmet_subscribers.extend(batch.demand.iter().map(|demand| demand.subscriber_id));
+        self.finish(effects)
+    }
+}
+
+impl Work<'_> {
+    fn note_touched(
+        &mut self,
+        command: &Command,
+        with_leader: bool,
+        touched: &mut BTreeSet<Key>,
+    ) -> Result<(), Failure> {
+        let of_job = |work: &Self, key| -> Result<Option<Key>, Failure> {
+            Ok(work.tables.jobs.get(&key)?.map(|job| job.process_instance_key))
+        };
+        let of_element = |work: &Self, key| -> Result<Option<Key>, Failure> {
+            Ok(work.tables.element_instances.get(&key)?.map(|row| row.process_instance_key))
+        };
+        let key = match command.asked() {
+            Command::CompleteJob(complete) => of_job(self, complete.job_key)?,
+            Command::FailJob(fail) => of_job(self, fail.job_key)?,
+            Command::ThrowError(throw) => of_job(self, throw.job_key)?,
+            Command::UpdateJob(update) => of_job(self, update.job_key)?,
+            Command::SetVariables(set) => of_element(self, set.element_instance_key)?,
+            Command::ActivateAdHoc(activate) => of_element(self, activate.element_instance_key)?,
+            Command::UserTask(task) => {
+                self.tables.user_tasks.get(&task.user_task_key)?.map(|task| task.process_instance_key)
+            }
+            Command::ResolveIncident { incident_key, .. } => {
+                self.tables.incidents.get(incident_key)?.map(|incident| incident.process_instance_key)
+            }
+            Command::CancelInstance { process_instance_key, .. }
+            | Command::ResolveInstanceIncidents { process_instance_key } => Some(*process_instance_key),
+            Command::MigrateInstance(migrate) => Some(migrate.process_instance_key),
+            Command::ModifyInstance(modify) => Some(modify.process_instance_key),
+            Command::Continue { .. } if with_leader => {
+                let steps = self.tables.pending_steps.scan(.., self.options.max_steps_per_command)?;
+                for (_, step) in steps {
+                    touched.extend(self.instance_of(&step)?);
+                }
+                None
+            }
+            Command::Tick if with_leader => {
+                let due = self
+                    .tables
+                    .timer_due
+                    .keys(..=(self.meta.now_ms, Key::MAX), self.options.max_due_per_tick)?;
+                for (_, key) in due {
+                    let timer = self.tables.timers.get(&key)?;
+                    touched.extend(timer.and_then(|timer| timer.process_instance_key));
+                }
+                None
+            }
+            _ => None,
+        };
+        touched.extend(key);
+        Ok(())
+    }
+}

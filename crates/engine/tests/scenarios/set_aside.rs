@@ -1,0 +1,81 @@
+//! Batches that are set aside: nothing of them happens, and what they touched is banned.
+
+use engine::{Effects, Options};
+use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Name, Response};
+
+use crate::support::Harness;
+
+const JOB: &str = "process p
+    start s
+    job t
+    end e
+    s -> t -> e";
+
+fn create(process_id: &str) -> Command {
+    Command::CreateInstance(CreateInstance::of(DefinitionRef::Id {
+        id: Name::from(process_id),
+        version: None,
+    }))
+}
+
+fn created(harness: &mut Harness, process_id: &str) -> Key {
+    match &harness.apply(vec![create(process_id)], vec![]).responses[0] {
+        Some(Ok(Response::InstanceCreated(created))) => created.process_instance_key,
+        other => panic!("not created: {other:?}"),
+    }
+}
+
+fn banned(effects: &Effects) -> Vec<Key> {
+    effects.banned.iter().map(|(key, _)| *key).collect()
+}
+
+#[test]
+fn what_commands_are_about_is_banned_and_nothing_else() {
+    let mut harness = Harness::new();
+    harness.deploy(&[("p.bpmn", JOB)]).unwrap();
+    let [first, second, third] = std::array::from_fn(|_| created(&mut harness, "p"));
+    let jobs = harness.activate("t", 3);
+    let complete = Command::CompleteJob(CompleteJob {
+        job_key: jobs[1].key,
+        variables: Document::empty(),
+        result: None,
+    });
+    let cancel = Command::CancelInstance { process_instance_key: third, operation_reference: None };
+    let before = harness.engine().position();
+    let effects = harness.set_aside(vec![complete, create("p"), cancel], Some(12_345));
+    assert_eq!(banned(&effects), [second, third], "an instance that is not there is not banned");
+    assert!(effects.responses.iter().all(Option::is_none) && effects.deliveries.is_empty());
+    assert!(harness.engine().position() > before + 3, "each command has its position");
+    let tables = harness.engine().tables();
+    assert_eq!((tables.instances.len().unwrap(), tables.jobs.len().unwrap()), (3, 3), "nothing was done");
+    assert!(!tables.banned.contains(&first).unwrap());
+}
+
+#[test]
+fn of_steps_left_over_the_one_at_work_is_banned_or_all_that_are_next() {
+    let mut line = "process line\nstart s\nend e\n".to_owned();
+    let mut way = "s".to_owned();
+    for n in 0..20 {
+        line += &format!("task l{n}\n");
+        way += &format!(" -> l{n}");
+    }
+    line += &(way + " -> e");
+    for is_known in [true, false] {
+        let mut harness = Harness::with_options(Options { max_steps_per_command: 10, ..Options::default() });
+        harness.deploy(&[("line.bpmn", &line)]).unwrap();
+        let (first, second) = (created(&mut harness, "line"), created(&mut harness, "line"));
+        let effects = harness.set_aside(vec![Command::GO_ON], is_known.then_some(second));
+        let expected = if is_known { vec![second] } else { vec![first, second] };
+        assert_eq!(banned(&effects), expected);
+        assert!(effects.has_pending_steps);
+        let mut ended = Vec::new();
+        while harness.apply(vec![Command::GO_ON], vec![]).has_pending_steps {
+            ended.extend(harness.history().last().unwrap().ended_instances.clone());
+        }
+        ended.extend(harness.history().last().unwrap().ended_instances.clone());
+        assert_eq!(ended, if is_known { vec![(first, true)] } else { vec![] });
+        // Nothing is lost: it goes on when it is released.
+        harness.command(Command::Unban { process_instance_key: second });
+        assert!(!harness.engine().tables().instances.contains(&second).unwrap());
+    }
+}
