@@ -173,6 +173,7 @@ impl Work<'_> {
         let Some(variable) = self.tables.variables.get(&row)? else { return Ok(None) };
         let value = value_of(self.tables, scope_key, &variable)?;
         if value != variable.value {
+            self.count_variable(scope_key, Some(&variable.value), &value)?;
             let rest_from = self.restart_collection(scope_key, &variable)?;
             self.tables.variables.put(row, Variable { key: variable.key, value: value.clone(), rest_from });
             self.record_variable(variable.key, Intent::Updated, scope_key, owner, name, &value)?;

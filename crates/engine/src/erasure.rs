@@ -84,7 +84,7 @@ impl Work<'_> {
     fn erase_rows(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
         let key = at.key;
         if row.has_variables {
-            self.delete_variables(key)?;
+            self.delete_variables(key, row)?;
         }
         self.tables.element_instances.delete(&key);
         self.tables.children.delete(&(at.scope_key, key));

@@ -34,6 +34,14 @@ impl Failure {
         Self::Incident { error_type, message: message.into() }
     }
 
+    /// What an incident says.
+    pub(crate) fn message(&self) -> &str {
+        match self {
+            Self::Incident { message, .. } => message,
+            _ => "",
+        }
+    }
+
     /// An incident tells first what has failed.
     pub(crate) fn because(self, what: &str) -> Self {
         match self {

@@ -38,6 +38,7 @@ mod incident;
 mod instance;
 mod job;
 mod join;
+mod large;
 mod left_over;
 mod lifecycle;
 mod listener;
@@ -67,7 +68,7 @@ pub use counters::{Counters, ElementAction, JobAction};
 pub use effects::{Delivery, Effects, JobEnd, Latencies, Outcome};
 pub use failure::ApplyError;
 pub use gone::may_be_gone;
-pub use options::{FaultPoint, Options, WorkLimits};
+pub use options::{FaultPoint, LARGE_BYTES, Options, WorkLimits};
 pub use query::{Read, ReadError, Scan, View};
 pub use tables::{LASTING, Tables};
 

@@ -279,7 +279,7 @@ impl Work<'_> {
     pub fn remove(&mut self, at: &At) -> Result<(), Failure> {
         let Some(row) = self.tables.element_instances.get(&at.key)? else { return Ok(()) };
         if row.has_variables {
-            self.delete_variables(at.key)?;
+            self.delete_variables(at.key, &row)?;
         }
         self.tables.element_instances.delete(&at.key);
         if at.scope_key != 0 {

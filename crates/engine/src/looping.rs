@@ -10,7 +10,7 @@ use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::collection::{CHUNK, chunk_of};
-use crate::entity::{ElementInstance, Loop, Phase};
+use crate::entity::{ElementInstance, ErrorType, Loop, Phase};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::step::Step;
@@ -30,6 +30,24 @@ pub(crate) fn marker(body: &At) -> Option<&MultiInstance> {
 }
 
 impl Work<'_> {
+    /// Whether the items of a body can be stored.
+    pub fn check_items(&self, items: &List) -> Result<(), Failure> {
+        let limit = self.options.work.max_collection_bytes;
+        let bytes = match items.raw_bytes() {
+            Some(bytes) if bytes <= limit => Some(bytes),
+            Some(_) => None,
+            None => Value::from(items.clone()).to_json_within(limit).map(|json| json.len()),
+        };
+        if let Some(bytes) = bytes {
+            self.meter.note_bytes(bytes);
+            return Ok(());
+        }
+        let message = format!(
+            "Expected to store the items of the input collection, but they are larger than {limit} bytes (limits.max_collection_bytes)"
+        );
+        Err(Failure::incident(ErrorType::ExtractValueError, message))
+    }
+
     /// Stores the items of a body. Tells how many there are.
     pub fn store_items(&mut self, body_key: Key, items: &List) -> u32 {
         match items.json_items() {

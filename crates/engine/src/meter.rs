@@ -16,6 +16,9 @@ use crate::options::WorkLimits;
 /// The least that a command is granted, as a part of its budget, however many came before it in the batch.
 const LEAST_SHARE: u64 = 16;
 
+/// Bytes that are written or stored for one unit of fuel.
+const BYTES_PER_FUEL: u64 = 16;
+
 /// What is left to the batch, the command and the step at work.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
@@ -25,6 +28,8 @@ pub(crate) struct Meter {
     left: Cell<u64>,
     /// Whether the step at work was granted all that a step may ever take.
     is_whole: Cell<bool>,
+    /// Bytes of the values that the step at work may still make.
+    bytes_left: Cell<usize>,
     ran_out: Cell<bool>,
     /// Used since the engine was opened.
     used: Cell<u64>,
@@ -61,6 +66,7 @@ impl Meter {
         self.settle();
         self.granted.set(fuel);
         self.left.set(fuel);
+        self.bytes_left.set(limits.max_bytes_per_step);
         self.is_whole.set(fuel == limits.max_fuel_per_step);
         self.ran_out.set(false);
     }
@@ -94,6 +100,25 @@ impl Meter {
         }
     }
 
+    /// Bytes that the step at work may still make.
+    pub fn bytes_left(&self) -> usize {
+        self.bytes_left.get()
+    }
+
+    /// Takes note of a value that was made.
+    pub fn note_bytes(&self, bytes: usize) {
+        self.bytes_left.set(self.bytes_left.get().saturating_sub(bytes));
+        self.note_work(bytes);
+    }
+
+    /// Takes note of bytes that were moved, which is work, too.
+    pub fn note_work(&self, bytes: usize) {
+        self.left.set(self.left.get().saturating_sub(bytes as u64 / BYTES_PER_FUEL));
+        if self.left.get() == 0 {
+            self.ran_out.set(true);
+        }
+    }
+
     /// Whether the step at work took more than it was granted, and that was all that a step may take.
     pub fn is_exhausted(&self) -> bool {
         self.ran_out.get() && self.is_whole.get()
@@ -120,7 +145,14 @@ impl Meter {
 mod tests {
     use super::*;
 
-    const LIMITS: WorkLimits = WorkLimits { max_fuel_per_step: 1000, max_fuel_per_command: 160 };
+    const LIMITS: WorkLimits = WorkLimits {
+        max_fuel_per_step: 1000,
+        max_fuel_per_command: 160,
+        max_bytes_per_step: 10_000,
+        max_variable_bytes: 1000,
+        max_collection_bytes: 1000,
+        max_instance_variable_bytes: 10_000,
+    };
 
     fn spend(meter: &Meter, fuel: u64) {
         let budget = meter.budget(&Environment::default());
@@ -148,6 +180,10 @@ mod tests {
         meter.grant_whole(&limits);
         spend(&meter, 1001);
         assert!(meter.is_exhausted());
-        assert_eq!(meter.used(), 900 + 100 + 5 + 1000);
+        meter.grant_whole(&limits);
+        meter.note_bytes(9000);
+        meter.note_work(9000);
+        assert_eq!((meter.bytes_left(), meter.is_exhausted()), (1000, true));
+        assert_eq!(meter.used(), 900 + 100 + 5 + 1000 + 1000);
     }
 }

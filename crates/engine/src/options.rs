@@ -27,13 +27,31 @@ pub struct WorkLimits {
     /// Fuel that those of one step may use, or those of a command before its steps. Beyond it, the step ends in an
     /// incident and the command is refused.
     pub max_fuel_per_step: u64,
+    /// Bytes of the values that one step may make.
+    pub max_bytes_per_step: usize,
+    /// Bytes of one variable, as JSON.
+    pub max_variable_bytes: usize,
+    /// Bytes of an output collection, and of the items of a multi-instance body.
+    pub max_collection_bytes: usize,
+    /// Bytes of the large variables of a process instance: of those with [`LARGE_BYTES`] or more.
+    pub max_instance_variable_bytes: u64,
 }
+
+/// From this size on, variables count for the limit of their instance. Smaller ones are not worth the counting.
+pub const LARGE_BYTES: usize = 1024;
 
 impl Default for WorkLimits {
     fn default() -> Self {
         // A unit takes 15 to 45 ns whatever it pays for (`crates/feel/benches/fuel.rs`), so a step takes some 50 ms at worst,
         // and a batch not much more than two of them.
-        Self { max_fuel_per_command: 150_000, max_fuel_per_step: 1_500_000 }
+        Self {
+            max_fuel_per_command: 150_000,
+            max_fuel_per_step: 1_500_000,
+            max_bytes_per_step: 16 * 1024 * 1024,
+            max_variable_bytes: 4 * 1024 * 1024,
+            max_collection_bytes: 4 * 1024 * 1024,
+            max_instance_variable_bytes: 32 * 1024 * 1024,
+        }
     }
 }
 

@@ -39,6 +39,8 @@ state::tables! {
         pub children_by_element: Table<(Key, u32, Key), ()> = 230,
         /// Variables by scope.
         pub variables: Table<VariableKey, crate::entity::Variable> = 11,
+        /// Bytes of the large variables of a process instance. None: no row.
+        pub variable_bytes: Table<Key, u64> = 231,
         /// Tokens that wait at a join: scope, gateway, flow.
         pub join_tokens: Table<(Key, u32, u32), u32> = 12,
         /// Jobs.

@@ -9,7 +9,7 @@ use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::collection::value_of;
-use crate::entity::{ErrorType, Variable};
+use crate::entity::{ElementInstance, ErrorType, Variable};
 use crate::expression::Scope;
 use crate::failure::Failure;
 use crate::record::VariableOwner;
@@ -123,6 +123,7 @@ impl Work<'_> {
         if row.has_variables {
             if let Some(old) = self.tables.variables.get(&key)? {
                 if value_of(self.tables, scope_key, &old)? != value {
+                    self.count_variable(scope_key, Some(&old.value), &value)?;
                     let rest_from = self.restart_collection(scope_key, &old)?;
                     let variable = Variable { key: old.key, value: value.clone(), rest_from };
                     self.tables.variables.put(key, variable);
@@ -134,6 +135,7 @@ impl Work<'_> {
         } else {
             self.tables.element_instances.update(&scope_key, |row| row.has_variables = true)?;
         }
+        self.count_variable(scope_key, None, &value)?;
         let variable_key = self.next_key();
         self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value)?;
         self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
@@ -171,7 +173,12 @@ impl Work<'_> {
     }
 
     /// Deletes the variables of a scope that ends.
-    pub fn delete_variables(&mut self, scope_key: Key) -> Result<(), StateError> {
+    pub fn delete_variables(&mut self, scope_key: Key, row: &ElementInstance) -> Result<(), StateError> {
+        if row.has_large_variables {
+            let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+            let values = rows.iter().map(|(_, row)| Self::counted_bytes(&row.value));
+            self.uncount_variables(row.process_instance_key, values)?;
+        }
         for key in self.tables.variables.keys(scope_range(scope_key), MAX_VARIABLES)? {
             self.tables.variables.delete(&key);
         }
@@ -195,6 +202,8 @@ impl Work<'_> {
             own.iter().for_each(|(name, value)| all.set(name.clone(), value.clone()));
         }
         let targets = self.evaluate_mappings(outside, given.as_ref(), mappings, None)?;
+        let kind = ErrorType::IoMappingError;
+        self.check_room(at.process_instance_key, &targets, |_, _| Ok(at.key), kind)?;
         let owner = at.owner();
         for (name, value) in targets.iter() {
             self.set_local(at.key, &owner, name, value.clone())?;
@@ -208,14 +217,17 @@ impl Work<'_> {
         let mappings = &process.element(at.index).outputs;
         let owner = at.owner();
         if mappings.is_empty() {
+            self.check_room_above(at, at.key, variables)?;
             self.propagate(at.key, &owner, variables)?;
             return Ok(());
         }
+        self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), ErrorType::IoMappingError)?;
         for (name, value) in variables.iter() {
             self.set_local(at.key, &owner, name, value.clone())?;
         }
         let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
         let targets = self.evaluate_mappings(at.key, None, mappings, Some(parent))?;
+        self.check_room_above(at, parent, &targets)?;
         self.propagate(parent, &owner, &targets)?;
         Ok(())
     }
@@ -237,7 +249,7 @@ impl Work<'_> {
                 Some(Text::Expression(expression)) => {
                     let scope = Scope { key: scope_key, extra: Some(&targets), below: given };
                     let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
-                    self.to_json(&value)
+                    self.produce(&value, &variable(mapping), ErrorType::IoMappingError)?
                 }
             };
             let root = Name::from(&mapping.target[0]);
@@ -249,7 +261,9 @@ impl Work<'_> {
                     (None, Some(target)) => self.visible_variable(target, &root)?,
                     (None, None) => None,
                 };
-                merge_path(base, &mapping.target[1..], value)
+                let merged = merge_path(base, &mapping.target[1..], value);
+                self.check_produced(&merged, &variable(mapping), ErrorType::IoMappingError)?;
+                merged
             };
             targets.set(root, value);
         }
@@ -269,6 +283,11 @@ impl At {
     pub fn owner(&self) -> VariableOwner {
         VariableOwner { process_instance_key: self.process_instance_key }
     }
+}
+
+/// The target of a mapping, for people.
+fn variable(mapping: &Mapping) -> String {
+    format!("variable '{}'", mapping.target[0])
 }
 
 fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {

@@ -109,6 +109,23 @@ fn limits_are_those_given() {
 }
 
 #[test]
+fn what_is_written_out_is_bounded() {
+    let doubled = Expression::parse(
+        "for i in 1..12 return if i = 1 then [1, \"text\", {a: 2.5}] else [partial[-1], partial[-1]]",
+    );
+    let value =
+        doubled.expect("an expression").evaluate(&(), &Environment::default()).expect("a value").value;
+    let whole = value.to_json_string();
+    assert_eq!(value.to_json_within(whole.len()).as_deref(), Some(whole.as_bytes()));
+    for bytes in [0, 1, 2, 10, 100, whole.len() - 1] {
+        assert_eq!(value.to_json_within(bytes), None, "{bytes}");
+    }
+    let text = Value::string(&"x".repeat(1000));
+    assert_eq!(text.to_json_within(1001), None);
+    assert_eq!(text.to_json_within(1002).map(|json| json.len()), Some(1002));
+}
+
+#[test]
 fn dropping_large_values_does_not_recurse_deeply() {
     check("count(for i in 1..400 return if i = 1 then [] else [partial[-1]])".to_owned(), "400");
 }

@@ -43,6 +43,7 @@ impl Work<'_> {
         let actor = Actor::of(command.caller());
         self.asked = Some(Asked { actor, subjects: command.subjects() });
         self.check_access(command)?;
+        self.check_variables_of(command)?;
         self.perform(command)
     }
 

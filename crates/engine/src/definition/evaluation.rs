@@ -52,7 +52,7 @@ impl Work<'_> {
         match self.with_variables(scope, |variables, environment, budget| {
             model.output_within(&decision.id, variables, environment, budget)
         })? {
-            Ok(value) => Ok(Ok(self.to_json(&value))),
+            Ok(value) => Ok(self.decided(&value)),
             Err(failure) => Ok(Err(self.decision_failed(*failure).1)),
         }
     }
@@ -91,8 +91,15 @@ impl Work<'_> {
         };
         let (result, trail) = match outcome {
             Ok(evaluation) => {
-                record.decision_output = self.to_json(&evaluation.output);
-                (Ok(record.decision_output.clone()), evaluation.evaluated_decisions)
+                let output = self.decided(&evaluation.output);
+                match &output {
+                    Ok(output) => record.decision_output = output.clone(),
+                    Err(failure) => {
+                        record.evaluation_failure_message = self.cut_message(failure.message());
+                        record.failed_decision_id = decision.id.clone();
+                    }
+                }
+                (output, evaluation.evaluated_decisions)
             }
             Err(failure) => {
                 let (failure, incident) = self.decision_failed(*failure);
@@ -103,6 +110,11 @@ impl Work<'_> {
         };
         record.evaluated_decisions = self.trail_record(evaluation_key, &graph, &trail)?;
         Ok((result, record))
+    }
+
+    /// The result of a decision, if it is not too large.
+    fn decided(&self, value: &Value) -> Result<Json, Failure> {
+        self.produce(value, &"the result of the decision", ErrorType::DecisionEvaluationError)
     }
 
     /// Why a decision failed. One that had too little fuel is told by the limit of its step.

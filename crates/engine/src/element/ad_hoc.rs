@@ -110,7 +110,10 @@ impl Behavior for AdHocSubProcess {
                 work.check_collection(scope.key, &output.variable)?;
                 let kind = ErrorType::ExtractValueError;
                 let value = work.evaluate(&output.element, &Scope::of(child.key), kind)?;
-                Some((Name::from(&output.variable), work.to_json(&value)))
+                let what = format!("a value of the output collection '{}'", output.variable);
+                let value = work.produce(&value, &what, kind)?;
+                work.check_collected(scope.key, &value, &output.variable)?;
+                Some((Name::from(&output.variable), value))
             }
             _ => None,
         };
@@ -133,6 +136,7 @@ impl Behavior for AdHocSubProcess {
         };
         if let Some((name, value)) = &collected {
             work.append(scope.key, &scope.owner(), name, value)?;
+            work.count_collected(scope.key, None, value)?;
         }
         if fulfilled {
             work.record_instruction(scope, protocol::Intent::Completed, &[], ad_hoc.cancel_remaining);

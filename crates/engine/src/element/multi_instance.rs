@@ -17,6 +17,7 @@ impl Behavior for MultiInstanceBody {
         let Some(marker) = marker(at) else { return Ok(Next::Wait) };
         let items =
             work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
+        work.check_items(&items)?;
         work.subscribe_to_events(at)?;
         work.record_collection(at, &items);
         let size = work.store_items(at.key, &items);
@@ -63,14 +64,20 @@ impl Behavior for MultiInstanceBody {
             Some(output) => {
                 let scope = Scope::of(child.key);
                 let value = work.evaluate(&output.element, &scope, ErrorType::ExtractValueError)?;
-                Some(work.to_json(&value))
+                let what = format!("a value of the output collection '{}'", output.variable);
+                let value = work.produce(&value, &what, ErrorType::ExtractValueError)?;
+                work.check_collected(child.scope_key, &value, &output.variable)?;
+                Some(value)
             }
             None => None,
         };
         if let Some(value) = &output {
             let row = work.tables.element_instances.get(&child.key)?;
             if let Some(place) = row.and_then(|row| row.loop_counter.checked_sub(1)) {
+                // It may be tried again after an incident.
+                let old = work.tables.loop_outputs.get(&(scope.key, place))?;
                 work.put_output(scope.key, place, value);
+                work.count_collected(scope.key, old.as_ref().map(|old| &old.0), value)?;
             }
         }
         if work.is_loop_done(marker, &state, child)? {

@@ -17,7 +17,9 @@ impl Behavior for Script {
             return Ok(Next::Complete(Document::empty()));
         };
         let value = work.evaluate(expression, &Scope::of(at.key), ErrorType::ExtractValueError)?;
-        let result = (Name::from(result_variable), work.to_json(&value));
+        let what = format!("variable '{result_variable}'");
+        let result =
+            (Name::from(result_variable), work.produce(&value, &what, ErrorType::ExtractValueError)?);
         Ok(Next::Complete([result].into_iter().collect()))
     }
 }

@@ -209,6 +209,9 @@ pub struct ElementInstance {
     /// Whether its children are kept by element, too.
     #[cbor(n(22), default)]
     pub lists_children: bool,
+    /// Whether it has had large variables, which count for its instance.
+    #[cbor(n(23), default)]
+    pub has_large_variables: bool,
 }
 minicbor_value!(
     ElementInstance,
@@ -246,6 +249,7 @@ impl ElementInstance {
             compensable: false,
             cancelling: Cancelling::No,
             lists_children: false,
+            has_large_variables: false,
             keeps_variables: false,
         }
     }
@@ -338,6 +342,9 @@ pub struct Loop {
     /// Whether outputs are being put together.
     #[n(5)]
     pub is_gathering: bool,
+    /// Bytes of its outputs so far.
+    #[n(6)]
+    pub output_bytes: Option<u64>,
 }
 minicbor_value!(Loop);
 

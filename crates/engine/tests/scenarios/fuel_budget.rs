@@ -15,7 +15,7 @@ fn rounds(count: u64) -> String {
 
 /// So little that a test is quick.
 fn options() -> Options {
-    let work = WorkLimits { max_fuel_per_step: 10_000, max_fuel_per_command: 1600 };
+    let work = WorkLimits { max_fuel_per_step: 10_000, max_fuel_per_command: 1600, ..WorkLimits::default() };
     Options { work, ..Options::default() }
 }
 

@@ -51,6 +51,7 @@ mod large_scopes;
 mod lifecycle;
 mod links;
 mod listener_places;
+mod memory_limits;
 mod message_order;
 mod message_start;
 mod messages;

@@ -1,14 +1,33 @@
 //! What rows of an engine must fit together, whatever has happened.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use engine::LARGE_BYTES;
 use engine::entity::{Cancelling, JobState, JoinCheck, Phase};
 use engine::user_task::row::UserTaskState;
 
 use crate::support::Harness;
 
+/// The bytes of large variables are counted as they come and go; counted anew they must be as many.
+fn check_variable_bytes(harness: &Harness) {
+    let tables = harness.engine().tables();
+    let mut counted = BTreeMap::new();
+    for ((scope_key, _), variable) in tables.variables.scan(.., usize::MAX).unwrap() {
+        let bytes = variable.value.as_bytes().len();
+        if bytes >= LARGE_BYTES {
+            let scope = tables.element_instances.get(&scope_key).unwrap().expect("the scope of a variable");
+            *counted.entry(scope.process_instance_key).or_insert(0) += bytes as u64;
+        }
+    }
+    let rows = tables.variable_bytes.scan(.., usize::MAX).unwrap();
+    let rows: BTreeMap<_, _> = rows.into_iter().map(|(key, bytes)| (key, *bytes)).collect();
+    assert_eq!(rows, counted, "bytes of variables");
+}
+
 /// What must fit together whenever no steps are left over.
 pub fn check_consistency(harness: &Harness) {
+    check_variable_bytes(harness);
     let tables = harness.engine().tables();
     // Interruptions wait for the listeners of tasks that they cancel.
     let tasks = tables.user_tasks.scan(.., usize::MAX).unwrap();

@@ -124,7 +124,13 @@ impl Generator<'_> {
                         writeln!(text, "decide {id} decision={decision} result=v in:month==r in:guests==2");
                     return Block { first: id.clone(), last: id };
                 }
-                let _ = writeln!(text, "script {id} expr=\"if r = null then 0 else r + 1\" result=v");
+                // Also heavy ones, and such that make large variables.
+                let expression = match self.random.below(4) {
+                    0 => "count(for i in 1..400 return 1)",
+                    1 => "string join(for i in 1..100 return string(1000000000000000 + i))",
+                    _ => "if r = null then 0 else r + 1",
+                };
+                let _ = writeln!(text, "script {id} expr=\"{expression}\" result=v");
                 Block { first: id.clone(), last: id }
             }
             5 => {

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::entity::ErrorType;
-use engine::{FaultPoint, Options};
+use engine::{FaultPoint, Options, WorkLimits};
 use protocol::{
     ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, Condition,
     CorrelateMessage, CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals,
@@ -117,6 +117,12 @@ impl Case {
         let options = Options {
             max_steps_per_command: steps,
             max_children_per_step: 2,
+            // Each step has enough, but two heavy ones are too much for one batch.
+            work: if self.seed % 4 == 3 {
+                WorkLimits { max_fuel_per_command: 60, max_fuel_per_step: 3_000, ..WorkLimits::default() }
+            } else {
+                WorkLimits::default()
+            },
             fault: fault.clone(),
             ..Options::default()
         };

@@ -6,7 +6,7 @@ mod scan;
 mod write;
 
 pub(crate) use read::{find_entry, item_texts, read, read_entries, read_items};
-pub(crate) use write::{write, write_string};
+pub(crate) use write::{write, write_string, write_within};
 
 /// Deepest nesting of a document.
 pub const DEPTH_MAX: usize = 500;

@@ -3,15 +3,25 @@
 use crate::temporal::{format_days_time, format_years_months};
 use crate::value::Value;
 
-/// Appends a value in the form in which it leaves to a variable. Recursion is bounded by the
-/// depth of values.
+/// Appends a value in the form in which it leaves to a variable.
 pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
+    write_within(value, out, usize::MAX);
+}
+
+/// The same up to a length; false if there is more, of which nothing is made. Recursion is bounded by the depth of values.
+pub(crate) fn write_within(value: &Value, out: &mut Vec<u8>, max: usize) -> bool {
+    let fits = |more: usize, out: &Vec<u8>| more <= max.saturating_sub(out.len());
     match value {
         Value::Null | Value::Range(_) | Value::Function(_) => out.extend_from_slice(b"null"),
         Value::Bool(true) => out.extend_from_slice(b"true"),
         Value::Bool(false) => out.extend_from_slice(b"false"),
         Value::Number(number) => number.write_json(out),
-        Value::String(text) => write_string(text, out),
+        Value::String(text) => {
+            if !fits(text.len(), out) {
+                return false;
+            }
+            write_string(text, out);
+        }
         Value::Date(date) => write_string(&date.to_string(), out),
         Value::Time(time) => write_string(&time.to_short(), out),
         Value::DateTime(value) => write_string(&value.to_short_iso(), out),
@@ -19,20 +29,22 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
         Value::Period(months) => write_string(&format_years_months(*months), out),
         Value::List(list) => {
             if let Some(raw) = list.raw() {
-                return out.extend_from_slice(raw);
+                return write_raw(raw, out, max);
             }
             out.push(b'[');
             for (index, item) in list.iter().enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
-                write(item, out);
+                if !write_within(item, out, max) {
+                    return false;
+                }
             }
             out.push(b']');
         }
         Value::Context(context) => {
             if let Some(raw) = context.raw() {
-                return out.extend_from_slice(raw);
+                return write_raw(raw, out, max);
             }
             out.push(b'{');
             for (index, (key, value)) in context.iter().enumerate() {
@@ -41,11 +53,22 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
                 }
                 write_string(key, out);
                 out.push(b':');
-                write(value, out);
+                if !write_within(value, out, max) {
+                    return false;
+                }
             }
             out.push(b'}');
         }
     }
+    out.len() <= max
+}
+
+fn write_raw(raw: &[u8], out: &mut Vec<u8>, max: usize) -> bool {
+    if raw.len() > max.saturating_sub(out.len()) {
+        return false;
+    }
+    out.extend_from_slice(raw);
+    true
 }
 
 /// Appends a string with quotes and escapes.

@@ -38,6 +38,11 @@ impl List {
         self.0.raw.as_ref().map(|raw| json::item_texts(raw))
     }
 
+    /// Bytes of the list, if it came from JSON.
+    pub fn raw_bytes(&self) -> Option<usize> {
+        self.0.raw.as_ref().map(Bytes::len)
+    }
+
     /// Number of items.
     pub fn len(&self) -> usize {
         self.items().len()

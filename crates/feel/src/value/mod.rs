@@ -75,6 +75,13 @@ impl Value {
         json::write(self, out);
     }
 
+    /// The value as JSON, see [`Self::to_json`], unless that is longer than so many bytes. Values share their parts, so
+    /// one that was made in few steps may be immense when it is written out; not much more than the bytes is made of it.
+    pub fn to_json_within(&self, max_bytes: usize) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        json::write_within(self, &mut out, max_bytes).then_some(out)
+    }
+
     /// The value as JSON text, see [`Self::to_json`].
     pub fn to_json_string(&self) -> String {
         let mut out = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use bytes::Bytes;
-use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
+use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError, WorkLimits};
 use protocol::{
     ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query, QueryReply,
     Record, Rejection, Resource,
@@ -67,7 +67,10 @@ impl Harness {
         let engine = self.engine.as_mut().expect("open");
         let refusals: Vec<_> =
             batch.commands.iter().map(|command| engine.final_refusal(command).unwrap()).collect();
+        let before = engine.fuel_used();
         engine.apply(&batch, &mut effects).unwrap();
+        let used = engine.fuel_used() - before;
+        check_fuel(&self.options.work, used, batch.commands.len());
         assert_eq!(effects.responses.len(), batch.commands.len(), "one response for each command");
         for ((refusal, command), response) in
             refusals.into_iter().zip(&batch.commands).zip(&effects.responses)
@@ -233,6 +236,12 @@ impl Harness {
     }
 }
 
+/// A command may use its budget and one step more; what comes before its steps is no step, and may be done twice.
+fn check_fuel(work: &WorkLimits, used: u64, commands: usize) {
+    let each = work.max_fuel_per_command + 3 * work.max_fuel_per_step;
+    assert!(used <= (commands as u64 + 1) * each, "{used} units of fuel for {commands} commands");
+}
+
 /// Hashes of all tables but the counters, by the number of the table.
 pub type Content = Vec<Option<(u32, u64)>>;
 
@@ -256,6 +265,7 @@ fn content(tables: &engine::Tables) -> Content {
         children,
         children_by_element,
         variables,
+        variable_bytes,
         join_tokens,
         complex_joins,
         compensations,

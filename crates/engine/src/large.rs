@@ -1,0 +1,217 @@
+//! Limits of what processes store: of each value that an expression makes, of collections, and of all large variables of
+//! a process instance, which are counted as they come and go.
+//!
+//! Whatever is too large is found out before anything is written: then an element ends in an incident, a command is refused.
+
+use std::fmt::Display;
+
+use protocol::{Command, Document, Json, Key, Name, Rejection, UserTaskOperation};
+use state::StateError;
+
+use crate::entity::ErrorType;
+use crate::failure::Failure;
+use crate::options::LARGE_BYTES;
+use crate::work::{At, Work};
+
+/// What a value counts for the limit of its instance.
+fn counted(value: &Json) -> u64 {
+    let bytes = value.as_bytes().len();
+    if bytes < LARGE_BYTES { 0 } else { bytes as u64 }
+}
+
+impl Work<'_> {
+    /// The JSON of a value that is to be stored, or an incident that names the limit. `what` is made of it.
+    pub fn produce(
+        &self,
+        value: &feel::Value,
+        what: &dyn Display,
+        error_type: ErrorType,
+    ) -> Result<Json, Failure> {
+        let limits = &self.options.work;
+        let left = self.meter.bytes_left();
+        if let Some(bytes) = value.to_json_within(limits.max_variable_bytes.min(left)) {
+            self.meter.note_bytes(bytes.len());
+            return Ok(Json::from_valid(bytes));
+        }
+        let (limit, name) = if left < limits.max_variable_bytes {
+            (limits.max_bytes_per_step, "limits.max_bytes_per_step")
+        } else {
+            (limits.max_variable_bytes, "limits.max_variable_bytes")
+        };
+        let whose = if name == "limits.max_bytes_per_step" { "the values of this step are" } else { "it is" };
+        let message = format!("Expected to store {what}, but {whose} larger than {limit} bytes ({name})");
+        Err(Failure::incident(error_type, message))
+    }
+
+    /// The same for one that was made of other JSON already.
+    pub fn check_produced(
+        &self,
+        value: &Json,
+        what: &dyn Display,
+        error_type: ErrorType,
+    ) -> Result<(), Failure> {
+        let limit = self.options.work.max_variable_bytes;
+        self.meter.note_bytes(value.as_bytes().len());
+        if value.as_bytes().len() <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "Expected to store {what}, but it is larger than {limit} bytes (limits.max_variable_bytes)"
+        );
+        Err(Failure::incident(error_type, message))
+    }
+
+    /// Whether a process instance has room for variables. `scope_of` says where one is to be.
+    pub fn check_room(
+        &self,
+        process_instance_key: Key,
+        variables: &Document,
+        scope_of: impl Fn(&Self, &Name) -> Result<Key, StateError>,
+        error_type: ErrorType,
+    ) -> Result<(), Failure> {
+        let mut largest: Option<(&Name, u64)> = None;
+        let (mut added, mut replaced) = (0, 0);
+        for (name, value) in variables.iter() {
+            let bytes = counted(value);
+            if bytes == 0 {
+                continue;
+            }
+            let old = self.tables.variables.get(&(scope_of(self, name)?, name.0.clone()))?;
+            added += bytes;
+            replaced += old.map_or(0, |old| counted(&old.value));
+            if largest.is_none_or(|(_, most)| bytes > most) {
+                largest = Some((name, bytes));
+            }
+        }
+        let Some((name, _)) = largest else { return Ok(()) };
+        let before = self.tables.variable_bytes.get(&process_instance_key)?.map_or(0, |bytes| *bytes);
+        let limit = self.options.work.max_instance_variable_bytes;
+        if (before + added).saturating_sub(replaced) <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "Expected to store variable '{name}', but the variables of the process instance would be larger than {limit} bytes (limits.max_instance_variable_bytes)"
+        );
+        Err(Failure::incident(error_type, message))
+    }
+
+    /// The same for variables that go up from an element to where they exist.
+    pub fn check_room_above(&self, at: &At, scope_key: Key, variables: &Document) -> Result<(), Failure> {
+        let kind = ErrorType::IoMappingError;
+        self.check_room(
+            at.process_instance_key,
+            variables,
+            |work, name| work.owning_scope(scope_key, name),
+            kind,
+        )
+    }
+
+    /// Whether a collection has room for one more value, which it then has.
+    pub fn check_collected(&mut self, key: Key, value: &Json, name: &str) -> Result<(), Failure> {
+        let limit = self.options.work.max_collection_bytes;
+        let before = self.tables.loops.get(&key)?.and_then(|state| state.output_bytes).unwrap_or_default();
+        let after = before + value.as_bytes().len() as u64 + 1;
+        if after > limit as u64 {
+            let message = format!(
+                "Expected to add to the output collection '{name}', but it would be larger than {limit} bytes (limits.max_collection_bytes)"
+            );
+            return Err(Failure::incident(ErrorType::ExtractValueError, message));
+        }
+        Ok(())
+    }
+
+    /// Counts a value that a collection has got.
+    pub fn count_collected(&mut self, key: Key, old: Option<&Json>, value: &Json) -> Result<(), StateError> {
+        let bytes = |value: &Json| value.as_bytes().len() as u64 + 1;
+        let (old, new) = (old.map_or(0, bytes), bytes(value));
+        self.tables.loops.update(&key, |state| {
+            state.output_bytes = Some((state.output_bytes.unwrap_or_default() + new).saturating_sub(old));
+        })?;
+        Ok(())
+    }
+
+    /// Counts a variable that is set, in place of another.
+    pub fn count_variable(
+        &mut self,
+        scope_key: Key,
+        old: Option<&Json>,
+        new: &Json,
+    ) -> Result<(), StateError> {
+        let (old, new) = (old.map_or(0, counted), counted(new));
+        if old == 0 && new == 0 {
+            return Ok(());
+        }
+        self.meter.note_work(new as usize);
+        let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        // What was there before there were limits has never been counted.
+        let old = if row.has_large_variables { old } else { 0 };
+        if new > 0 && !row.has_large_variables {
+            self.tables.element_instances.update(&scope_key, |row| row.has_large_variables = true)?;
+        }
+        self.change_variable_bytes(row.process_instance_key, old, new)
+    }
+
+    /// Counts the variables of a scope no more, which are about to go.
+    pub fn uncount_variables(
+        &mut self,
+        process_instance_key: Key,
+        values: impl Iterator<Item = u64>,
+    ) -> Result<(), StateError> {
+        self.change_variable_bytes(process_instance_key, values.sum(), 0)
+    }
+
+    /// What a stored variable counts.
+    pub fn counted_bytes(value: &Json) -> u64 {
+        counted(value)
+    }
+
+    fn change_variable_bytes(
+        &mut self,
+        process_instance_key: Key,
+        old: u64,
+        new: u64,
+    ) -> Result<(), StateError> {
+        if old == new {
+            return Ok(());
+        }
+        let before = self.tables.variable_bytes.get(&process_instance_key)?.map_or(0, |bytes| *bytes);
+        debug_assert!(before + new >= old, "{before} + {new} - {old} bytes of {process_instance_key}");
+        let after = (before + new).saturating_sub(old);
+        if after == 0 {
+            self.tables.variable_bytes.delete(&process_instance_key);
+        } else {
+            self.tables.variable_bytes.put(process_instance_key, after);
+        }
+        Ok(())
+    }
+
+    /// Refuses a command with a variable that is too large.
+    pub fn check_variables_of(&self, command: &Command) -> Result<(), Failure> {
+        let variables = match command.asked() {
+            Command::CreateInstance(create) => &create.variables,
+            Command::CompleteJob(complete) => &complete.variables,
+            Command::FailJob(fail) => &fail.variables,
+            Command::ThrowError(throw) => &throw.variables,
+            Command::PublishMessage(publish) => &publish.variables,
+            Command::CorrelateMessage(correlate) => &correlate.variables,
+            Command::BroadcastSignal(broadcast) => &broadcast.variables,
+            Command::EvaluateConditionals(evaluate) => &evaluate.variables,
+            Command::EvaluateDecision(evaluate) => &evaluate.variables,
+            Command::SetVariables(set) => &set.variables,
+            Command::UserTask(command) => match &command.operation {
+                UserTaskOperation::Complete { variables } => variables,
+                _ => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let limit = self.options.work.max_variable_bytes;
+        match variables.iter().find(|(_, value)| value.as_bytes().len() > limit) {
+            Some((name, value)) => Err(Rejection::invalid_argument(format!(
+                "Expected variables of at most {limit} bytes each (limits.max_variable_bytes), but 'variables.{name}' has {}",
+                value.as_bytes().len()
+            ))
+            .into()),
+            None => Ok(()),
+        }
+    }
+}

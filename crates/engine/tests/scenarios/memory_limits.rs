@@ -1,0 +1,238 @@
+//! Whatever stores much has a limit, which an incident or a refusal names.
+
+use engine::{Options, WorkLimits};
+use expect_test::{Expect, expect};
+use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Name};
+
+use crate::support::model::assert_valid;
+use crate::support::{Harness, check_with, document};
+
+const SMALL: WorkLimits = WorkLimits {
+    max_fuel_per_command: 150_000,
+    max_fuel_per_step: 1_500_000,
+    max_bytes_per_step: 20_000,
+    max_variable_bytes: 5_000,
+    max_collection_bytes: 5_000,
+    max_instance_variable_bytes: 10_000,
+};
+
+#[track_caller]
+fn check_small(model: &str, script: &str, expected: Expect) {
+    assert_valid(model);
+    let options = Options { work: SMALL, ..Options::default() };
+    check_with(&[("test", model)], options, &format!("deploy test\n{script}"), expected);
+}
+
+#[test]
+fn a_text_that_doubles_ends_at_the_largest_variable() {
+    check_small(
+        r#"process p
+           start s
+           job t in:a="=string join(for i in 1..1000 return string(1))" in:b="=a + a" in:c="=b + b" in:d="=c + c"
+           end e
+           s -> t -> e"#,
+        "show incidents jobs
+         create p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t IO_MAPPING_ERROR created: Expected to store variable 'd', but it is larger than 5000 bytes (limits.max_variable_bytes)
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 2, children 1, incidents 1, incident_by_owner 1, incident_counts 2, instances_with_incidents 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_list_that_doubles_without_being_copied_ends_there_too() {
+    check_small(
+        r#"process p
+           start s
+           script t expr="for i in 1..20 return if i = 1 then [1,2,3] else [partial[-1], partial[-1]]" result=list
+           end e
+           s -> t -> e"#,
+        "show incidents
+         create p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t EXTRACT_VALUE_ERROR created: Expected to store variable 'list', but it is larger than 5000 bytes (limits.max_variable_bytes)
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 2, children 1, incidents 1, incident_by_owner 1, incident_counts 2, instances_with_incidents 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_path_that_grows_ends_there_too() {
+    check_small(
+        r#"process p
+           start s
+           job t out:all.b="=string join(for i in 1..4980 return string(1))"
+           end e
+           s -> t -> e"#,
+        r#"show incidents
+           create p
+           set #1 {"all":{"a":"0123456789"}}
+           complete t
+           set #1 {"all":{"a":"0"}}
+           resolve t"#,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              = created p v1
+            > set #1 {"all":{"a":"0123456789"}}
+            > complete t
+              incident t IO_MAPPING_ERROR created: Expected to store variable 'all', but it is larger than 5000 bytes (limits.max_variable_bytes)
+            > set #1 {"all":{"a":"0"}}
+            > resolve t
+              incident t IO_MAPPING_ERROR resolved
+        "#]],
+    );
+}
+
+#[test]
+fn values_of_one_step_have_a_limit_together() {
+    check_small(
+        r#"process p
+           start s
+           job t in:a="=string join(for i in 1..4800 return string(1))" in:a="=a" in:a="=a" in:a="=a" in:a="=a"
+           end e
+           s -> t -> e"#,
+        "show incidents jobs
+         create p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t IO_MAPPING_ERROR created: Expected to store variable 'a', but the values of this step are larger than 20000 bytes (limits.max_bytes_per_step)
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 2, children 1, incidents 1, incident_by_owner 1, incident_counts 2, instances_with_incidents 1
+        "#]],
+    );
+}
+
+#[test]
+fn variables_of_an_instance_have_a_limit_and_make_room_when_they_go() {
+    check_small(
+        r#"process p
+           start s
+           and fork
+           job a in:x="=text"
+           job b in:x="=text"
+           and join
+           end e
+           s -> fork
+           fork -> a -> join
+           fork -> b -> join
+           join -> e"#,
+        r#"show incidents jobs
+           create p
+           cancel #1
+           rows variable_bytes"#,
+        expect![[r#"
+              = deployed p v1
+            > create p
+              job b created type b retries 3
+              job a created type a retries 3
+              = created p v1
+            > cancel #1
+              job b canceled
+              job a canceled
+            > rows variable_bytes
+              variable_bytes 0
+        "#]],
+    );
+    let mut harness = Harness::with_options(Options { work: SMALL, ..Options::default() });
+    let model = r#"process p
+        start s
+        job t each="[1,2,3,4]" sequential in:x="=text"
+        job u in:y="=text" in:z="=text"
+        end e
+        s -> t -> u -> e"#;
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    let text = "x".repeat(4000);
+    harness.command(Command::CreateInstance(CreateInstance {
+        variables: document(&format!(r#"{{"text":"{text}"}}"#)),
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
+    }));
+    let bytes = |harness: &Harness| {
+        let rows = harness.engine().tables().variable_bytes.scan(.., usize::MAX).unwrap();
+        rows.iter().map(|(_, bytes)| **bytes).collect::<Vec<u64>>()
+    };
+    for _ in 0..4 {
+        assert_eq!(bytes(&harness), [2 * 4002]);
+        let job = harness.activate("t", 1).remove(0);
+        harness.command(complete(job.key));
+    }
+    assert_eq!(bytes(&harness), [4002], "one that failed has stored nothing");
+    let incidents = harness.engine().tables().incidents.scan(.., usize::MAX).unwrap();
+    assert!(incidents[0].1.error_message.contains("limits.max_instance_variable_bytes"), "{incidents:?}");
+    let key = harness.engine().tables().instances.keys(.., 1).unwrap()[0];
+    harness.command(Command::CancelInstance { process_instance_key: key, operation_reference: None });
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(9);
+}
+
+fn complete(job_key: Key) -> Command {
+    Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None })
+}
+
+#[test]
+fn an_output_collection_has_a_limit() {
+    check_small(
+        r#"process p
+           start s
+           script t each="[1,2,3]" as=n expr="string join(for i in 1..2000 return string(1))" result=r collect=all gives=r
+           end e
+           s -> t -> e"#,
+        "show incidents
+         create p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t EXTRACT_VALUE_ERROR created: Expected to add to the output collection 'all', but it would be larger than 5000 bytes (limits.max_collection_bytes)
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 3, children 2, variables 3, variable_bytes 1, incidents 1, incident_by_owner 1, loops 1, loop_chunks 1, loop_outputs 2, incident_counts 3, instances_with_incidents 1
+        "#]],
+    );
+}
+
+#[test]
+fn the_items_of_a_body_have_a_limit() {
+    check_small(
+        r#"process p
+           start s
+           task t each="for i in 1..2000 return i"
+           end e
+           s -> t -> e"#,
+        "show incidents
+         create p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t* EXTRACT_VALUE_ERROR created: Expected to store the items of the input collection, but they are larger than 5000 bytes (limits.max_collection_bytes)
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 2, children 1, incidents 1, incident_by_owner 1, incident_counts 2, instances_with_incidents 1
+        "#]],
+    );
+}
+
+#[test]
+fn a_command_with_a_large_variable_is_refused() {
+    let mut harness = Harness::with_options(Options { work: SMALL, ..Options::default() });
+    harness.deploy(&[("p.bpmn", "process p\nstart s\nend e\ns -> e")]).unwrap();
+    let before = harness.content();
+    let create = |bytes: usize| {
+        let text = "x".repeat(bytes - 2);
+        Command::CreateInstance(CreateInstance {
+            variables: document(&format!(r#"{{"small":1,"big":"{text}"}}"#)),
+            ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
+        })
+    };
+    let Some(Err(rejection)) = harness.command(create(5001)) else { panic!("accepted") };
+    expect!["Expected variables of at most 5000 bytes each (limits.max_variable_bytes), but 'variables.big' has 5001"]
+        .assert_eq(&rejection.reason);
+    assert_eq!(harness.content(), before);
+    harness.command(create(5000)).unwrap().unwrap();
+    assert!(harness.is_empty());
+}
