@@ -8,6 +8,7 @@
 
 mod azure;
 mod bucket;
+mod directory;
 mod gcs;
 mod link;
 mod s3;
@@ -20,8 +21,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future;
-use futures::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
-use object_store::local::LocalFileSystem;
+use futures::stream::{BoxStream, Stream, StreamExt as _, TryStreamExt as _};
 use object_store::memory::InMemory;
 use object_store::path::Path as Place;
 use object_store::signer::Signer;
@@ -33,6 +33,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use azure::AzureOptions;
 pub use bucket::BucketOptions;
+use directory::Directory;
 pub use gcs::GcsOptions;
 pub use link::{LINK_LIFE_MAX, Link};
 pub use s3::S3Options;
@@ -43,6 +44,8 @@ use upload::Upload;
 const ID_BYTES_MAX: usize = 200;
 /// The longest description, in bytes.
 const METADATA_BYTES_MAX: usize = 64 * 1024;
+/// After so many bytes of a content the room on the disk is looked at again.
+const ROOM_STEP_BYTES: u64 = 4 << 20;
 /// Where the contents are.
 const CONTENTS: &str = "contents";
 /// Where the descriptions are.
@@ -59,12 +62,30 @@ pub enum Error {
     /// The ID is taken.
     #[error("document with id '{0}' exists already")]
     AlreadyExists(String),
+    /// The content has more bytes than this.
+    #[error("the document is larger than {0} bytes")]
+    TooLarge(u64),
     /// What was asked for is wrong.
     #[error("{0}")]
     Invalid(String),
+    /// The store has no room, and may have some later.
+    #[error("the document store is full: {0}")]
+    Full(String),
+    /// What the store has is not what was stored.
+    #[error("the content of document '{0}' is damaged")]
+    Damaged(String),
     /// The store failed.
     #[error("the document store failed: {0}")]
-    Store(#[from] object_store::Error),
+    Store(object_store::Error),
+}
+
+impl From<object_store::Error> for Error {
+    fn from(error: object_store::Error) -> Self {
+        if directory::tells_of_full_disk(&error) {
+            return Self::Full(error.to_string());
+        }
+        Self::Store(error)
+    }
 }
 
 /// What is told about a document beside its content.
@@ -109,7 +130,7 @@ pub struct Documents {
     /// Makes links. Only clouds have one; they also list objects in the order of their names, and keep attributes.
     signer: Option<Arc<dyn Signer>>,
     /// The directory, if that is what is behind it.
-    directory: Option<Arc<Path>>,
+    directory: Option<Arc<Directory>>,
     max_bytes: u64,
     /// How long those are kept that do not say.
     life: Option<Duration>,
@@ -121,29 +142,37 @@ impl Documents {
         Self::over(id, Arc::new(InMemory::new()), max_bytes)
     }
 
-    /// A store in a directory, which is made if it is not there.
-    pub fn in_directory(id: &str, directory: &Path, max_bytes: u64) -> Result<Self, Error> {
-        std::fs::create_dir_all(directory).map_err(|error| {
-            Error::Invalid(format!("document directory '{}': {error}", directory.display()))
-        })?;
-        let store = Arc::new(LocalFileSystem::new_with_prefix(directory)?);
-        Ok(Self { directory: Some(directory.into()), ..Self::over(id, store, max_bytes) })
+    /// A store in a directory, which is made if it is not there. Nothing is stored when the disk has less room than this.
+    pub fn in_directory(
+        id: &str,
+        directory: &Path,
+        max_bytes: u64,
+        min_free_bytes: u64,
+    ) -> Result<Self, Error> {
+        let opened = Directory::open(directory, min_free_bytes)?;
+        let store = Arc::new(object_store::local::LocalFileSystem::new_with_prefix(directory)?);
+        Ok(Self { directory: Some(Arc::new(opened)), ..Self::over(id, store, max_bytes) })
     }
 
     fn over(id: &str, store: Arc<dyn ObjectStore>, max_bytes: u64) -> Self {
         Self { id: id.into(), store, root: Place::ROOT, signer: None, directory: None, max_bytes, life: None }
     }
 
-    /// Fails if there is a directory behind the store and it has gone: files that nobody can see are not deleted, and new ones
-    /// would land beside the drive that was here.
+    /// Fails if there is a directory behind the store and it has gone.
     fn is_there(&self) -> Result<(), Error> {
-        let Some(directory) = &self.directory else { return Ok(()) };
-        match std::fs::metadata(directory) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                let source = format!("directory '{}': {error}", directory.display()).into();
-                Err(Error::Store(object_store::Error::Generic { store: "directory", source }))
-            }
+        self.directory.as_ref().map_or(Ok(()), |directory| directory.is_there())
+    }
+
+    /// Fails if there is a directory behind the store and its disk has no room for so many bytes.
+    fn has_room(&self, bytes: u64) -> Result<(), Error> {
+        self.directory.as_ref().map_or(Ok(()), |directory| directory.has_room(bytes))
+    }
+
+    /// Makes an object durable, where that is a step of its own.
+    async fn sync(&self, place: &Place) -> Result<(), Error> {
+        match &self.directory {
+            Some(directory) => directory.sync(place).await,
+            None => Ok(()),
         }
     }
 
@@ -180,6 +209,7 @@ impl Documents {
         let id = id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let description = self.description(&id)?;
         self.is_there()?;
+        self.has_room(0)?;
         match self.store.head(&description).await {
             Ok(_) => return Err(Error::AlreadyExists(id)),
             Err(object_store::Error::NotFound { .. }) => {}
@@ -188,29 +218,33 @@ impl Documents {
         let content = uuid::Uuid::new_v4().to_string();
         let place = self.place([CONTENTS, &content]);
         let attributes = self.signer.as_ref().map_or_else(Attributes::new, |_| link::attributes(&metadata));
-        let mut upload = Upload::new(&*self.store, &place, attributes);
-        let (mut hash, mut size_bytes) = (Sha256::new(), 0);
+        let mut upload = Upload::new(&*self.store, &place, attributes, self.max_bytes);
+        let (mut hash, mut size_bytes, mut room_for) = (Sha256::new(), 0, 0);
         while let Some(piece) = pieces.next().await {
-            let problem = match piece {
-                Ok(piece) => {
-                    size_bytes += piece.len() as u64;
-                    if size_bytes <= self.max_bytes {
-                        hash.update(&piece);
-                        match upload.put(piece).await {
-                            Ok(()) => continue,
-                            Err(error) => Error::Store(error),
-                        }
-                    } else {
-                        Error::Invalid(format!("the document is larger than {} bytes", self.max_bytes))
-                    }
+            let put = async {
+                let piece = piece.map_err(|error| Error::Invalid(error.to_string()))?;
+                size_bytes += piece.len() as u64;
+                if size_bytes > self.max_bytes {
+                    return Err(Error::TooLarge(self.max_bytes));
                 }
-                Err(error) => Error::Invalid(error.to_string()),
+                if size_bytes > room_for {
+                    self.has_room(ROOM_STEP_BYTES)?;
+                    room_for = size_bytes + ROOM_STEP_BYTES;
+                }
+                hash.update(&piece);
+                Ok(upload.put(piece).await?)
             };
-            // What cannot be taken back is left to the store's own rules.
-            let _ = upload.abort().await;
-            return Err(problem);
+            if let Err(problem) = put.await {
+                // What cannot be taken back is left to the store's own rules.
+                let _ = upload.abort().await;
+                return Err(problem);
+            }
         }
         upload.finish().await?;
+        if let Err(error) = self.sync(&place).await {
+            let _ = self.store.delete(&place).await;
+            return Err(error);
+        }
         let content_hash = hexadecimal(&hash.finalize());
         let document = Document { id, content_hash, size_bytes, metadata, content };
         match self.describe(&description, &document).await {
@@ -221,7 +255,7 @@ impl Documents {
 
     /// A description that could not be written may be there all the same, when only the answer was lost.
     async fn settle(&self, document: Document, content: &Place, error: Error) -> Result<Document, Error> {
-        if matches!(error, Error::Store(_) | Error::AlreadyExists(_)) {
+        if matches!(error, Error::Store(_) | Error::Full(_) | Error::AlreadyExists(_)) {
             match self.find(&document.id, None, i64::MIN).await {
                 Ok(found) if found == document => return Ok(document),
                 Ok(_) | Err(Error::NotFound(_)) => {}
@@ -242,10 +276,18 @@ impl Documents {
         if let Some(expiry) = self.expiry(document) {
             // Before the description: one too many is found and removed, one too few is not.
             self.store.put(&expiry, PutPayload::new()).await?;
+            self.sync(&expiry).await?;
         }
         let once = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store.put_opts(description, PutPayload::from(text), once).await {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                let synced = self.sync(description).await;
+                if synced.is_err() {
+                    // It was not acknowledged, and may be gone with the next loss of power.
+                    let _ = self.store.delete(description).await;
+                }
+                synced
+            }
             Err(object_store::Error::AlreadyExists { .. }) => Err(Error::AlreadyExists(document.id.clone())),
             Err(error) => Err(error.into()),
         }
@@ -276,10 +318,13 @@ impl Documents {
         }
     }
 
-    /// The content of a document, piece by piece.
+    /// The content of a document, piece by piece. It ends with an error if it is not what was stored.
     pub async fn read(&self, document: &Document) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
         match self.store.get(&self.place([CONTENTS, &document.content])).await {
-            Ok(found) => Ok(found.into_stream().map_err(Error::from).boxed()),
+            Ok(found) => {
+                let pieces = found.into_stream().map_err(Error::from).boxed();
+                Ok(checked(pieces, document.id.clone(), document.content_hash.clone()).boxed())
+            }
             Err(object_store::Error::NotFound { .. }) => Err(Error::NotFound(document.id.clone())),
             Err(error) => Err(error.into()),
         }
@@ -353,6 +398,27 @@ impl Documents {
     fn place<const N: usize>(&self, parts: [&str; N]) -> Place {
         parts.into_iter().fold(self.root.clone(), Place::join)
     }
+}
+
+/// The same pieces, and an error behind them if their hash is another one.
+fn checked(
+    pieces: BoxStream<'static, Result<Bytes, Error>>,
+    id: String,
+    wanted: String,
+) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
+    let beginning = Some((pieces, Sha256::new(), id, wanted));
+    futures::stream::unfold(beginning, async |state| {
+        let (mut pieces, mut hash, id, wanted) = state?;
+        match pieces.next().await {
+            Some(Ok(piece)) => {
+                hash.update(&piece);
+                Some((Ok(piece), Some((pieces, hash, id, wanted))))
+            }
+            Some(Err(error)) => Some((Err(error), None)),
+            None if hexadecimal(&hash.finalize()) == wanted => None,
+            None => Some((Err(Error::Damaged(id)), None)),
+        }
+    })
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -66,7 +66,7 @@ fn files(directory: &Path) -> usize {
 async fn documents_live_in_memory_in_directories_and_in_buckets() {
     check_life(&Documents::in_memory("m", 1000)).await;
     let directory = tempfile::tempdir().unwrap();
-    check_life(&Documents::in_directory("d", &directory.path().join("new"), 1000).unwrap()).await;
+    check_life(&Documents::in_directory("d", &directory.path().join("new"), 1000, 0).unwrap()).await;
     assert_eq!(files(directory.path()), 0, "nothing is left of them");
     let fake = FakeS3::start().await;
     check_life(&s3(&fake.endpoint, 1000)).await;
@@ -76,7 +76,7 @@ async fn documents_live_in_memory_in_directories_and_in_buckets() {
 #[tokio::test]
 async fn what_is_too_large_or_breaks_off_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
-    check_limits(&Documents::in_directory("d", directory.path(), 4).unwrap()).await;
+    check_limits(&Documents::in_directory("d", directory.path(), 4, 0).unwrap()).await;
     assert_eq!(files(directory.path()), 0);
     let fake = FakeS3::start().await;
     check_limits(&s3(&fake.endpoint, 4)).await;
@@ -85,7 +85,7 @@ async fn what_is_too_large_or_breaks_off_leaves_nothing() {
 
 async fn check_limits(documents: &Documents) {
     let large = documents.create(None, Metadata::default(), pieces(&["abc", "de"])).await;
-    assert!(matches!(large, Err(Error::Invalid(reason)) if reason.contains("4 bytes")));
+    assert!(matches!(large, Err(Error::TooLarge(4))));
     let broken = stream::iter([Ok(Bytes::from_static(b"a")), Err("the client went away")]).boxed();
     let broken = documents.create(None, Metadata::default(), broken).await;
     assert!(matches!(broken, Err(Error::Invalid(reason)) if reason == "the client went away"));
@@ -115,7 +115,7 @@ async fn what_has_expired_is_swept() {
     let fake = FakeS3::start().await;
     for documents in [
         Documents::in_memory("m", 1000),
-        Documents::in_directory("d", directory.path(), 1000).unwrap(),
+        Documents::in_directory("d", directory.path(), 1000, 0).unwrap(),
         s3(&fake.endpoint, 1000),
     ] {
         let until = |at| Metadata { expires_at_ms: at, ..Metadata::default() };
@@ -278,4 +278,66 @@ fn other_clouds_are_opened_by_what_is_said_of_them() {
     assert_eq!(Documents::in_azure(&bucket(), &azure, 10).unwrap().store_id(), "azure");
     let missing = GcsOptions { service_account: Some("/not/there.json".into()), endpoint: None };
     assert!(matches!(Documents::in_gcs(&bucket(), &missing, 10), Err(Error::Store(_))));
+}
+
+#[tokio::test]
+async fn a_disk_without_room_takes_nothing_and_keeps_what_it_has() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = |min_free_bytes| Documents::in_directory("d", directory.path(), 1000, min_free_bytes).unwrap();
+    let stored = open(0).create(Some("a".into()), Metadata::default(), pieces(&["hello"])).await.unwrap();
+    let full = open(u64::MAX);
+    let refused = full.create(None, Metadata::default(), pieces(&["x"])).await;
+    assert!(matches!(&refused, Err(Error::Full(reason)) if reason.contains("are needed")), "{refused:?}");
+    assert_eq!(files(directory.path()), 2, "a content and its description");
+    assert_eq!(content(&full, &stored).await, "hello");
+    full.delete("a", 0).await.unwrap();
+    assert_eq!(files(directory.path()), 0);
+}
+
+#[test]
+fn errors_of_a_full_disk_are_told_from_others() {
+    let of = |error: std::io::Error| {
+        Error::from(object_store::Error::Generic { store: "directory", source: Box::new(error) })
+    };
+    assert!(matches!(of(std::io::ErrorKind::StorageFull.into()), Error::Full(_)));
+    assert!(matches!(of(std::io::ErrorKind::QuotaExceeded.into()), Error::Full(_)));
+    assert!(matches!(of(std::io::ErrorKind::PermissionDenied.into()), Error::Store(_)));
+}
+
+#[tokio::test]
+async fn a_content_that_has_changed_is_not_read_to_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let documents = Documents::in_directory("d", directory.path(), 1000, 0).unwrap();
+    let stored = documents.create(None, Metadata::default(), pieces(&["hello"])).await.unwrap();
+    let contents = std::fs::read_dir(directory.path().join(CONTENTS)).unwrap();
+    let file = contents.map(|entry| entry.unwrap().path()).next().unwrap();
+    std::fs::write(&file, "hallo").unwrap();
+    let read: Result<Vec<Bytes>, _> = documents.read(&stored).await.unwrap().try_collect().await;
+    assert!(matches!(read, Err(Error::Damaged(id)) if id == stored.id));
+}
+
+#[tokio::test]
+async fn long_contents_come_in_parts_and_leave_nothing_when_they_break_off() {
+    const PIECE: usize = 1 << 20;
+    let directory = tempfile::tempdir().unwrap();
+    let fake = FakeS3::start().await;
+    for documents in [
+        Documents::in_memory("m", 64 << 20),
+        Documents::in_directory("d", directory.path(), 64 << 20, 0).unwrap(),
+        s3(&fake.endpoint, 64 << 20),
+    ] {
+        let long =
+            stream::iter((0..13_u8).map(|at| Ok::<_, Infallible>(Bytes::from(vec![at; PIECE])))).boxed();
+        let stored = documents.create(None, Metadata::default(), long).await.unwrap();
+        assert_eq!(stored.size_bytes, 13 << 20);
+        let read: Vec<Bytes> = documents.read(&stored).await.unwrap().try_collect().await.unwrap();
+        assert_eq!(read.iter().map(Bytes::len).sum::<usize>(), 13 << 20);
+        documents.delete(&stored.id, 0).await.unwrap();
+        let broken =
+            (0..13_u8).map(|at| if at < 12 { Ok(Bytes::from(vec![at; PIECE])) } else { Err("gone") });
+        let broken = documents.create(None, Metadata::default(), stream::iter(broken).boxed()).await;
+        assert!(matches!(broken, Err(Error::Invalid(_))), "{broken:?}");
+    }
+    assert_eq!(files(directory.path()), 0);
+    assert_eq!(fake.names(), [""; 0]);
 }

@@ -41,7 +41,7 @@ impl Config {
             DocumentStoreKind::Memory | DocumentStoreKind::None => Documents::in_memory(id, max_bytes),
             DocumentStoreKind::Directory => {
                 let directory = self.data.directory.join(&self.documents.directory);
-                Documents::in_directory(id, &directory, max_bytes)?
+                Documents::in_directory(id, &directory, max_bytes, self.data.min_free_bytes.0)?
             }
             DocumentStoreKind::S3 => {
                 let section = &self.documents_s3;

@@ -181,7 +181,7 @@ async fn it_may_be_large_but_not_larger(server: &Server) {
     let read = server.get(&format!("/v2/documents/large?contentHash={hash}")).send().await.expect(200);
     assert!(read.text == text, "{} bytes instead of {}", read.text.len(), text.len());
     delete(server, "large").await;
-    let refused = upload(server, "", "a", "text/plain", &"x".repeat(BYTES_MAX + 1)).await.expect(400);
+    let refused = upload(server, "", "a", "text/plain", &"x".repeat(BYTES_MAX + 1)).await.expect(413);
     assert!(refused.text.contains(&format!("larger than {BYTES_MAX} bytes")), "{refused:?}");
 }
 

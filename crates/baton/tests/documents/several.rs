@@ -48,7 +48,7 @@ pub(crate) async fn check() {
 
     let kilobyte = "x".repeat(1025);
     upload(&server, "", "a", "text/plain", &kilobyte).await.expect(201);
-    let refused = upload(&server, "?storeId=in-memory", "a", "text/plain", &kilobyte).await.expect(400);
+    let refused = upload(&server, "?storeId=in-memory", "a", "text/plain", &kilobyte).await.expect(413);
     assert!(refused.text.contains("larger than 1024 bytes"), "{refused:?}");
     server.post("/v2/documents/d/links?storeId=cloud", &json!({})).send().await.expect(201);
     server.post("/v2/documents/d/links", &json!({})).send().await.expect(400);

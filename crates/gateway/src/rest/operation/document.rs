@@ -48,6 +48,15 @@ pub(super) fn told<T>(call: &Call<'_>, store: &Documents, answer: Result<T, Erro
         Error::NotFound(_) => Failure::not_found(error.to_string()),
         Error::AlreadyExists(_) => Failure::new(StatusCode::CONFLICT, "ALREADY_EXISTS", error.to_string()),
         Error::Invalid(reason) => Failure::invalid(reason),
+        Error::TooLarge(_) => {
+            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", format!("file: {error}"))
+        }
+        // As the broker says it of its own disk; clients come back later.
+        Error::Full(_) => {
+            let detail = "the document store has no room now";
+            Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
+        }
+        Error::Damaged(_) => Failure::internal(error.to_string()),
         Error::Store(_) => {
             if is_news {
                 tracing::warn!(%error, store = store.store_id(), "documents cannot be stored or read");
@@ -68,8 +77,16 @@ pub(super) async fn create(
     let mut metadata = read_metadata(file, metadata)?;
     let default_expiry = store.default_expiry(now_ms());
     metadata.expires_at_ms = metadata.expires_at_ms.or(default_expiry);
-    let content = stream::iter([Ok::<_, Infallible>(file.content.clone())]).boxed();
-    told(call, store, store.create(id, metadata, content).await)
+    // A client that goes away meanwhile leaves a document or nothing, but no half of one.
+    let (documents, content) = (store.clone(), file.content.clone());
+    let created = tokio::spawn(async move {
+        let content = stream::iter([Ok::<_, Infallible>(content)]).boxed();
+        documents.create(id, metadata, content).await
+    });
+    match created.await {
+        Ok(created) => told(call, store, created),
+        Err(error) => Err(Failure::internal(error.to_string())),
+    }
 }
 
 /// The schema of a document's metadata, as it stands in the form of one.

@@ -1,0 +1,94 @@
+//! What only a store in a directory has: it may go away with its drive, it must be synced, and it shares a disk with others.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as Place;
+use rustix::fs::statvfs;
+
+use crate::Error;
+
+/// The directory behind a store.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+    files: LocalFileSystem,
+    min_free_bytes: u64,
+}
+
+impl Directory {
+    /// One whose disk must keep so much room for others. It is made, and its name synced, if it is not there.
+    pub(crate) fn open(path: &Path, min_free_bytes: u64) -> Result<Self, Error> {
+        let wrong =
+            |error: io::Error| Error::Invalid(format!("document directory '{}': {error}", path.display()));
+        std::fs::create_dir_all(path).map_err(wrong)?;
+        let path = std::fs::canonicalize(path).map_err(wrong)?;
+        if let Some(parent) = path.parent() {
+            sync_path(parent).map_err(wrong)?;
+        }
+        let files = LocalFileSystem::new_with_prefix(&path)?;
+        Ok(Self { path, files, min_free_bytes })
+    }
+
+    /// Fails if it has gone: files that nobody can see are not deleted, and new ones would land beside the drive that was here.
+    pub(crate) fn is_there(&self) -> Result<(), Error> {
+        std::fs::metadata(&self.path).map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// Fails if the disk has no room beside what is kept for others.
+    pub(crate) fn has_room(&self, bytes: u64) -> Result<(), Error> {
+        let disk = statvfs(&self.path).map_err(|error| self.failed(error.into()))?;
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let needed = self.min_free_bytes.saturating_add(bytes);
+        if free >= needed {
+            return Ok(());
+        }
+        Err(Error::Full(format!(
+            "{free} bytes are free on the disk of the documents, and {needed} are needed"
+        )))
+    }
+
+    /// Makes an object durable: what is in it, and its name.
+    pub(crate) async fn sync(&self, place: &Place) -> Result<(), Error> {
+        let file = self.files.path_to_filesystem(place)?;
+        let root = self.path.clone();
+        let synced = tokio::task::spawn_blocking(move || {
+            sync_path(&file)?;
+            for directory in file.ancestors().skip(1).take_while(|directory| directory.starts_with(&root)) {
+                sync_path(directory)?;
+            }
+            Ok(())
+        });
+        synced.await.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        let source = format!("directory '{}': {error}", self.path.display());
+        if is_full(&error) {
+            return Error::Full(source);
+        }
+        Error::Store(object_store::Error::Generic { store: "directory", source: source.into() })
+    }
+}
+
+fn sync_path(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// Whether an error of a store comes of a disk without room.
+pub(crate) fn tells_of_full_disk(error: &object_store::Error) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if error.downcast_ref::<io::Error>().is_some_and(is_full) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
