@@ -53,6 +53,16 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Print the completions of a shell.
     Completions(Completions),
+    /// Make a picture of the samples at the standard input, for a server.
+    #[command(hide = true)]
+    ProfilePicture(ProfilePicture),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProfilePicture {
+    /// What it shall be: svg or collapsed.
+    #[arg(value_name = "FORMAT")]
+    pub(crate) format: String,
 }
 
 /// Settings may also stand in the configuration file (see `baton config`) or in BATON_* variables; flags win.

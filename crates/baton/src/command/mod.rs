@@ -10,6 +10,7 @@ pub(crate) mod deploy;
 pub(crate) mod health;
 pub(crate) mod kind;
 pub(crate) mod partition;
+pub(crate) mod profile_picture;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod show;

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use auth::{Cost, HashLimits, Hasher};
 use broker::api::Broker;
-use gateway::management::{Gate, Management, Metrics, Slot};
+use gateway::management::{Gate, Management, Metrics, Renderer, Slot};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -58,6 +58,8 @@ pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure
         gate: if config.management.authentication { Gate::closed() } else { Gate::default() },
         connections: gateway::Connections::new(options::connections(&config)),
         tls: None,
+        // This very program, whatever has become of its file.
+        renderer: Renderer { program: "/proc/self/exe".into(), arguments: vec!["profile-picture".into()] },
     };
     let ended = runtime.block_on(serve(&config, management, slot, began));
     runtime.shutdown_timeout(THREADS_GRACE);

@@ -58,6 +58,7 @@ pub use operations::{
     PartitionStatus, Replayed, Slot,
 };
 use problem::{Problem, json_answer};
+pub use profile::Renderer;
 
 /// How many connections are open at the most; more wait.
 pub const CONNECTIONS_MAX: usize = 128;
@@ -91,6 +92,8 @@ pub struct Management {
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,
+    /// Makes pictures of profiles.
+    pub renderer: Renderer,
 }
 
 #[derive(Clone)]
@@ -112,6 +115,7 @@ part! {
     Slot: management.broker;
     Metrics: management.metrics;
     Loggers: management.loggers;
+    Renderer: management.renderer;
     profile::Profiler: profiler;
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use auth::{Authenticator, Basic, ClientTls, Clock, Cost, HashLimits, Hasher, Method, ServerTls, TlsFiles};
 use broker::api::Broker;
-use gateway::management::{Gate, Loggers, Management, Metrics, Slot};
+use gateway::management::{Gate, Loggers, Management, Metrics, Renderer, Slot};
 use gateway::{Access, AccessOptions, Connections, EngineUsers, grpc, rest};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -54,6 +54,7 @@ fn management(gate: Gate, tls: Option<Arc<ServerTls>>) -> Management {
         gate,
         connections: Connections::default(),
         tls,
+        renderer: Renderer { program: "/bin/true".into(), arguments: Vec::new() },
     }
 }
 
