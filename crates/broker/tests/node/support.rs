@@ -198,13 +198,18 @@ impl Crashed {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match Box::pin(Node::start(self.options.clone())).await {
-                Err(error) if error.to_string().contains("already") && Instant::now() < deadline => {
+                Err(error) if is_in_use(&error) && Instant::now() < deadline => {
                     tokio::time::sleep(LOOK).await;
                 }
                 outcome => return outcome.map(drop),
             }
         }
     }
+}
+
+fn is_in_use(error: &broker::StartError) -> bool {
+    let text = error.to_string();
+    ["already open", "another instance"].iter().any(|sign| text.contains(sign))
 }
 
 /// A future that must not hang.
