@@ -183,7 +183,7 @@ async fn a_large_document_goes_in_parts() {
     assert_eq!(stored.size_bytes, 18 << 20);
     let pieces: Vec<Bytes> = documents.read(&stored).await.unwrap().try_collect().await.unwrap();
     assert!(pieces.concat() == piece.repeat(6));
-    assert!(matches!(many(7).await, Err(Error::Invalid(_))));
+    assert!(matches!(many(7).await, Err(Error::TooLarge(_))));
     assert_eq!((fake.names().len(), fake.unfinished()), (2, 0), "the one that is too large is taken back");
 }
 

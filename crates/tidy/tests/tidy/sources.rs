@@ -68,7 +68,7 @@ fn every_crate_has_the_lints_of_the_house() {
         .iter()
         .filter(|(path, _)| path.starts_with("crates/") && path.ends_with("/Cargo.toml"))
         // A handler of a signal cannot do without unsafe code; all else of the lints stands there, too.
-        .filter(|(path, _)| path != "crates/sampler/Cargo.toml")
+        .filter(|(path, _)| *path != "crates/sampler/Cargo.toml")
         .filter(|(_, text)| !text.contains("[lints]\nworkspace = true"))
         .map(|(path, _)| path.clone())
         .collect();
