@@ -194,8 +194,10 @@ impl<'a> Work<'a> {
         if let Some((wanted, id)) = &self.options.fault {
             // Past the panic hook: a test that wants it need not see a backtrace of it.
             if *wanted == point && **id == *element_id {
-                while self.options.fault_is_stall {
-                    std::hint::spin_loop();
+                if self.options.fault_is_stall {
+                    loop {
+                        std::hint::spin_loop();
+                    }
                 }
                 std::panic::resume_unwind(Box::new(format!("a fault of the test at '{element_id}'")));
             }
