@@ -30,7 +30,9 @@ pub(crate) fn selective(filter: &Filter) -> Vec<&Related> {
 fn gather<'f>(filter: &'f Filter, found: &mut Vec<&'f Related>) {
     match filter {
         Filter::All(filters) | Filter::Any(filters) => {
-            filters.iter().for_each(|filter| gather(filter, found));
+            for filter in filters {
+                gather(filter, found);
+            }
         }
         Filter::Related(related) if is_selective(related) && found.len() < LOOKED_MAX => found.push(related),
         _ => {}
