@@ -286,9 +286,9 @@ impl StateMachine for Machine {
         let mut engine = self.engine.lock();
         let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
         let applying = self.watch.begin(index);
-        if let Some(at_work) = set_aside {
+        if let Some(found) = set_aside {
             let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            engine.set_aside(&batch, at_work, &mut effects).map_err(ApplyError::new)?;
+            engine.set_aside(&batch, found.at_work, &mut effects).map_err(ApplyError::new)?;
             tracing::warn!(position = index, "a batch is set aside");
             for (key, _) in effects.banned.drain(..) {
                 tracing::warn!(

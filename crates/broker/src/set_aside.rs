@@ -260,6 +260,12 @@ fn orders(data_dir: &Path) -> Result<BTreeMap<u64, Order>, SetAsideError> {
     Ok(orders)
 }
 
+/// A batch that is not to be applied.
+pub(crate) struct Found {
+    /// The instance that was at work when applying took too long, if it is known.
+    pub at_work: Option<Key>,
+}
+
 /// The batches that are not to be applied, for the broker that starts.
 #[derive(Debug, Default)]
 pub(crate) struct Orders(BTreeMap<u64, (Option<Key>, bytes::Bytes)>);
@@ -280,11 +286,11 @@ impl Orders {
         Ok(Self(found))
     }
 
-    /// Whether the batch at a position is set aside, with the instance that was at work. An error if the log has another one there.
-    pub fn take(&mut self, position: u64, bytes: &[u8]) -> Result<Option<Option<Key>>, String> {
+    /// Whether the batch at a position is set aside. An error if the log has another one there.
+    pub fn take(&mut self, position: u64, bytes: &[u8]) -> Result<Option<Found>, String> {
         match self.0.remove(&position) {
             None => Ok(None),
-            Some((key, expected)) if *expected == *bytes => Ok(Some(key)),
+            Some((at_work, expected)) if *expected == *bytes => Ok(Some(Found { at_work })),
             Some(_) => Err(format!(
                 "the batch at position {position} is not the one that was set aside: the log and the directory \
                  '{DIRECTORY}' do not belong together"
