@@ -6,6 +6,7 @@ use crate::basic::{Basic, Recheck};
 use crate::clock::Clock;
 use crate::metric_definitions::refused;
 use crate::oidc::Oidc;
+use crate::origin::Origins;
 use crate::presented::{BASIC, BEARER, Credentials, Presented};
 use crate::principal::Principal;
 use crate::refusal::{Reason, Refusal};
@@ -52,6 +53,7 @@ pub struct SignedIn {
 pub struct Authenticator {
     method: Method,
     sessions: Option<Sessions>,
+    origins: Origins,
     anonymous: Arc<Principal>,
 }
 
@@ -59,7 +61,19 @@ impl Authenticator {
     /// Authenticates by `method`, and by sessions, if there are settings for them.
     pub fn new(method: Method, sessions: Option<SessionSettings>, clock: Clock) -> Self {
         let sessions = sessions.map(|settings| Sessions::new(settings, clock));
-        Self { method, sessions, anonymous: Arc::new(Principal::anonymous()) }
+        let anonymous = Arc::new(Principal::anonymous());
+        Self { method, sessions, origins: Origins::default(), anonymous }
+    }
+
+    /// Lets pages of these origins do what our own may.
+    #[must_use]
+    pub fn with_origins(self, origins: Origins) -> Self {
+        Self { origins, ..self }
+    }
+
+    /// Whether it matters which address a request comes from.
+    pub fn wants_addresses(&self) -> bool {
+        matches!(self.method, Method::Basic(_))
     }
 
     /// The sessions, if there may be any.
@@ -85,7 +99,7 @@ impl Authenticator {
         let Some(sessions) = &self.sessions else { return Ok(vec![]) };
         if let Some(id) = presented.cookie(sessions.cookie_name()) {
             if sessions.find(id).is_some() {
-                check_origin(presented, sessions, id).map_err(|reason| self.refuse(reason))?;
+                self.check_origin(presented, sessions, id).map_err(|reason| self.refuse(reason))?;
             }
             sessions.end(id);
         }
@@ -95,13 +109,15 @@ impl Authenticator {
     async fn principal(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Reason> {
         // Browsers add Basic credentials by themselves, too, and reach servers that only they can reach.
         let is_ambient = !matches!(self.method, Method::Oidc(_));
-        if is_ambient && presented.changes && presented.is_cross_site() {
+        if is_ambient && presented.changes && self.origins.is_cross_site(presented) {
             return Err(Reason::CrossSite);
         }
         match (&self.method, presented.authorization) {
             (Method::None, _) => Ok(Arc::clone(&self.anonymous)),
             (Method::Basic(basic), Some(header)) => match Credentials::parse(header, BASIC)? {
-                Credentials::Basic { user, password } => Ok(basic.verify(&user, &password).await?.0),
+                Credentials::Basic { user, password } => {
+                    Ok(basic.verify(&user, &password, presented.address).await?.0)
+                }
                 Credentials::Bearer(_) => Err(Reason::Scheme(BASIC)),
             },
             (Method::Oidc(oidc), Some(header)) => match Credentials::parse(header, BEARER)? {
@@ -128,18 +144,18 @@ impl Authenticator {
                 }
             }
         }
-        check_origin(presented, sessions, id)?;
+        self.check_origin(presented, sessions, id)?;
         Ok(principal)
     }
 
     async fn begin_session(&self, presented: &Presented<'_>, with: SignIn<'_>) -> Result<SignedIn, Reason> {
         let sessions = self.sessions.as_ref().ok_or(Reason::Malformed("there are no sessions here"))?;
-        if presented.is_cross_site() {
+        if self.origins.is_cross_site(presented) {
             return Err(Reason::CrossSite);
         }
         let (principal, standing, ends_ms) = match (&self.method, with) {
             (Method::Basic(basic), SignIn::Password { user, password }) => {
-                let (principal, standing) = basic.verify(user, password).await?;
+                let (principal, standing) = basic.verify(user, password, presented.address).await?;
                 (principal, Some(standing), None)
             }
             (Method::Oidc(oidc), SignIn::Token(token)) => {
@@ -166,15 +182,15 @@ impl Authenticator {
             Method::Oidc(_) => Refusal::bearer(reason),
         }
     }
-}
 
-/// Whether a page of ours made the browser send what changes something.
-fn check_origin(presented: &Presented<'_>, sessions: &Sessions, id: &str) -> Result<(), Reason> {
-    if !presented.changes {
-        return Ok(());
+    /// Whether a page of ours made the browser send what changes something.
+    fn check_origin(&self, presented: &Presented<'_>, sessions: &Sessions, id: &str) -> Result<(), Reason> {
+        if !presented.changes {
+            return Ok(());
+        }
+        if self.origins.is_cross_site(presented) {
+            return Err(Reason::CrossSite);
+        }
+        if sessions.is_csrf_token(id, presented.csrf_token) { Ok(()) } else { Err(Reason::CsrfToken) }
     }
-    if presented.is_cross_site() {
-        return Err(Reason::CrossSite);
-    }
-    if sessions.is_csrf_token(id, presented.csrf_token) { Ok(()) } else { Err(Reason::CsrfToken) }
 }

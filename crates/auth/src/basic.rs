@@ -5,11 +5,13 @@
 //! asked again. A change of somebody else's password therefore costs a look-up, never a hash.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use quick_cache::sync::Cache;
 
+use crate::attempts::{AttemptLimits, Attempts};
 use crate::clock::Clock;
 use crate::password::{HashError, Hasher};
 use crate::presented::check_lengths;
@@ -70,6 +72,7 @@ struct Verdict {
 pub struct Basic {
     users: Arc<dyn Users>,
     hasher: Hasher,
+    attempts: Attempts,
     verdicts: Cache<Digest, Arc<Verdict>>,
     key: ProcessKey,
     clock: Clock,
@@ -84,7 +87,14 @@ impl fmt::Debug for Basic {
 impl Basic {
     /// Checks passwords of `users` with `hasher`.
     pub fn new(users: Arc<dyn Users>, hasher: Hasher, clock: Clock) -> Self {
-        Self { users, hasher, verdicts: Cache::new(VERDICTS_MAX), key: ProcessKey::random(), clock }
+        let attempts = Attempts::new(AttemptLimits::default(), clock.clone());
+        Self { users, hasher, attempts, verdicts: Cache::new(VERDICTS_MAX), key: ProcessKey::random(), clock }
+    }
+
+    /// With other bounds of what may be tried.
+    #[must_use]
+    pub fn with_limits(self, limits: AttemptLimits) -> Self {
+        Self { attempts: Attempts::new(limits, self.clock.clone()), ..self }
     }
 
     /// Lets a user in, or not.
@@ -92,6 +102,7 @@ impl Basic {
         &self,
         user: &str,
         password: &str,
+        address: Option<IpAddr>,
     ) -> Result<(Arc<Principal>, Standing), Reason> {
         check_lengths(user, password)?;
         let digest = self.key.digest(&[user.as_bytes(), password.as_bytes()]);
@@ -100,12 +111,12 @@ impl Basic {
             let verdict = match self.verdicts.get_value_or_guard_async(&digest).await {
                 Ok(verdict) => verdict,
                 Err(guard) => {
-                    let verdict = Arc::new(self.decide(user, password).await?);
+                    let verdict = Arc::new(self.decide(user, password, address).await?);
                     let _ = guard.insert(Arc::clone(&verdict));
                     verdict
                 }
             };
-            let unused_ms = self.clock.now_ms().saturating_sub(verdict.standing.looked_up_ms);
+            let unused_ms = self.clock.steady_ms().saturating_sub(verdict.standing.looked_up_ms);
             let recheck = if unused_ms >= FORGET_AFTER_MS {
                 Recheck::Changed
             } else {
@@ -130,30 +141,44 @@ impl Basic {
         Err(Reason::UsersUnavailable)
     }
 
-    async fn decide(&self, user: &str, password: &str) -> Result<Verdict, Reason> {
-        let standing = self.look_up(user).await.map_err(|error| unavailable(&error))?;
-        let is_password = self.hasher.is_password(password, standing.hash.as_deref()).await;
-        let allowed = match is_password {
-            Ok(allowed) => allowed,
-            Err(HashError::Busy) => return Err(Reason::Busy),
-            Err(error) => {
-                tracing::error!(%error, "a password could not be checked");
-                return Err(Reason::Busy);
+    async fn decide(&self, user: &str, password: &str, address: Option<IpAddr>) -> Result<Verdict, Reason> {
+        let attempt = self.attempts.begin(self.key.digest(&[user.as_bytes()]), address)?;
+        let (standing, allowed) = match self.look_at(user, password).await {
+            Ok(found) => found,
+            Err(reason) => {
+                attempt.was_not_looked_at();
+                return Err(reason);
             }
         };
+        if allowed {
+            attempt.was_right();
+        }
         Ok(Verdict { standing, principal: allowed.then(|| Arc::new(Principal::user(user))) })
+    }
+
+    /// What is known of a user, and whether the password is right.
+    async fn look_at(&self, user: &str, password: &str) -> Result<(Standing, bool), Reason> {
+        let standing = self.look_up(user).await.map_err(|error| unavailable(&error))?;
+        match self.hasher.is_password(password, standing.hash.as_deref()).await {
+            Ok(is_password) => Ok((standing, is_password)),
+            Err(HashError::Busy) => Err(Reason::Busy),
+            Err(error) => {
+                tracing::error!(%error, "a password could not be checked");
+                Err(Reason::Busy)
+            }
+        }
     }
 
     async fn look_up(&self, user: &str) -> Result<Standing, Unavailable> {
         // Read before the look-up: a change in between makes the number differ and the next one look again.
         let generation = self.users.generation();
         let hash = self.users.password_hash(user).await?;
-        Ok(Standing { hash, generation, looked_up_ms: self.clock.now_ms() })
+        Ok(Standing { hash, generation, looked_up_ms: self.clock.steady_ms() })
     }
 
     /// Whether what the store said about a user still holds.
     pub(crate) async fn standing_of(&self, user: &str, before: &Standing) -> Result<Recheck, Reason> {
-        let age_ms = self.clock.now_ms().saturating_sub(before.looked_up_ms);
+        let age_ms = self.clock.steady_ms().saturating_sub(before.looked_up_ms);
         let is_same_generation = before.generation == self.users.generation();
         if is_same_generation && age_ms < LOOK_UP_AFTER_MS {
             return Ok(Recheck::Same);

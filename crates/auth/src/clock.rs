@@ -1,34 +1,62 @@
-//! The time of day, replaceable so that tests need not wait for an expiry.
+//! The time, replaceable so that tests need not wait for an expiry.
+//!
+//! The time of day is for what others have dated: tokens. What this process began itself (a session, an age of keys) is
+//! measured by a clock that is never set, so that nobody's session ends or goes on because an operator or a time server
+//! corrects the time of day.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
-/// Tells the time in Unix milliseconds.
+type Read = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Tells the time.
 #[derive(Clone)]
-pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
+pub struct Clock {
+    wall: Read,
+    steady: Read,
+}
 
 impl Clock {
-    /// The clock of the machine.
+    /// The clocks of the machine.
     pub fn system() -> Self {
-        Self::from_fn(|| {
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |age| age.as_millis() as u64)
-        })
+        let began = Instant::now();
+        Self::from_fns(
+            || {
+                let age = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+                age.map_or(0, |age| age.as_millis() as u64)
+            },
+            move || began.elapsed().as_millis() as u64,
+        )
     }
 
-    /// A clock that says what `now_ms` says.
+    /// Clocks that both say what `now_ms` says.
     pub fn from_fn(now_ms: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now_ms))
+        let both: Read = Arc::new(now_ms);
+        Self { wall: Arc::clone(&both), steady: both }
     }
 
-    /// Now, in Unix milliseconds.
+    /// A time of day in Unix milliseconds, and a clock that never goes back.
+    pub fn from_fns(
+        wall_ms: impl Fn() -> u64 + Send + Sync + 'static,
+        steady_ms: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        Self { wall: Arc::new(wall_ms), steady: Arc::new(steady_ms) }
+    }
+
+    /// The time of day, in Unix milliseconds.
     pub fn now_ms(&self) -> u64 {
-        (self.0)()
+        (self.wall)()
+    }
+
+    /// Milliseconds since some moment, whatever becomes of the time of day.
+    pub fn steady_ms(&self) -> u64 {
+        (self.steady)()
     }
 }
 
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Clock({})", self.now_ms())
+        write!(f, "Clock({}, {})", self.now_ms(), self.steady_ms())
     }
 }

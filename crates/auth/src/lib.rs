@@ -10,11 +10,13 @@
 //!
 //! What a principal may do is not known here, nor which roles and tenants it has, nor HTTP beyond header names.
 
+mod attempts;
 mod authenticator;
 mod basic;
 mod clock;
 mod metric_definitions;
 mod oidc;
+mod origin;
 mod password;
 mod presented;
 mod principal;
@@ -23,10 +25,12 @@ mod secret;
 mod session;
 mod tls;
 
+pub use attempts::AttemptLimits;
 pub use authenticator::{Authenticator, Method, SignIn, SignedIn};
 pub use basic::{Basic, Unavailable, Users};
 pub use clock::Clock;
 pub use oidc::{ClaimPath, Oidc, OidcSettings, SettingsError, claim_values};
+pub use origin::{Origin, Origins};
 pub use password::{Cost, HashError, HashLimits, Hasher};
 pub use presented::Presented;
 pub use principal::{Identity, Principal};

@@ -1,8 +1,10 @@
 //! What a request presents to prove who sends it.
 
+use std::net::IpAddr;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{AUTHORIZATION, COOKIE};
+use http::header::{AUTHORIZATION, COOKIE, ORIGIN};
 use http::{HeaderMap, Method};
 
 use crate::refusal::Reason;
@@ -24,9 +26,14 @@ pub struct Presented<'a> {
     pub cookies: Vec<&'a str>,
     /// The header [`CSRF_HEADER`].
     pub csrf_token: Option<&'a str>,
-    /// The header `Sec-Fetch-Site`, which browsers send and pages cannot set. Leave it out when the request's `Origin` is
-    /// one that the server explicitly allows.
+    /// The header `Sec-Fetch-Site`, which browsers send and pages cannot set.
     pub fetch_site: Option<&'a str>,
+    /// The header `Origin`, which browsers send and pages cannot set. What is no text is no origin of ours.
+    pub origin: Option<&'a str>,
+    /// The header `Host`.
+    pub host: Option<&'a str>,
+    /// The address that the request comes from, or that of a proxy.
+    pub address: Option<IpAddr>,
     /// Whether the request may change something. Requests with a method that is safe (RFC 9110 §9.2.1) do not.
     pub changes: bool,
 }
@@ -51,6 +58,9 @@ impl<'a> Presented<'a> {
             cookies: headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect(),
             csrf_token: text(CSRF_HEADER),
             fetch_site: text("sec-fetch-site"),
+            origin: headers.get(ORIGIN).map(|value| value.to_str().unwrap_or_default()),
+            host: text("host"),
+            address: None,
             changes: !method.is_safe(),
         })
     }
@@ -61,11 +71,6 @@ impl<'a> Presented<'a> {
             let (found, value) = pair.split_once('=')?;
             (found.trim() == name).then(|| value.trim())
         })
-    }
-
-    /// Whether a page of another site made a browser send this.
-    pub(crate) fn is_cross_site(&self) -> bool {
-        self.fetch_site == Some("cross-site")
     }
 }
 

@@ -74,6 +74,12 @@ pub enum Reason {
     /// Too many passwords wait for being checked.
     #[error("too many passwords are being checked")]
     Busy,
+    /// Too many wrong passwords were tried for the user name.
+    #[error("too many wrong passwords for this user name: try again in {seconds} s")]
+    Resting {
+        /// How long that is.
+        seconds: u32,
+    },
     /// The users could not be looked up.
     #[error("users cannot be looked up now")]
     UsersUnavailable,
@@ -83,7 +89,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The HTTP status to answer: 401, 403 or 503.
+    /// The HTTP status to answer: 401, 403, 429 or 503.
     pub fn status(&self) -> u16 {
         match self {
             Self::Missing
@@ -93,6 +99,7 @@ impl Reason {
             | Self::Token(_)
             | Self::Session => 401,
             Self::CrossSite | Self::CsrfToken => 403,
+            Self::Resting { .. } => 429,
             Self::Busy | Self::UsersUnavailable | Self::IssuerUnavailable => 503,
         }
     }
@@ -109,6 +116,7 @@ impl Reason {
             Self::CrossSite => "cross_site",
             Self::CsrfToken => "csrf_token",
             Self::Busy => "busy",
+            Self::Resting { .. } => "resting",
             Self::UsersUnavailable => "users_unavailable",
             Self::IssuerUnavailable => "issuer_unavailable",
         }
@@ -129,6 +137,14 @@ pub struct Refusal {
 const REALM: &str = "Baton";
 
 impl Refusal {
+    /// What `Retry-After` says, in seconds, where trying again may help and it is known when (RFC 9110 §10.2.3).
+    pub fn retry_after_s(&self) -> Option<u32> {
+        match self.reason {
+            Reason::Resting { seconds } => Some(seconds),
+            _ => None,
+        }
+    }
+
     /// Asks for a user name and a password (RFC 7617).
     pub(crate) fn basic(reason: Reason) -> Self {
         let challenge = format!("Basic realm=\"{REALM}\", charset=\"UTF-8\"");

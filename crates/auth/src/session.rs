@@ -4,7 +4,7 @@
 //! request that changes something must also carry a token in a header, which only pages of ours can read: the CSRF
 //! token is in a second cookie and is a keyed hash of the session's ID, so one that was not made for it is worth nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,8 +31,10 @@ pub struct SessionSettings {
     pub idle: Duration,
     /// No session lasts longer than this.
     pub absolute: Duration,
-    /// More than this many push out the one that was not used for longest.
+    /// More than this many push out the one that was not used for longest, of whoever has the most.
     pub count_max: usize,
+    /// More than this many of one user push out that user's own that was not used for longest.
+    pub per_user_max: usize,
     /// Whether browsers reach the server over TLS; cookies are then never sent without.
     pub secure: bool,
     /// Whether requests that change something need the CSRF token.
@@ -45,6 +47,7 @@ impl Default for SessionSettings {
             idle: Duration::from_secs(30 * 60),
             absolute: Duration::from_secs(12 * 60 * 60),
             count_max: 10_000,
+            per_user_max: 64,
             secure: true,
             csrf: true,
         }
@@ -56,16 +59,72 @@ struct Session {
     principal: Arc<Principal>,
     /// What its password was checked against; none for sessions that began with a token.
     standing: Option<Standing>,
+    /// Both by the clock that is never set.
     used_ms: u64,
     ends_ms: u64,
+    /// When the token ends that it began with, by the time of day.
+    token_ends_ms: Option<u64>,
+}
+
+/// Sessions, and whose they are.
+#[derive(Debug, Default)]
+struct Table {
+    /// By the keyed hash of the ID, so that looking for one tells nothing about another.
+    by_digest: HashMap<Digest, Session>,
+    by_owner: HashMap<Identity, HashSet<Digest>>,
+}
+
+impl Table {
+    fn insert(&mut self, digest: Digest, session: Session) {
+        self.by_owner.entry(session.principal.identity.clone()).or_default().insert(digest);
+        self.by_digest.insert(digest, session);
+    }
+
+    fn remove(&mut self, digest: &Digest) {
+        let Some(session) = self.by_digest.remove(digest) else { return };
+        let owner = &session.principal.identity;
+        if let Some(owned) = self.by_owner.get_mut(owner) {
+            owned.remove(digest);
+            if owned.is_empty() {
+                self.by_owner.remove(owner);
+            }
+        }
+    }
+
+    fn remove_those(&mut self, is_gone: impl Fn(&Session) -> bool) {
+        let gone = self.by_digest.iter().filter(|(_, session)| is_gone(session));
+        for digest in gone.map(|(digest, _)| *digest).collect::<Vec<_>>() {
+            self.remove(&digest);
+        }
+        debug_assert_eq!(self.by_owner.values().map(HashSet::len).sum::<usize>(), self.by_digest.len());
+    }
+
+    fn count_of(&self, owner: &Identity) -> usize {
+        self.by_owner.get(owner).map_or(0, HashSet::len)
+    }
+
+    /// The one of `digests` that was not used for longest, and when it was.
+    fn oldest<'a>(&self, digests: impl IntoIterator<Item = &'a Digest>) -> Option<(u64, Digest)> {
+        digests.into_iter().filter_map(|one| Some((self.by_digest.get(one)?.used_ms, *one))).min()
+    }
+
+    fn oldest_of(&self, owner: &Identity) -> Option<Digest> {
+        self.oldest(self.by_owner.get(owner)?).map(|(_, digest)| digest)
+    }
+
+    /// The oldest of whoever has the most; of several such, that which is the oldest of all.
+    fn next_to_go(&self) -> Option<Digest> {
+        let most = self.by_owner.values().map(HashSet::len).max()?;
+        let of_those = self.by_owner.values().filter(|owned| owned.len() == most);
+        of_those.filter_map(|owned| self.oldest(owned)).min().map(|(_, digest)| digest)
+    }
 }
 
 /// The sessions of this process.
 #[derive(Debug)]
 pub struct Sessions {
     settings: SessionSettings,
-    /// By the keyed hash of the ID, so that looking for one tells nothing about another.
-    by_digest: Mutex<HashMap<Digest, Session>>,
+    table: Mutex<Table>,
     key: ProcessKey,
     clock: Clock,
 }
@@ -73,10 +132,10 @@ pub struct Sessions {
 impl Sessions {
     /// No sessions yet.
     pub fn new(settings: SessionSettings, clock: Clock) -> Self {
-        Self { settings, by_digest: Mutex::default(), key: ProcessKey::random(), clock }
+        Self { settings, table: Mutex::default(), key: ProcessKey::random(), clock }
     }
 
-    /// Begins a session and gives its ID. It ends at `ends_ms` at the latest.
+    /// Begins a session and gives its ID. It ends at `ends_ms` at the latest, by the time of day.
     pub(crate) fn begin(
         &self,
         principal: Arc<Principal>,
@@ -84,69 +143,78 @@ impl Sessions {
         ends_ms: Option<u64>,
     ) -> String {
         let id = random_id();
-        let now_ms = self.clock.now_ms();
-        let longest = now_ms.saturating_add(self.settings.absolute.as_millis() as u64);
+        let now_ms = self.clock.steady_ms();
+        let longest_ms = self.settings.absolute.as_millis() as u64;
+        // What the token has left, too, should the time of day be set back.
+        let left_ms = ends_ms.map_or(longest_ms, |ends_ms| ends_ms.saturating_sub(self.clock.now_ms()));
         let session = Session {
             principal,
             standing,
             used_ms: now_ms,
-            ends_ms: ends_ms.map_or(longest, |ends_ms| ends_ms.min(longest)),
+            ends_ms: now_ms.saturating_add(left_ms.min(longest_ms)),
+            token_ends_ms: ends_ms,
         };
-        let mut sessions = self.by_digest.lock();
-        if sessions.len() >= self.settings.count_max.max(1) {
-            sessions.retain(|_, session| !self.has_ended(session, now_ms));
+        let (count_max, own_max) = (self.settings.count_max.max(1), self.settings.per_user_max.max(1));
+        let mut table = self.table.lock();
+        let owner = session.principal.identity.clone();
+        if table.by_digest.len() >= count_max || table.count_of(&owner) >= own_max {
+            table.remove_those(|session| self.has_ended(session));
         }
-        while sessions.len() >= self.settings.count_max.max(1) {
-            let oldest =
-                sessions.iter().min_by_key(|(_, session)| session.used_ms).map(|(digest, _)| *digest);
-            sessions.remove(&oldest.expect("there is one"));
+        while table.count_of(&owner) >= own_max {
+            let oldest = table.oldest_of(&owner).expect("whoever has some has an oldest one");
+            table.remove(&oldest);
         }
-        sessions.insert(self.digest(&id), session);
+        while table.by_digest.len() >= count_max {
+            let oldest = table.next_to_go().expect("there is one");
+            table.remove(&oldest);
+        }
+        table.insert(self.digest(&id), session);
         id
     }
 
     /// Whose session it is, if it goes on. This counts as a use.
     pub(crate) fn find(&self, id: &str) -> Option<(Arc<Principal>, Option<Standing>)> {
         let digest = self.digest(id);
-        let now_ms = self.clock.now_ms();
-        let mut sessions = self.by_digest.lock();
-        let session = sessions.get_mut(&digest)?;
-        if self.has_ended(session, now_ms) {
-            sessions.remove(&digest);
+        let mut table = self.table.lock();
+        let session = table.by_digest.get_mut(&digest)?;
+        if self.has_ended(session) {
+            table.remove(&digest);
             return None;
         }
-        session.used_ms = now_ms;
+        session.used_ms = self.clock.steady_ms();
         Some((Arc::clone(&session.principal), session.standing.clone()))
     }
 
     /// Keeps what the store of users said last.
     pub(crate) fn confirm(&self, id: &str, standing: Standing) {
-        if let Some(session) = self.by_digest.lock().get_mut(&self.digest(id)) {
+        if let Some(session) = self.table.lock().by_digest.get_mut(&self.digest(id)) {
             session.standing = Some(standing);
         }
     }
 
     /// Ends a session.
     pub(crate) fn end(&self, id: &str) {
-        self.by_digest.lock().remove(&self.digest(id));
+        self.table.lock().remove(&self.digest(id));
     }
 
     /// Ends all sessions of somebody, for example one who was removed. Gives how many there were.
     pub fn end_all_of(&self, identity: &Identity) -> usize {
-        let mut sessions = self.by_digest.lock();
-        let before = sessions.len();
-        sessions.retain(|_, session| session.principal.identity != *identity);
-        before - sessions.len()
+        let mut table = self.table.lock();
+        let before = table.by_digest.len();
+        table.remove_those(|session| session.principal.identity == *identity);
+        before - table.by_digest.len()
     }
 
     /// How many sessions are kept, ended ones that nobody asked for included.
     pub fn count(&self) -> usize {
-        self.by_digest.lock().len()
+        self.table.lock().by_digest.len()
     }
 
-    fn has_ended(&self, session: &Session, now_ms: u64) -> bool {
-        let idle_ms = self.settings.idle.as_millis() as u64;
-        now_ms >= session.ends_ms || now_ms.saturating_sub(session.used_ms) >= idle_ms
+    fn has_ended(&self, session: &Session) -> bool {
+        let (now_ms, idle_ms) = (self.clock.steady_ms(), self.settings.idle.as_millis() as u64);
+        now_ms >= session.ends_ms
+            || now_ms.saturating_sub(session.used_ms) >= idle_ms
+            || session.token_ends_ms.is_some_and(|ends_ms| self.clock.now_ms() >= ends_ms)
     }
 
     fn digest(&self, id: &str) -> Digest {
@@ -200,18 +268,28 @@ mod tests {
     struct Fixture {
         sessions: Sessions,
         now_ms: Arc<AtomicU64>,
+        /// By how much the time of day is ahead of the clock that is never set.
+        ahead_ms: Arc<AtomicU64>,
     }
 
     fn fixture(settings: SessionSettings) -> Fixture {
         let now_ms = Arc::new(AtomicU64::new(1_000_000));
-        let of_clock = Arc::clone(&now_ms);
-        let clock = Clock::from_fn(move || of_clock.load(Ordering::Relaxed));
-        Fixture { sessions: Sessions::new(settings, clock), now_ms }
+        let ahead_ms = Arc::new(AtomicU64::new(1_700_000_000_000));
+        let (steady, wall, ahead) = (Arc::clone(&now_ms), Arc::clone(&now_ms), Arc::clone(&ahead_ms));
+        let clock = Clock::from_fns(
+            move || wall.load(Ordering::Relaxed) + ahead.load(Ordering::Relaxed),
+            move || steady.load(Ordering::Relaxed),
+        );
+        Fixture { sessions: Sessions::new(settings, clock), now_ms, ahead_ms }
     }
 
     impl Fixture {
         fn begin(&self, user: &str) -> String {
             self.sessions.begin(Arc::new(Principal::user(user)), None, None)
+        }
+
+        fn wall_ms(&self) -> u64 {
+            self.sessions.clock.now_ms()
         }
 
         fn pass(&self, minutes: u64) {
@@ -247,7 +325,7 @@ mod tests {
     #[test]
     fn a_session_ends_with_the_token_it_began_with() {
         let fixture = fixture(SessionSettings::default());
-        let ends_ms = fixture.now_ms.load(Ordering::Relaxed) + 60_000;
+        let ends_ms = fixture.wall_ms() + 60_000;
         let id = fixture.sessions.begin(Arc::new(Principal::user("ann")), None, Some(ends_ms));
         assert!(fixture.sessions.find(&id).is_some());
         fixture.pass(1);
@@ -267,9 +345,69 @@ mod tests {
     }
 
     #[test]
+    fn nobody_pushes_out_sessions_of_others() {
+        let settings = SessionSettings { count_max: 6, per_user_max: 4, ..Default::default() };
+        let fixture = fixture(settings);
+        let (ann, bob) = (fixture.begin("ann"), fixture.begin("bob"));
+        let mut flood = vec![];
+        for _ in 0..20 {
+            fixture.pass(1);
+            flood.push(fixture.begin("eve"));
+        }
+        assert!(fixture.sessions.find(&ann).is_some() && fixture.sessions.find(&bob).is_some());
+        let alive = |id: &&String| fixture.sessions.find(id).is_some();
+        let left: Vec<_> = flood.iter().filter(alive).collect();
+        assert_eq!(left, flood[16..].iter().collect::<Vec<_>>(), "the oldest of the same user goes first");
+        // There is no room at all: whoever has the most gives way, though these were used last.
+        let cid = fixture.begin("cid");
+        assert_eq!(fixture.sessions.count(), 6);
+        assert_eq!(flood.iter().filter(alive).count(), 3);
+        for id in [&ann, &bob, &cid] {
+            assert!(fixture.sessions.find(id).is_some());
+        }
+    }
+
+    #[test]
+    fn no_session_ends_or_goes_on_because_the_time_of_day_is_set() {
+        let settings = SessionSettings { absolute: Duration::from_secs(3600), ..Default::default() };
+        let fixture = fixture(settings);
+        let id = fixture.begin("ann");
+        for ahead_ms in [1_800_000_000_000, 0, 1_700_000_000_000] {
+            fixture.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+            assert!(fixture.sessions.find(&id).is_some(), "{ahead_ms}");
+        }
+        fixture.pass(29);
+        assert!(fixture.sessions.find(&id).is_some());
+        fixture.ahead_ms.store(0, Ordering::Relaxed);
+        fixture.pass(29);
+        assert!(fixture.sessions.find(&id).is_some());
+        fixture.pass(2);
+        assert!(fixture.sessions.find(&id).is_none(), "it is an hour old");
+    }
+
+    #[test]
+    fn a_token_that_a_session_began_with_is_dated_by_the_time_of_day() {
+        let fixture = fixture(SessionSettings::default());
+        let of_token = |minutes: u64| {
+            let ends_ms = fixture.wall_ms() + minutes * 60_000;
+            fixture.sessions.begin(Arc::new(Principal::user("ann")), None, Some(ends_ms))
+        };
+        let id = of_token(10);
+        fixture.ahead_ms.fetch_add(10 * 60_000, Ordering::Relaxed);
+        assert!(fixture.sessions.find(&id).is_none(), "the time of day was wrong before");
+        // A time of day that is set back makes no token last longer than it had to last.
+        let id = of_token(10);
+        fixture.ahead_ms.fetch_sub(60 * 60_000, Ordering::Relaxed);
+        fixture.pass(9);
+        assert!(fixture.sessions.find(&id).is_some());
+        fixture.pass(1);
+        assert!(fixture.sessions.find(&id).is_none());
+    }
+
+    #[test]
     fn ended_ones_make_room_first() {
         let fixture = fixture(SessionSettings { count_max: 2, ..Default::default() });
-        let ends_ms = fixture.now_ms.load(Ordering::Relaxed) + 60_000;
+        let ends_ms = fixture.wall_ms() + 60_000;
         let ann = fixture.begin("ann");
         fixture.sessions.begin(Arc::new(Principal::user("bob")), None, Some(ends_ms));
         fixture.pass(1);

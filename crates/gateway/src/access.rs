@@ -14,7 +14,7 @@ use auth::{
 };
 use broker::api::{Broker, SubmitError};
 use futures::future::{BoxFuture, FutureExt as _};
-use http::HeaderMap;
+use http::request::Parts;
 use protocol::{
     Caller, EntityType, Grants, IdentityQuery, IdentityReply, Name, Query, QueryReply, Rejection,
     RejectionType,
@@ -23,6 +23,8 @@ use quick_cache::sync::Cache;
 use secondary::Filter;
 use secondary::model::EntityId;
 use serde_json::{Map, Value};
+
+use crate::connection::Address;
 
 /// Principals whose grants are remembered.
 const KNOWN_MAX: usize = 10_000;
@@ -133,33 +135,20 @@ impl Access {
     }
 
     /// Who sends a request with this head.
-    pub(crate) async fn authenticate(
-        &self,
-        method: &http::Method,
-        headers: &HeaderMap,
-    ) -> Result<Arc<Principal>, Refusal> {
-        let presented = self.presented(method, headers)?;
+    pub(crate) async fn authenticate(&self, head: &Parts) -> Result<Arc<Principal>, Refusal> {
+        let presented = self.presented(head)?;
         self.0.authenticator.authenticate(&presented).await
     }
 
     /// Begins a session.
-    pub(crate) async fn sign_in(
-        &self,
-        method: &http::Method,
-        headers: &HeaderMap,
-        with: SignIn<'_>,
-    ) -> Result<SignedIn, Refusal> {
-        let presented = self.presented(method, headers)?;
+    pub(crate) async fn sign_in(&self, head: &Parts, with: SignIn<'_>) -> Result<SignedIn, Refusal> {
+        let presented = self.presented(head)?;
         self.0.authenticator.sign_in(&presented, with).await
     }
 
     /// Ends the session, if there is one. Gives what the browser is told to forget.
-    pub(crate) fn sign_out(
-        &self,
-        method: &http::Method,
-        headers: &HeaderMap,
-    ) -> Result<Vec<String>, Refusal> {
-        self.0.authenticator.sign_out(&self.presented(method, headers)?)
+    pub(crate) fn sign_out(&self, head: &Parts) -> Result<Vec<String>, Refusal> {
+        self.0.authenticator.sign_out(&self.presented(head)?)
     }
 
     /// Whether there are sessions that can end.
@@ -167,8 +156,16 @@ impl Access {
         self.0.authenticator.sessions().is_some()
     }
 
-    fn presented<'a>(&self, method: &http::Method, headers: &'a HeaderMap) -> Result<Presented<'a>, Refusal> {
-        Presented::from_headers(method, headers).map_err(|reason| self.0.authenticator.refuse(reason))
+    /// Whether it matters which address a request comes from.
+    pub(crate) fn wants_addresses(&self) -> bool {
+        self.0.authenticator.wants_addresses()
+    }
+
+    fn presented<'a>(&self, head: &'a Parts) -> Result<Presented<'a>, Refusal> {
+        let presented = Presented::from_headers(&head.method, &head.headers);
+        let presented = presented.map_err(|reason| self.0.authenticator.refuse(reason))?;
+        let address = head.extensions.get::<Address>().map(|Address(address)| *address);
+        Ok(Presented { address, ..presented })
     }
 
     /// Whoever needs not say who it is.

@@ -4,6 +4,7 @@
 mod access;
 mod connection;
 pub mod grpc;
+mod hosts;
 pub mod management;
 mod position;
 pub mod rest;
@@ -11,4 +12,5 @@ mod tenancy;
 
 pub use access::{Access, AccessOptions, EngineUsers};
 pub use connection::{ConnectionSettings, Connections};
+pub use hosts::Hosts;
 pub use tenancy::Tenancy;

@@ -102,7 +102,7 @@ impl KeySource {
 
     /// The keys there are. If they are old, newer ones are fetched meanwhile.
     pub fn tend(self: &Arc<Self>) -> Option<Keys> {
-        let now_ms = self.clock.now_ms();
+        let now_ms = self.clock.steady_ms();
         let (keys, is_due) = {
             let state = self.state.read();
             let keys = state.keys.clone()?;
@@ -146,13 +146,13 @@ impl KeySource {
 
     /// Asks the issuer, unless that was done too short a time ago.
     async fn ask(&self, _asking: OwnedMutexGuard<()>) {
-        if !self.state.read().may_ask(self.clock.now_ms()) {
+        if !self.state.read().may_ask(self.clock.steady_ms()) {
             return;
         }
         self.fetches.fetch_add(1, Ordering::Relaxed);
         let result = self.fetch_keys().await;
         keys_fetched(result.is_ok());
-        let now_ms = self.clock.now_ms();
+        let now_ms = self.clock.steady_ms();
         let mut state = self.state.write();
         state.attempts += 1;
         state.attempted_ms = Some(now_ms);

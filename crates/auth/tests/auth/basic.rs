@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use auth::{Cost, HashLimits, Presented, Reason};
 use futures::future::join_all;
 
-use crate::fixture::{CHEAP, Server, ask, basic};
+use crate::fixture::{CHEAP, Server, ask, ask_from, basic};
 
 #[tokio::test]
 async fn a_password_is_hashed_once() {
@@ -104,7 +104,7 @@ async fn more_hashes_than_may_wait_are_refused() {
     // Slow enough that the first is not done before the others ask.
     let cost = Cost { memory_kib: 32 * 1024, passes: 2, lanes: 1 };
     let server = Server::with(cost, HashLimits { parallel: 1, waiting: 1 }, None).await;
-    let guesses: Vec<_> = (0..8).map(|n| basic("ann", &format!("guess {n}"))).collect();
+    let guesses: Vec<_> = (0..8).map(|n| basic(&format!("user {n}"), "guess")).collect();
     let results = join_all(guesses.iter().map(|header| ask(&server.authenticator, header))).await;
     let busy = results.iter().filter(|result| **result == Err(Reason::Busy)).count();
     assert_eq!(busy, 6, "{results:?}");
@@ -155,4 +155,34 @@ async fn a_password_that_is_too_long_costs_nothing() {
     let result = server.ask("ann", &"x".repeat(5000)).await;
     assert_eq!(result.unwrap_err(), Reason::Malformed("the password is too long"));
     assert_eq!(server.hashes(), 0);
+}
+
+#[tokio::test]
+async fn a_flood_from_one_address_leaves_room_for_a_first_login() {
+    let cost = Cost { memory_kib: 32 * 1024, passes: 2, lanes: 1 };
+    // As many may wait as one address may have, and one more.
+    let server = Server::with(cost, HashLimits { parallel: 1, waiting: 16 }, None).await;
+    let [here, there] = ["10.0.0.1", "10.0.0.2"].map(|text| Some(text.parse().unwrap()));
+    let guesses: Vec<_> = (0..64).map(|n| basic(&format!("user {n}"), "guess")).collect();
+    let flood = guesses.iter().map(|header| ask_from(&server.authenticator, here, header));
+    let owner = basic("ann", "secret");
+    let (results, owner) = futures::join!(join_all(flood), ask_from(&server.authenticator, there, &owner));
+    owner.unwrap();
+    assert_eq!(results.iter().filter(|result| **result == Err(Reason::Busy)).count(), 48, "{results:?}");
+}
+
+#[tokio::test]
+async fn a_name_rests_alike_whether_anybody_has_it() {
+    for name in ["ann", "nobody"] {
+        let server = Server::start().await;
+        let mut results = vec![];
+        for guess in 0..7 {
+            results.push(server.ask(name, &format!("guess {guess}")).await.unwrap_err());
+        }
+        let resting = Reason::Resting { seconds: 1 };
+        assert_eq!(results, [[Reason::Credentials; 5].as_slice(), &[resting; 2]].concat(), "{name}");
+        assert_eq!((server.hashes(), resting.status()), (5, 429), "what is refused costs no hash");
+        server.hand.pass_s(1);
+        assert_eq!(server.ask(name, "another").await.unwrap_err(), Reason::Credentials);
+    }
 }

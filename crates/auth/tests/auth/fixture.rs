@@ -1,7 +1,8 @@
 //! A clock that stands still, a store of users, and what requests present.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,16 +22,24 @@ pub const START_S: u64 = 1_800_000_000;
 
 /// A clock that the test turns.
 #[derive(Clone)]
-pub struct Hand(Arc<AtomicU64>);
+pub struct Hand(Arc<AtomicU64>, Arc<AtomicI64>);
 
 impl Hand {
     pub fn new() -> Self {
-        Self(Arc::new(AtomicU64::new(START_S * 1000)))
+        Self(Arc::new(AtomicU64::new(START_S * 1000)), Arc::default())
     }
 
     pub fn clock(&self) -> Clock {
-        let now_ms = Arc::clone(&self.0);
-        Clock::from_fn(move || now_ms.load(Ordering::Relaxed))
+        let (steady, wall, set_by) = (Arc::clone(&self.0), Arc::clone(&self.0), Arc::clone(&self.1));
+        Clock::from_fns(
+            move || wall.load(Ordering::Relaxed).saturating_add_signed(set_by.load(Ordering::Relaxed)),
+            move || steady.load(Ordering::Relaxed),
+        )
+    }
+
+    /// Sets the time of day, and nothing passes.
+    pub fn set_by_s(&self, seconds: i64) {
+        self.1.fetch_add(seconds * 1000, Ordering::Relaxed);
     }
 
     pub fn pass(&self, time: Duration) {
@@ -130,7 +139,16 @@ impl Server {
 }
 
 pub async fn ask(authenticator: &Authenticator, header: &str) -> Result<Arc<Principal>, Reason> {
-    let presented = Presented { authorization: Some(header), ..Default::default() };
+    ask_from(authenticator, None, header).await
+}
+
+/// The same, from an address.
+pub async fn ask_from(
+    authenticator: &Authenticator,
+    address: Option<IpAddr>,
+    header: &str,
+) -> Result<Arc<Principal>, Reason> {
+    let presented = Presented { authorization: Some(header), address, ..Default::default() };
     authenticator.authenticate(&presented).await.map_err(|refusal| refusal.reason)
 }
 

@@ -148,12 +148,18 @@ sections! {
         initialization: Option<PathBuf> = None;
         /// Whether POST /v2/setup/user may create the first administrator without credentials: with method basic, while there has never been one, unless security.initialization names users or administrators.
         setup: bool = true;
+        /// Names, without ports, that a Host header may have beside addresses and localhost, such as baton.example.com. If there are any, others are refused on the REST and the management port; without, only where a port is bound to loopback and asks for no credentials.
+        allowed_hosts: Names = Names::default();
+        /// Origins, such as https://desk.example.com, whose pages may make browsers send what changes something, as the server's own may.
+        allowed_origins: Names = Names::default();
     }
 
     /// How requests are authenticated.
     "security.authentication" security_authentication: Authentication {
         /// Not at all (none), by names and passwords of users that Baton keeps (basic), or by tokens of an OpenID Connect issuer (oidc).
         method: AuthenticationMethod = AuthenticationMethod::None;
+        /// With basic: passwords of one address that are checked or wait for that; more are refused. To be raised where many come through one proxy.
+        max_checks_per_address: usize = 16, [1, 100_000];
     }
 
     /// Which tokens are accepted and what they say.
@@ -190,8 +196,10 @@ sections! {
         idle_timeout: Duration = s(1800), [s(1), DAY];
         /// No session lasts longer than this.
         max_age: Duration = s(43_200), [s(1), s(30 * 86_400)];
-        /// More than this many push out the one that was not used for longest.
+        /// More than this many push out the one that was not used for longest, of whoever has the most.
         max_count: usize = 10_000, [1, 10_000_000];
+        /// More than this many of one user push out that user's own that was not used for longest.
+        max_per_user: usize = 64, [1, 10_000_000];
         /// Whether browsers may send the cookies over TLS only.
         secure_cookies: bool = true;
         /// Whether what changes something needs the token of the cookie X-CSRF-TOKEN in a header of the same name.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use auth::{ClaimPath, ClientCertificates, ClientTls, OidcSettings, TlsFiles};
+use auth::{ClaimPath, ClientCertificates, ClientTls, OidcSettings, Origin, Origins, TlsFiles};
+use gateway::Hosts;
 
 use super::Config;
 use super::value::{AuthenticationMethod, ClientCertificateMode};
@@ -102,11 +103,34 @@ impl Config {
         Ok(settings)
     }
 
+    /// Whose pages may do what our own may.
+    pub(crate) fn allowed_origins(&self) -> Result<Origins, String> {
+        let read = |text: &String| {
+            Origin::parse(text).ok_or_else(|| {
+                format!("'security.allowed_origins': '{text}' is no origin such as https://desk.example.com")
+            })
+        };
+        self.security.allowed_origins.0.iter().map(read).collect::<Result<_, _>>().map(Origins)
+    }
+
+    /// The names that a port may be called by, which is bound to loopback or not.
+    pub(crate) fn hosts(&self, is_loopback: bool, has_authentication: bool) -> Hosts {
+        let allowed = &self.security.allowed_hosts.0;
+        if allowed.is_empty() && (!is_loopback || has_authentication) {
+            return Hosts::Any;
+        }
+        Hosts::Only(allowed.iter().map(|name| name.to_ascii_lowercase()).collect())
+    }
+
     pub(super) fn contradictions_of_security(&self) -> Vec<String> {
         let method = self.security_authentication.method;
         let mut wrong = Vec::new();
         for tls in [self.tls_of_rest(), self.tls_of_grpc(), self.tls_of_management()] {
             wrong.extend(tls.err());
+        }
+        wrong.extend(self.allowed_origins().err());
+        if let Some(host) = self.security.allowed_hosts.0.iter().find(|host| host.contains([':', '/', '*'])) {
+            wrong.push(format!("'security.allowed_hosts': '{host}' is no name of a host without a port"));
         }
         if method == AuthenticationMethod::Oidc {
             wrong.extend(self.open_id_connect().err());

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::{Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsFiles};
+use auth::{
+    AttemptLimits, Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsFiles,
+};
 use broker::api::Broker;
 use gateway::rest::SetUp;
-use gateway::{Access, AccessOptions, EngineUsers};
+use gateway::{Access, AccessOptions, EngineUsers, Hosts};
 use protocol::{EntityType, IdentityQuery, IdentityReply, Query, QueryReply};
 use tokio_util::sync::CancellationToken;
 
@@ -17,17 +19,24 @@ use crate::failure::Failure;
 pub(super) struct Entrance {
     pub(super) access: Access,
     pub(super) set_up: SetUp,
+    pub(super) hosts: Hosts,
     pub(super) hasher: Hasher,
 }
 
 /// What gateways check. `hasher` is for passwords of users that the broker keeps.
 pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher) -> Result<Access, Failure> {
     let clock = Clock::system();
+    let origins = config.allowed_origins().map_err(Failure::usage)?;
     let method = match config.security_authentication.method {
-        AuthenticationMethod::None => return Ok(Access::default()),
+        AuthenticationMethod::None => {
+            let authenticator = Authenticator::new(Method::None, None, clock).with_origins(origins);
+            return Ok(Access::new(authenticator, AccessOptions::default()));
+        }
         AuthenticationMethod::Basic => {
             let users = Arc::new(EngineUsers(Arc::clone(broker)));
-            Method::Basic(Arc::new(Basic::new(users, hasher.clone(), clock.clone())))
+            let limits = AttemptLimits { per_address: config.security_authentication.max_checks_per_address };
+            let basic = Basic::new(users, hasher.clone(), clock.clone()).with_limits(limits);
+            Method::Basic(Arc::new(basic))
         }
         AuthenticationMethod::Oidc => {
             let settings = config.open_id_connect().map_err(Failure::new)?;
@@ -41,10 +50,12 @@ pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher)
         idle: section.idle_timeout,
         absolute: section.max_age,
         count_max: section.max_count,
+        per_user_max: section.max_per_user,
         secure: section.secure_cookies,
         csrf: section.csrf,
     };
-    let authenticator = Authenticator::new(method, section.enabled.then_some(sessions), clock);
+    let authenticator =
+        Authenticator::new(method, section.enabled.then_some(sessions), clock).with_origins(origins);
     Ok(Access::new(
         authenticator,
         AccessOptions {

@@ -30,7 +30,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Start;
-use crate::config::{self, Config, Identities};
+use crate::config::{self, AuthenticationMethod, Config, Identities};
 use crate::failure::Failure;
 use crate::logging;
 use descriptors::ConnectionLimits;
@@ -108,11 +108,16 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let tls_of_rest = access::tls(config.tls_of_rest(), "rest.tls", b"http/1.1", &management_stop)?;
     let tls_of_grpc = access::tls(config.tls_of_grpc(), "grpc.tls", b"h2", &management_stop)?;
     let tls = access::tls(config.tls_of_management(), "management.tls", b"http/1.1", &management_stop)?;
-    let gate = management.gate.clone();
+    let has_authentication = config.security_authentication.method != AuthenticationMethod::None;
+    let hosts = ports::hosts(&ports.rest, config, has_authentication)?;
+    let gate = management.gate.clone().with_sites(
+        ports::hosts(&ports.management, config, config.management.authentication)?,
+        config.allowed_origins().map_err(Failure::usage)?,
+    );
     let connections = management.connections.clone();
     let wanted = ConnectionLimits { rest: config.rest.max_connections, grpc: config.grpc.max_connections };
     let limits = descriptors::fit(wanted);
-    let management = Management { tls, ..management };
+    let management = Management { tls, gate: gate.clone(), ..management };
     let grpc_port = ports.grpc.local_addr().map_err(Failure::new)?.port();
     let sweep = tokio::spawn(sweep::keep(documents.clone(), management_stop.clone()));
     let upkeep = tokio::spawn(management.metrics.clone().keep(management_stop.clone()));
@@ -140,7 +145,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let tells_positions = storage.is_some();
     let set_up = access::set_up(config, &identities);
     access::warn_of_set_up(set_up, &broker).await;
-    let entrance = access::Entrance { access: access.clone(), set_up, hasher };
+    let entrance = access::Entrance { access: access.clone(), set_up, hosts, hasher };
     let shared = options::Shared { access, connections, limits, traces: traces.clone() };
     let gateways = start_gateways(
         ports.rest,

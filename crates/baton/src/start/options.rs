@@ -47,7 +47,7 @@ pub(super) fn rest(
     tls: Option<std::sync::Arc<auth::ServerTls>>,
 ) -> gateway::rest::Options {
     let rest = &config.rest;
-    let Entrance { access, set_up, hasher } = entrance;
+    let Entrance { access, set_up, hosts, hasher } = entrance;
     gateway::rest::Options {
         max_connections: limits.rest,
         idle_timeout: rest.idle_timeout,
@@ -61,6 +61,7 @@ pub(super) fn rest(
         tenancy: tenancy(config),
         storage,
         access,
+        hosts,
         connections,
         tls,
         hasher,

@@ -1,5 +1,6 @@
 //! The ports of the server. All are taken before anything else is opened, so that a second server does no harm.
 
+use gateway::Hosts;
 use tokio::net::TcpListener;
 
 use super::ReadyLine;
@@ -44,6 +45,16 @@ async fn bind(section: &str, address: &str) -> Result<TcpListener, Failure> {
             _ => failure.hint(format!("choose another address with --{section} HOST:PORT")),
         }
     })
+}
+
+/// The names that a port may be called by.
+pub(super) fn hosts(
+    listener: &TcpListener,
+    config: &Config,
+    has_authentication: bool,
+) -> Result<Hosts, Failure> {
+    let is_loopback = listener.local_addr().map_err(Failure::new)?.ip().is_loopback();
+    Ok(config.hosts(is_loopback, has_authentication))
 }
 
 fn address_of(listener: &TcpListener) -> Result<String, Failure> {

@@ -19,6 +19,7 @@ pub(crate) mod refusals;
 pub(crate) mod socket;
 pub(crate) mod unread;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,10 @@ pub const DEFAULT_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 pub const DEFAULT_SLOW_TIMEOUT: Duration = Duration::from_secs(30);
 /// Connections of one address to one port, if nothing is set.
 pub const DEFAULT_PER_ADDRESS: usize = 2048;
+
+/// The address that a request came from, among its extensions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Address(pub(crate) IpAddr);
 
 /// What the connections of all ports share. Clones are the same.
 #[derive(Debug, Clone)]

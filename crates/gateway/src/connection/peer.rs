@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::Address;
 use super::refusals::Reason;
 
 /// What a client must take in the time for a slow client, so that it counts as reading.
@@ -96,6 +97,11 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
+    /// Where it is; of IPv6 the network.
+    pub(crate) fn address(&self) -> Address {
+        Address(self.origin.0)
+    }
+
     pub(super) fn new(id: u64, origin: Origin, clock: Arc<Clock>, is_for_probes: bool) -> Self {
         let born = clock.now();
         Self {

@@ -77,7 +77,10 @@ impl hyper::service::Service<Request<Incoming>> for OfConnection {
         let call = self.peer.call();
         let (timeout, budget) =
             (self.services.message_timeout, Arc::clone(&self.services.connections.budget));
-        let request = request.map(|body| RequestBody::new(body, budget.receive(), timeout));
+        let mut request = request.map(|body| RequestBody::new(body, budget.receive(), timeout));
+        if self.services.access.wants_addresses() {
+            request.extensions_mut().insert(self.peer.address());
+        }
         let answer = self.services.answer(request);
         async move { Ok(answer.await?.map(|body| Answer::new(body, call, budget))) }.boxed()
     }
@@ -94,7 +97,7 @@ impl Services {
             let refusals = Arc::clone(&self.connections.refusals);
             async move {
                 let (mut head, body) = request.into_parts();
-                let response = match access.authenticate(&head.method, &head.headers).await {
+                let response = match access.authenticate(&head).await {
                     Ok(principal) => {
                         head.extensions.insert(principal);
                         gateway.call(Request::from_parts(head, body)).await.map(reword_unread)?

@@ -40,6 +40,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Status {
     match refusal.reason.status() {
         401 => Status::unauthenticated(text),
         403 => Status::permission_denied(text),
+        429 => Status::resource_exhausted(text),
         _ => Status::unavailable(text),
     }
 }

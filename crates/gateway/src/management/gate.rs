@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use auth::{Origins, Presented, Reason};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -12,7 +13,8 @@ use http::{HeaderValue, StatusCode};
 use protocol::{PermissionType, ResourceType};
 
 use super::problem::Problem;
-use crate::Access;
+use crate::rest::forbid_sniffing;
+use crate::{Access, Hosts};
 
 /// What everybody may ask for.
 const OPEN: &[&str] = &["/health", "/ready", "/startup", "/metrics", "/actuator/prometheus"];
@@ -27,13 +29,21 @@ pub(super) fn is_probe(path: &str) -> bool {
 #[derive(Clone, Default)]
 pub struct Gate {
     is_closed: bool,
+    hosts: Hosts,
+    origins: Origins,
     keeper: Arc<OnceLock<(Access, Arc<dyn Broker>)>>,
 }
 
 impl Gate {
     /// One that nobody passes without credentials.
     pub fn closed() -> Self {
-        Self { is_closed: true, keeper: Arc::default() }
+        Self { is_closed: true, ..Self::default() }
+    }
+
+    /// One whose port has these names, and takes changes from pages of these origins beside its own.
+    #[must_use]
+    pub fn with_sites(self, hosts: Hosts, origins: Origins) -> Self {
+        Self { hosts, origins, ..self }
     }
 
     /// Says who knows them. The first one stays.
@@ -43,13 +53,20 @@ impl Gate {
 
     async fn check(&self, head: &Parts) -> Result<(), Response> {
         let path = head.uri.path();
+        let forbidden = |detail| Problem::new(StatusCode::FORBIDDEN, detail).into_response();
+        self.hosts.check(head).map_err(forbidden)?;
+        let is_cross_site = Presented::from_headers(&head.method, &head.headers)
+            .is_ok_and(|presented| presented.changes && self.origins.is_cross_site(&presented));
+        if is_cross_site {
+            return Err(forbidden(Reason::CrossSite.to_string()));
+        }
         if !self.is_closed || is_probe(path) {
             return Ok(());
         }
         let Some((access, broker)) = self.keeper.get() else {
             return Err(Problem::starting().into_response());
         };
-        let principal = access.authenticate(&head.method, &head.headers).await;
+        let principal = access.authenticate(head).await;
         let principal = principal.map_err(|refusal| {
             let status = StatusCode::from_u16(refusal.reason.status()).unwrap_or(StatusCode::UNAUTHORIZED);
             let mut response = Problem::new(status, refusal.to_string()).into_response();
@@ -87,8 +104,10 @@ impl Gate {
 /// Lets a request through, or not.
 pub(super) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    match gate.check(&head).await {
+    let mut response = match gate.check(&head).await {
         Ok(()) => next.run(Request::from_parts(head, body)).await,
         Err(refused) => refused,
-    }
+    };
+    forbid_sniffing(response.headers_mut());
+    response
 }

@@ -194,7 +194,10 @@ pub async fn serve(listener: TcpListener, management: Management, shutdown: Canc
         move |socket, peer: Arc<Peer>| {
             let (router, connections, stop) = (router.clone(), connections.clone(), Arc::clone(&stop));
             async move {
-                let service = service_fn(|request| answer(request, router.clone(), peer.is_for_probes));
+                let service = service_fn(|mut request: Request<Lent>| {
+                    request.extensions_mut().insert(peer.address());
+                    answer(request, router.clone(), peer.is_for_probes)
+                });
                 let http1 = Http1 {
                     idle_timeout: HEADER_TIMEOUT,
                     connections: &connections,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use auth::Principal;
 use broker::api::{Broker, Timing};
 use bytes::{Bytes, BytesMut};
-use http::header::{ALLOW, HeaderName, WWW_AUTHENTICATE};
+use http::header::{ALLOW, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -54,7 +54,7 @@ pub struct Gateway {
     metrics: RequestMetrics,
 }
 
-/// Why there is no reply, with a header that says what would do: `Allow` or `WWW-Authenticate`.
+/// Why there is no reply, with a header that says what would do: `Allow`, `Retry-After` or `WWW-Authenticate`.
 pub(super) struct Refusal {
     failure: Failure,
     header: Option<(HeaderName, HeaderValue)>,
@@ -69,7 +69,10 @@ impl From<Failure> for Refusal {
 impl From<auth::Refusal> for Refusal {
     fn from(refusal: auth::Refusal) -> Self {
         let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
-        let header = challenge.map(|value| (WWW_AUTHENTICATE, value));
+        let header = match refusal.retry_after_s() {
+            Some(seconds) => Some((RETRY_AFTER, HeaderValue::from(seconds))),
+            None => challenge.map(|value| (WWW_AUTHENTICATE, value)),
+        };
         Self { failure: Failure::refused(&refusal), header }
     }
 }
@@ -107,6 +110,11 @@ impl Gateway {
         let traced =
             self.options.traces.as_ref().and_then(|traces| traces.choose(traceparent(&head.headers)));
         let path = head.uri.path();
+        if let Err(detail) = self.options.hosts.check(&head) {
+            let failure = Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", detail);
+            self.metrics.record(None, failure.status, started.elapsed());
+            return failure_to_http(&failure, path, None);
+        }
         if let Some(call) = SessionCall::of(path).filter(|_| head.method == http::Method::POST) {
             let response = self.answer_session(call, &head, body, started).await;
             self.metrics.record(None, response.status(), started.elapsed());
@@ -163,7 +171,7 @@ impl Gateway {
         if PUBLIC.contains(&operation) {
             return Ok(access.anonymous());
         }
-        Ok(access.authenticate(&head.method, &head.headers).await?)
+        Ok(access.authenticate(head).await?)
     }
 
     async fn exchange<B>(

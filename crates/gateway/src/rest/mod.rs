@@ -37,6 +37,7 @@ mod writer;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use download::forbid_sniffing;
 pub use exchange::Gateway;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use query::Storage;
@@ -46,7 +47,7 @@ use auth::{Cost, HashLimits, Hasher, ServerTls};
 use documents::{Documents, Stores};
 use traces::Traces;
 
-use crate::{Access, Connections, Tenancy};
+use crate::{Access, Connections, Hosts, Tenancy};
 
 /// How many connections are open at once; more wait to be accepted.
 pub const DEFAULT_MAX_CONNECTIONS: usize = 10_000;
@@ -100,6 +101,8 @@ pub struct Options {
     pub tenancy: Tenancy,
     /// Who may come in.
     pub access: Access,
+    /// By which names.
+    pub hosts: Hosts,
     /// What the connections of all ports share.
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
@@ -126,6 +129,7 @@ impl Default for Options {
             documents: Documents::in_memory("in-memory", DEFAULT_MAX_DOCUMENT_BYTES).into(),
             tenancy: Tenancy::default(),
             access: Access::default(),
+            hosts: Hosts::default(),
             connections: Connections::default(),
             tls: None,
             storage: None,

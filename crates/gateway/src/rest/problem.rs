@@ -85,6 +85,7 @@ impl Failure {
         let (status, title) = match refusal.reason.status() {
             401 => (StatusCode::UNAUTHORIZED, "Unauthorized"),
             403 => (StatusCode::FORBIDDEN, RejectionType::Forbidden.as_str()),
+            429 => (StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
         };
         Self::new(status, title, refusal.to_string())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use broker::api::Broker;
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::service::service_fn;
 use tokio::net::TcpListener;
@@ -18,7 +18,7 @@ use super::reply::failure_to_http;
 use super::{Gateway, Options, batch_searches};
 use crate::connection::accept::Port;
 use crate::connection::http1::{self, Http1, Stop};
-use crate::connection::peer::Deadlines;
+use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 
 /// Serves until `shutdown`, then lets requests in flight finish for as long as the options say.
@@ -52,11 +52,14 @@ pub async fn serve(
     };
     let drive = {
         let stop = Arc::clone(&stop);
-        move |socket, peer| {
+        move |socket, peer: Arc<Peer>| {
             let (gateway, stop) = (Arc::clone(&gateway), Arc::clone(&stop));
             async move {
-                let service = service_fn(|request| {
+                let service = service_fn(|mut request: Request<_>| {
                     let gateway = Arc::clone(&gateway);
+                    if gateway.options.access.wants_addresses() {
+                        request.extensions_mut().insert(peer.address());
+                    }
                     async move { Ok::<_, Infallible>(gateway.answer(request).await) }
                 });
                 let options = &gateway.options;

@@ -48,10 +48,10 @@ impl Gateway {
         let (cookies, csrf_token) = match call {
             SessionCall::Login => {
                 let form = Form::read(head, body)?;
-                let signed_in = access.sign_in(&head.method, &head.headers, form.sign_in(head)?).await?;
+                let signed_in = access.sign_in(head, form.sign_in(head)?).await?;
                 (signed_in.cookies.to_vec(), Some(signed_in.csrf_token))
             }
-            SessionCall::Logout => (access.sign_out(&head.method, &head.headers)?, None),
+            SessionCall::Logout => (access.sign_out(head)?, None),
         };
         let mut response = Response::new(Full::default());
         *response.status_mut() = StatusCode::NO_CONTENT;
