@@ -14,6 +14,7 @@ mod positions;
 mod seed;
 mod server;
 mod sessions;
+mod sites;
 mod task_grants;
 mod tenants;
 mod tokens;

@@ -172,6 +172,11 @@ impl Server {
         exchange(&self.address("rest"), bytes).await
     }
 
+    /// The same with another port.
+    pub async fn raw_to(&self, port: &str, bytes: &[u8]) -> Result<Answer, String> {
+        exchange(&self.address(port), bytes).await
+    }
+
     /// Asks the management port.
     pub async fn manage(&self, method: &str, path: &str) -> Answer {
         let request = format!(
