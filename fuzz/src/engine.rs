@@ -164,6 +164,7 @@ impl Run {
             max_jobs: 5,
             fetch_variables: vec![],
             caller: None,
+            except: None,
         };
         self.batch(vec![], vec![demand]);
     }
