@@ -178,7 +178,9 @@ fn a_profile_names_functions_and_takes_little_memory() {
     let stacks = profile(&server, "format=collapsed&seconds=3", 96 << 10);
     let picture = profile(&server, "seconds=2", 96 << 10);
     is_over.store(true, Ordering::Relaxed);
-    clients.into_iter().for_each(|client| client.join().unwrap());
+    for client in clients {
+        client.join().unwrap();
+    }
     for name in ["gateway::rest::", "engine::", "tokio::runtime::"] {
         assert!(stacks.contains(name), "{name} is not in {stacks:.3000}");
     }

@@ -142,7 +142,8 @@ fn render(samples: &Samples, format: Format, renderer: &Renderer) -> io::Result<
     if !status.success() {
         return Err(io::Error::other(format!("its names were not found: {status}: {}", reason.trim())));
     }
-    (told?, read?);
+    told?;
+    read?;
     if picture.len() as u64 > PICTURE_BYTES_MAX {
         return Err(io::Error::other(format!("it is larger than {PICTURE_BYTES_MAX} bytes")));
     }
