@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::WorkLimits;
 use protocol::{Document, Rejection};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
@@ -24,11 +25,13 @@ const EVALUATIONS_MAX: usize = 4;
 pub(crate) struct Evaluations {
     /// Taken until an evaluation really ends, which may be after its time: nothing can stop it before its limits do.
     turns: Arc<Semaphore>,
+    limits: WorkLimits,
 }
 
 impl Evaluations {
-    pub fn new() -> Self {
-        Self { turns: Arc::new(Semaphore::new(EVALUATIONS_MAX)) }
+    /// Evaluations within the limits that steps have.
+    pub fn new(limits: WorkLimits) -> Self {
+        Self { turns: Arc::new(Semaphore::new(EVALUATIONS_MAX)), limits }
     }
 
     pub async fn evaluate(
@@ -46,8 +49,9 @@ impl Evaluations {
                 timeout.as_millis()
             )));
         };
+        let limits = self.limits;
         let work = tokio::task::spawn_blocking(move || {
-            let result = evaluate(&expression, variables, now_ms);
+            let result = evaluate(&expression, variables, now_ms, &limits);
             drop(turn);
             result
         });
@@ -65,7 +69,12 @@ impl Evaluations {
 /// So much of an expression is told again, in characters.
 const ECHO_CHARS_MAX: usize = 1000;
 
-fn evaluate(expression: &str, variables: Document, now_ms: i64) -> Result<ExpressionResult, SubmitError> {
+fn evaluate(
+    expression: &str,
+    variables: Document,
+    now_ms: i64,
+    limits: &WorkLimits,
+) -> Result<ExpressionResult, SubmitError> {
     let text = expression.strip_prefix('=').unwrap_or(expression);
     let invalid = |reason: String| {
         let echo = match expression.char_indices().nth(ECHO_CHARS_MAX) {
@@ -77,12 +86,40 @@ fn evaluate(expression: &str, variables: Document, now_ms: i64) -> Result<Expres
         )))
     };
     let parsed = feel::Expression::parse(text).map_err(|error| invalid(error.to_string()))?;
-    let environment = feel::Environment { now_ms, seed: now_ms as u64, ..feel::Environment::default() };
+    let fuel = feel::Limits { fuel: limits.max_fuel_per_step, ..feel::Limits::default() };
+    let environment =
+        feel::Environment { now_ms, seed: now_ms as u64, limits: fuel, ..feel::Environment::default() };
     let evaluation =
         parsed.evaluate(&Given(variables), &environment).map_err(|error| invalid(error.message))?;
-    let mut json = Vec::new();
-    evaluation.value.to_json(&mut json);
+    let most = limits.max_variable_bytes;
+    let json = evaluation.value.to_json_within(most);
+    let json = json.ok_or_else(|| {
+        invalid(format!("the result is larger than {most} bytes (limits.max_variable_bytes)"))
+    })?;
     let result_json = String::from_utf8(json).map_err(|error| SubmitError::Internal(error.to_string()))?;
     let warnings = evaluation.warnings.into_iter().map(|warning| warning.message).collect();
     Ok(ExpressionResult { result_json, warnings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(expression: &str) -> String {
+        match evaluate(expression, Document::empty(), 0, &WorkLimits::default()) {
+            Err(SubmitError::Rejected(rejection)) => rejection.reason,
+            other => panic!("{:?}", other.map(|found| found.result_json.len())),
+        }
+    }
+
+    #[test]
+    fn an_evaluation_has_the_limits_of_a_step() {
+        let found = reason("=count(for i in 1..2400000 return 1)");
+        assert!(found.contains("more than 1500000 steps"), "{found}");
+        let found = reason("=for i in 1..30 return if i = 1 then [1] else [partial[-1], partial[-1]]");
+        assert!(found.contains("limits.max_variable_bytes") || found.contains("too large"), "{found}");
+        let found =
+            reason("=for i in 1..20 return if i = 1 then [\"0123456789\"] else [partial[-1], partial[-1]]");
+        assert!(found.contains("limits.max_variable_bytes"), "{found}");
+    }
 }

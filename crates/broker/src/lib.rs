@@ -30,6 +30,7 @@ pub mod set_aside;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};
+pub use engine::WorkLimits;
 pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
 pub use node::{Health, Node, PartitionStatus, StartError};
 pub use options::{DiskOptions, IngressOptions, JobOptions, Options, StateOptions};

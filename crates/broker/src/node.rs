@@ -148,6 +148,7 @@ async fn open_engine(options: &Options) -> Result<Engine, StartError> {
     let engine_options = engine::Options {
         partition_id: FIRST_PARTITION,
         max_delivery_bytes: options.max_message_bytes,
+        work: options.work,
         bpmn: options.bpmn.clone(),
         dmn: options.dmn.clone(),
         records: options.export.is_enabled(),
@@ -202,6 +203,7 @@ impl Node {
         // Everything in the log is applied: no batch that was too slow once is any more.
         apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
+        let evaluations = Evaluations::new(options.work);
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.look(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
@@ -228,7 +230,7 @@ impl Node {
             requests,
             shutdown,
             tasks: Mutex::default(),
-            evaluations: Evaluations::new(),
+            evaluations,
             reads,
             former_exporters: Mutex::new(former_exporters),
         });

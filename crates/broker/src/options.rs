@@ -36,6 +36,8 @@ pub struct Options {
     pub global_listeners: Vec<protocol::GlobalListener>,
     /// Time that a stand-alone expression may take.
     pub expression_timeout: Duration,
+    /// How much work commands may be.
+    pub work: engine::WorkLimits,
     /// Limits of models.
     pub bpmn: bpmn::Limits,
     /// Limits of decisions.
@@ -77,6 +79,7 @@ impl Options {
             unique_business_ids: false,
             global_listeners: Vec::new(),
             expression_timeout: Duration::from_secs(5),
+            work: engine::WorkLimits::default(),
             bpmn: bpmn::Limits::default(),
             dmn: dmn::Limits::default(),
             ingress: IngressOptions::default(),
