@@ -84,7 +84,7 @@ impl Server {
         let mut ready = String::new();
         BufReader::new(server.child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
         let (_, after) = ready.split_once(" rest=").unwrap();
-        server.rest = after.split_whitespace().next().unwrap().to_owned();
+        after.split_whitespace().next().unwrap().clone_into(&mut server.rest);
         server
     }
 
