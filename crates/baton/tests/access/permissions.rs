@@ -225,13 +225,22 @@ fn table() -> Vec<Row> {
         (P::CreateBatchOperationCancelProcessInstance, &["cancelProcessInstancesBatchOperation"]),
         (P::CreateBatchOperationDeleteDecisionInstance, &["deleteDecisionInstancesBatchOperation"]),
         (P::CreateBatchOperationDeleteProcessInstance, &["deleteProcessInstancesBatchOperation"]),
-        (P::CreateBatchOperationMigrateProcessInstance, &["migrateProcessInstancesBatchOperation"]),
         (P::CreateBatchOperationModifyProcessInstance, &["modifyProcessInstancesBatchOperation"]),
         (P::CreateBatchOperationResolveIncident, &["resolveIncidentsBatchOperation"]),
     ] {
         table.push(Row { instead: BATCH, ..row(R::Batch, permission, asks) });
     }
     table.extend([
+        Row {
+            instead: BATCH,
+            // The permission for the target of the migration.
+            also: Some((R::ProcessDefinition, P::UpdateProcessInstance)),
+            ..row(
+                R::Batch,
+                P::CreateBatchOperationMigrateProcessInstance,
+                &["migrateProcessInstancesBatchOperation"],
+            )
+        },
         // What is changed.
         row(R::Authorization, P::Update, &["updateAuthorization"]),
         row(R::Batch, P::Update, &["suspendBatchOperation"]),
