@@ -57,6 +57,8 @@ impl Child {
             command
         };
         command.args(knobs.arguments()).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+        // A shell that ends lets stopped processes of its own group go on.
+        command.process_group(0);
         let mut process = command.spawn().unwrap();
         let series = Arc::<Mutex<Series>>::default();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -88,6 +90,11 @@ impl Child {
 
     pub(crate) fn now(&self) -> Counts {
         self.at(Instant::now())
+    }
+
+    /// How often it has told its counts.
+    pub(crate) fn reports(&self) -> usize {
+        self.series.lock().unwrap().0.len()
     }
 
     /// Whether it has told anything.

@@ -21,7 +21,11 @@ pub(crate) async fn recovers(size: Size, is_java: bool, streams: bool) -> Vec<Ro
     scene::until("the worker is warm", || worker.now().completed >= size.threads as u64 * 4).await;
     tokio::time::sleep(size.before).await;
     worker.freeze();
-    tokio::time::sleep(size.freeze).await;
+    // What was on its way when it was frozen has come by then.
+    tokio::time::sleep(size.freeze / 3).await;
+    let reports = worker.reports();
+    tokio::time::sleep(size.freeze * 2 / 3).await;
+    assert_eq!(worker.reports(), reports, "the worker was not frozen all the time");
     let thawed = Instant::now();
     let before = scene.jobs().await;
     worker.thaw();
