@@ -77,10 +77,7 @@ fn main() -> ExitCode {
     let passed = ended.iter().filter(|(is_good, _)| *is_good).count();
     let failed = ended.len() - passed;
     let rows: Vec<Row> = ended.into_iter().flat_map(|(_, rows)| rows).collect();
-    report::print(&rows);
-    let word = if failed == 0 { "ok" } else { "FAILED" };
-    println!("test result: {word}. {passed} passed; {failed} failed");
-    ExitCode::from(u8::from(failed > 0))
+    report::close(&rows, passed, failed)
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {

@@ -84,10 +84,7 @@ fn main() -> ExitCode {
         *(if is_good { &mut passed } else { &mut failed }) += 1;
         rows.extend(outcome.into_iter().flatten());
     }
-    report::print(&rows);
-    let word = if failed == 0 { "ok" } else { "FAILED" };
-    println!("test result: {word}. {passed} passed; {failed} failed");
-    ExitCode::from(u8::from(failed > 0))
+    report::close(&rows, passed, failed)
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {

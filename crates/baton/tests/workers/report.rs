@@ -1,5 +1,7 @@
 //! What was measured, against what is wanted.
 
+use std::process::ExitCode;
+
 /// One figure.
 pub(crate) struct Row {
     experiment: String,
@@ -45,7 +47,7 @@ fn number(value: f64) -> String {
 }
 
 /// Prints a table that can be pasted into Markdown.
-pub(crate) fn print(rows: &[Row]) {
+fn print(rows: &[Row]) {
     println!("\n| experiment | figure | value | bound | |");
     println!("|---|---|---|---|---|");
     for row in rows {
@@ -53,4 +55,12 @@ pub(crate) fn print(rows: &[Row]) {
         println!("| {} | {} | {} | {} | {mark} |", row.experiment, row.figure, row.value, row.bound);
     }
     println!();
+}
+
+/// Prints the table and the closing line of a suite; its exit code.
+pub(crate) fn close(rows: &[Row], passed: usize, failed: usize) -> ExitCode {
+    print(rows);
+    let word = if failed == 0 { "ok" } else { "FAILED" };
+    println!("test result: {word}. {passed} passed; {failed} failed");
+    ExitCode::from(u8::from(failed > 0))
 }
