@@ -62,7 +62,7 @@ impl Place {
 /// Wrong passwords of one user name.
 #[derive(Debug, Default)]
 struct Tried {
-    /// Those that are being looked at count until they turn out to be right.
+    /// Checks under way count until they turn out to be right.
     attempts: u32,
     rests_until_ms: u64,
     last_ms: u64,
@@ -70,7 +70,7 @@ struct Tried {
     places: VecDeque<Place>,
 }
 
-/// What is tried now and was lately.
+/// Attempts of now and of lately.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     limits: AttemptLimits,
@@ -213,7 +213,7 @@ mod tests {
         let _other = fixture.begin("c", "10.0.0.2").unwrap();
         drop(first);
         fixture.begin("c", "10.0.0.1").unwrap();
-        // Whoever has a network of IPv6 has as many addresses as there are grains of sand.
+        // One network of IPv6 has more addresses than could ever be counted one by one.
         let _long =
             [fixture.begin("d", "2001:db8::1").unwrap(), fixture.begin("e", "2001:db8::2:1").unwrap()];
         assert_eq!(fixture.begin("f", "2001:db8::3").unwrap_err(), Reason::Busy);

@@ -156,7 +156,7 @@ impl Basic {
         Ok(Verdict { standing, principal: allowed.then(|| Arc::new(Principal::user(user))) })
     }
 
-    /// What is known of a user, and whether the password is right.
+    /// The known user, and whether the password is right.
     async fn look_at(&self, user: &str, password: &str) -> Result<(Standing, bool), Reason> {
         let standing = self.look_up(user).await.map_err(|error| unavailable(&error))?;
         match self.hasher.is_password(password, standing.hash.as_deref()).await {

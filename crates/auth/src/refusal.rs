@@ -137,7 +137,7 @@ pub struct Refusal {
 const REALM: &str = "Baton";
 
 impl Refusal {
-    /// What `Retry-After` says, in seconds, where trying again may help and it is known when (RFC 9110 §10.2.3).
+    /// `Retry-After` in seconds, where trying again may help and it is known when (RFC 9110 §10.2.3).
     pub fn retry_after_s(&self) -> Option<u32> {
         match self.reason {
             Reason::Resting { seconds } => Some(seconds),

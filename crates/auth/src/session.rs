@@ -145,7 +145,7 @@ impl Sessions {
         let id = random_id();
         let now_ms = self.clock.steady_ms();
         let longest_ms = self.settings.absolute.as_millis() as u64;
-        // What the token has left, too, should the time of day be set back.
+        // The rest of the token's time, too, should the time of day be set back.
         let left_ms = ends_ms.map_or(longest_ms, |ends_ms| ends_ms.saturating_sub(self.clock.now_ms()));
         let session = Session {
             principal,
