@@ -10,7 +10,7 @@ const MODEL: &str = include_str!("models/everything.dmn");
 
 /// Small bounds, so that endless work shows.
 fn environment(dialect: Dialect) -> Environment {
-    let limits = feel::Limits { fuel: 50_000, depth: 200, warnings: 10 };
+    let limits = feel::Limits { fuel: 50_000, depth: 200, warnings: 10, ..feel::Limits::default() };
     Environment { dialect, limits, ..Environment::default() }
 }
 

@@ -58,6 +58,8 @@ pub enum Dialect {
 pub struct Limits {
     /// Steps: one for each node evaluated, item produced, or eight bytes of text produced.
     pub fuel: u64,
+    /// Bytes of memory of the values that are made, whether they are kept or not.
+    pub bytes: u64,
     /// Nesting of node evaluations, function calls included.
     pub depth: u32,
     /// Warnings kept; further ones are dropped.
@@ -67,9 +69,9 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         // A million loop turns cost some four million steps; ten million take about a second at
-        // worst and bound the memory of results to some 300 MiB. 400 levels of the largest frames
-        // take about a third of the two MiB stack of a runtime thread.
-        Self { fuel: 10_000_000, depth: 400, warnings: 100 }
+        // worst. 400 levels of the largest frames take about a third of the two MiB stack of a
+        // runtime thread.
+        Self { fuel: 10_000_000, bytes: 256 << 20, depth: 400, warnings: 100 }
     }
 }
 
@@ -78,6 +80,8 @@ impl Default for Limits {
 pub struct Budget {
     /// Steps left.
     pub fuel: u64,
+    /// Bytes left.
+    pub bytes: u64,
     /// Levels of nesting already in use.
     pub depth: u32,
     /// Where random numbers go on from.
@@ -87,7 +91,13 @@ pub struct Budget {
 impl Budget {
     /// All that an environment grants.
     pub fn new(environment: &Environment) -> Self {
-        Self { fuel: environment.limits.fuel, depth: 0, random: environment.seed }
+        let Limits { fuel, bytes, .. } = environment.limits;
+        Self { fuel, bytes, depth: 0, random: environment.seed }
+    }
+
+    /// Whether steps or bytes have run out: nothing can be computed any more.
+    pub fn is_spent(&self) -> bool {
+        self.fuel == 0 || self.bytes == 0
     }
 }
 

@@ -1,7 +1,8 @@
 //! Nothing that a user writes may exhaust the stack, the memory, or the patience of a replica.
 //! Every case runs on a thread with a small stack, smaller than that of the runtime's threads.
 
-use feel::{Environment, EvaluationError, Expression, Limits, Value};
+use feel::{Budget, Environment, EvaluationError, Expression, Limits, Value};
+use std::collections::BTreeMap;
 
 /// Half of what threads usually get; debug builds use several times the stack of release builds.
 const STACK_BYTES: usize = 1 << 20;
@@ -128,4 +129,95 @@ fn what_is_written_out_is_bounded() {
 #[test]
 fn dropping_large_values_does_not_recurse_deeply() {
     check("count(for i in 1..400 return if i = 1 then [] else [partial[-1]])".to_owned(), "400");
+}
+
+/// Bytes that an evaluation takes, or nothing if they are not enough.
+fn bytes_taken(text: &str, bytes: u64) -> Option<u64> {
+    let environment = Environment { limits: Limits { bytes, ..Limits::default() }, ..Environment::default() };
+    let mut budget = Budget::new(&environment);
+    let expression = Expression::parse(text).expect("an expression");
+    let list = format!("[{}1]", "\"abcdefgh\",{\"a\":[1]},2,".repeat(1_000));
+    let entries: Vec<String> = (0..1_000).map(|n| format!("\"k{n}\":{n}")).collect();
+    let object = format!("{{{},\"b\":1}}", entries.join(","));
+    let variables: BTreeMap<String, Value> = [("list", list), ("object", object)]
+        .map(|(name, json)| (name.to_owned(), Value::from_json(json.into()).expect("JSON")))
+        .into();
+    match expression.evaluate_within(None, &variables, &environment, &mut budget) {
+        // What is read last may take what there is not: then whatever comes next fails.
+        Ok(_) => (budget.bytes > 0).then_some(bytes - budget.bytes),
+        Err(error) => {
+            assert_eq!(budget.bytes, 0, "{text}: {}", error.message);
+            assert!(error.message.contains(&format!("more than {bytes} bytes")), "{}", error.message);
+            None
+        }
+    }
+}
+
+const ITEM: u64 = size_of::<Value>() as u64;
+
+#[test]
+fn whatever_makes_values_takes_bytes() {
+    for (text, least) in [
+        ("for i in 1..1000 return 1", 1_000 * ITEM),
+        ("for i in 1..1000 return [i]", 1_000 * (ITEM + 128 + ITEM)),
+        ("for i in 1..1000 return {a: i}", 1_000 * (ITEM + 192 + 40)),
+        ("for i in 1..1000 return \"12345678\" + string(i)", 1_000 * (ITEM + 40)),
+        ("for i in 1..1000 return function() i", 1_000 * (ITEM + 192)),
+        ("for i in 1..1000 return [1..i]", 1_000 * (ITEM + 32)),
+        (
+            "for i in 1..1000 return date and time(\"2026-01-01T00:00:00Z\") + duration(\"PT1H\")",
+            1_000 * (ITEM + 32),
+        ),
+        ("for i in 1..6 return partial", 6 * 128 + 15 * ITEM),
+        ("list", 128),
+        ("count(list)", 3_001 * ITEM + 1_000 * (32 + 8 + 192)),
+        ("list[item = 2]", 1_000 * ITEM),
+        ("object.b + object.k5", 40_000),
+        ("get entries(object)", 1_000 * (192 + 40)),
+        ("context put(object, \"x\", 1)", 40_000),
+        ("context merge([object, object])", 80_000),
+        ("split(string join(for i in 1..1000 return \"a b\", \" \"), \" \")", 2_000 * (ITEM + 32)),
+        ("flatten(for i in 1..10 return list)", 10 * 3_001 * ITEM),
+        ("concatenate(list, list)", 2 * 3_001 * ITEM),
+        ("append(list, 1)", 3_002 * ITEM),
+        ("sort(list, function(a, b) false)", 3_001 * ITEM),
+        ("from json(to json(for i in 1..1000 return 1))", 2 * 2_000),
+        ("replace(string join(for i in 1..1000 return \"a\"), \"a\", \"12345678\")", 8_000),
+    ] {
+        let taken = bytes_taken(text, 1 << 30).expect("enough");
+        assert!((least..8 * least + 1_000_000).contains(&taken), "{text}: {taken} of {least}");
+        assert_eq!(bytes_taken(text, taken - 1), None, "{text}");
+        assert_eq!(bytes_taken(text, taken + 1), Some(taken), "{text}");
+    }
+}
+
+#[test]
+fn what_is_handed_on_takes_no_bytes_again() {
+    let once = bytes_taken("count(list)", 1 << 30).unwrap();
+    let often = bytes_taken("count(for i in 1..1000 return count(list))", 1 << 30).unwrap();
+    assert!(often < once + 1_000 * 40 + 1_000, "{once} {often}");
+    let text =
+        "{t: string join(for i in 1..1000 return \"abcdefgh\"), n: count(for i in 1..1000 return [t][1])}.n";
+    let taken = bytes_taken(text, 1 << 30).unwrap();
+    assert!(taken < 300_000, "{taken}");
+}
+
+/// A value as cheap to make as it is long: nothing of it is written.
+#[test]
+fn what_is_too_long_is_not_written() {
+    let mut value = Value::string(&"x".repeat(1_000));
+    for _ in 0..60 {
+        value = Value::list(vec![value.clone(), value]);
+    }
+    let began = std::time::Instant::now();
+    for _ in 0..1_000 {
+        assert_eq!(value.to_json_within(16 << 20), None);
+    }
+    assert!(began.elapsed().as_secs() < 1, "{:?}", began.elapsed());
+    let twice = Value::context([
+        ("a", Value::from(1)),
+        ("a", Value::string(&"x".repeat(100))),
+        ("a", Value::from(2)),
+    ]);
+    assert_eq!(twice.to_json_within(7).as_deref(), Some(&b"{\"a\":2}"[..]), "what is hidden is not counted");
 }

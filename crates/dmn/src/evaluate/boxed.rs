@@ -5,7 +5,7 @@ use super::{BOXED_LEVELS, Run, Step, Stop};
 use crate::model::{Boxed, Entry, Formula, Logic};
 use crate::outcome::EvaluatedDecision;
 use crate::types::TypeRef;
-use feel::{Function, Value};
+use feel::{Function, List, Value};
 use std::sync::Arc;
 
 /// Entries of a boxed context or parameters of an invocation.
@@ -118,7 +118,8 @@ impl Run<'_> {
                 };
                 entries.push((name.clone(), value));
             }
-            items.push(Value::context(entries));
+            let row = self.bounded(Value::context(entries))?;
+            items.push(row);
         }
         self.bounded(Value::list(items))
     }
@@ -189,13 +190,16 @@ impl Run<'_> {
         match self.boxed(source, scope, None)? {
             Value::List(list) => {
                 self.spend(list.len() as u64)?;
+                self.hold((list.len() * size_of::<Value>()) as u64)?;
                 Ok(list.items().to_vec())
             }
             Value::Range(range) => {
                 let (Some(start), Some(end)) = (range.start.as_i64(), range.end.as_i64()) else {
                     return Err(Stop::new("expected a range of whole numbers"));
                 };
-                self.spend(start.abs_diff(end).saturating_add(1))?;
+                let count = start.abs_diff(end).saturating_add(1);
+                self.spend(count)?;
+                self.hold(count.saturating_mul(2 * size_of::<Value>() as u64))?;
                 let numbers: Vec<i64> =
                     if start <= end { (start..=end).collect() } else { (end..=start).rev().collect() };
                 let last = numbers.len().saturating_sub(1);
@@ -241,9 +245,14 @@ impl Run<'_> {
         for item in self.items(source, scope)? {
             // The results so far are copied for each turn.
             self.spend(results.len() as u64)?;
-            let so_far = self.bounded(Value::list(results.clone()))?;
-            let entries = vec![(partial.clone(), so_far), (variable.clone(), item)];
-            results.push(self.boxed(body, &scope.inside(entries), None)?);
+            let so_far = self.within_bounds(Value::list(results.clone()))?;
+            let entries = vec![(partial.clone(), so_far.clone()), (variable.clone(), item)];
+            let result = self.boxed(body, &scope.inside(entries), None)?;
+            // A copy that the body does not keep is gone when the next is made.
+            if so_far.as_list().is_some_and(List::is_shared) {
+                self.hold(so_far.own_bytes())?;
+            }
+            results.push(result);
         }
         self.bounded(Value::list(results))
     }

@@ -223,6 +223,17 @@ impl Run<'_> {
         Err(Stop::fatal(format!("the evaluation takes more than {limit} steps")))
     }
 
+    /// Takes bytes of memory for what is put together.
+    fn hold(&mut self, bytes: u64) -> Step<()> {
+        if let Some(left) = self.shared.budget.bytes.checked_sub(bytes) {
+            self.shared.budget.bytes = left;
+            return Ok(());
+        }
+        self.shared.budget.bytes = 0;
+        let limit = self.environment.limits.bytes;
+        Err(Stop::fatal(format!("the values of the evaluation take more than {limit} bytes")))
+    }
+
     fn warn(&mut self, kind: WarningKind, message: String) {
         if self.shared.warnings.len() < self.environment.limits.warnings {
             self.shared.warnings.push(Warning { kind, message });
@@ -238,7 +249,7 @@ impl Run<'_> {
             }
             Err(error) => {
                 self.keep(error.warnings);
-                let stop = if self.shared.budget.fuel == 0 { Stop::fatal } else { Stop::new };
+                let stop = if self.shared.budget.is_spent() { Stop::fatal } else { Stop::new };
                 Err(stop(error.message))
             }
         }
@@ -261,7 +272,13 @@ impl Run<'_> {
     }
 
     /// A value that was put together, unless it is too large.
-    fn bounded(&self, value: Value) -> Step<Value> {
+    fn bounded(&mut self, value: Value) -> Step<Value> {
+        self.hold(value.own_bytes())?;
+        self.within_bounds(value)
+    }
+
+    /// A value whose bytes are taken elsewhere, unless it is too large.
+    fn within_bounds(&self, value: Value) -> Step<Value> {
         if value.is_within_bounds() {
             Ok(value)
         } else {

@@ -56,7 +56,10 @@ fn get_entries(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
 fn put(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let target = context(&arguments[0])?;
     match &arguments[1] {
-        Value::String(key) => Ok(evaluator.check_extent(target.with(key, arguments[2].clone()).into())?),
+        Value::String(key) => {
+            evaluator.hold_context(target.len() + 1)?;
+            Ok(evaluator.check_extent(target.with(key, arguments[2].clone()).into())?)
+        }
         Value::List(keys) if keys.is_empty() => message("The context path must not be empty."),
         Value::List(keys) => put_path(evaluator, target, keys, &arguments[2]),
         _ => Err(Failure::Illegal),
@@ -81,6 +84,7 @@ fn put_path(evaluator: &mut Evaluator<'_>, target: &Context, keys: &List, value:
     let mut result = value.clone();
     for (outer, key) in path.into_iter().rev() {
         evaluator.spend(outer.len())?;
+        evaluator.hold_context(outer.len() + 1)?;
         result = evaluator.check_extent(outer.with(key, result).into())?;
     }
     Ok(result)
@@ -92,6 +96,7 @@ fn merge(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         let source = context(source)?;
         evaluator.open_context(source)?;
         evaluator.spend(2 * source.len())?;
+        evaluator.hold_context(source.len())?;
         entries.extend(source.iter().cloned());
     }
     Ok(evaluator.new_context(entries)?)

@@ -7,11 +7,12 @@ use crate::temporal::{format_iso_hours, format_years_months};
 use crate::value::Value;
 use bytes::Bytes;
 
-pub(super) fn from_json(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
+pub(super) fn from_json(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     if arguments[0].is_null() {
         return Ok(Value::Null);
     }
     let source = text(&arguments[0])?;
+    evaluator.hold(source.len())?;
     Value::from_json(Bytes::copy_from_slice(source.as_bytes()))
         .map_err(|_| Failure::Message(format!("Failed to parse JSON from '{source}'")))
 }

@@ -126,9 +126,10 @@ fn concatenate(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
         let part = list(part)?;
         evaluator.open_list(part)?;
         evaluator.spend(part.len())?;
+        evaluator.hold_items(part.len())?;
         items.extend(part.iter().cloned());
     }
-    Ok(evaluator.new_list(items)?)
+    Ok(evaluator.end_list(items)?)
 }
 
 fn insert_before(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
@@ -247,13 +248,14 @@ fn duplicate_values(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outco
 fn flatten(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let mut flat = Vec::new();
     flatten_into(evaluator, list(&arguments[0])?, &mut flat)?;
-    Ok(evaluator.new_list(flat)?)
+    Ok(evaluator.end_list(flat)?)
 }
 
 /// Recursion is bounded by the depth of values.
 fn flatten_into(evaluator: &mut Evaluator<'_>, items: &List, flat: &mut Vec<Value>) -> Result<(), Failure> {
     evaluator.open_list(items)?;
     evaluator.spend(items.len())?;
+    evaluator.hold_items(items.len())?;
     for item in items {
         match item {
             Value::List(inner) => flatten_into(evaluator, inner, flat)?,

@@ -263,10 +263,10 @@ pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outco
         if found.end() == 0 {
             continue;
         }
-        parts.push(Value::string(&input[start..found.start()]));
+        parts.push(evaluator.hold_value(Value::string(&input[start..found.start()]))?);
         start = found.end();
     }
-    parts.push(Value::string(&input[start..]));
+    parts.push(evaluator.hold_value(Value::string(&input[start..]))?);
     Ok(evaluator.new_list(parts)?)
 }
 
@@ -278,7 +278,7 @@ pub(super) fn extract(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Out
     for found in pattern.regex.find_iter(input) {
         let found = found.map_err(refuse)?;
         evaluator.spend(pattern.steps(&input[found.end()..]))?;
-        parts.push(Value::string(found.as_str()));
+        parts.push(evaluator.hold_value(Value::string(found.as_str()))?);
     }
     Ok(evaluator.new_list(parts)?)
 }

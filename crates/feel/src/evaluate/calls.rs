@@ -1,6 +1,6 @@
 //! Calls of built-in functions, of functions written in FEEL, and of the host's.
 
-use super::cost::cost;
+use super::cost::{FUNCTION_BYTES, cost};
 use super::{Eval, Evaluator, Fatal, Frame};
 use crate::ast::{Arguments, Call, Definition, NodeId, Plan};
 use crate::builtins::{Builtin, Failure};
@@ -34,6 +34,8 @@ impl Evaluator<'_> {
         } else {
             Vec::new()
         };
+        // Whatever comes next fails if there is not enough.
+        self.bytes = self.bytes.saturating_sub(FUNCTION_BYTES as u64);
         let closure = Closure { program: program.clone(), node, captured, own_name, roots };
         Value::Function(Function::closure(definition.parameters.to_vec(), closure))
     }
@@ -120,11 +122,11 @@ impl Evaluator<'_> {
             let mut budget = self.budget();
             let (variables, environment) = (self.variables, self.environment);
             let result = native.call(arguments, Caller { variables, environment, budget: &mut budget });
-            (self.fuel, self.random) = (budget.fuel, budget.random);
+            self.go_on(&budget);
             self.depth -= NATIVE_LEVELS;
             return match result {
                 Ok(value) => self.check_extent(value),
-                Err(message) if self.fuel == 0 => Err(Fatal::new(message)),
+                Err(message) if self.budget().is_spent() => Err(Fatal::new(message)),
                 Err(message) => Ok(self.null(WarningKind::FunctionInvocationFailure, || message)),
             };
         }
@@ -241,6 +243,7 @@ impl Evaluator<'_> {
             Ok(value) => {
                 self.check_text(&value)?;
                 self.spend(cost(&value))?;
+                let value = self.hold_value(value)?;
                 self.check_extent(value)
             }
             Err(Failure::Fatal(fatal)) => Err(fatal),

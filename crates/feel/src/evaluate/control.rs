@@ -1,11 +1,12 @@
 //! `if`, `for`, `some`, `every`.
 
+use super::cost::ITEM_BYTES;
 use super::{Eval, Evaluator, Frame, compare, too_large};
 use crate::ast::{Iterator, NodeId, Source};
 use crate::diagnostics::WarningKind;
 use crate::expression::Program;
 use crate::temporal::Date;
-use crate::value::{List, Value};
+use crate::value::{LIST_BYTES, List, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -71,13 +72,15 @@ impl<'a> Evaluator<'a> {
     ) -> Eval<Value> {
         let place = self.frames.len();
         if !partial {
-            let mut results = Vec::new();
-            let complete = self.iterate(program, iterators, &mut |evaluator| {
+            let Some(known) = self.sources(program, iterators)? else { return Ok(Value::Null) };
+            let mut results = Vec::with_capacity(self.most_turns(&known));
+            let complete = self.iterate_over(program, iterators, &known, &mut |evaluator| {
+                evaluator.hold(ITEM_BYTES)?;
                 results.push(evaluator.eval(program, body)?);
                 Ok(true)
             });
             self.frames.truncate(place);
-            return if complete? { self.new_list(results) } else { Ok(Value::Null) };
+            return if complete? { self.end_list(results) } else { Ok(Value::Null) };
         }
         // The results so far are a list in the innermost frame but for the loop's names; it grows
         // in place as long as the body does not keep it.
@@ -86,12 +89,17 @@ impl<'a> Evaluator<'a> {
             let value = evaluator.eval(program, body)?;
             if let Some(Frame::Binding(_, Value::List(list))) = evaluator.frames.get_mut(place) {
                 let shared = list.len();
-                list.push(value);
+                let is_copied = list.push(value);
                 if !list.extent().is_within_bounds() {
                     return Err(too_large());
                 }
                 // A copy may have been made.
                 evaluator.spend(shared / 64)?;
+                evaluator.hold(if is_copied {
+                    (shared + 1) * ITEM_BYTES + LIST_BYTES
+                } else {
+                    ITEM_BYTES
+                })?;
             }
             Ok(true)
         });
@@ -133,19 +141,45 @@ impl<'a> Evaluator<'a> {
     /// Runs through the combinations of all iterators, the first outermost; false if one of them
     /// has nothing to run over.
     fn iterate(&mut self, program: &Arc<Program>, iterators: &[Iterator], turn: Turn<'_, 'a>) -> Eval<bool> {
-        // Sources that read no name of the loop are computed once.
+        let Some(known) = self.sources(program, iterators)? else { return Ok(false) };
+        self.iterate_over(program, iterators, &known, turn)
+    }
+
+    /// The sources that read no name of the loop, which are computed once. Nothing if one of them is nothing to run over.
+    fn sources(
+        &mut self,
+        program: &Arc<Program>,
+        iterators: &[Iterator],
+    ) -> Eval<Option<Vec<Option<Items>>>> {
         let mut known = Vec::with_capacity(iterators.len());
         for iterator in iterators {
             if iterator.dependent {
                 known.push(None);
                 continue;
             }
-            let Some(items) = self.items(program, &iterator.source)? else { return Ok(false) };
+            let Some(items) = self.items(program, &iterator.source)? else { return Ok(None) };
             known.push(Some(items));
         }
+        Ok(Some(known))
+    }
+
+    fn iterate_over(
+        &mut self,
+        program: &Arc<Program>,
+        iterators: &[Iterator],
+        known: &[Option<Items>],
+        turn: Turn<'_, 'a>,
+    ) -> Eval<bool> {
         let mut complete = true;
-        self.iterate_from(program, iterators, &known, &mut complete, turn)?;
+        self.iterate_from(program, iterators, known, &mut complete, turn)?;
         Ok(complete)
+    }
+
+    /// How many results a loop of one iterator may have, within what is left: two steps and an item each. Room for them
+    /// is made at once, since a list that grows has twice the bytes that are counted.
+    fn most_turns(&self, known: &[Option<Items>]) -> usize {
+        let [Some(items)] = known else { return 0 };
+        items.len().min(self.fuel / 2).min(self.bytes / ITEM_BYTES as u64) as usize
     }
 
     /// Recurses over the iterators, whose number is bounded. False ends all.

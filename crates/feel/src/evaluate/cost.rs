@@ -1,9 +1,10 @@
 //! What work costs that is larger than a node: reading JSON, walking over values, comparing texts. A unit of fuel stands
 //! for about as much time in each of them, see `benches/fuel.rs`.
 
-use super::{Eval, Evaluator};
-use crate::value::{Context, List, Value};
+use super::{Eval, Evaluator, Fatal};
+use crate::value::{CONTEXT_BYTES, Context, LIST_BYTES, List, Value};
 use bytes::Bytes;
+use std::sync::Arc;
 
 /// Bytes of a text or of raw JSON that are looked through for one step.
 const BYTES_PER_STEP: usize = 16;
@@ -13,8 +14,37 @@ const COPIED_PER_STEP: usize = 32;
 const ITEM_STEPS: usize = 3;
 /// Bytes of a JSON object for one step when all its entries are read; they are small, but each is stored by itself.
 const ENTRY_BYTES_PER_STEP: usize = 2;
+/// Bytes of memory for each byte of a JSON object when all its entries are read: about as many as a small entry has.
+const READ_ENTRY_BYTES: usize = 12;
 /// Steps for each part of a value when all of it is walked over, parts that are still JSON included.
 const DEEP_STEPS: usize = 4;
+
+/// Bytes of memory of an item of a list, of an entry of a context, and of texts and functions beside what is in them.
+pub(super) const ITEM_BYTES: usize = size_of::<Value>();
+pub(super) const ENTRY_BYTES: usize = size_of::<(Arc<str>, Value)>();
+const TEXT_BYTES: usize = 32;
+pub(super) const FUNCTION_BYTES: usize = 192;
+
+/// Bytes of memory that a value takes by itself which was made just now: one that somebody else has, too, takes none.
+fn own_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) if Arc::strong_count(text) == 1 => TEXT_BYTES + text.len(),
+        Value::Time(time) if Arc::strong_count(time) == 1 => TEXT_BYTES + size_of_val(&**time),
+        Value::DateTime(time) if Arc::strong_count(time) == 1 => TEXT_BYTES + size_of_val(&**time),
+        Value::Range(range) if Arc::strong_count(range) == 1 => TEXT_BYTES + size_of_val(&**range),
+        _ => 0,
+    }
+}
+
+/// Bytes of memory of an item that is read from this JSON.
+fn read_bytes(json: &[u8]) -> usize {
+    match json.first() {
+        Some(b'[') => LIST_BYTES,
+        Some(b'{') => CONTEXT_BYTES,
+        Some(b'"') => TEXT_BYTES + json.len(),
+        _ => 0,
+    }
+}
 
 /// What a value costs a function that goes over its first level or makes it.
 pub(super) fn cost(value: &Value) -> usize {
@@ -33,8 +63,33 @@ impl Evaluator<'_> {
         self.fuel = self.fuel.saturating_sub(steps as u64);
     }
 
+    /// Takes bytes of memory for what is made. They are never given back: values share their parts, so when the memory is
+    /// free again is not known, and what an evaluation makes is a bound of what it holds.
+    pub(crate) fn hold(&mut self, bytes: usize) -> Eval<()> {
+        if let Some(left) = self.bytes.checked_sub(bytes as u64) {
+            self.bytes = left;
+            Ok(())
+        } else {
+            self.bytes = 0;
+            let limit = self.environment.limits.bytes;
+            Err(Fatal::new(format!("the values of the evaluation take more than {limit} bytes")))
+        }
+    }
+
+    /// Takes the bytes of a text or a temporal value that was made.
+    pub(crate) fn hold_value(&mut self, value: Value) -> Eval<Value> {
+        self.hold(own_bytes(&value))?;
+        Ok(value)
+    }
+
     /// Pays for a variable that was checked and copied.
     pub(super) fn pay_for_variable(&mut self, value: &Value) {
+        let read = match value {
+            Value::List(_) => LIST_BYTES,
+            Value::Context(_) => CONTEXT_BYTES,
+            value => own_bytes(value),
+        };
+        self.bytes = self.bytes.saturating_sub(read as u64);
         let bytes = match value {
             // Its escapes were read, too.
             Value::String(text) => 2 * text.len(),
@@ -49,20 +104,28 @@ impl Evaluator<'_> {
     pub(crate) fn open_list(&mut self, list: &List) -> Eval<()> {
         let Some(raw) = list.unread() else { return Ok(()) };
         self.spend(raw.len() / BYTES_PER_STEP)?;
-        let items = list.json_items().map_or(0, Iterator::count);
-        self.spend(ITEM_STEPS * items)
+        let (mut items, mut bytes) = (0, 0);
+        for item in list.json_items().into_iter().flatten() {
+            items += 1;
+            bytes += ITEM_BYTES + read_bytes(item);
+        }
+        self.spend(ITEM_STEPS * items)?;
+        self.hold(bytes)
     }
 
     /// The same for all entries of a context.
     pub(crate) fn open_context(&mut self, context: &Context) -> Eval<()> {
-        context.unread().map_or(Ok(()), |raw| self.spend(raw.len() / ENTRY_BYTES_PER_STEP))
+        let Some(raw) = context.unread() else { return Ok(()) };
+        self.spend(raw.len() / ENTRY_BYTES_PER_STEP)?;
+        self.hold(raw.len() * READ_ENTRY_BYTES)
     }
 
     /// The same for one entry.
     pub(crate) fn search_context(&mut self, context: &Context) -> Eval<()> {
         let Some(raw) = context.unread() else { return Ok(()) };
         let bytes = if context.reads_all_next() { ENTRY_BYTES_PER_STEP } else { BYTES_PER_STEP };
-        self.spend(raw.len() / bytes)
+        self.spend(raw.len() / bytes)?;
+        if context.reads_all_next() { self.hold(raw.len() * READ_ENTRY_BYTES) } else { Ok(()) }
     }
 
     pub(super) fn open(&mut self, value: &Value) -> Eval<()> {

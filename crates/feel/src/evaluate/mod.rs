@@ -11,12 +11,13 @@ mod operators;
 mod paths;
 mod unary;
 
+use self::cost::{ENTRY_BYTES, ITEM_BYTES};
 use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
 use crate::builtins;
 use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
 use crate::environment::{Budget, Dialect, Environment, Variables};
 use crate::expression::Program;
-use crate::value::{Context, Function, List, Range, Value};
+use crate::value::{CONTEXT_BYTES, Context, Function, LIST_BYTES, List, Range, Value};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -72,6 +73,7 @@ pub(crate) struct Evaluator<'a> {
     program: *const Program,
     warnings: Vec<Warning>,
     fuel: u64,
+    bytes: u64,
     depth: u32,
     random: u64,
     /// Regular expressions used so far: each is paid for once.
@@ -84,7 +86,7 @@ impl<'a> Evaluator<'a> {
         environment: &'a Environment,
         input: Option<Value>,
     ) -> Self {
-        let Budget { fuel, depth, random } = Budget::new(environment);
+        let Budget { fuel, bytes, depth, random } = Budget::new(environment);
         Self {
             variables,
             environment,
@@ -95,6 +97,7 @@ impl<'a> Evaluator<'a> {
             program: std::ptr::null(),
             warnings: Vec::new(),
             fuel,
+            bytes,
             depth,
             random,
             patterns: BTreeSet::new(),
@@ -103,12 +106,18 @@ impl<'a> Evaluator<'a> {
 
     /// Goes on with what is left of a budget.
     pub(crate) fn within(mut self, budget: &Budget) -> Self {
-        (self.fuel, self.depth, self.random) = (budget.fuel, budget.depth, budget.random);
+        self.go_on(budget);
+        self.depth = budget.depth;
         self
     }
 
     pub(crate) fn budget(&self) -> Budget {
-        Budget { fuel: self.fuel, depth: self.depth, random: self.random }
+        Budget { fuel: self.fuel, bytes: self.bytes, depth: self.depth, random: self.random }
+    }
+
+    /// Goes on with what somebody else has left of the budget.
+    fn go_on(&mut self, left: &Budget) {
+        (self.fuel, self.bytes, self.random) = (left.fuel, left.bytes, left.random);
     }
 
     pub(crate) fn run(mut self, program: &Arc<Program>) -> Result<Evaluation, EvaluationError> {
@@ -202,7 +211,24 @@ impl<'a> Evaluator<'a> {
 
     /// A list, unless it would be too deep or too large.
     pub(crate) fn new_list(&mut self, items: Vec<Value>) -> Eval<Value> {
+        self.hold(items.len() * ITEM_BYTES)?;
+        self.end_list(items)
+    }
+
+    /// Takes the bytes of items that are gathered.
+    pub(crate) fn hold_items(&mut self, items: usize) -> Eval<()> {
+        self.hold(items * ITEM_BYTES)
+    }
+
+    /// Takes the bytes of a context that is made.
+    pub(crate) fn hold_context(&mut self, entries: usize) -> Eval<()> {
+        self.hold(CONTEXT_BYTES + entries * ENTRY_BYTES)
+    }
+
+    /// A list of items whose bytes are taken already.
+    pub(crate) fn end_list(&mut self, items: Vec<Value>) -> Eval<Value> {
         self.spend(LIST_STEPS)?;
+        self.hold(LIST_BYTES)?;
         let list = List::new(items);
         self.check_extent(list.into())
     }
@@ -210,6 +236,7 @@ impl<'a> Evaluator<'a> {
     /// A context, unless it would be too deep or too large.
     pub(crate) fn new_context(&mut self, entries: Vec<(Arc<str>, Value)>) -> Eval<Value> {
         self.spend(CONTEXT_STEPS + entries.len())?;
+        self.hold_context(entries.len())?;
         self.check_extent(Context::new(entries).into())
     }
 
@@ -378,7 +405,8 @@ impl<'a> Evaluator<'a> {
             let text = Value::Range(Arc::new(range)).to_message_text();
             return Ok(self.null(WarningKind::InvalidType, || format!("Invalid range definition '{text}'")));
         }
-        self.check_extent(Value::Range(Arc::new(range)))
+        let range = self.hold_value(Value::Range(Arc::new(range)))?;
+        self.check_extent(range)
     }
 
     /// The ends of a range as they are, and which of them are stated.

@@ -49,7 +49,7 @@ impl Evaluator<'_> {
                 Operator::Power => None,
             };
             if let Some(value) = result {
-                return Ok(value);
+                return self.hold_value(value);
             }
         }
         Ok(self.null(WarningKind::InvalidType, || {
@@ -83,7 +83,7 @@ impl Evaluator<'_> {
         let mut text = String::with_capacity(length);
         text.push_str(left);
         text.push_str(right);
-        Ok(text.into())
+        self.hold_value(text.into())
     }
 
     pub(super) fn eval_negate(&mut self, program: &Arc<Program>, operand: NodeId) -> Eval<Value> {

@@ -20,7 +20,8 @@ impl Evaluator<'_> {
         let found = match value {
             Value::Context(context) => {
                 self.search_context(context)?;
-                return Ok(self.entry(context, name));
+                let found = self.entry(context, name);
+                return self.hold_value(found);
             }
             Value::List(list) => {
                 self.open_list(list)?;

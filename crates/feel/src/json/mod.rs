@@ -27,8 +27,8 @@ pub enum JsonError {
     TooLarge(usize),
 }
 
-/// Checks that the bytes are one JSON document within the bounds.
-pub(crate) fn validate(bytes: &[u8]) -> Result<(), JsonError> {
+/// Checks that the bytes are one JSON document within the bounds. Gives its depth.
+pub(crate) fn validate(bytes: &[u8]) -> Result<u16, JsonError> {
     if bytes.len() > SIZE_MAX {
         return Err(JsonError::TooLarge(bytes.len()));
     }

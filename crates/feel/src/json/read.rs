@@ -7,11 +7,12 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The value of a valid document; arrays and objects stay raw. Invalid text reads as null.
-pub(crate) fn read(bytes: Bytes) -> Value {
+/// The value of a valid document that is nested so deep at the most; arrays and objects stay raw. Invalid text reads as
+/// null.
+pub(crate) fn read(bytes: Bytes, depth: u16) -> Value {
     let start = bytes.iter().position(|byte| !is_space(*byte)).unwrap_or(bytes.len());
     let end = bytes.iter().rposition(|byte| !is_space(*byte)).map_or(start, |last| last + 1);
-    value_of(&bytes, start, end)
+    value_of(&bytes, start, end, depth)
 }
 
 fn is_space(byte: u8) -> bool {
@@ -19,8 +20,8 @@ fn is_space(byte: u8) -> bool {
 }
 
 /// The items of a raw array.
-pub(crate) fn read_items(bytes: &Bytes) -> Vec<Value> {
-    item_ranges(bytes).map(|range| value_of(bytes, range.start, range.end)).collect()
+pub(crate) fn read_items(bytes: &Bytes, depth: u16) -> Vec<Value> {
+    item_ranges(bytes).map(|range| value_of(bytes, range.start, range.end, depth)).collect()
 }
 
 /// The text of each item of a raw array.
@@ -47,7 +48,7 @@ fn item_ranges(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// The entries of a raw object. Of a repeated key only the first is read, as [`find_entry`] does.
-pub(crate) fn read_entries(bytes: &Bytes) -> Vec<(Arc<str>, Value)> {
+pub(crate) fn read_entries(bytes: &Bytes, depth: u16) -> Vec<(Arc<str>, Value)> {
     let mut entries: Vec<(Arc<str>, Value)> = Vec::new();
     let mut scanner = Scanner::new(bytes);
     if !scanner.take(b'{') {
@@ -60,7 +61,7 @@ pub(crate) fn read_entries(bytes: &Bytes) -> Vec<(Arc<str>, Value)> {
         scanner.skip_space();
         scanner.take(b':');
         scanner.skip_space();
-        let Some(value) = next_value(bytes, &mut scanner) else { break };
+        let Some(value) = next_value(bytes, &mut scanner, depth) else { break };
         entries.push((key, value));
         scanner.skip_space();
         if !scanner.take(b',') {
@@ -90,7 +91,7 @@ fn keep_first(entries: &mut Vec<(Arc<str>, Value)>) {
 }
 
 /// The value of one entry of a raw object, found without reading the others.
-pub(crate) fn find_entry(bytes: &Bytes, wanted: &str) -> Option<Value> {
+pub(crate) fn find_entry(bytes: &Bytes, wanted: &str, depth: u16) -> Option<Value> {
     let mut scanner = Scanner::new(bytes);
     if !scanner.take(b'{') {
         return None;
@@ -103,7 +104,7 @@ pub(crate) fn find_entry(bytes: &Bytes, wanted: &str) -> Option<Value> {
         scanner.take(b':');
         scanner.skip_space();
         if found {
-            return next_value(bytes, &mut scanner);
+            return next_value(bytes, &mut scanner, depth);
         }
         scanner.skip_value()?;
         scanner.skip_space();
@@ -113,18 +114,18 @@ pub(crate) fn find_entry(bytes: &Bytes, wanted: &str) -> Option<Value> {
     }
 }
 
-fn next_value(bytes: &Bytes, scanner: &mut Scanner<'_>) -> Option<Value> {
+fn next_value(bytes: &Bytes, scanner: &mut Scanner<'_>, depth: u16) -> Option<Value> {
     let start = scanner.position;
     scanner.skip_value()?;
-    (scanner.position > start).then(|| value_of(bytes, start, scanner.position))
+    (scanner.position > start).then(|| value_of(bytes, start, scanner.position, depth))
 }
 
 /// The value that the bytes from start to end are.
-fn value_of(bytes: &Bytes, start: usize, end: usize) -> Value {
+fn value_of(bytes: &Bytes, start: usize, end: usize, depth: u16) -> Value {
     let source = &bytes[start..end];
     match source.first() {
-        Some(b'{') => Value::Context(Context::from_raw(bytes.slice(start..end))),
-        Some(b'[') => Value::List(List::from_raw(bytes.slice(start..end))),
+        Some(b'{') => Value::Context(Context::from_raw(bytes.slice(start..end), depth)),
+        Some(b'[') => Value::List(List::from_raw(bytes.slice(start..end), depth)),
         Some(b'"') if source.len() >= 2 => {
             let content = &source[1..source.len() - 1];
             Value::String(text(content, memchr::memchr(b'\\', content).is_some()))

@@ -105,125 +105,151 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Checks the grammar of RFC 8259 and the depth.
-pub(super) fn validate(bytes: &[u8]) -> Result<(), JsonError> {
-    let mut scanner = Scanner::new(bytes);
+/// Checks the grammar of RFC 8259 and the depth. One flat loop: it goes over every byte of every variable that is read.
+pub(super) fn validate(bytes: &[u8]) -> Result<u16, JsonError> {
     // One entry a level: whether it is an object.
     let mut open: Vec<bool> = Vec::new();
-    scanner.skip_space();
+    let mut deepest = 0;
+    let mut at = skip_space(bytes, 0);
     loop {
         // A value begins here.
-        match scanner.peek() {
+        match bytes.get(at) {
             Some(byte @ (b'{' | b'[')) => {
-                scanner.position += 1;
+                at += 1;
                 if open.len() == DEPTH_MAX {
-                    return Err(JsonError::TooDeep(scanner.position));
+                    return Err(JsonError::TooDeep(at));
                 }
-                open.push(byte == b'{');
-                scanner.skip_space();
-                let close = if byte == b'{' { b'}' } else { b']' };
-                if scanner.take(close) {
-                    open.pop();
-                } else {
-                    if byte == b'{' {
-                        key(&mut scanner)?;
+                deepest = deepest.max(open.len() + 1);
+                at = skip_space(bytes, at);
+                let is_object = *byte == b'{';
+                if bytes.get(at) != Some(if is_object { &b'}' } else { &b']' }) {
+                    open.push(is_object);
+                    if is_object {
+                        at = check_key(bytes, at)?;
                     }
                     continue;
                 }
+                at += 1;
             }
-            _ => scalar(&mut scanner)?,
+            Some(b'"') => at = check_string(bytes, at)?,
+            Some(b'-' | b'0'..=b'9') => at = check_number(bytes, at)?,
+            _ => at = check_word(bytes, at)?,
         }
         // A value ended here.
         loop {
-            scanner.skip_space();
-            let Some(object) = open.last().copied() else {
-                let at_end = scanner.position == bytes.len();
-                return if at_end { Ok(()) } else { Err(JsonError::Syntax(scanner.position)) };
+            at = skip_space(bytes, at);
+            let Some(is_object) = open.last().copied() else {
+                return if at == bytes.len() { Ok(deepest as u16) } else { Err(JsonError::Syntax(at)) };
             };
-            if scanner.take(b',') {
-                scanner.skip_space();
-                if object {
-                    key(&mut scanner)?;
+            match bytes.get(at) {
+                Some(b',') => {
+                    at = skip_space(bytes, at + 1);
+                    if is_object {
+                        at = check_key(bytes, at)?;
+                    }
+                    break;
                 }
-                break;
-            }
-            if !scanner.take(if object { b'}' } else { b']' }) {
-                return Err(JsonError::Syntax(scanner.position));
+                Some(b'}') if is_object => {}
+                Some(b']') if !is_object => {}
+                _ => return Err(JsonError::Syntax(at)),
             }
             open.pop();
+            at += 1;
         }
     }
 }
 
-fn key(scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
-    check_string(scanner)?;
-    scanner.skip_space();
-    if !scanner.take(b':') {
-        return Err(JsonError::Syntax(scanner.position));
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r') {
+        at += 1;
     }
-    scanner.skip_space();
-    Ok(())
+    at
 }
 
-fn scalar(scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
-    let start = scanner.position;
-    if scanner.peek() == Some(b'"') {
-        return check_string(scanner);
+/// A key and its colon. Gives where its value begins.
+fn check_key(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    let at = skip_space(bytes, check_string(bytes, at)?);
+    if bytes.get(at) == Some(&b':') { Ok(skip_space(bytes, at + 1)) } else { Err(JsonError::Syntax(at)) }
+}
+
+fn check_word(bytes: &[u8], at: usize) -> Result<usize, JsonError> {
+    let rest = &bytes[at..];
+    let word = [&b"true"[..], b"false", b"null"].into_iter().find(|word| rest.starts_with(word));
+    word.map(|word| at + word.len()).ok_or(JsonError::Syntax(at))
+}
+
+fn check_string(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
+    let error = Err(JsonError::Syntax(start));
+    if bytes.get(start) != Some(&b'"') {
+        return error;
     }
-    match scanner.plain() {
-        b"true" | b"false" | b"null" => Ok(()),
-        text if is_number(text) => Ok(()),
-        _ => Err(JsonError::Syntax(start)),
+    let mut at = start + 1;
+    loop {
+        let Some(found) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else { return error };
+        if has_control(&bytes[at..at + found]) {
+            return error;
+        }
+        at += found;
+        if bytes[at] == b'"' {
+            return Ok(at + 1);
+        }
+        at += match bytes.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
+            Some(b'u')
+                if bytes.len() >= at + 6 && bytes[at + 2..at + 6].iter().all(u8::is_ascii_hexdigit) =>
+            {
+                6
+            }
+            _ => return error,
+        };
     }
 }
 
-fn check_string(scanner: &mut Scanner<'_>) -> Result<(), JsonError> {
-    let start = scanner.position;
-    let error = || JsonError::Syntax(start);
-    let (content, escaped) = scanner.string().ok_or_else(error)?;
-    if content.iter().any(|byte| *byte < 0x20) {
-        return Err(error());
-    }
-    if escaped {
-        let mut rest = content;
-        while let Some(at) = memchr::memchr(b'\\', rest) {
-            let length = match rest.get(at + 1) {
-                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-                Some(b'u')
-                    if rest.len() >= at + 6 && rest[at + 2..at + 6].iter().all(u8::is_ascii_hexdigit) =>
-                {
-                    6
-                }
-                _ => return Err(error()),
-            };
-            rest = &rest[at + length..];
+/// Whether there is a control character, which a string may not hold as it is. Eight bytes at a time.
+fn has_control(text: &[u8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    let (words, rest) = text.as_chunks::<8>();
+    for word in words {
+        let word = u64::from_ne_bytes(*word);
+        // A borrow reaches the high bit of a byte that is less than 0x20 and has no high bit itself.
+        if word.wrapping_sub(ONES * 0x20) & !word & HIGH != 0
+            && word.to_ne_bytes().iter().any(|byte| *byte < 0x20)
+        {
+            return true;
         }
     }
-    Ok(())
+    rest.iter().any(|byte| *byte < 0x20)
 }
 
-fn is_number(text: &[u8]) -> bool {
-    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(unsigned);
-    if whole == 0 || (whole > 1 && unsigned[0] == b'0') {
-        return false;
+fn check_number(bytes: &[u8], start: usize) -> Result<usize, JsonError> {
+    let whole = start + usize::from(bytes[start] == b'-');
+    let mut at = skip_digits(bytes, whole);
+    if at == whole || (at > whole + 1 && bytes[whole] == b'0') {
+        return Err(JsonError::Syntax(start));
     }
-    let mut rest = &unsigned[whole..];
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let count = digits(fraction);
-        if count == 0 {
-            return false;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = at + 1;
+        at = skip_digits(bytes, fraction);
+        if at == fraction {
+            return Err(JsonError::Syntax(start));
         }
-        rest = &fraction[count..];
     }
-    if let Some(exponent) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) {
-        let unsigned =
-            exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
-        let count = digits(unsigned);
-        return count > 0 && count == unsigned.len();
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        let exponent = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'-' | b'+')));
+        at = skip_digits(bytes, exponent);
+        if at == exponent {
+            return Err(JsonError::Syntax(start));
+        }
     }
-    rest.is_empty()
+    Ok(at)
+}
+
+fn skip_digits(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && bytes[at].is_ascii_digit() {
+        at += 1;
+    }
+    at
 }
 
 #[cfg(test)]
@@ -233,7 +259,7 @@ mod tests {
     #[test]
     fn the_grammar_is_that_of_the_standard() {
         for good in ["1", " -0.5e+3 ", "[]", "[ ]", "{}", r#"{"a":[1,{"b":null}],"c":"\u00e9\n"}"#, "\"\""] {
-            assert_eq!(validate(good.as_bytes()), Ok(()), "{good}");
+            assert!(validate(good.as_bytes()).is_ok(), "{good}");
         }
         for bad in [
             "",
@@ -255,6 +281,13 @@ mod tests {
             "1 2",
             "[1 2]",
             r#"{"a":1,}"#,
+            r#"{"a":1"#,
+            "[1.5e]",
+            "truex",
+            "[1}",
+            "1x",
+            "\"ab\u{1}\"",
+            "\"\\",
             "nan",
             "\"abc",
             r#""\u12""#,
@@ -266,9 +299,25 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_are_found_wherever_they_stand() {
+        for length in 0..20 {
+            for place in 0..length {
+                let mut text = vec![b'x'; length];
+                assert!(!has_control(&text));
+                text[place] = 0x1f;
+                assert!(has_control(&text), "{place} of {length}");
+                text[place] = 0xc3;
+                assert!(!has_control(&text));
+            }
+        }
+    }
+
+    #[test]
     fn depth_is_bounded() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert_eq!(validate(nested(DEPTH_MAX).as_bytes()), Ok(()));
+        assert_eq!(validate(nested(DEPTH_MAX).as_bytes()), Ok(DEPTH_MAX as u16));
+        assert_eq!(validate(br#"[{"a":[1]},[],"[[[["]"#), Ok(3));
+        assert_eq!(validate(b"1"), Ok(0));
         assert!(matches!(validate(nested(DEPTH_MAX + 1).as_bytes()), Err(JsonError::TooDeep(_))));
         assert!(validate("[".repeat(1_000_000).as_bytes()).is_err());
     }

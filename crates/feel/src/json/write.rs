@@ -8,9 +8,13 @@ pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     write_within(value, out, usize::MAX);
 }
 
-/// The same up to a length; false if there is more, of which nothing is made. Recursion is bounded by the depth of values.
+/// The same up to a length; false if there is more, of which nothing is made, and of a list or context that is known to
+/// be longer not even its beginning: such a value may be as cheap to make as it is long. Recursion is bounded by the depth of values.
 pub(crate) fn write_within(value: &Value, out: &mut Vec<u8>, max: usize) -> bool {
     let fits = |more: usize, out: &Vec<u8>| more <= max.saturating_sub(out.len());
+    if value.extent().json_bytes > max.saturating_sub(out.len()) as u64 {
+        return false;
+    }
     match value {
         Value::Null | Value::Range(_) | Value::Function(_) => out.extend_from_slice(b"null"),
         Value::Bool(true) => out.extend_from_slice(b"true"),

@@ -39,13 +39,17 @@ impl Context {
             part.weight = part.weight.saturating_add((key.len() / 8) as u32);
             part
         });
-        let extent = Extent::around(parts);
-        let entries = OnceLock::from(Entries::new(entries));
+        let mut extent = Extent::around(parts);
+        let entries = Entries::new(entries);
+        // What a later entry of the same key has hidden is not written.
+        let written = entries.list.iter().map(|(key, value)| key.len() as u64 + value.extent().json_bytes);
+        extent.json_bytes = written.fold(2, u64::saturating_add);
+        let entries = OnceLock::from(entries);
         Self(Arc::new(Node { raw: None, searched: AtomicBool::new(false), entries, extent }))
     }
 
-    pub(crate) fn from_raw(raw: Bytes) -> Self {
-        let extent = Extent::of_bytes(1, raw.len());
+    pub(crate) fn from_raw(raw: Bytes, json_depth: u16) -> Self {
+        let extent = Extent::of_json(raw.len(), json_depth);
         Self(Arc::new(Node {
             raw: Some(raw),
             searched: AtomicBool::new(false),
@@ -54,9 +58,18 @@ impl Context {
         }))
     }
 
+    /// How deep the JSON of an entry is nested at the most.
+    fn inside(&self) -> u16 {
+        self.0.extent.json_depth.saturating_sub(1)
+    }
+
     fn entries(&self) -> &Entries {
         self.0.entries.get_or_init(|| {
-            self.0.raw.as_ref().map(|raw| Entries::new(json::read_entries(raw))).unwrap_or_default()
+            self.0
+                .raw
+                .as_ref()
+                .map(|raw| Entries::new(json::read_entries(raw, self.inside())))
+                .unwrap_or_default()
         })
     }
 
@@ -67,7 +80,7 @@ impl Context {
         }
         let raw = self.0.raw.as_ref()?;
         if raw.len() <= SEARCH_BYTES_MAX || !self.0.searched.swap(true, Ordering::Relaxed) {
-            return json::find_entry(raw, key);
+            return json::find_entry(raw, key, self.inside());
         }
         let entries = self.entries();
         entries.position(key).map(|index| entries.list[index].1.clone())
@@ -217,7 +230,7 @@ mod tests {
     #[test]
     fn raw_objects_answer_like_read_ones() {
         let text = format!(r#"{{"a":1,"pad":"{}","b":{{"c":true}}}}"#, "x".repeat(600));
-        let context = Context::from_raw(Bytes::from(text));
+        let context = Context::from_raw(Bytes::from(text), 1);
         for _ in 0..3 {
             assert_eq!(context.get("a").unwrap().as_i64(), Some(1));
             assert!(context.get("missing").is_none());

@@ -12,20 +12,34 @@ pub const VALUE_WEIGHT_MAX: u32 = 12_000_000;
 pub(crate) struct Extent {
     pub(crate) depth: u16,
     pub(crate) weight: u32,
+    /// Its JSON has so many bytes at the least.
+    pub(crate) json_bytes: u64,
+    /// Its JSON is nested so deep at the most. What came from JSON counts as one level in `depth`.
+    pub(crate) json_depth: u16,
 }
 
 impl Extent {
     /// That of a number and its like.
-    pub(crate) const POINT: Self = Self { depth: 0, weight: 1 };
+    pub(crate) const POINT: Self = Self { depth: 0, weight: 1, json_bytes: 1, json_depth: 0 };
 
-    /// That of a text, or of raw JSON, whose depth has a bound of its own.
-    pub(crate) fn of_bytes(depth: u16, length: usize) -> Self {
-        Self { depth, weight: u32::try_from(length / 8).unwrap_or(u32::MAX).saturating_add(1) }
+    /// That of a text.
+    pub(crate) fn of_text(length: usize) -> Self {
+        Self::of_bytes(0, length, 0)
+    }
+
+    /// That of raw JSON, whose depth has a bound of its own.
+    pub(crate) fn of_json(length: usize, json_depth: u16) -> Self {
+        Self::of_bytes(1, length, json_depth)
+    }
+
+    fn of_bytes(depth: u16, length: usize, json_depth: u16) -> Self {
+        let weight = u32::try_from(length / 8).unwrap_or(u32::MAX).saturating_add(1);
+        Self { depth, weight, json_bytes: length as u64, json_depth }
     }
 
     /// That of a value with parts.
     pub(crate) fn around(parts: impl Iterator<Item = Self>) -> Self {
-        parts.fold(Self { depth: 1, weight: 1 }, Self::with)
+        parts.fold(Self { depth: 1, weight: 1, json_bytes: 2, json_depth: 1 }, Self::with)
     }
 
     /// That of a value which gets one more part.
@@ -34,6 +48,8 @@ impl Extent {
         Self {
             depth: self.depth.max(part.depth.saturating_add(1)),
             weight: self.weight.saturating_add(part.weight),
+            json_depth: self.json_depth.max(part.json_depth.saturating_add(1)),
+            json_bytes: self.json_bytes.saturating_add(part.json_bytes),
         }
     }
 

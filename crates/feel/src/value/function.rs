@@ -77,8 +77,7 @@ impl Function {
         held: impl Iterator<Item = &'v Value>,
         function: Box<dyn NativeFunction>,
     ) -> Self {
-        let mut extent = Extent::around(held.map(Value::extent));
-        extent.weight = 1;
+        let extent = Extent { depth: Extent::around(held.map(Value::extent)).depth, ..Extent::POINT };
         Self(Arc::new(Node { parameters, body: Body::Native(function), extent }))
     }
 
@@ -100,8 +99,8 @@ impl Function {
         // What is captured is never written out, so only its depth counts.
         let captured = closure.captured.iter().map(|(_, value)| value);
         let roots = closure.roots.iter().filter_map(|(_, value)| value.as_ref());
-        let mut extent = Extent::around(captured.chain(roots).map(Value::extent));
-        extent.weight = 1;
+        let extent =
+            Extent { depth: Extent::around(captured.chain(roots).map(Value::extent)).depth, ..Extent::POINT };
         Self(Arc::new(Node { parameters, body: Body::Closure(closure), extent }))
     }
 

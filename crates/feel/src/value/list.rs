@@ -23,14 +23,17 @@ impl List {
         Self(Arc::new(Node { raw: None, items: OnceLock::from(items), extent }))
     }
 
-    pub(crate) fn from_raw(raw: Bytes) -> Self {
-        let extent = Extent::of_bytes(1, raw.len());
+    pub(crate) fn from_raw(raw: Bytes, json_depth: u16) -> Self {
+        let extent = Extent::of_json(raw.len(), json_depth);
         Self(Arc::new(Node { raw: Some(raw), items: OnceLock::new(), extent }))
     }
 
     /// The items; raw JSON is read one level deep, once.
     pub fn items(&self) -> &[Value] {
-        self.0.items.get_or_init(|| self.0.raw.as_ref().map(json::read_items).unwrap_or_default())
+        self.0.items.get_or_init(|| {
+            let inside = self.0.extent.json_depth.saturating_sub(1);
+            self.0.raw.as_ref().map(|raw| json::read_items(raw, inside)).unwrap_or_default()
+        })
     }
 
     /// The text of each item, if the list came from JSON: found without making values of them.
@@ -63,19 +66,25 @@ impl List {
         self.items().get(index)
     }
 
-    /// Appends without copying if nobody else holds the list.
-    pub(crate) fn push(&mut self, value: Value) {
+    /// Appends without copying if nobody else holds the list. Whether it was copied.
+    pub(crate) fn push(&mut self, value: Value) -> bool {
         if let Some(node) = Arc::get_mut(&mut self.0)
             && node.raw.is_none()
             && let Some(items) = node.items.get_mut()
         {
             node.extent = node.extent.with(value.extent());
             items.push(value);
-            return;
+            return false;
         }
         let mut items = self.items().to_vec();
         items.push(value);
         *self = Self::new(items);
+        true
+    }
+
+    /// Whether somebody else has the same list, too. To be asked only of one that was made in the same evaluation.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     /// The JSON of the list if its items have not been read yet.

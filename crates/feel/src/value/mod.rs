@@ -24,6 +24,10 @@ use bytes::Bytes;
 use jiff::SignedDuration;
 use std::sync::Arc;
 
+/// Bytes of memory of lists and contexts beside what is in them, with what allocating them wastes.
+pub(crate) const LIST_BYTES: usize = 128;
+pub(crate) const CONTEXT_BYTES: usize = 192;
+
 /// A FEEL value.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
@@ -60,13 +64,23 @@ impl Value {
     /// Reads a JSON document. Objects and arrays are checked now and kept raw; bounded in depth
     /// ([`json::DEPTH_MAX`]) and size ([`json::SIZE_MAX`]).
     pub fn from_json(bytes: Bytes) -> Result<Self, JsonError> {
-        json::validate(&bytes)?;
-        Ok(Self::from_json_lazy(bytes))
+        let depth = json::validate(&bytes)?;
+        Ok(json::read(bytes, depth))
+    }
+
+    /// The same for a document that was checked before, or written from a value, with its [`Self::json_depth`].
+    pub fn from_checked_json(bytes: Bytes, json_depth: u16) -> Self {
+        json::read(bytes, json_depth)
+    }
+
+    /// How deep the JSON of the value is nested at the most.
+    pub fn json_depth(&self) -> u16 {
+        self.extent().json_depth
     }
 
     /// Reads a JSON document that is known to be valid; what is not reads as null.
     pub fn from_json_lazy(bytes: Bytes) -> Self {
-        json::read(bytes)
+        json::read(bytes, json::DEPTH_MAX as u16)
     }
 
     /// Appends the value as JSON, in the form in which it leaves to a variable. What came from
@@ -210,6 +224,17 @@ impl Value {
         self.extent().is_within_bounds()
     }
 
+    /// Bytes of memory that a list or a context takes by itself, without those of its parts. For hosts that put values
+    /// together and take their bytes from a [`crate::Budget`].
+    pub fn own_bytes(&self) -> u64 {
+        let bytes = match self {
+            Self::List(list) => LIST_BYTES + list.len() * size_of::<Self>(),
+            Self::Context(context) => CONTEXT_BYTES + context.len() * size_of::<(Arc<str>, Self)>(),
+            _ => 0,
+        };
+        bytes as u64
+    }
+
     /// How deep and how large the value is.
     pub(crate) fn extent(&self) -> Extent {
         match self {
@@ -217,7 +242,7 @@ impl Value {
             Self::Context(context) => context.extent(),
             Self::Function(function) => function.extent(),
             Self::Range(range) => range.extent(),
-            Self::String(text) => Extent::of_bytes(0, text.len()),
+            Self::String(text) => Extent::of_text(text.len()),
             _ => Extent::POINT,
         }
     }

@@ -36,6 +36,11 @@ impl Range {
     }
 
     pub(crate) fn extent(&self) -> Extent {
-        Extent::around([self.start.extent(), self.end.extent()].into_iter())
+        // It is written as null.
+        Extent {
+            json_bytes: 4,
+            json_depth: 0,
+            ..Extent::around([self.start.extent(), self.end.extent()].into_iter())
+        }
     }
 }
