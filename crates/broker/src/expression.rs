@@ -18,20 +18,19 @@ impl feel::Variables for Given {
     }
 }
 
-/// Evaluations that run at once; each has a thread of its own. Further ones wait for their turn within their time.
-const EVALUATIONS_MAX: usize = 4;
-
 /// Evaluates on threads that may block, since an expression may take its time.
 pub(crate) struct Evaluations {
     /// Taken until an evaluation really ends, which may be after its time: nothing can stop it before its limits do.
     turns: Arc<Semaphore>,
+    max_at_once: usize,
     limits: WorkLimits,
 }
 
 impl Evaluations {
-    /// Evaluations within the limits that steps have.
-    pub fn new(limits: WorkLimits) -> Self {
-        Self { turns: Arc::new(Semaphore::new(EVALUATIONS_MAX)), limits }
+    /// Evaluations within the limits that steps have. So many run at once, each on a thread of its own and with memory
+    /// of its own; further ones wait for their turn within their time.
+    pub fn new(max_at_once: usize, limits: WorkLimits) -> Self {
+        Self { turns: Arc::new(Semaphore::new(max_at_once)), max_at_once, limits }
     }
 
     pub async fn evaluate(
@@ -45,7 +44,8 @@ impl Evaluations {
         let turn = timeout_at(deadline, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Err(SubmitError::ResourceExhausted(format!(
-                "Expected to evaluate the expression, but {EVALUATIONS_MAX} others are under way and none ended within {} ms",
+                "Expected to evaluate the expression, but {} others are under way (limits.max_evaluations_at_once) and none ended within {} ms",
+                self.max_at_once,
                 timeout.as_millis()
             )));
         };
@@ -86,11 +86,24 @@ fn evaluate(
         )))
     };
     let parsed = feel::Expression::parse(text).map_err(|error| invalid(error.to_string()))?;
-    let fuel = feel::Limits { fuel: limits.max_fuel_per_step, ..feel::Limits::default() };
-    let environment =
-        feel::Environment { now_ms, seed: now_ms as u64, limits: fuel, ..feel::Environment::default() };
+    let (fuel, bytes) = (limits.max_fuel_per_step, limits.max_evaluation_bytes);
+    let limits_of_it = feel::Limits { fuel, bytes, ..feel::Limits::default() };
+    let environment = feel::Environment {
+        now_ms,
+        seed: now_ms as u64,
+        limits: limits_of_it,
+        ..feel::Environment::default()
+    };
+    let mut budget = feel::Budget::new(&environment);
     let evaluation =
-        parsed.evaluate(&Given(variables), &environment).map_err(|error| invalid(error.message))?;
+        parsed.evaluate_within(None, &Given(variables), &environment, &mut budget).map_err(|error| {
+            let setting = match budget {
+                feel::Budget { bytes: 0, .. } => " (limits.max_evaluation_bytes)",
+                feel::Budget { fuel: 0, .. } => " (limits.max_fuel_per_step)",
+                _ => "",
+            };
+            invalid(format!("{}{setting}", error.message))
+        })?;
     let most = limits.max_variable_bytes;
     let json = evaluation.value.to_json_within(most);
     let json = json.ok_or_else(|| {
@@ -110,6 +123,14 @@ mod tests {
             Err(SubmitError::Rejected(rejection)) => rejection.reason,
             other => panic!("{:?}", other.map(|found| found.result_json.len())),
         }
+    }
+
+    #[test]
+    fn an_evaluation_has_the_memory_of_a_step() {
+        let found = reason("=count(for i in 1..9 return count(for j in 1..100000 return 1))");
+        assert!(found.ends_with("more than 1500000 steps (limits.max_fuel_per_step)"), "{found}");
+        let found = reason("=for i in 1..2000 return {a: [i], b: [i], c: for j in 1..200 return [j]}");
+        assert!(found.ends_with("more than 33554432 bytes (limits.max_evaluation_bytes)"), "{found}");
     }
 
     #[test]

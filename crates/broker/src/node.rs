@@ -203,7 +203,7 @@ impl Node {
         // Everything in the log is applied: no batch that was too slow once is any more.
         apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
-        let evaluations = Evaluations::new(options.work);
+        let evaluations = Evaluations::new(options.max_evaluations_at_once, options.work);
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.look(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));

@@ -36,6 +36,8 @@ pub struct Options {
     pub global_listeners: Vec<protocol::GlobalListener>,
     /// Time that a stand-alone expression may take.
     pub expression_timeout: Duration,
+    /// How many of those run at once; further ones wait within that time.
+    pub max_evaluations_at_once: usize,
     /// How much work commands may be.
     pub work: engine::WorkLimits,
     /// Limits of models.
@@ -79,6 +81,7 @@ impl Options {
             unique_business_ids: false,
             global_listeners: Vec::new(),
             expression_timeout: Duration::from_secs(5),
+            max_evaluations_at_once: 2,
             work: engine::WorkLimits::default(),
             bpmn: bpmn::Limits::default(),
             dmn: dmn::Limits::default(),

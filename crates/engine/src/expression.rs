@@ -56,7 +56,7 @@ impl feel::Variables for Lookup<'_, '_> {
                 return None;
             }
         };
-        Value::from_json(json.as_bytes().clone()).ok()
+        self.work.meter.known().read(json.as_bytes())
     }
 }
 
@@ -78,7 +78,9 @@ impl Work<'_> {
         evaluate: impl FnOnce(&dyn feel::Variables, &Environment, &mut Budget) -> T,
     ) -> Result<T, StateError> {
         let lookup = Lookup { work: self, scope, error: RefCell::new(None) };
-        let limits = feel::Limits { fuel: self.options.work.max_fuel_per_step, ..feel::Limits::default() };
+        let work = &self.options.work;
+        let (fuel, bytes) = (work.max_fuel_per_step, work.max_evaluation_bytes);
+        let limits = feel::Limits { fuel, bytes, ..feel::Limits::default() };
         let environment =
             Environment { now_ms: self.now_ms(), seed: self.meta.position, limits, ..Environment::default() };
         let mut budget = self.meter.budget(&environment);
@@ -107,20 +109,29 @@ impl Work<'_> {
         }
     }
 
-    /// An expression that had too little fuel is told by the limit of all those of its step.
+    /// An expression that had too little fuel or memory is told by the limit of all those of its step.
     fn name_limit(&self, error: feel::EvaluationError) -> feel::EvaluationError {
-        if !self.meter.is_exhausted() {
-            return error;
+        match self.reached_limit() {
+            Some(message) => feel::EvaluationError { message, ..error },
+            None => error,
         }
-        feel::EvaluationError { message: self.fuel_limit(), ..error }
     }
 
-    /// The limit that a step has reached which has used all fuel.
-    pub fn fuel_limit(&self) -> String {
-        let limit = self.options.work.max_fuel_per_step;
-        format!(
-            "the expressions of this step take more than {limit} units of fuel (limits.max_fuel_per_step)"
-        )
+    /// The limit that the expressions of a step have reached, if they have: that of fuel or that of memory.
+    pub fn reached_limit(&self) -> Option<String> {
+        let work = &self.options.work;
+        if self.meter.is_out_of_memory() {
+            let limit = work.max_evaluation_bytes;
+            return Some(format!(
+                "the values of the expressions of this step take more than {limit} bytes of memory (limits.max_evaluation_bytes)"
+            ));
+        }
+        let limit = work.max_fuel_per_step;
+        self.meter.is_exhausted().then(|| {
+            format!(
+                "the expressions of this step take more than {limit} units of fuel (limits.max_fuel_per_step)"
+            )
+        })
     }
 
     pub fn mismatch(

@@ -31,7 +31,9 @@ impl Work<'_> {
         let left = self.meter.bytes_left();
         if let Some(bytes) = value.to_json_within(limits.max_variable_bytes.min(left)) {
             self.meter.note_bytes(bytes.len());
-            return Ok(Json::from_valid(bytes));
+            let json = Json::from_valid(bytes);
+            self.meter.known().note(json.as_bytes(), value);
+            return Ok(json);
         }
         let (limit, name) = if left < limits.max_variable_bytes {
             (limits.max_bytes_per_step, "limits.max_bytes_per_step")

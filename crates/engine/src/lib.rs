@@ -38,6 +38,7 @@ mod incident;
 mod instance;
 mod job;
 mod join;
+mod known_json;
 mod large;
 mod left_over;
 mod lifecycle;

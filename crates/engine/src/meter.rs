@@ -11,6 +11,7 @@ use std::cell::Cell;
 
 use feel::{Budget, Environment};
 
+use crate::known_json::KnownJson;
 use crate::options::WorkLimits;
 
 /// The least that a command is granted, as a part of its budget, however many came before it in the batch.
@@ -28,9 +29,13 @@ pub(crate) struct Meter {
     left: Cell<u64>,
     /// Whether the step at work was granted all that a step may ever take.
     is_whole: Cell<bool>,
+    /// Bytes of memory that its evaluations may still take.
+    evaluation_left: Cell<u64>,
     /// Bytes of the values that the step at work may still make.
     bytes_left: Cell<usize>,
     ran_out: Cell<bool>,
+    /// What the step at work has read.
+    known: KnownJson,
     /// Used since the engine was opened.
     used: Cell<u64>,
 }
@@ -67,6 +72,8 @@ impl Meter {
         self.granted.set(fuel);
         self.left.set(fuel);
         self.bytes_left.set(limits.max_bytes_per_step);
+        self.evaluation_left.set(limits.max_evaluation_bytes);
+        self.known.clear();
         self.is_whole.set(fuel == limits.max_fuel_per_step);
         self.ran_out.set(false);
     }
@@ -88,13 +95,14 @@ impl Meter {
 
     /// What the next expression may take.
     pub fn budget(&self, environment: &Environment) -> Budget {
-        Budget { fuel: self.left.get(), ..Budget::new(environment) }
+        Budget { fuel: self.left.get(), bytes: self.evaluation_left.get(), ..Budget::new(environment) }
     }
 
     /// Takes note of what an expression has left.
     pub fn note(&self, budget: &Budget) {
         debug_assert!(budget.fuel <= self.left.get(), "an evaluation cannot make fuel");
         self.left.set(budget.fuel);
+        self.evaluation_left.set(budget.bytes);
         if budget.fuel == 0 {
             self.ran_out.set(true);
         }
@@ -111,12 +119,22 @@ impl Meter {
         self.note_work(bytes);
     }
 
+    /// What the step at work has read.
+    pub fn known(&self) -> &KnownJson {
+        &self.known
+    }
+
     /// Takes note of bytes that were moved, which is work, too.
     pub fn note_work(&self, bytes: usize) {
         self.left.set(self.left.get().saturating_sub(bytes as u64 / BYTES_PER_FUEL));
         if self.left.get() == 0 {
             self.ran_out.set(true);
         }
+    }
+
+    /// Whether the evaluations of the step at work took all the memory that they may. Another batch has no more for them.
+    pub fn is_out_of_memory(&self) -> bool {
+        self.evaluation_left.get() == 0
     }
 
     /// Whether the step at work took more than it was granted, and that was all that a step may take.
@@ -149,6 +167,7 @@ mod tests {
         max_fuel_per_step: 1000,
         max_fuel_per_command: 160,
         max_bytes_per_step: 10_000,
+        max_evaluation_bytes: 1_000_000,
         max_variable_bytes: 1000,
         max_collection_bytes: 1000,
         max_instance_variable_bytes: 10_000,

@@ -29,6 +29,9 @@ pub struct WorkLimits {
     pub max_fuel_per_step: u64,
     /// Bytes of the values that one step may make.
     pub max_bytes_per_step: usize,
+    /// Bytes of memory of the values that the expressions and decisions of one step may make on the way, whether they are
+    /// stored or not.
+    pub max_evaluation_bytes: u64,
     /// Bytes of one variable, as JSON.
     pub max_variable_bytes: usize,
     /// Bytes of an output collection, and of the items of a multi-instance body.
@@ -48,6 +51,7 @@ impl Default for WorkLimits {
             max_fuel_per_command: 150_000,
             max_fuel_per_step: 1_500_000,
             max_bytes_per_step: 16 * 1024 * 1024,
+            max_evaluation_bytes: 32 * 1024 * 1024,
             max_variable_bytes: 4 * 1024 * 1024,
             max_collection_bytes: 4 * 1024 * 1024,
             max_instance_variable_bytes: 32 * 1024 * 1024,

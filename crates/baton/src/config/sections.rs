@@ -493,12 +493,16 @@ sections! {
         max_message_bytes: Size = Size::mib(4), [Size(64 << 10), Size::mib(32)];
         /// Time that the evaluation of an expression outside of any instance may take.
         expression_timeout: Duration = s(5), [ms(1), s(60)];
+        /// How many of those run at once. Each may take `max_evaluation_bytes` of memory; further ones wait within their time.
+        max_evaluations_at_once: usize = 2, [1, 256];
         /// Fuel that the expressions and decisions of one command may use together: a unit is a node evaluated, an item made, 8 to 32 bytes gone over, and takes some 20 ns. The rest of the command goes on later, behind what else waits.
         max_fuel_per_command: u64 = 150_000, [1000, 1_000_000_000];
         /// Fuel that those of one step may use, such as all input mappings of an element. Beyond it, the step ends in an incident. It bounds for how long one process can keep all others waiting.
         max_fuel_per_step: u64 = 1_500_000, [10_000, 1_000_000_000];
         /// Bytes of the values that one step may make. Beyond it, the step ends in an incident.
         max_bytes_per_step: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
+        /// Bytes of memory of the values that the expressions and decisions of one step may make on the way, and an evaluation outside of any instance, whether they are stored or not. Beyond it, the step ends in an incident.
+        max_evaluation_bytes: Size = Size::mib(32), [Size(256 << 10), Size::mib(1024)];
         /// Bytes of one variable as JSON. A request with a larger one is refused, an expression that makes one ends in an incident.
         max_variable_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
         /// Bytes of an output collection, and of the items of a multi-instance activity that an expression makes.

@@ -35,7 +35,7 @@ impl Work<'_> {
             let scope = Scope { extra: Some(&evaluate.variables), ..Scope::of(0) };
             match self.is_met(condition, &scope) {
                 Ok(true) => {}
-                Err(Failure::Incident { message, .. }) if self.meter.is_exhausted() => {
+                Err(Failure::Incident { message, .. }) if self.reached_limit().is_some() => {
                     let reason = format!("Expected to evaluate conditional start events, but {message}");
                     return Err(Rejection::new(RejectionType::InvalidState, reason).into());
                 }

@@ -117,10 +117,10 @@ impl Work<'_> {
         self.produce(value, &"the result of the decision", ErrorType::DecisionEvaluationError)
     }
 
-    /// Why a decision failed. One that had too little fuel is told by the limit of its step.
+    /// Why a decision failed. One that had too little fuel or memory is told by the limit of its step.
     fn decision_failed(&self, mut failure: dmn::Failure) -> (dmn::Failure, Failure) {
-        if self.meter.is_exhausted() {
-            failure.reason = self.fuel_limit();
+        if let Some(limit) = self.reached_limit() {
+            failure.reason = limit;
         }
         let incident = Failure::incident(ErrorType::DecisionEvaluationError, failure.to_string());
         (failure, incident)

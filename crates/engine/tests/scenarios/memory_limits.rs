@@ -11,6 +11,7 @@ const SMALL: WorkLimits = WorkLimits {
     max_fuel_per_command: 150_000,
     max_fuel_per_step: 1_500_000,
     max_bytes_per_step: 20_000,
+    max_evaluation_bytes: 1_000_000,
     max_variable_bytes: 5_000,
     max_collection_bytes: 5_000,
     max_instance_variable_bytes: 10_000,
@@ -175,6 +176,26 @@ fn variables_of_an_instance_have_a_limit_and_make_room_when_they_go() {
 
 fn complete(job_key: Key) -> Command {
     Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None })
+}
+
+#[test]
+fn values_that_are_not_stored_have_a_limit_too() {
+    check_small(
+        r#"process p
+           start s
+           job t in:a="=count(for i in 1..10000 return i)" in:b="=count(for i in 1..10000 return i)" in:c="=count(for i in 1..10000 return [i, i])"
+           end e
+           s -> t -> e"#,
+        "show incidents jobs
+         create p",
+        expect![[r#"
+              = deployed p v1
+            > create p
+              incident t IO_MAPPING_ERROR created: failed to evaluate expression 'count(for i in 1..10000 return [i, i])': the values of the expressions of this step take more than 1000000 bytes of memory (limits.max_evaluation_bytes)
+              = created p v1
+            left: running_instances 1, instances 1, element_instances 2, children 1, incidents 1, incident_by_owner 1, incident_counts 2, instances_with_incidents 1
+        "#]],
+    );
 }
 
 #[test]
