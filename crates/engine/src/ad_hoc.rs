@@ -80,6 +80,7 @@ impl Work<'_> {
             }
         }
         if unknown.is_empty() {
+            self.refuse_elements_without_room(at.process_instance_key, &elements)?;
             return Ok(elements);
         }
         Err(Rejection::not_found(format!(

@@ -213,8 +213,9 @@ impl Work<'_> {
     }
 
     /// Forgets a body that has ended, with its items and outputs.
-    pub fn end_loop(&mut self, key: Key) -> Result<(), Failure> {
+    pub fn end_loop(&mut self, process_instance_key: Key, key: Key) -> Result<(), Failure> {
         if let Some(state) = self.tables.loops.get(&key)? {
+            self.uncount_loop(process_instance_key, &state)?;
             self.tables.loops.delete(&key);
             if state.size > 0 {
                 return self.forget_loop(key);

@@ -92,7 +92,7 @@ impl Work<'_> {
         self.tables.compensation_by_thrower.delete(&(key, WALK));
         self.drop_tokens(key)?;
         self.forget_living(key)?;
-        self.end_loop(key)
+        self.end_loop(at.process_instance_key, key)
     }
 
     /// Whether nothing is left beside an element instance that is gone. The younger are looked for first: they end later,

@@ -8,9 +8,10 @@ use std::fmt::Display;
 use protocol::{Command, Document, Json, Key, Name, Rejection, UserTaskOperation};
 use state::StateError;
 
-use crate::entity::ErrorType;
+use crate::entity::{ErrorType, Loop};
 use crate::failure::Failure;
 use crate::options::LARGE_BYTES;
+use crate::step::AdHocElement;
 use crate::work::{At, Work};
 
 /// What a value counts for the limit of its instance.
@@ -97,6 +98,74 @@ impl Work<'_> {
         Err(Failure::incident(error_type, message))
     }
 
+    /// Refuses a command that would store variables for which the process instance has no room.
+    pub fn refuse_without_room(
+        &self,
+        process_instance_key: Key,
+        variables: &Document,
+        scope_of: impl Fn(&Self, &Name) -> Result<Key, StateError>,
+    ) -> Result<(), Failure> {
+        let kind = ErrorType::IoMappingError;
+        match self.check_room(process_instance_key, variables, scope_of, kind) {
+            Err(Failure::Incident { message, .. }) => Err(Rejection::invalid_argument(message).into()),
+            other => other,
+        }
+    }
+
+    /// The same for variables that complete an element.
+    pub fn refuse_completion_without_room(
+        &mut self,
+        element_instance_key: Key,
+        variables: &Document,
+    ) -> Result<(), Failure> {
+        let Some((at, _)) = self.at(element_instance_key)? else { return Ok(()) };
+        // With output mappings they stay at the element; what the mappings make of them is another question.
+        let stays = !at.element().outputs.is_empty();
+        self.refuse_without_room(at.process_instance_key, variables, |work, name| {
+            if stays { Ok(at.key) } else { work.owning_scope(at.key, name) }
+        })
+    }
+
+    /// The same for variables of elements that are to be activated in an ad-hoc sub-process.
+    pub fn refuse_elements_without_room(
+        &self,
+        process_instance_key: Key,
+        elements: &[AdHocElement],
+    ) -> Result<(), Failure> {
+        let values = elements.iter().flat_map(|element| element.variables.iter());
+        let bytes = values.map(|(_, value)| counted(value)).sum();
+        match self.check_room_for(process_instance_key, bytes, "the variables of the elements") {
+            Err(Failure::Incident { message, .. }) if bytes > 0 => {
+                Err(Rejection::invalid_argument(message).into())
+            }
+            Err(Failure::State(error)) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a process instance that is called has room for what it is given.
+    pub fn check_given(&self, variables: &Document) -> Result<(), Failure> {
+        match self.check_total(variables) {
+            Err(Failure::Rejected(rejection)) => {
+                Err(Failure::incident(ErrorType::CalledElementError, rejection.reason))
+            }
+            other => other,
+        }
+    }
+
+    /// Whether a process instance has room for so many bytes more that are no variable.
+    fn check_room_for(&self, process_instance_key: Key, bytes: u64, what: &str) -> Result<(), Failure> {
+        let before = self.tables.variable_bytes.get(&process_instance_key)?.map_or(0, |bytes| *bytes);
+        let limit = self.options.work.max_instance_variable_bytes;
+        if before + bytes <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "Expected to store {what}, but the variables of the process instance would be larger than {limit} bytes (limits.max_instance_variable_bytes)"
+        );
+        Err(Failure::incident(ErrorType::ExtractValueError, message))
+    }
+
     /// The same for variables that go up from an element to where they exist.
     pub fn check_room_above(&self, at: &At, scope_key: Key, variables: &Document) -> Result<(), Failure> {
         let kind = ErrorType::IoMappingError;
@@ -119,17 +188,44 @@ impl Work<'_> {
             );
             return Err(Failure::incident(ErrorType::ExtractValueError, message));
         }
-        Ok(())
+        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(()) };
+        let what = format!("a value of the output collection '{name}'");
+        self.check_room_for(row.process_instance_key, value.as_bytes().len() as u64, &what)
+    }
+
+    /// Whether a process instance has room for the items of a body.
+    pub fn check_room_for_items(&self, process_instance_key: Key, bytes: usize) -> Result<(), Failure> {
+        self.check_room_for(process_instance_key, bytes as u64, "the items of the input collection")
+    }
+
+    /// Counts the items of a body for its process instance.
+    pub fn count_items(&mut self, at: &At, bytes: usize) -> Result<(), StateError> {
+        let bytes = if bytes < LARGE_BYTES { 0 } else { bytes as u64 };
+        self.tables.loops.update(&at.key, |state| state.counted_bytes = Some(bytes))?;
+        self.change_variable_bytes(at.process_instance_key, 0, bytes)
+    }
+
+    /// Counts nothing of a body any more, which is about to go.
+    pub fn uncount_loop(&mut self, process_instance_key: Key, state: &Loop) -> Result<(), StateError> {
+        self.change_variable_bytes(process_instance_key, state.counted_bytes.unwrap_or_default(), 0)
     }
 
     /// Counts a value that a collection has got.
     pub fn count_collected(&mut self, key: Key, old: Option<&Json>, value: &Json) -> Result<(), StateError> {
         let bytes = |value: &Json| value.as_bytes().len() as u64 + 1;
         let (old, new) = (old.map_or(0, bytes), bytes(value));
+        let mut uncounted = 0;
         self.tables.loops.update(&key, |state| {
-            state.output_bytes = Some((state.output_bytes.unwrap_or_default() + new).saturating_sub(old));
+            let before = state.output_bytes.unwrap_or_default();
+            let after = (before + new).saturating_sub(old);
+            state.output_bytes = Some(after);
+            // Small ones count together, when they have become large.
+            let large = LARGE_BYTES as u64;
+            uncounted = (after / large * large).saturating_sub(before / large * large);
+            state.counted_bytes = Some(state.counted_bytes.unwrap_or_default() + uncounted);
         })?;
-        Ok(())
+        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(()) };
+        self.change_variable_bytes(row.process_instance_key, 0, uncounted)
     }
 
     /// Counts a variable that is set, in place of another.
@@ -187,7 +283,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Refuses a command with a variable that is too large.
+    /// Refuses a command with variables that are too large, each or for any process instance.
     pub fn check_variables_of(&self, command: &Command) -> Result<(), Failure> {
         let variables = match command.asked() {
             Command::CreateInstance(create) => &create.variables,
@@ -213,7 +309,19 @@ impl Work<'_> {
                 value.as_bytes().len()
             ))
             .into()),
-            None => Ok(()),
+            None => self.check_total(variables),
         }
+    }
+
+    fn check_total(&self, variables: &Document) -> Result<(), Failure> {
+        let limit = self.options.work.max_instance_variable_bytes;
+        let total: u64 = variables.iter().map(|(_, value)| counted(value)).sum();
+        if total <= limit {
+            return Ok(());
+        }
+        Err(Rejection::invalid_argument(format!(
+            "Expected variables of at most {limit} bytes together (limits.max_instance_variable_bytes), but 'variables' has {total}"
+        ))
+        .into())
     }
 }

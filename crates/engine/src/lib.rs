@@ -69,7 +69,7 @@ pub use counters::{Counters, ElementAction, JobAction};
 pub use effects::{Delivery, Effects, JobEnd, Latencies, Outcome};
 pub use failure::ApplyError;
 pub use gone::may_be_gone;
-pub use options::{FaultPoint, LARGE_BYTES, Options, WorkLimits};
+pub use options::{FaultPoint, LARGE_BYTES, Options, WorkLimit, WorkLimits};
 pub use query::{Read, ReadError, Scan, View};
 pub use tables::{LASTING, Tables};
 

@@ -83,6 +83,7 @@ impl Work<'_> {
         let element = process.element(at.index);
         let behavior = behavior(&element.kind);
         if element.listeners.start.is_empty() || !self.has_listened(at)? {
+            self.give_item(at)?;
             behavior.prepare(self, at)?;
             self.apply_inputs(at)?;
             if !element.listeners.start.is_empty() {

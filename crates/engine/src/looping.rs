@@ -30,8 +30,8 @@ pub(crate) fn marker(body: &At) -> Option<&MultiInstance> {
 }
 
 impl Work<'_> {
-    /// Whether the items of a body can be stored.
-    pub fn check_items(&self, items: &List) -> Result<(), Failure> {
+    /// Whether the items of a body can be stored. Gives their bytes.
+    pub fn check_items(&self, items: &List) -> Result<usize, Failure> {
         let limit = self.options.work.max_collection_bytes;
         let bytes = match items.raw_bytes() {
             Some(bytes) if bytes <= limit => Some(bytes),
@@ -40,7 +40,7 @@ impl Work<'_> {
         };
         if let Some(bytes) = bytes {
             self.meter.note_bytes(bytes);
-            return Ok(());
+            return Ok(bytes);
         }
         let message = format!(
             "Expected to store the items of the input collection, but they are larger than {limit} bytes (limits.max_collection_bytes)"
@@ -126,13 +126,35 @@ impl Work<'_> {
         {
             self.set_local(at.key, &owner, &Name::from(name), Json::null())?;
         }
-        if let Some(name) = marker.and_then(|marker| marker.input_element.as_ref()) {
-            let item = self.item(body_key, index)?;
-            self.set_local(at.key, &owner, &Name::from(name), item)?;
-        }
+        let given = self.give_item(&at);
         let counter = Json::from_valid((index + 1).to_string());
         self.set_local(at.key, &owner, &Name::from(LOOP_COUNTER), counter)?;
-        self.proceed_activation(&at, None)
+        match given {
+            Err(Failure::Incident { error_type, message }) => {
+                let resume = Step::ResumeActivation { key: at.key, trigger: None };
+                Ok(self.raise(&at, error_type, &message, None, Some(resume))?)
+            }
+            other => other.and_then(|()| self.proceed_activation(&at, None)),
+        }
+    }
+
+    /// Gives an instance inside a body its item, if it has none yet, or an incident.
+    pub fn give_item(&mut self, at: &At) -> Result<(), Failure> {
+        let ElementKind::MultiInstance(marker) = &at.process.element(at.element().scope).kind else {
+            return Ok(());
+        };
+        let Some(name) = marker.input_element.as_ref().map(Name::from) else { return Ok(()) };
+        let Some(row) = self.tables.element_instances.get(&at.key)? else { return Ok(()) };
+        let Some(index) = row.loop_counter.checked_sub(1) else { return Ok(()) };
+        if self.tables.variables.contains(&(at.key, name.0.clone()))? {
+            return Ok(());
+        }
+        let item = [(name, self.item(at.scope_key, index)?)].into_iter().collect();
+        self.check_room(at.process_instance_key, &item, |_, _| Ok(at.key), ErrorType::ExtractValueError)?;
+        for (name, value) in item.iter() {
+            self.set_local(at.key, &at.owner(), name, value.clone())?;
+        }
+        Ok(())
     }
 
     /// Does without instances that were counted.

@@ -40,6 +40,69 @@ pub struct WorkLimits {
     pub max_instance_variable_bytes: u64,
 }
 
+/// A limit of [`WorkLimits`] that ends a step in an incident or refuses a command, which name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkLimit {
+    /// Fuel of a step.
+    Fuel,
+    /// Bytes that a step makes to be stored.
+    StepBytes,
+    /// Bytes that evaluations make on the way.
+    EvaluationBytes,
+    /// Bytes of a variable.
+    VariableBytes,
+    /// Bytes of a collection.
+    CollectionBytes,
+    /// Bytes of the variables of a process instance.
+    InstanceVariableBytes,
+}
+
+impl WorkLimit {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Fuel,
+        Self::StepBytes,
+        Self::EvaluationBytes,
+        Self::VariableBytes,
+        Self::CollectionBytes,
+        Self::InstanceVariableBytes,
+    ];
+
+    /// The setting that users know it by.
+    pub fn setting(self) -> &'static str {
+        match self {
+            Self::Fuel => "limits.max_fuel_per_step",
+            Self::StepBytes => "limits.max_bytes_per_step",
+            Self::EvaluationBytes => "limits.max_evaluation_bytes",
+            Self::VariableBytes => "limits.max_variable_bytes",
+            Self::CollectionBytes => "limits.max_collection_bytes",
+            Self::InstanceVariableBytes => "limits.max_instance_variable_bytes",
+        }
+    }
+
+    /// What it is set to.
+    pub fn figure(self, limits: &WorkLimits) -> u64 {
+        // All fields are named, so that a new one is thought of here.
+        let WorkLimits {
+            max_fuel_per_command: _,
+            max_fuel_per_step,
+            max_bytes_per_step,
+            max_evaluation_bytes,
+            max_variable_bytes,
+            max_collection_bytes,
+            max_instance_variable_bytes,
+        } = *limits;
+        match self {
+            Self::Fuel => max_fuel_per_step,
+            Self::StepBytes => max_bytes_per_step as u64,
+            Self::EvaluationBytes => max_evaluation_bytes,
+            Self::VariableBytes => max_variable_bytes as u64,
+            Self::CollectionBytes => max_collection_bytes as u64,
+            Self::InstanceVariableBytes => max_instance_variable_bytes,
+        }
+    }
+}
+
 /// From this size on, variables count for the limit of their instance. Smaller ones are not worth the counting.
 pub const LARGE_BYTES: usize = 1024;
 

@@ -1,6 +1,6 @@
 //! Completes a job.
 
-use protocol::{CompleteJob, Intent, JobKind, JobResult, Key, Rejection, Response};
+use protocol::{CompleteJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Rejection, Response};
 
 use crate::counters::JobAction;
 use crate::effects::JobEnd;
@@ -19,6 +19,7 @@ impl Work<'_> {
             state => return Err(wrong_state("complete", key, state).into()),
         }
         check_result(key, &job, complete)?;
+        self.check_room_of_completion(&job, complete)?;
         let decision = match job.kind {
             JobKind::AdHocSubProcess => Some(self.ad_hoc_decision(key, &job, complete)?),
             _ => None,
@@ -57,6 +58,32 @@ impl Work<'_> {
             variables: complete.variables.clone(),
         });
         Ok(Response::Done)
+    }
+}
+
+impl Work<'_> {
+    /// Refuses variables that have no room where the job leaves them.
+    fn check_room_of_completion(&mut self, job: &Job, complete: &CompleteJob) -> Result<(), Failure> {
+        let (key, variables) = (job.element_instance_key, &complete.variables);
+        match job.kind {
+            JobKind::TaskListener => Ok(()),
+            JobKind::ExecutionListener if job.listener_event_type == JobListenerEventType::End => {
+                let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(()) };
+                let scope_key = if row.scope_key == 0 { key } else { row.scope_key };
+                self.refuse_without_room(job.process_instance_key, variables, |work, name| {
+                    work.owning_scope(scope_key, name)
+                })
+            }
+            JobKind::ExecutionListener => {
+                self.refuse_without_room(job.process_instance_key, variables, |_, _| Ok(key))
+            }
+            JobKind::AdHocSubProcess => {
+                self.refuse_without_room(job.process_instance_key, variables, |work, name| {
+                    work.owning_scope(key, name)
+                })
+            }
+            JobKind::BpmnElement => self.refuse_completion_without_room(key, variables),
+        }
     }
 }
 

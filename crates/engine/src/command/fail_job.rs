@@ -18,6 +18,8 @@ impl Work<'_> {
         if job.state != JobState::Activated {
             return Err(wrong_state("fail", key, job.state).into());
         }
+        let scope_key = job.element_instance_key;
+        self.refuse_without_room(job.process_instance_key, &fail.variables, |_, _| Ok(scope_key))?;
         self.leave_state(key, &job);
         job.retries = fail.retries;
         job.retry_backoff_ms = fail.retry_backoff_ms.max(0);

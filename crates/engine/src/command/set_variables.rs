@@ -2,7 +2,6 @@
 
 use protocol::{Document, Intent, Key, Name, Rejection, Response, SetVariables, VariableDocumentRecord};
 
-use crate::entity::ErrorType;
 use crate::failure::Failure;
 use crate::record::VariableOwner;
 use crate::work::Work;
@@ -18,15 +17,12 @@ impl Work<'_> {
         };
         self.blame(row.process_instance_key);
         let owner = VariableOwner { process_instance_key: row.process_instance_key };
+        self.refuse_without_room(row.process_instance_key, &set.variables, |work, name| {
+            if set.local { Ok(scope_key) } else { work.owning_scope(scope_key, name) }
+        })?;
         if let Some(task_key) = row.user_task_key.filter(|_| set.local) {
             return self.set_task_variables(task_key, set);
         }
-        self.check_room(
-            row.process_instance_key,
-            &set.variables,
-            |work, name| if set.local { Ok(scope_key) } else { work.owning_scope(scope_key, name) },
-            ErrorType::IoMappingError,
-        )?;
         if set.local {
             for (name, value) in set.variables.iter() {
                 self.set_local(scope_key, &owner, name, value.clone())?;

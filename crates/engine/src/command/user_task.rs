@@ -45,6 +45,7 @@ impl Work<'_> {
             }
             UserTaskOperation::Update(changes) => UserTaskChanges { assignee: None, ..changes.clone() },
             UserTaskOperation::Complete { variables } => {
+                self.refuse_completion_without_room(at.key, variables)?;
                 transition.event = JobListenerEventType::Completing;
                 transition.variables = variables.clone();
                 UserTaskChanges::default()

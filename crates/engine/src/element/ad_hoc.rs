@@ -64,7 +64,9 @@ impl Behavior for AdHocSubProcess {
         if let Some(output) = definition(at).and_then(|ad_hoc| ad_hoc.output.as_ref()) {
             let name = Name::from(&output.variable);
             if let Some(list) = work.close_collection(at.key, &at.owner(), &name)? {
-                work.propagate(at.scope_key, &at.owner(), &[(name, list)].into_iter().collect())?;
+                let list = [(name, list)].into_iter().collect();
+                work.check_room_above(at, at.scope_key, &list)?;
+                work.propagate(at.scope_key, &at.owner(), &list)?;
             }
         }
         if !at.element().outputs.is_empty() {
@@ -78,7 +80,7 @@ impl Behavior for AdHocSubProcess {
     }
 
     fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        work.end_loop(at.key)
+        work.end_loop(at.process_instance_key, at.key)
     }
 
     fn completes_when_empty(&self, work: &mut Work, at: &At) -> Result<bool, Failure> {

@@ -31,6 +31,7 @@ impl Behavior for CallActivity {
         } else {
             work.local_variables(at.key)?.into_iter().collect()
         };
+        work.check_given(&variables)?;
         work.subscribe_to_events(at)?;
         let called_key = work.next_key();
         work.tables.element_instances.update(&at.key, |row| row.called_instance_key = Some(called_key))?;

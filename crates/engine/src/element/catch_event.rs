@@ -4,6 +4,7 @@ use bpmn::graph::{ElementKind, Trigger};
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::entity::ErrorType;
 use crate::failure::Failure;
 use crate::work::{At, Work};
 
@@ -17,6 +18,8 @@ impl Behavior for CatchEvent {
                 return Ok(Next::Complete(variables.clone()));
             }
             // What an error brings stays with its catch event unless output mappings take it further.
+            let kind = ErrorType::IoMappingError;
+            work.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
             for (name, value) in variables.iter() {
                 work.set_local(at.key, &at.owner(), name, value.clone())?;
             }

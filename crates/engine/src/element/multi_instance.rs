@@ -17,11 +17,13 @@ impl Behavior for MultiInstanceBody {
         let Some(marker) = marker(at) else { return Ok(Next::Wait) };
         let items =
             work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
-        work.check_items(&items)?;
+        let bytes = work.check_items(&items)?;
+        work.check_room_for_items(at.process_instance_key, bytes)?;
         work.subscribe_to_events(at)?;
         work.record_collection(at, &items);
         let size = work.store_items(at.key, &items);
         work.tables.loops.insert(at.key, Loop { size, ..Loop::default() });
+        work.count_items(at, bytes)?;
         if size == 0 {
             return Ok(Next::Complete(Document::empty()));
         }
@@ -38,14 +40,20 @@ impl Behavior for MultiInstanceBody {
             let list = if is_empty { Json::from_valid("[]") } else { work.gathered_outputs(at.key)? };
             let name = Name::from(&output.variable);
             let owner = at.owner();
-            work.set_local(at.key, &owner, &name, list.clone())?;
-            work.propagate(at.scope_key, &owner, &[(name, list)].into_iter().collect())?;
+            let list: Document = [(name, list)].into_iter().collect();
+            let kind = ErrorType::ExtractValueError;
+            work.check_room(at.process_instance_key, &list, |_, _| Ok(at.key), kind)?;
+            for (name, value) in list.iter() {
+                work.set_local(at.key, &owner, name, value.clone())?;
+            }
+            work.check_room_above(at, at.scope_key, &list)?;
+            work.propagate(at.scope_key, &owner, &list)?;
         }
         Ok(Leave::All)
     }
 
     fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        work.end_loop(at.key)
+        work.end_loop(at.process_instance_key, at.key)
     }
 
     fn watches_children(&self) -> bool {

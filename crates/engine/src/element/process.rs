@@ -19,6 +19,7 @@ impl Behavior for Process {
             && at.process.element(event.element).outputs.is_empty()
         {
             // What it was started with goes there anyway; its event sub-processes may need it for their keys.
+            work.check_room_above(at, at.key, &event.variables)?;
             work.propagate(at.key, &at.owner(), &event.variables)?;
         }
         self.enter(work, at)?;

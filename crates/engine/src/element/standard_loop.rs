@@ -45,7 +45,7 @@ impl Behavior for StandardLoopBody {
     }
 
     fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
-        work.end_loop(at.key)
+        work.end_loop(at.process_instance_key, at.key)
     }
 
     fn watches_children(&self) -> bool {

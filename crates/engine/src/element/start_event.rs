@@ -4,6 +4,7 @@ use bpmn::graph::{ElementKind, StartEvent as Definition, Trigger};
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::entity::ErrorType;
 use crate::failure::Failure;
 use crate::work::{At, Work};
 
@@ -20,6 +21,8 @@ impl Behavior for StartEvent {
         }
         // What an error brings stays inside its event sub-process unless output mappings take it further.
         let owner = if at.element().outputs.is_empty() { at.scope_key } else { at.key };
+        let kind = ErrorType::IoMappingError;
+        work.check_room(at.process_instance_key, &variables, |_, _| Ok(owner), kind)?;
         for (name, value) in variables.iter() {
             work.set_local(owner, &at.owner(), name, value.clone())?;
         }

@@ -345,6 +345,9 @@ pub struct Loop {
     /// Bytes of its outputs so far.
     #[n(6)]
     pub output_bytes: Option<u64>,
+    /// Bytes of its items and outputs that count for the limit of its process instance.
+    #[n(7)]
+    pub counted_bytes: Option<u64>,
 }
 minicbor_value!(Loop);
 

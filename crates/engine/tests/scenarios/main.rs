@@ -66,6 +66,7 @@ mod modification_elements;
 mod modification_limits;
 mod modification_loops;
 mod multi_instance;
+mod named_limits;
 mod operation_references;
 mod panics;
 mod publications;

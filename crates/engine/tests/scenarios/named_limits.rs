@@ -1,0 +1,203 @@
+//! Every limit of what commands may do ends in an incident or a refusal that names the setting and its figure.
+
+use engine::{Options, WorkLimit, WorkLimits};
+use protocol::{
+    Command, CompleteJob, CreateInstance, DefinitionRef, Document, FailJob, Key, Name, PublishMessage,
+    SetVariables,
+};
+
+use crate::support::{Harness, document};
+
+const LIMITS: WorkLimits = WorkLimits {
+    max_fuel_per_command: 10_000,
+    max_fuel_per_step: 100_000,
+    max_bytes_per_step: 20_000,
+    max_evaluation_bytes: 300_000,
+    max_variable_bytes: 5_000,
+    max_collection_bytes: 6_000,
+    max_instance_variable_bytes: 12_000,
+};
+
+/// Something that reaches a limit, and where it is told.
+enum Reached {
+    /// An element of the model, activated with these variables.
+    Incident(&'static str, String),
+    /// A refusal of what the client brings: that many texts of that many bytes.
+    Refusal(usize, usize),
+}
+
+fn texts(count: usize, bytes: usize) -> String {
+    let entries: Vec<String> =
+        (0..count).map(|number| format!(r#""t{number}":"{}""#, "x".repeat(bytes - 2))).collect();
+    format!("{{{}}}", entries.join(","))
+}
+
+fn rows(limit: WorkLimit) -> Vec<Reached> {
+    let none = String::from("{}");
+    match limit {
+        WorkLimit::Fuel => vec![
+            Reached::Incident("job t in:a=\"=some i in 1..90000 satisfies false\"", none.clone()),
+            Reached::Incident("script t expr=\"some i in 1..90000 satisfies false\" result=r", none),
+        ],
+        WorkLimit::EvaluationBytes => vec![
+            Reached::Incident("job t in:a=\"=count(for i in 1..5000 return [i])\"", none.clone()),
+            Reached::Incident("script t expr=\"for i in 1..5000 return {a: i}\" result=r", none),
+        ],
+        WorkLimit::StepBytes => vec![Reached::Incident(
+            "job t in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\" in:a=\"=t0\"",
+            texts(1, 4_500),
+        )],
+        WorkLimit::VariableBytes => vec![
+            Reached::Incident("job t in:a=\"=[t0, t0]\"", texts(1, 4_500)),
+            Reached::Incident("script t expr=\"t0 + t0\" result=r", texts(1, 4_500)),
+            Reached::Refusal(1, 5_001),
+        ],
+        WorkLimit::CollectionBytes => vec![
+            Reached::Incident("task t each=\"for i in 1..2000 return i\"", none),
+            Reached::Incident(
+                "script t each=\"[1,2]\" as=n expr=\"t0\" result=r collect=all gives=r",
+                texts(1, 3_500),
+            ),
+        ],
+        WorkLimit::InstanceVariableBytes => vec![
+            Reached::Incident("job t in:a=\"=t0\" in:b=\"=t0\"", texts(2, 4_000)),
+            Reached::Incident("job t each=\"[t0,t1]\" as=item", texts(2, 2_900)),
+            Reached::Incident("task t each=\"[t0]\"", texts(2, 4_900)),
+            Reached::Incident(
+                "script t each=\"[1]\" expr=\"t0\" result=r collect=all gives=r",
+                texts(2, 4_900),
+            ),
+            Reached::Refusal(3, 4_900),
+        ],
+    }
+}
+
+fn harness(element: &str) -> Harness {
+    let mut harness = Harness::with_options(Options { work: LIMITS, ..Options::default() });
+    let model = format!("process p\nstart s\n{element}\nend e\ns -> t -> e");
+    harness.deploy(&[("p.bpmn", &model)]).unwrap();
+    harness
+}
+
+fn create(harness: &mut Harness, variables: &str) -> Result<(), String> {
+    let created = harness.command(Command::CreateInstance(CreateInstance {
+        variables: document(variables),
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
+    }));
+    created.expect("an answer").map(drop).map_err(|rejection| rejection.reason)
+}
+
+fn messages(harness: &Harness) -> Vec<String> {
+    let incidents = harness.engine().tables().incidents.scan(.., usize::MAX).unwrap();
+    incidents.iter().map(|(_, incident)| incident.error_message.to_string()).collect()
+}
+
+#[track_caller]
+fn names(limit: WorkLimit, message: &str) {
+    let (setting, figure) = (limit.setting(), limit.figure(&LIMITS));
+    let end = format!("({setting})");
+    assert!(message.contains(&end) && message.contains(&format!(" {figure} ")), "{limit:?}: {message}");
+}
+
+#[test]
+fn every_limit_is_named_with_its_figure() {
+    for limit in WorkLimit::ALL {
+        let rows = rows(limit);
+        assert!(!rows.is_empty(), "{limit:?}");
+        for row in rows {
+            match row {
+                Reached::Incident(element, variables) => {
+                    let mut harness = harness(element);
+                    create(&mut harness, &variables).unwrap();
+                    let found = messages(&harness);
+                    let [message, ..] = found.as_slice() else {
+                        panic!("{limit:?}: no incident at {element}")
+                    };
+                    names(limit, message);
+                    let key = harness.engine().tables().instances.keys(.., 1).unwrap()[0];
+                    harness.command(Command::CancelInstance {
+                        process_instance_key: key,
+                        operation_reference: None,
+                    });
+                    assert!(harness.is_empty(), "{element}: {:?}", harness.leftovers());
+                    harness.verify_replay(5);
+                }
+                Reached::Refusal(count, bytes) => {
+                    let mut harness = harness("task t");
+                    let before = harness.content();
+                    names(limit, &create(&mut harness, &texts(count, bytes)).expect_err("accepted"));
+                    assert_eq!(harness.content(), before);
+                }
+            }
+        }
+    }
+}
+
+/// What clients bring into an instance that is full is refused, and nothing has changed.
+#[test]
+fn commands_into_a_full_instance_are_refused() {
+    let mut harness = harness("job t");
+    create(&mut harness, &texts(2, 4_900)).unwrap();
+    let job = harness.activate("t", 1).remove(0);
+    let (job_key, element_key) = (job.key, job.element_instance_key);
+    let more = || document(&format!(r#"{{"more":"{}"}}"#, "x".repeat(3_000)));
+    let set = |local| {
+        Command::SetVariables(SetVariables {
+            element_instance_key: element_key,
+            variables: more(),
+            local,
+            operation_reference: None,
+            request_id: None,
+        })
+    };
+    let refused = [
+        Command::CompleteJob(CompleteJob { job_key, variables: more(), result: None }),
+        Command::FailJob(FailJob { variables: more(), ..fail(job_key) }),
+        set(true),
+        set(false),
+    ];
+    for command in refused {
+        let before = harness.content();
+        let Some(Err(rejection)) = harness.command(command.clone()) else { panic!("accepted {command:?}") };
+        assert_eq!(rejection.kind, protocol::RejectionType::InvalidArgument, "{rejection:?}");
+        names(WorkLimit::InstanceVariableBytes, &rejection.reason);
+        assert_eq!(harness.content(), before);
+    }
+    // What takes the place of another is no more than before.
+    let same = document(&format!(r#"{{"t0":"{}"}}"#, "y".repeat(4_000)));
+    let completed =
+        harness.command(Command::CompleteJob(CompleteJob { job_key, variables: same, result: None }));
+    completed.unwrap().unwrap();
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(3);
+}
+
+fn fail(job_key: Key) -> FailJob {
+    FailJob {
+        job_key,
+        retries: 3,
+        retry_backoff_ms: 0,
+        error_message: Name::default(),
+        variables: Document::empty(),
+    }
+}
+
+/// Nobody knows where a message will be correlated when it is published: the element that catches it has the incident.
+#[test]
+fn a_message_into_a_full_instance_is_an_incident_where_it_is_caught() {
+    let mut harness = harness("catch t message=m key=k");
+    create(&mut harness, &texts(2, 4_900).replace("{\"t0\"", "{\"k\":\"1\",\"t0\"")).unwrap();
+    let publish = PublishMessage {
+        name: Name::from("m"),
+        correlation_key: Name::from("1"),
+        variables: document(&format!(r#"{{"more":"{}"}}"#, "x".repeat(3_000))),
+        time_to_live_ms: 0,
+        message_id: Name::default(),
+        tenant_id: Name::from("<default>"),
+    };
+    harness.command(Command::PublishMessage(publish)).unwrap().unwrap();
+    let found = messages(&harness);
+    assert_eq!(found.len(), 1, "{found:?}");
+    names(WorkLimit::InstanceVariableBytes, &found[0]);
+    harness.verify_replay(3);
+}
