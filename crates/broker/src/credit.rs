@@ -205,7 +205,10 @@ impl Credit {
             }
             self.held = 0;
         }
-        let rate = self.rate.map_or(rate, |before| f64::midpoint(before, rate));
+        // More may end without more credit: the worker has just begun, or polls have left it.
+        let kept_from = 1.0 + (self.growth - 1.0) * KEPT_PART;
+        let steady = self.rate.filter(|before| rate < before * kept_from);
+        let rate = steady.map_or(rate, |before| f64::midpoint(before, rate));
         self.rate = is_limited.then_some(rate);
         let best = self.best();
         let allowed = self.allowed(best);
@@ -214,7 +217,7 @@ impl Credit {
             self.attempt((f64::from(self.limit) * part) as u32, rate, now);
         } else if is_limited && took <= self.fast() {
             self.set((f64::from(self.limit) * FAST_GROWTH) as u32, now);
-        } else if is_limited && took_s <= best * STRETCH_MAX {
+        } else if is_limited && steady.is_some() && took_s <= best * STRETCH_MAX {
             if self.hold > 0 {
                 self.hold -= 1;
                 return;

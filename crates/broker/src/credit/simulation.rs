@@ -1,186 +1,9 @@
-//! The law at work: workers with threads, jobs of some length, and a stream that pushes what its credit allows.
+//! The law at work: `world` has workers, and here is what they must come to.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod world;
 
 use super::*;
-
-const SECOND: u64 = 1_000_000;
-
-/// Numbers that look random and are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Between two lengths, in microseconds.
-    fn between(&mut self, (least, most): (f64, f64)) -> u64 {
-        ((least + (most - least) * self.next()) * SECOND as f64) as u64
-    }
-}
-
-/// A worker behind a stream. Times are in microseconds.
-struct Worker {
-    credit: Credit,
-    threads: usize,
-    takes: (f64, f64),
-    frozen_until: u64,
-    /// Jobs in its window, the oldest first.
-    window: VecDeque<u64>,
-    /// When each job at work is done.
-    at_work: BTreeSet<(u64, u64)>,
-    /// With the right to them: when delivered, and the deadline.
-    held: BTreeMap<u64, (Departure, u64)>,
-    /// Without: when given up.
-    overdue: BTreeMap<u64, u64>,
-    done: u64,
-    most: usize,
-}
-
-/// A queue of jobs and those who work on it.
-struct World {
-    now: u64,
-    dice: Dice,
-    timeout: u64,
-    /// Jobs that arrive per second.
-    rate: f64,
-    arrived: f64,
-    next_job: u64,
-    queue: BTreeSet<u64>,
-    ended: BTreeSet<u64>,
-    workers: Vec<Worker>,
-    activations: u64,
-    refused: u64,
-    timeouts: u64,
-}
-
-impl World {
-    fn new(rate: f64, timeout_s: u64) -> Self {
-        Self {
-            now: 0,
-            dice: Dice(11),
-            timeout: timeout_s * SECOND,
-            rate,
-            arrived: 0.0,
-            next_job: 0,
-            queue: BTreeSet::new(),
-            ended: BTreeSet::new(),
-            workers: Vec::new(),
-            activations: 0,
-            refused: 0,
-            timeouts: 0,
-        }
-    }
-
-    fn join(&mut self, threads: usize, takes: (f64, f64)) -> usize {
-        let credit = Credit::new(32, 2000, Duration::from_micros(self.timeout));
-        self.workers.push(Worker {
-            credit,
-            threads,
-            takes,
-            frozen_until: 0,
-            window: VecDeque::new(),
-            at_work: BTreeSet::new(),
-            held: BTreeMap::new(),
-            overdue: BTreeMap::new(),
-            done: 0,
-            most: 0,
-        });
-        self.workers.len() - 1
-    }
-
-    /// One step of time, a millisecond.
-    fn step(&mut self) {
-        self.now += 1000;
-        let (now, at) = (self.now, Duration::from_micros(self.now));
-        self.arrived += self.rate / 1000.0;
-        while self.arrived >= 1.0 {
-            self.arrived -= 1.0;
-            self.next_job += 1;
-            self.queue.insert(self.next_job);
-        }
-        for worker in &mut self.workers {
-            let late: Vec<u64> = worker
-                .held
-                .iter()
-                .filter(|(_, (_, deadline))| *deadline <= now)
-                .map(|(job, _)| *job)
-                .collect();
-            for job in late {
-                let (departure, _) = worker.held.remove(&job).unwrap();
-                worker.credit.timed_out(departure, at);
-                worker.overdue.insert(job, now + self.timeout);
-                self.queue.insert(job);
-                self.timeouts += 1;
-            }
-            worker.overdue.retain(|_, until| *until > now);
-        }
-        for number in 0..self.workers.len() {
-            self.work(number, at);
-        }
-        for number in 0..self.workers.len() {
-            self.push(number, at);
-        }
-    }
-
-    fn work(&mut self, number: usize, at: Duration) {
-        let queued = !self.queue.is_empty();
-        let worker = &mut self.workers[number];
-        if worker.frozen_until > self.now {
-            return;
-        }
-        let before = worker.held.len() + worker.overdue.len();
-        while let Some(&(until, job)) = worker.at_work.first()
-            && until <= self.now
-        {
-            worker.at_work.pop_first();
-            let departure = worker.held.remove(&job);
-            worker.overdue.remove(&job);
-            if !self.ended.insert(job) {
-                self.refused += 1;
-                continue;
-            }
-            self.queue.remove(&job);
-            worker.done += 1;
-            if let Some((departure, _)) = departure {
-                let is_used_up = before * 4 >= worker.credit.limit() as usize * 3;
-                worker.credit.ended(departure, at, queued && is_used_up);
-            }
-        }
-        while worker.at_work.len() < worker.threads
-            && let Some(job) = worker.window.pop_front()
-        {
-            let takes = self.dice.between(worker.takes);
-            worker.at_work.insert((self.now + takes, job));
-        }
-    }
-
-    fn push(&mut self, number: usize, at: Duration) {
-        let worker = &mut self.workers[number];
-        let room = (worker.credit.limit() as usize).saturating_sub(worker.held.len() + worker.overdue.len());
-        let jobs: Vec<u64> =
-            self.queue.iter().filter(|job| !worker.overdue.contains_key(job)).take(room).copied().collect();
-        for job in jobs {
-            self.queue.remove(&job);
-            worker.held.insert(job, (worker.credit.depart(at), self.now + self.timeout));
-            worker.window.push_back(job);
-            self.activations += 1;
-        }
-        worker.most = worker.most.max(worker.held.len() + worker.overdue.len());
-        assert!(worker.held.len() <= worker.most);
-    }
-
-    fn run(&mut self, seconds: u64) -> u64 {
-        let before = self.ended.len();
-        let until = self.now + seconds * SECOND;
-        while self.now < until {
-            self.step();
-        }
-        (self.ended.len() - before) as u64
-    }
-}
+use world::{SECOND, World};
 
 #[test]
 fn a_frozen_worker_is_steady_within_seconds_without_duplicates() {
@@ -219,6 +42,40 @@ fn slow_jobs_are_not_piled_up_and_a_second_worker_brings_what_it_can() {
         "{} activations",
         world.activations
     );
+}
+
+#[test]
+fn what_polls_take_at_the_beginning_is_no_reason_to_grow() {
+    // All threads are taken when the stream has no credit for a second, so a poll gets as many jobs again. While
+    // they are worked the stream is slow, and then it gets faster whatever its credit is.
+    for seed in 0..12 {
+        let mut world = World::of_seed(seed, 30.0, 10);
+        world.run(1);
+        let worker = world.join_with_polls(32, (1.0, 5.0));
+        world.run(20);
+        let done = world.run(150);
+        let most = world.workers[worker].most;
+        assert!(most <= 64, "seed {seed}: {most} at a worker of 32");
+        assert!(done >= 150 * 10, "seed {seed}: {done} of 1600");
+        assert_eq!((world.timeouts, world.refused), (0, 0), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_worker_that_warms_up_is_not_piled_up() {
+    for seed in 0..12 {
+        let mut world = World::of_seed(seed, 30.0, 10);
+        let worker = world.join_with_polls(12, (1.0, 5.0));
+        for _ in 12..32 {
+            world.run(1);
+            world.workers[worker].threads += 1;
+        }
+        world.workers[worker].most = 0;
+        let done = world.run(150);
+        let most = world.workers[worker].most;
+        assert!(most <= 64, "seed {seed}: {most} at a worker of 32");
+        assert!(done >= 140 * 10, "seed {seed}: {done} of 1600");
+    }
 }
 
 #[test]
