@@ -142,8 +142,8 @@ impl DemandRegistry {
     }
 
     /// A job waited in the buffer of a stream beyond its time, and does not go to the worker.
-    pub fn dropped(&self, id: u64, key: Key) {
-        if self.lock().dropped(key, id) {
+    pub fn dropped(&self, id: u64, job: &ActivatedJob) {
+        if self.lock().dropped(job, id) {
             self.changed.notify_one();
         }
     }
@@ -238,8 +238,10 @@ impl DemandRegistry {
         let mut state = self.lock();
         for wanted in demand {
             let Some(subscriber) = state.subscribers.get_mut(&wanted.subscriber_id) else { continue };
-            subscriber.in_batch = false;
-            if subscriber.is_impatient() {
+            let asked = subscriber.back();
+            let is_impatient = subscriber.is_impatient();
+            state.asked -= asked;
+            if is_impatient {
                 state.answer(wanted.subscriber_id, Err(error.clone()));
             }
         }

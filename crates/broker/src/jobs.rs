@@ -92,7 +92,7 @@ impl Stream for Pushed {
             if job.deadline_ms > self.registry.now_ms() {
                 return taken;
             }
-            self.registry.dropped(self.id, job.key);
+            self.registry.dropped(self.id, job);
         }
     }
 }

@@ -90,6 +90,12 @@ impl Group {
         Some(*self.exhausted.get_or_insert(now) + POLL_PATIENCE)
     }
 
+    /// A stream has ended a job that was beyond its credit, which was lowered. It works, so polls are as patient with it as
+    /// with one whose credit comes back.
+    pub fn works_off(&mut self, now: Duration) {
+        self.exhausted = self.exhausted.map(|_| now);
+    }
+
     /// Whether a batch of its own would find a job for one of them, or tell one that there is none. If that is so later
     /// only because time passes, `look_at` is brought forward.
     pub fn is_wanting(
@@ -140,9 +146,12 @@ impl Group {
         free: &mut usize,
         now: Duration,
     ) {
+        // However many streams there are, a poll that does not wait gets its answer.
+        let places = max_per_batch.saturating_sub(demand.len());
+        let kept_for_polls = self.impatient.min((places / 2).max(1));
         for _ in 0..self.streams.len() {
-            if demand.len() >= max_per_batch {
-                return;
+            if demand.len() + kept_for_polls >= max_per_batch {
+                break;
             }
             let Some(id) = next_turn(&mut self.streams) else { return };
             let Some(subscriber) = subscribers.get_mut(&id) else { continue };

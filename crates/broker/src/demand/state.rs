@@ -24,6 +24,8 @@ const HELD_MAX: usize = 1 << 18;
 struct Held {
     stream: u64,
     departure: Departure,
+    /// Tells this delivery of the job from one before.
+    deadline_ms: i64,
 }
 
 #[derive(Default)]
@@ -43,6 +45,8 @@ pub(super) struct State {
     pub push_failed: u64,
     /// Jobs that streams hold by right.
     held: HashMap<Key, Held>,
+    /// Jobs that streams have asked for in batches that are under way.
+    pub asked: usize,
     /// Jobs that streams still hold although their time was over, by job.
     overdue: BTreeSet<(Key, u64)>,
     /// Counts batches.
@@ -114,8 +118,16 @@ impl State {
 
     /// Demand for the next batch: groups in turn, urgent ones first.
     pub fn attach(&mut self, max_per_batch: usize, now: Duration) -> Vec<Demand> {
+        let free = HELD_MAX.saturating_sub(self.held.len() + self.asked);
+        let mut left = free;
+        let demand = self.attach_within(&mut left, max_per_batch, now);
+        self.asked += free - left;
+        demand
+    }
+
+    /// `free`: jobs that streams may get. What they ask for is taken from it.
+    fn attach_within(&mut self, free: &mut usize, max_per_batch: usize, now: Duration) -> Vec<Demand> {
         let mut demand = Vec::new();
-        let mut free = HELD_MAX.saturating_sub(self.held.len());
         for _ in 0..self.urgent.len() {
             if demand.len() >= max_per_batch {
                 return demand;
@@ -125,7 +137,7 @@ impl State {
             group.listed = group.is_urgent();
             if group.listed {
                 self.urgent.push_back(number);
-                group.take(&mut self.subscribers, &mut demand, max_per_batch, &mut free, now);
+                group.take(&mut self.subscribers, &mut demand, max_per_batch, free, now);
             }
         }
         for _ in 0..self.turns.len().min(max_per_batch * VISITS_PER_DEMAND) {
@@ -141,7 +153,7 @@ impl State {
             }
             self.turns.push_back(number);
             if !group.listed {
-                group.take(&mut self.subscribers, &mut demand, max_per_batch, &mut free, now);
+                group.take(&mut self.subscribers, &mut demand, max_per_batch, free, now);
             }
         }
         demand
@@ -149,7 +161,8 @@ impl State {
 
     /// Removes a subscriber. The jobs of a stream keep their deadline, but are nobody's any more.
     pub fn remove(&mut self, id: u64) -> Option<Subscriber> {
-        let subscriber = self.subscribers.remove(&id)?;
+        let mut subscriber = self.subscribers.remove(&id)?;
+        self.asked -= subscriber.back();
         if let Some(group) = self.groups.get_mut(&subscriber.group) {
             group.remove(id, &subscriber);
         }
@@ -185,13 +198,13 @@ impl State {
             self.refused(&delivery.jobs, now_ms);
             return;
         };
-        subscriber.in_batch = false;
+        self.asked -= subscriber.back();
         let of_type = self.job_types.of(&subscriber.request.job_type);
         let count = delivery.jobs.len() as u64;
         if let Sink::Stream(stream) = &mut subscriber.sink {
             let (mut refused, mut again) = (Vec::new(), Vec::new());
             for job in delivery.jobs {
-                let key = job.key;
+                let (key, deadline_ms) = (job.key, job.deadline_ms);
                 if stream.overdue.contains_key(&key) {
                     // Its time was over after this demand was on its way.
                     again.push(job);
@@ -199,7 +212,8 @@ impl State {
                 }
                 match stream.buffer.try_send(job) {
                     Ok(()) => {
-                        let before = Held { stream: id, departure: stream.credit.depart(now) };
+                        let departure = stream.credit.depart(now);
+                        let before = Held { stream: id, departure, deadline_ms };
                         let before = self.held.insert(key, before);
                         debug_assert!(before.is_none(), "a job that is activated was with nobody");
                         stream.outstanding += 1;
@@ -239,7 +253,7 @@ impl State {
 
     pub fn unmet(&mut self, id: u64) {
         let Some(subscriber) = self.subscribers.get_mut(&id) else { return };
-        subscriber.in_batch = false;
+        self.asked -= subscriber.back();
         if let Some(group) = self.groups.get(&subscriber.group) {
             if subscriber.excepts {
                 subscriber.passed_over = Some(group.generation);
@@ -268,7 +282,8 @@ impl State {
         };
         let batch = self.batch;
         let Some(subscriber) = self.subscribers.get_mut(&held.stream) else { return };
-        let group = self.groups.get(&subscriber.group);
+        let group_number = subscriber.group;
+        let group = self.groups.get(&group_number);
         let queued = group.is_some_and(|group| group.queued.load(Ordering::Acquire));
         let timeout_ms = subscriber.request.timeout_ms;
         let job_type = subscriber.request.job_type.clone();
@@ -279,6 +294,7 @@ impl State {
         }
         debug_assert!(stream.outstanding > 0, "it held this one");
         stream.outstanding = stream.outstanding.saturating_sub(1);
+        let is_shrinking = end == JobEnd::Answered && stream.outstanding >= stream.credit.limit();
         match end {
             JobEnd::Answered => {
                 let is_used_up = u64::from(stream.held_before) * 4 >= u64::from(stream.credit.limit()) * 3;
@@ -292,6 +308,9 @@ impl State {
                 self.job_types.of(&job_type).timed_out += 1;
             }
             JobEnd::Yielded | JobEnd::Canceled => {}
+        }
+        if is_shrinking && let Some(group) = self.groups.get_mut(&group_number) {
+            group.works_off(now);
         }
     }
 
@@ -328,14 +347,15 @@ impl State {
     }
 
     /// A job did not reach the worker of a stream in time.
-    pub fn dropped(&mut self, key: Key, id: u64) -> bool {
-        self.let_go(key, Some(id)) || self.give_up(key, id).is_some()
+    pub fn dropped(&mut self, job: &ActivatedJob, id: u64) -> bool {
+        self.let_go(job.key, Some((id, job.deadline_ms))) || self.give_up(job.key, id).is_some()
     }
 
-    /// Takes a job from the stream that holds it by right, if it is this one.
-    fn let_go(&mut self, key: Key, id: Option<u64>) -> bool {
+    /// Takes a job from the stream that holds it by right. `of`: if it is this one, by this delivery. It may have been
+    /// delivered to the stream once more since then.
+    fn let_go(&mut self, key: Key, of: Option<(u64, i64)>) -> bool {
         let Some(held) = self.held.get(&key) else { return false };
-        if id.is_some_and(|id| id != held.stream) {
+        if of.is_some_and(|of| of != (held.stream, held.deadline_ms)) {
             return false;
         }
         let id = held.stream;
@@ -357,5 +377,19 @@ impl State {
             self.give_up(*key, *id);
         }
         !over.is_empty()
+    }
+
+    /// Jobs that streams hold by right.
+    #[cfg(test)]
+    pub fn held_count(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Streams that are gone hold all that streams may hold, but for so many.
+    #[cfg(test)]
+    pub fn hold_all_but(&mut self, free: usize) {
+        let departure = crate::credit::Credit::new(1, 1, Duration::ZERO).depart(Duration::ZERO);
+        self.held =
+            (free..HELD_MAX).map(|key| (key as Key, Held { stream: 0, departure, deadline_ms: 0 })).collect();
     }
 }

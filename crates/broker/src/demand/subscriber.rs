@@ -91,6 +91,8 @@ pub(super) struct Subscriber {
     pub sink: Sink,
     pub group: u64,
     pub in_batch: bool,
+    /// Jobs that a stream has asked for with that batch.
+    asked: u32,
     /// Whether the demand in the batch passes over jobs.
     pub excepts: bool,
     /// The generation of the queue in which there were at the most jobs that its demand passes over.
@@ -99,7 +101,7 @@ pub(super) struct Subscriber {
 
 impl Subscriber {
     pub fn new(request: JobRequest, sink: Sink, group: u64) -> Self {
-        Self { request, sink, group, in_batch: false, excepts: false, passed_over: None }
+        Self { request, sink, group, in_batch: false, asked: 0, excepts: false, passed_over: None }
     }
 
     pub fn stream(&self) -> Option<&Stream> {
@@ -150,6 +152,12 @@ impl Subscriber {
         }
     }
 
+    /// Its demand has come back. Returns how many jobs a stream had asked for.
+    pub fn back(&mut self) -> usize {
+        self.in_batch = false;
+        std::mem::take(&mut self.asked) as usize
+    }
+
     /// Its demand, which goes into a batch. `except`: keys in order.
     pub fn ask(&mut self, id: u64, max_jobs: u32, except: Vec<Key>) -> Demand {
         debug_assert!(max_jobs > 0 && !self.in_batch, "demand is in one batch at a time");
@@ -158,6 +166,7 @@ impl Subscriber {
         self.excepts = !except.is_empty();
         if let Sink::Stream(stream) = &mut self.sink {
             stream.idle_since = None;
+            self.asked = max_jobs;
         }
         Demand {
             subscriber_id: id,
