@@ -6,6 +6,8 @@
 
 mod figures;
 mod group;
+#[cfg(test)]
+mod properties;
 mod state;
 mod subscriber;
 
