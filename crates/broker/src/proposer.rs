@@ -290,12 +290,12 @@ async fn leader_work(
 /// Whether an entry carries work that shows as such until it is applied.
 fn has_leader_work(batch: &Batch) -> bool {
     // They come after what clients asked for.
-    batch
-        .commands
-        .iter()
-        .rev()
-        .take(3)
-        .any(|command| matches!(command, Command::Tick | Command::Continue { .. }))
+    batch.commands.iter().rev().take(3).any(is_leader_work)
+}
+
+/// Whether a command comes from the leader itself, not from a client.
+fn is_leader_work(command: &Command) -> bool {
+    matches!(command, Command::Tick | Command::Continue { .. })
 }
 
 /// Whether another entry beside those under way may begin. `wanted`: a worker may get a job by it.
@@ -318,7 +318,7 @@ fn is_worth_an_entry(
 /// Whether somebody waits for an entry. For one with work of the leader, and demand that came along, nobody does.
 fn is_awaited(batch: &Batch) -> bool {
     // What clients asked for comes first.
-    !matches!(batch.commands.first(), Some(Command::Tick | Command::Continue { .. }))
+    !batch.commands.first().is_some_and(is_leader_work)
 }
 
 /// What clients made large in a command: the field, and its bytes.
