@@ -62,6 +62,7 @@ pub(crate) async fn helps(size: Size, is_java: bool) -> Vec<Row> {
             size.outstanding_max,
         ),
         Row::told(NAME, "refused completions", refused as f64),
+        Row::told(NAME, "jobs by poll", end.polled as f64),
         Row::told(NAME, "timeouts", end.timed_out as f64),
     ];
     drop((first, second));

@@ -81,7 +81,7 @@ pub(crate) const SHORT: Size = Size {
     phase: millis(8_000),
     settle: millis(2_000),
     second_gain_min: 1.5,
-    outstanding_max: 3.0,
+    outstanding_max: 2.0,
     beside: millis(10_000),
     held: 800,
 };
