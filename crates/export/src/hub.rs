@@ -17,7 +17,7 @@ use crate::phase::{Phase, PhaseFile};
 use crate::reader::Replayed;
 use crate::runner::Runner;
 use crate::spill::SpillError;
-use crate::stream::{Overload, Status, Stop, Stream};
+use crate::stream::{Hastened, Overload, Status, Stop, Stream};
 use crate::switch::SwitchFile;
 
 /// Pause after the spill could not be written.
@@ -153,6 +153,11 @@ impl Hub {
     /// Whether work must be refused because exporters lag, and why. Costs next to nothing while they do not.
     pub fn overload(&self) -> Option<Overload> {
         self.stream.overload()
+    }
+
+    /// Has an exporter hand on everything there is, since somebody is about to look for it. `None` if no exporter has the ID.
+    pub fn hasten(&self, id: &str) -> Option<Hastened> {
+        self.stream.reader(id).map(|reader| self.stream.hasten(reader))
     }
 
     /// How exporting is.

@@ -44,4 +44,4 @@ pub use parking::Parked;
 pub use phase::Phase;
 pub use reader::{ExporterStatus, Replayed};
 pub use spill::SpillError;
-pub use stream::{Overload, Status};
+pub use stream::{Hastened, Overload, Status};

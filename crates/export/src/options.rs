@@ -72,6 +72,8 @@ pub struct StreamOptions {
     /// Time from one flush of what an exporter took to the next. Positions advance, and readers of what is exported see
     /// it, at this pace; what comes after a rest is flushed as soon as it has gathered.
     pub flush_interval: Duration,
+    /// The longest time from one flush to the next while somebody looks for what is exported.
+    pub hasten_interval: Duration,
     /// An exporter that has taken everything is not woken again before this time is over, so that it takes
     /// records in bulk.
     pub gather_interval: Duration,
@@ -95,6 +97,7 @@ impl Default for StreamOptions {
             max_records_per_call: 4096,
             flush_bytes: 8 * 1024 * 1024,
             flush_interval: Duration::from_millis(100),
+            hasten_interval: Duration::from_millis(50),
             gather_interval: Duration::from_millis(20),
             retry_min: Duration::from_millis(100),
             retry_max: Duration::from_secs(10),

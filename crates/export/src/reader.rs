@@ -57,6 +57,10 @@ pub(crate) struct Reader {
     pub position: u64,
     /// Position up to which it has made records durable.
     pub flushed: u64,
+    /// Position up to which it has handed records on, durable or not.
+    pub handed_on: u64,
+    /// Position up to which somebody wants records handed on.
+    pub looked_for: u64,
     /// Position up to which records are not kept for it; behind `flushed` during a soft pause.
     pub acknowledged: u64,
     /// Records before this number are acknowledged.
@@ -80,6 +84,8 @@ impl Reader {
             id,
             position: acknowledged,
             flushed: acknowledged,
+            handed_on: acknowledged,
+            looked_for: 0,
             acknowledged,
             acknowledged_ordinal,
             idle: false,
@@ -95,6 +101,7 @@ impl Reader {
     pub fn reopened(&mut self, position: u64) {
         self.position = position;
         self.flushed = position;
+        self.handed_on = position;
         self.marks.retain(|mark| mark.last <= position);
     }
 
@@ -106,6 +113,11 @@ impl Reader {
         self.acknowledged_ordinal = ordinal;
         self.marks.clear();
         self.reopened(self.acknowledged);
+    }
+
+    /// Whether somebody waits for what it has not handed on.
+    pub fn is_looked_for(&self) -> bool {
+        self.handed_on < self.looked_for
     }
 
     /// It took a chunk.

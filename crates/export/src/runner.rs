@@ -9,10 +9,14 @@ use crate::exporter::{ExportError, Exporter, Flush};
 use crate::metric_definitions::ExporterMetrics;
 use crate::refusal::Refusals;
 use crate::spill::SpillReader;
-use crate::stream::{Signal, Stop, Stream};
+use crate::stream::{Pace, Signal, Stop, Stream};
 
 /// How often in a row an exporter may ask for records again at once.
 const CLOSER_MAX: u32 = 100;
+
+/// A hastened flush comes no sooner than this many times what the last flush took, so that those who look all the time
+/// leave most of the exporter's time to records.
+const HASTEN_PAUSE: u32 = 4;
 
 pub(crate) struct Runner {
     exporter: Box<dyn Exporter>,
@@ -94,9 +98,10 @@ impl Runner {
         let mut flush_at = None;
         // What comes after a rest is flushed soon, what keeps coming in bulk.
         let mut next_flush = gather_until;
+        let mut hasten_at = gather_until;
         let mut unflushed_bytes = 0;
         loop {
-            match self.stream.signal(self.reader, gather_until, flush_at) {
+            match self.stream.signal(self.reader, Pace { gather_until, flush_at, hasten_at }) {
                 Signal::Stop(Stop::Flush) if flush_at.is_some() => {
                     self.flush(Flush::Whole)?;
                     return Ok(End::Stopped);
@@ -137,8 +142,11 @@ impl Runner {
                 }
                 Signal::Flush(flush) => {
                     unflushed_bytes = 0;
-                    next_flush = Instant::now() + self.stream.options.flush_interval;
+                    let began = Instant::now();
+                    next_flush = began + self.stream.options.flush_interval;
                     let done = self.flush(flush)?;
+                    let rest = began.elapsed() * HASTEN_PAUSE;
+                    hasten_at = Instant::now() + rest.min(self.stream.options.hasten_interval);
                     self.works(pause);
                     flush_at = (!done).then_some(next_flush);
                 }

@@ -71,6 +71,28 @@ pub(crate) enum Signal {
     Stop(Stop),
 }
 
+/// When an exporter's thread is to do what can wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// Until then records are left to gather.
+    pub gather_until: Instant,
+    /// What was taken is flushed then; `None`: nothing waits for a flush.
+    pub flush_at: Option<Instant>,
+    /// Not before then is a flush hastened for somebody who looks.
+    pub hasten_at: Instant,
+}
+
+/// How far exporting is for somebody who is about to look for what is exported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hastened {
+    /// Position of the last record.
+    pub position: u64,
+    /// Age of the oldest record that the exporter has not acknowledged.
+    pub lag: Duration,
+    /// Whether the exporter does not get on: it fails, is switched off or paused.
+    pub is_stalled: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub options: StreamOptions,
@@ -181,9 +203,25 @@ impl Stream {
         }
     }
 
-    /// What an exporter's thread is to do. Blocks until there is something; records are left to gather until
-    /// `gather_until`, and what was taken waits for its flush until `flush_at`.
-    pub fn signal(&self, reader: usize, gather_until: Instant, flush_at: Option<Instant>) -> Signal {
+    /// Has an exporter hand on everything there is, without waiting for more to gather.
+    pub fn hasten(&self, reader: usize) -> Hastened {
+        let mut inner = self.lock();
+        let position = inner.last;
+        let status = inner.status_of(&inner.readers[reader], now_ms());
+        let is_stalled = inner.phase == Phase::Paused || !status.enabled || status.failure.is_some();
+        let state = &mut inner.readers[reader];
+        let is_news = state.handed_on < position && state.looked_for < position;
+        state.looked_for = position;
+        drop(inner);
+        if is_news && !is_stalled {
+            self.work.notify_all();
+        }
+        Hastened { position, lag: status.backlog, is_stalled }
+    }
+
+    /// What an exporter's thread is to do. Blocks until there is something.
+    pub fn signal(&self, reader: usize, pace: Pace) -> Signal {
+        let Pace { gather_until, flush_at, hasten_at } = pace;
         let mut inner = self.lock();
         loop {
             if let Some(stop) = inner.stop {
@@ -191,7 +229,8 @@ impl Stream {
             }
             let now = Instant::now();
             let paused = inner.phase == Phase::Paused;
-            let Reader { position, enabled, restart, .. } = inner.readers[reader];
+            let Reader { position, enabled, restart, looked_for, .. } = inner.readers[reader];
+            let is_looked_for = inner.readers[reader].is_looked_for();
             if !enabled || restart {
                 return Signal::Switched;
             }
@@ -200,8 +239,11 @@ impl Stream {
             }
             let available = !paused && position < inner.last;
             let is_crowded = inner.memory_bytes > self.options.memory_bytes / 2;
-            let urgent = position < inner.wanted || is_crowded;
+            let urgent = position < inner.wanted.max(looked_for) || is_crowded;
             let waits = paused || inner.waits_for_flush(reader);
+            // What is looked for is taken as a whole first, and then flushed once.
+            let is_hastened = is_looked_for && (position >= looked_for || !available);
+            let flush_at = flush_at.map(|at| if is_hastened { at.min(hasten_at) } else { at });
             if flush_at.is_some_and(|at| waits || at <= now) {
                 let whole = waits || is_crowded && inner.is_last(reader);
                 return Signal::Flush(if whole { Flush::Whole } else { Flush::Usual });
@@ -273,6 +315,7 @@ impl Stream {
             let soft = inner.phase == Phase::SoftPaused;
             let state = &mut inner.readers[reader];
             state.flushed = state.flushed.max(position.min(state.position));
+            state.handed_on = state.position;
             let all = state.flushed >= state.position;
             if soft {
                 return all;

@@ -45,6 +45,11 @@ fn take(stream: &Stream, reader: usize) -> Vec<u64> {
     positions
 }
 
+/// Nothing is to gather, and somebody who looks is served at once.
+fn pace(now: Instant, flush_at: Option<Instant>) -> Pace {
+    Pace { gather_until: now, flush_at, hasten_at: now }
+}
+
 fn files(directory: &Path) -> usize {
     let spilled = |path: &Path| path.extension().is_some_and(|extension| extension == "spill");
     std::fs::read_dir(directory).unwrap().filter(|entry| spilled(&entry.as_ref().unwrap().path())).count()
@@ -274,7 +279,7 @@ fn a_soft_pause_exports_and_keeps_a_hard_one_keeps() {
     let now = Instant::now();
     stream.set_phase(Phase::SoftPaused);
     stream.append(records([1, 2]));
-    assert_eq!(stream.signal(A, now, None), Signal::Take);
+    assert_eq!(stream.signal(A, pace(now, None)), Signal::Take);
     assert_eq!(take(&stream, A), [1, 2]);
     assert_eq!(take(&stream, B), [1, 2]);
     stream.flushed(A, 2);
@@ -290,9 +295,61 @@ fn a_soft_pause_exports_and_keeps_a_hard_one_keeps() {
     stream.append(records([4]));
     stream.set_phase(Phase::Paused);
     let later = now + Duration::from_hours(1);
-    assert_eq!(stream.signal(A, now, Some(later)), Signal::Flush(Flush::Whole), "what was taken is flushed");
+    assert_eq!(
+        stream.signal(A, pace(now, Some(later))),
+        Signal::Flush(Flush::Whole),
+        "what was taken is flushed"
+    );
     stream.stop(Stop::Flush);
-    assert_eq!(stream.signal(A, now, None), Signal::Stop(Stop::Flush));
+    assert_eq!(stream.signal(A, pace(now, None)), Signal::Stop(Stop::Flush));
+}
+
+#[test]
+fn somebody_who_looks_has_everything_taken_and_flushed_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let stream = open(directory.path(), options(), [0, 0]);
+    let now = Instant::now();
+    let later = now + Duration::from_hours(1);
+    let resting = Pace { gather_until: later, flush_at: None, hasten_at: now };
+    let full = Pace { flush_at: Some(later), ..resting };
+    stream.append(records([1, 2]));
+    stream.append(records([3]));
+    let hastened = stream.hasten(A);
+    assert_eq!((hastened.position, hastened.is_stalled), (3, false));
+    assert_eq!(stream.signal(A, resting), Signal::Take);
+    let mut spill = SpillReader::default();
+    let chunk = stream.next(A, &mut spill).unwrap().unwrap();
+    stream.took(A, &chunk);
+    assert_eq!(stream.signal(A, full), Signal::Take, "the rest is taken before the flush");
+    take(&stream, A);
+    assert_eq!(stream.signal(A, full), Signal::Flush(Flush::Usual));
+    // Handed on, and not durable yet.
+    stream.flushed(A, 0);
+    assert_eq!(stream.hasten(A).position, 3);
+    let soon = Instant::now() + Duration::from_millis(1);
+    assert_eq!(stream.signal(A, Pace { flush_at: Some(soon), ..full }), Signal::Flush(Flush::Usual));
+    assert!(Instant::now() >= soon, "nothing is left to hasten");
+    // A second one who looks waits for its turn.
+    stream.append(records([4]));
+    stream.hasten(A);
+    assert_eq!(stream.signal(A, full), Signal::Take);
+    take(&stream, A);
+    let turn = Instant::now() + Duration::from_millis(5);
+    assert_eq!(stream.signal(A, Pace { hasten_at: turn, ..full }), Signal::Flush(Flush::Usual));
+    assert!(Instant::now() >= turn);
+    stream.flushed(A, 4);
+    // One that does not get on says so.
+    stream.append(records([5]));
+    assert!(stream.hasten(A).lag < Duration::from_mins(1));
+    stream.set_failure(A, Some("away".to_owned()));
+    assert!(stream.hasten(A).is_stalled);
+    stream.set_failure(A, None);
+    stream.set_phase(Phase::Paused);
+    assert!(stream.hasten(A).is_stalled);
+    stream.set_phase(Phase::SoftPaused);
+    assert!(!stream.hasten(A).is_stalled);
+    stream.switch(A, false, None);
+    assert!(stream.hasten(A).is_stalled);
 }
 
 #[test]

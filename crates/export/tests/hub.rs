@@ -198,6 +198,22 @@ fn what_comes_after_a_rest_is_flushed_soon_and_what_follows_with_the_next_interv
 }
 
 #[test]
+fn what_somebody_looks_for_is_flushed_long_before_the_interval() {
+    let directory = tempfile::tempdir().unwrap();
+    let (exporter, _, received) = probe("a", Mood::Works);
+    let long = Duration::from_secs(3600);
+    let options = StreamOptions { flush_interval: long, gather_interval: long, ..options() };
+    let hub = open(directory.path(), options, vec![(exporter, 0)]);
+    assert_eq!(hub.hasten("b"), None);
+    for position in 1..=100 {
+        hub.append(records([position]));
+        assert_eq!(hub.hasten("a").expect("the exporter is there").position, position);
+        assert_eq!(receive(&received, 1), [position]);
+    }
+    assert!(hub.shutdown(PATIENCE));
+}
+
+#[test]
 fn what_is_left_for_later_becomes_durable_when_somebody_waits_for_it() {
     let directory = tempfile::tempdir().unwrap();
     let (exporter, _, received) = probe_that_is("a", Mood::Works, true);
