@@ -50,6 +50,9 @@ pub trait Broker: Send + Sync + 'static {
     /// Asked with every request: no more than a look.
     fn grants_version(&self) -> u64;
 
+    /// Has an exporter hand on what it has not, without waiting for more, since somebody is about to search what it exports.
+    fn hasten_exports(&self, exporter: &str) -> Recorded;
+
     /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time. It sees
     /// the cluster variables of the tenant.
     fn evaluate_expression(
@@ -124,6 +127,17 @@ impl Positions {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// How far records are, and how well an exporter follows them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// The last record of each partition: everything that was answered is before it.
+    pub positions: Positions,
+    /// Age of the oldest record that the exporter has not acknowledged.
+    pub lag: Duration,
+    /// Whether the exporter does not get on: it fails, is switched off or paused.
+    pub is_stalled: bool,
 }
 
 /// Where the time of one command went.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use engine::{Counters, Engine, Outcome};
-use export::{Assigned, Hub};
+use export::{Assigned, Hastened, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use protocol::{
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answers::{LateAnswers, Request, Waiter, stopping};
 use crate::api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    SubmitError, Topology,
+    Positions, Recorded, SubmitError, Topology,
 };
 use crate::apply_watch::{self, SlowBatch};
 use crate::clock::Due;
@@ -635,6 +635,15 @@ impl Broker for Node {
 
     fn grants_version(&self) -> u64 {
         self.shared.grants_version.load(Ordering::Acquire)
+    }
+
+    fn hasten_exports(&self, exporter: &str) -> Recorded {
+        let hastened = self.shared.exports.as_ref().and_then(|exports| exports.hasten(exporter));
+        hastened.map_or_else(Recorded::default, |Hastened { position, lag, is_stalled }| Recorded {
+            positions: Positions::at(FIRST_PARTITION, position),
+            lag,
+            is_stalled,
+        })
     }
 
     fn evaluate_expression(

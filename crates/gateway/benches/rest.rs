@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use axum::Json;
 use broker::api::{
-    Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Positions, SubmitError, Timing,
-    Topology,
+    Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Positions, Recorded, SubmitError,
+    Timing, Topology,
 };
 use bytes::Bytes;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -85,6 +85,10 @@ impl Broker for InstantBroker {
 
     fn grants_version(&self) -> u64 {
         0
+    }
+
+    fn hasten_exports(&self, _: &str) -> Recorded {
+        Recorded::default()
     }
 
     fn evaluate_expression(

@@ -4,6 +4,7 @@
 //! between them. A search that names it waits until secondary storage shows it.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use broker::api::Positions;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -11,6 +12,15 @@ use protocol::PartitionId;
 
 /// Tells how far a command came. The name of the header, and of the metadata of gRPC.
 pub(crate) const POSITION: HeaderName = HeaderName::from_static("baton-position");
+
+/// Tells how many milliseconds the oldest thing is old that a search should show and does not.
+pub(crate) const LAG: HeaderName = HeaderName::from_static("baton-lag");
+
+/// Tells how far a search is behind; at least a millisecond.
+pub(crate) fn tell_lag(lag: Duration, headers: &mut HeaderMap) {
+    let milliseconds = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
+    headers.insert(LAG, HeaderValue::from(milliseconds.max(1)));
+}
 
 /// Tells positions with an answer, if there are any.
 pub(crate) fn tell(positions: &Positions, headers: &mut HeaderMap) {

@@ -11,8 +11,8 @@ use crate::projection::Projection;
 use crate::replay::Replays;
 use crate::store::{StoreError, Writer};
 
-/// Name under which the position is kept.
-const ID: &str = "secondary-storage";
+/// The ID of the exporter that feeds the store.
+pub const EXPORTER_ID: &str = "secondary-storage";
 
 /// Above this, the number of records that are written at once is not limited.
 const STEP_MAX: usize = 64 * 1024;
@@ -98,7 +98,7 @@ impl StoreExporter {
 
 impl Exporter for StoreExporter {
     fn id(&self) -> &str {
-        ID
+        EXPORTER_ID
     }
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {

@@ -28,7 +28,7 @@ pub use self::opensearch::{
 };
 pub use change::{Batch, Change, Operation, RowId};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
-pub use exporter::StoreExporter;
+pub use exporter::{EXPORTER_ID, StoreExporter};
 pub use history::{Keep, Retention, Rule, Sweeper, Swept};
 pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
 pub use progress::Progress;

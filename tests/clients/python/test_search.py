@@ -37,6 +37,19 @@ def seen(http: httpx.Client, what: str, count: int, **body) -> dict:
         time.sleep(0.05)
 
 
+def test_a_search_finds_what_was_answered_before_it(client, http):
+    m = deployed(client, "task")
+    for count in range(1, 31):
+        key = str(create(client, m).process_instance_key)
+        answer = http.post("/process-instances/search", json={"filter": {"processDefinitionId": m.id}})
+        assert "baton-lag" not in answer.headers
+        assert answer.json()["page"]["totalItems"] == count
+        jobs = search(http, "jobs", filter={"processInstanceKey": key, "state": "CREATED"})
+        assert jobs["page"]["totalItems"] == 1
+    client.cancel_process_instance(int(key), data=None)
+    assert http.get(f"/process-instances/{key}").json()["state"] == "TERMINATED"
+
+
 def test_an_instance_is_found_while_it_runs_and_after_its_end(client, http):
     m = deployed(client, "task")
     instance = create(client, m, {"who": "ann", "total": 5})

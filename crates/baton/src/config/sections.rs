@@ -385,6 +385,8 @@ sections! {
         kind: StorageKind = StorageKind::Sqlite;
         /// How long a request that names a position (Baton-Await-Position) may wait for it.
         await_timeout: Duration = s(5), [ms(10), s(600)];
+        /// How long a search may wait until it shows everything that was answered before it came; then it is answered as it is, with the header Baton-Lag. 0: it does not wait.
+        fresh_timeout: Duration = s(1), [Duration::ZERO, s(600)];
         /// How long a search may take.
         query_timeout: Duration = s(10), [ms(10), s(600)];
     }

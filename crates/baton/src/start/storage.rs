@@ -92,7 +92,9 @@ fn opened(
     filler: impl Fn(PartitionId) -> Filler + Send + Sync + 'static,
 ) -> Opened {
     let progress = Arc::new(Progress::default());
-    let storage = Storage::new(reader, Arc::clone(&progress), config.secondary_storage.await_timeout);
+    let settings = &config.secondary_storage;
+    let storage = Storage::new(reader, Arc::clone(&progress), settings.await_timeout)
+        .fresh_within(settings.fresh_timeout);
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
     let exporter = Factory(Arc::new(move |partition| {
         let (writer, loader) = filler(partition);

@@ -12,7 +12,7 @@ use protocol::{
     HistoryKind, Key, Name, Operand, Query, QueryReply, Test,
 };
 use secondary::model::{ColumnId, Entity, incident, process_instance as instance};
-use secondary::{EntityRef, Filter, Position, Related, Row, Search, Sort};
+use secondary::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -90,6 +90,7 @@ async fn work_on_all(gateway: &Gateway, storage: &Storage) {
 /// Brings one search to its end.
 pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: BatchSearch) {
     // What is not there yet in time is as if it had come later.
+    gateway.broker.hasten_exports(EXPORTER_ID);
     storage.progress.wait(FIRST_PARTITION, search.position, storage.wait_max).await;
     let mut failures = 0;
     loop {

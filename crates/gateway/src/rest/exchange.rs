@@ -14,6 +14,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Body;
 use percent_encoding::percent_decode_str;
+use secondary::EXPORTER_ID;
 use smallvec::SmallVec;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
@@ -216,10 +217,12 @@ impl Gateway {
     /// Runs the operation, once secondary storage is as far as the request wants it.
     async fn run(&self, call: &Call<'_>, headers: &HeaderMap) -> Result<Reply, Failure> {
         if let (Some(wanted), Some(storage)) = (headers.get(AWAIT_POSITION), &self.options.storage) {
+            self.broker.hasten_exports(EXPORTER_ID);
             position::wait(storage, wanted).await?;
         }
         let mut reply = dispatch(call).await?;
         reply.positions = call.positions();
+        reply.lag = call.lag();
         Ok(reply)
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Reply {
     pub(crate) timing: Option<Timing>,
     /// How far the log was after what the request did.
     pub(crate) positions: Positions,
+    /// How far secondary storage is behind what it was to show.
+    pub(crate) lag: Option<Duration>,
 }
 
 impl Reply {
@@ -60,6 +62,7 @@ impl Reply {
             download: None,
             timing: None,
             positions: Positions::default(),
+            lag: None,
         }
     }
 
@@ -86,6 +89,9 @@ impl Reply {
             download.tell(response.headers_mut());
         }
         position::tell(&self.positions, response.headers_mut());
+        if let Some(lag) = self.lag {
+            position::tell_lag(lag, response.headers_mut());
+        }
         if let Some(took) = took {
             response
                 .headers_mut()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use broker::api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    Positions, SubmitError, Timing, Topology,
+    Positions, Recorded, SubmitError, Timing, Topology,
 };
 use futures::future::{BoxFuture, FutureExt, pending, ready};
 use protocol::{
@@ -132,6 +132,10 @@ impl Broker for FakeBroker {
 
     fn grants_version(&self) -> u64 {
         0
+    }
+
+    fn hasten_exports(&self, _: &str) -> Recorded {
+        Recorded::default()
     }
 
     fn evaluate_expression(

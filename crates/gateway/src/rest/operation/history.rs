@@ -73,7 +73,9 @@ pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, 
         filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())).and(among),
         ..Search::one(kept.entity, key_operand, kept.owner_columns())
     };
-    let found = call.storage()?.search(search).await?;
+    let storage = call.storage()?;
+    call.freshen().await;
+    let found = storage.search(search).await?;
     let Some(row) = found.rows.first() else {
         let name = kept.name;
         let detail = format!("Expected to delete {name} with key '{key}', but no such {name} was found");

@@ -5,6 +5,7 @@ mod global_task_listener;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use auth::Principal;
 use broker::api::{Answer, Positions, SubmitError};
@@ -14,6 +15,7 @@ use protocol::{
     Caller, CircleKind, Command, Document, EntityType, FileView, HistoryKind, Key, Query, QueryReply,
     SourceOf,
 };
+use tokio::sync::OnceCell;
 
 use crate::AccessOptions;
 use crate::access::Known;
@@ -51,6 +53,8 @@ pub(crate) struct Call<'a> {
     body: &'a Bytes,
     /// How far the log was after what it did.
     positions: Mutex<Positions>,
+    /// How far secondary storage was behind when it was waited for, if it was.
+    lag: OnceCell<Option<Duration>>,
 }
 
 impl<'a> Call<'a> {
@@ -74,6 +78,7 @@ impl<'a> Call<'a> {
             query: "",
             body,
             positions: Mutex::default(),
+            lag: OnceCell::new(),
         }
     }
 
@@ -177,6 +182,18 @@ impl<'a> Call<'a> {
     /// Where searches look.
     pub(super) fn storage(&self) -> Result<&'a Storage, Failure> {
         self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
+    }
+
+    /// Waits until secondary storage shows everything that was answered before, or the time for that is over; once a call.
+    pub(super) async fn freshen(&self) {
+        if let Ok(storage) = self.storage() {
+            self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;
+        }
+    }
+
+    /// How far secondary storage is behind what it was to show.
+    pub(super) fn lag(&self) -> Option<Duration> {
+        self.lag.get().copied().flatten()
     }
 
     /// Asks for what lives, as far as whoever asks may see it.

@@ -15,9 +15,12 @@ mod write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use broker::api::Broker;
 use protocol::{BatchOperationType, FIRST_PARTITION, Name, Operand};
 use secondary::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
-use secondary::{EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
+use secondary::{
+    EXPORTER_ID, EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError,
+};
 
 use super::contract::{Kind, Object, Operation, Schema};
 use super::download::Download;
@@ -42,6 +45,8 @@ pub struct Storage {
     pub(super) progress: Arc<Progress>,
     /// How long a request may wait for a position.
     pub(super) wait_max: Duration,
+    /// How long a search may wait for what was answered before it came.
+    fresh_max: Duration,
     /// Until when whoever asks waits for it to open.
     opening_until: Instant,
     outage: Outage,
@@ -51,7 +56,34 @@ impl Storage {
     /// The storage that answers, with how far it is and how long a request may wait for a position.
     pub fn new(reader: Arc<dyn Reader>, progress: Arc<Progress>, wait_max: Duration) -> Self {
         let opening_until = Instant::now() + OPENING_MAX;
-        Self { reader, progress, wait_max, opening_until, outage: Outage::default() }
+        let fresh_max = Duration::ZERO;
+        Self { reader, progress, wait_max, fresh_max, opening_until, outage: Outage::default() }
+    }
+
+    /// Has searches wait for what was answered before they came, for so long at the most.
+    #[must_use]
+    pub fn fresh_within(self, fresh_max: Duration) -> Self {
+        Self { fresh_max, ..self }
+    }
+
+    /// Waits until the store shows everything that was answered. Returns how old the oldest record is that it does not
+    /// show, if that takes too long.
+    pub(super) async fn freshen(&self, broker: &dyn Broker) -> Option<Duration> {
+        if self.fresh_max.is_zero() {
+            return None;
+        }
+        let recorded = broker.hasten_exports(EXPORTER_ID);
+        let wait_max = if recorded.is_stalled { Duration::ZERO } else { self.fresh_max };
+        let until = tokio::time::Instant::now() + wait_max;
+        for (partition, position) in recorded.positions.iter() {
+            let left = until.saturating_duration_since(tokio::time::Instant::now());
+            let is_shown = self.progress.position(partition) >= position
+                || self.progress.wait(partition, position, left).await;
+            if !is_shown {
+                return Some(broker.hasten_exports(EXPORTER_ID).lag);
+            }
+        }
+        None
     }
 
     /// What answers.
@@ -191,6 +223,7 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
         cut,
     };
     let order = search.sort.clone();
+    call.freshen().await;
     let found = storage.search(search).await?;
     let mut out = Vec::with_capacity(256 + 512 * found.rows.len());
     out.push(b'{');
@@ -220,6 +253,7 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
         let search = Search::one(entity, id.clone(), columns);
         Search { filter: search.filter.clone().and(filter), ..search }
     };
+    call.freshen().await;
     let found = storage.search(one(columns, call.visible_rows(entity).await?)).await?;
     let Some(row) = found.rows.first() else {
         // It may be there, for others.

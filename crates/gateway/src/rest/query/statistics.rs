@@ -147,7 +147,9 @@ pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, 
 /// Asks for numbers, of rows that whoever asks may see.
 pub(in crate::rest) async fn ask(call: &Call<'_>, mut asked: Statistics) -> Result<Vec<Row>, Failure> {
     asked.filter = asked.filter.and(call.visible_rows(asked.entity.0).await?);
-    call.storage()?.statistics(asked).await
+    let storage = call.storage()?;
+    call.freshen().await;
+    storage.statistics(asked).await
 }
 
 fn write_value(value: &Value, out: &mut Vec<u8>) {

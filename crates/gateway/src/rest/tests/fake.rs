@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use broker::api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    Positions, SubmitError, Timing, Topology,
+    Positions, Recorded, SubmitError, Timing, Topology,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -37,6 +37,10 @@ pub(super) struct FakeBroker {
     pub(super) grants: Grants,
     /// Questions about what lives.
     pub(super) reads: AtomicUsize,
+    /// How far records are.
+    pub(super) recorded: Mutex<Recorded>,
+    /// How often exporters were hastened.
+    pub(super) hastened: AtomicUsize,
     /// Whether activations find nothing and wait for ever.
     pub(super) no_jobs: bool,
     /// Whether anybody has the role of administrators.
@@ -316,6 +320,12 @@ impl Broker for FakeBroker {
 
     fn grants_version(&self) -> u64 {
         0
+    }
+
+    fn hasten_exports(&self, exporter: &str) -> Recorded {
+        assert_eq!(exporter, secondary::EXPORTER_ID);
+        self.hastened.fetch_add(1, Ordering::SeqCst);
+        self.recorded.lock().unwrap().clone()
     }
 
     fn evaluate_expression(

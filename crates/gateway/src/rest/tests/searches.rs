@@ -1,14 +1,17 @@
 //! Every search of the contract: each filter, each order, pages, and answers that validate strictly.
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use broker::api::{Positions, Recorded};
 use protocol::{Operand, Test};
 use secondary::model::{process_instance as instance, user_task as task};
 use secondary::{EntityRef, Filter, Position, Progress};
 use serde_json::{Value, json};
 
 use super::contract::{check_response, example, json_body, path_of, problem};
+use super::fake::FakeBroker;
 use super::fake_storage::FakeStorage;
 use super::{Options, block_on, gateway_with, request, stored_gateway, text};
 use crate::rest::contract::{Kind, Operation, Schema};
@@ -120,6 +123,58 @@ async fn a_search_waits_for_the_store_to_open() {
     let (answer, ()) = tokio::join!(gateway.answer(request(spec.method, spec.path, "{}")), opens);
     assert_eq!(text(answer).await.0, 200);
     assert_eq!(fake.searches.lock().unwrap().len(), 1);
+}
+
+/// Asks once, with records up to 8, while something happens to the store. Returns the lag that is told.
+async fn lag_of(recorded: Recorded, storage: Storage, progress: &Progress, shown: u64) -> Option<String> {
+    let broker = Arc::new(FakeBroker { recorded: Mutex::new(recorded), ..FakeBroker::default() });
+    let options = Options { storage: Some(storage), ..Options::default() };
+    let gateway = gateway_with(&broker, options);
+    let spec = Operation::SearchUserTaskEffectiveVariables.spec();
+    let flushes = async {
+        while broker.hastened.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        progress.reached(1, shown);
+    };
+    let ask = gateway.answer(request(spec.method, &path_of(spec), "{}"));
+    let (answer, ()) = tokio::join!(ask, flushes);
+    let lag = answer.headers().get("baton-lag").map(|lag| lag.to_str().unwrap().to_owned());
+    assert_eq!(answer.status(), 200);
+    lag
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_shows_what_was_answered_before_it_or_tells_how_far_it_is_behind() {
+    let second = Duration::from_secs(1);
+    let fresh = |fake: &Arc<FakeStorage>| fake.storage().fresh_within(second);
+    let behind = Recorded { positions: Positions::at(1, 8), lag: second * 3, is_stalled: false };
+    for (shown, lag, waited) in
+        [(8, None, Duration::ZERO), (9, None, Duration::ZERO), (7, Some("3000"), second)]
+    {
+        let fake = Arc::new(FakeStorage::default());
+        let began = tokio::time::Instant::now();
+        assert_eq!(lag_of(behind.clone(), fresh(&fake), &fake.progress, shown).await.as_deref(), lag);
+        assert_eq!(began.elapsed().as_secs(), waited.as_secs(), "several questions to the store wait once");
+        assert!(fake.searches.lock().unwrap().len() > 1);
+    }
+    // One that does not get on is not waited for.
+    let stalled = Recorded { is_stalled: true, ..behind };
+    let fake = Arc::new(FakeStorage::default());
+    let began = tokio::time::Instant::now();
+    assert_eq!(lag_of(stalled, fresh(&fake), &fake.progress, 0).await.as_deref(), Some("3000"));
+    assert!(began.elapsed().is_zero());
+}
+
+#[tokio::test]
+async fn a_search_that_is_not_to_wait_hastens_nobody() {
+    let fake = Arc::new(FakeStorage::default());
+    let broker = Arc::<FakeBroker>::default();
+    let gateway = stored_gateway(&broker, &fake);
+    let spec = Operation::SearchProcessInstances.spec();
+    let answer = gateway.answer(request(spec.method, spec.path, "{}")).await;
+    assert_eq!(text(answer).await.0, 200);
+    assert_eq!(broker.hastened.load(Ordering::SeqCst), 0);
 }
 
 #[test]
