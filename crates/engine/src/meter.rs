@@ -25,6 +25,9 @@ const BYTES_PER_FUEL: u64 = 16;
 pub(crate) struct Meter {
     batch_left: Cell<u64>,
     command_left: Cell<u64>,
+    /// Bytes of records that are left to the batch and the command.
+    batch_records_left: Cell<u64>,
+    command_records_left: Cell<u64>,
     granted: Cell<u64>,
     left: Cell<u64>,
     /// Whether the step at work was granted all that a step may ever take.
@@ -45,6 +48,7 @@ impl Meter {
     pub fn begin_batch(&self, limits: &WorkLimits) {
         self.settle();
         self.batch_left.set(limits.max_fuel_per_step);
+        self.batch_records_left.set(limits.max_record_bytes_per_command);
     }
 
     /// A command begins. The more the batch has used, the less its commands get.
@@ -54,6 +58,8 @@ impl Meter {
         let share = u128::from(budget) * u128::from(self.batch_left.get()) / u128::from(step);
         let share = u64::try_from(share).unwrap_or(budget);
         self.command_left.set(share.clamp(budget / LEAST_SHARE, budget));
+        let records = limits.max_record_bytes_per_command;
+        self.command_records_left.set(self.batch_records_left.get().max(records / LEAST_SHARE));
     }
 
     /// Something begins that is not put off: it may take as much as a step ever may.
@@ -87,10 +93,22 @@ impl Meter {
         self.command_left.set(self.command_left.get().saturating_sub(used));
     }
 
-    /// Whether the command at work has used up its budget.
+    /// Whether the command at work has used up its budget of fuel or of records.
     pub fn is_spent(&self) -> bool {
         self.settle();
-        self.command_left.get() == 0
+        self.command_left.get() == 0 || self.command_records_left.get() == 0
+    }
+
+    /// Takes note of a record, whether it is made or not: what follows from the log must not depend on that.
+    pub fn note_record(&self, bytes: u64) {
+        for left in [&self.batch_records_left, &self.command_records_left] {
+            left.set(left.get().saturating_sub(bytes));
+        }
+    }
+
+    /// Fuel that the step at work has left.
+    pub fn fuel_left(&self) -> u64 {
+        self.left.get()
     }
 
     /// What the next expression may take.
@@ -171,11 +189,31 @@ mod tests {
         max_variable_bytes: 1000,
         max_collection_bytes: 1000,
         max_instance_variable_bytes: 10_000,
+        max_record_bytes_per_command: 1600,
     };
 
     fn spend(meter: &Meter, fuel: u64) {
         let budget = meter.budget(&Environment::default());
         meter.note(&Budget { fuel: budget.fuel.saturating_sub(fuel), ..budget });
+    }
+
+    #[test]
+    fn a_command_yields_after_its_records_and_each_has_a_share() {
+        let (meter, limits) = (Meter::default(), LIMITS);
+        meter.begin_batch(&limits);
+        meter.begin_command(&limits);
+        meter.note_record(1599);
+        assert!(!meter.is_spent());
+        meter.note_record(500);
+        assert!(meter.is_spent());
+        meter.begin_command(&limits);
+        assert!(!meter.is_spent(), "the least");
+        meter.note_record(100);
+        assert!(meter.is_spent());
+        meter.begin_batch(&limits);
+        meter.begin_command(&limits);
+        meter.note_record(1000);
+        assert!(!meter.is_spent());
     }
 
     #[test]

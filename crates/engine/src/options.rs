@@ -38,6 +38,9 @@ pub struct WorkLimits {
     pub max_collection_bytes: usize,
     /// Bytes of the large variables of a process instance: of those with [`LARGE_BYTES`] or more.
     pub max_instance_variable_bytes: u64,
+    /// Bytes of the records of one command, about, whether they are made or not; the rest of its steps goes on in a later
+    /// command.
+    pub max_record_bytes_per_command: u64,
 }
 
 /// A limit of [`WorkLimits`] that ends a step in an incident or refuses a command, which name it.
@@ -84,7 +87,9 @@ impl WorkLimit {
     pub fn figure(self, limits: &WorkLimits) -> u64 {
         // All fields are named, so that a new one is thought of here.
         let WorkLimits {
+            // Of these the rest goes on later.
             max_fuel_per_command: _,
+            max_record_bytes_per_command: _,
             max_fuel_per_step,
             max_bytes_per_step,
             max_evaluation_bytes,
@@ -118,6 +123,7 @@ impl Default for WorkLimits {
             max_variable_bytes: 4 * 1024 * 1024,
             max_collection_bytes: 4 * 1024 * 1024,
             max_instance_variable_bytes: 32 * 1024 * 1024,
+            max_record_bytes_per_command: 16 * 1024 * 1024,
         }
     }
 }

@@ -44,6 +44,8 @@ impl Default for JobNews<'_> {
     }
 }
 
+/// About how many bytes a record has beside what users made large.
+pub(crate) const RECORD_BYTES: u64 = 512;
 /// Fixed texts that are kept.
 const MAX_TEXTS: usize = 64;
 
@@ -66,6 +68,7 @@ impl Work<'_> {
         value: impl FnOnce(&mut Self) -> Result<V, E>,
     ) -> Result<(), E> {
         self.meta.position += 1;
+        self.meter.note_record(RECORD_BYTES);
         if !self.options.records {
             return Ok(());
         }
@@ -135,6 +138,7 @@ impl Work<'_> {
         name: &Name,
         value: &Json,
     ) -> Result<(), StateError> {
+        self.meter.note_record(value.as_bytes().len() as u64);
         self.try_emit(key, intent, |work| {
             let instance = work.instance(at.process_instance_key)?.map(|(instance, _)| instance);
             Ok(VariableRecord {
@@ -173,6 +177,7 @@ impl Work<'_> {
         job: &Job,
         news: &JobNews,
     ) -> Result<(), StateError> {
+        self.meter.note_record(news.variables.map_or(0, |variables| variables.json_len() as u64));
         self.try_emit(key, intent, |work| {
             let found = work.instance(job.process_instance_key)?;
             let (element_id, headers) =
@@ -266,6 +271,7 @@ impl Work<'_> {
     }
 
     pub fn record_message(&mut self, key: Key, intent: Intent, message: &Message) {
+        self.meter.note_record(message.variables.json_len() as u64);
         self.emit(key, intent, |_| MessageRecord {
             name: message.name.clone(),
             correlation_key: message.correlation_key.clone(),

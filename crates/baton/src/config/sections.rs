@@ -511,6 +511,8 @@ sections! {
         max_collection_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
         /// Bytes of the variables of a process instance that have 1 KiB or more each. An element that would make more ends in an incident.
         max_instance_variable_bytes: Size = Size::mib(32), [Size(64 << 10), Size::mib(4096)];
+        /// Bytes of the records that one command makes, about. The rest of the command goes on later, behind what else waits.
+        max_record_bytes_per_command: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
         /// Nesting of the elements of a BPMN file.
         max_bpmn_depth: usize = 128, [16, 1000];
         /// XML elements of a BPMN file, diagram included.

@@ -140,6 +140,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
             max_variable_bytes: limits.max_variable_bytes.0 as usize,
             max_collection_bytes: limits.max_collection_bytes.0 as usize,
             max_instance_variable_bytes: limits.max_instance_variable_bytes.0,
+            max_record_bytes_per_command: limits.max_record_bytes_per_command.0,
         },
         bpmn: bpmn::Limits {
             max_bytes: limits.max_message_bytes.0 as usize,

@@ -1,5 +1,6 @@
 //! Evaluating decisions: the result, and the record of how it came about.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,7 +15,11 @@ use state::StateError;
 use crate::entity::{Decision, DecisionRequirements, ErrorType};
 use crate::expression::Scope;
 use crate::failure::Failure;
+use crate::record::RECORD_BYTES;
 use crate::work::{At, Work};
+
+/// Bytes of a trail for a unit of fuel, about.
+const TRAIL_BYTES_PER_FUEL: u64 = 16;
 
 /// Decisions with their keys, by the namespace of their graph and their ID.
 type KnownDecisions = BTreeMap<(Arc<str>, Arc<str>), (Key, Arc<Decision>)>;
@@ -24,14 +29,22 @@ impl Work<'_> {
     pub fn evaluate_decision(&mut self, at: &At, decision_key: Key) -> Result<Json, Failure> {
         let evaluation_key = self.next_key();
         let scope = Scope::of(at.key);
+        // At most what the instance has: whether the record is made must make no difference.
+        let variables = self.tables.variable_bytes.get(&at.process_instance_key)?;
+        self.meter.note_record(variables.map_or(0, |bytes| *bytes));
         if !self.options.records {
             // The record takes its position nevertheless.
             self.meta.position += 1;
+            self.meter.note_record(RECORD_BYTES);
+            let fuel = self.meter.fuel_left();
             let result = self.decide(decision_key, &scope)?;
+            self.note_trail(fuel);
             self.counters.count_decision(result.is_ok());
             return result;
         }
+        let fuel = self.meter.fuel_left();
         let (result, mut evaluation) = self.trace_decision(evaluation_key, decision_key, &scope)?;
+        self.note_trail(fuel);
         evaluation.bpmn_process_id = at.instance.process_id.clone();
         evaluation.process_definition_key = Some(at.instance.definition_key);
         evaluation.process_instance_key = Some(at.process_instance_key);
@@ -43,6 +56,13 @@ impl Work<'_> {
         let intent = if result.is_ok() { Intent::Evaluated } else { Intent::Failed };
         self.emit(evaluation_key, intent, |_| evaluation);
         result
+    }
+
+    /// Takes note of a trail by the fuel that its evaluation took, since it is not made if nobody wants the record.
+    fn note_trail(&self, fuel_before: u64) {
+        let used = fuel_before.saturating_sub(self.meter.fuel_left());
+        let most = self.options.work.max_bytes_per_step as u64;
+        self.meter.note_record(used.saturating_mul(TRAIL_BYTES_PER_FUEL).min(most));
     }
 
     /// The result alone.
@@ -150,6 +170,7 @@ impl Work<'_> {
                 self.add_decisions_of(&imported, &mut known)?;
             }
         }
+        let json = Trail::new(self.options.work.max_bytes_per_step);
         let records = trail.iter().enumerate().map(|(index, evaluated)| {
             let known = known.get(&(evaluated.namespace.clone(), evaluated.id.clone()));
             EvaluatedDecisionRecord {
@@ -158,17 +179,17 @@ impl Work<'_> {
                 decision_key: known.map_or(0, |(key, _)| *key),
                 decision_version: known.map_or(0, |(_, decision)| decision.version),
                 decision_type: Name::from(evaluated.kind.name()),
-                decision_output: self.to_json(&evaluated.output),
+                decision_output: json.of(&evaluated.output),
                 evaluated_inputs: evaluated
                     .inputs
                     .iter()
                     .map(|input| EvaluatedInputRecord {
                         input_id: Name::from(&input.id),
                         input_name: Name::from(&input.name),
-                        input_value: self.to_json(&input.value),
+                        input_value: json.of(&input.value),
                     })
                     .collect(),
-                matched_rules: evaluated.matched_rules.iter().map(|rule| self.rule_record(rule)).collect(),
+                matched_rules: evaluated.matched_rules.iter().map(|rule| rule_record(rule, &json)).collect(),
                 tenant_id: graph.tenant_id.clone(),
                 decision_evaluation_instance_key: Name::from(format!("{evaluation_key}-{}", index + 1)),
             }
@@ -190,21 +211,47 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
 
-    fn rule_record(&self, rule: &MatchedRule) -> MatchedRuleRecord {
-        let output = |id: &Arc<str>, name: &Arc<str>, value: &Value| EvaluatedOutputRecord {
-            output_id: Name::from(id),
-            output_name: Name::from(name),
-            output_value: self.to_json(value),
-        };
-        MatchedRuleRecord {
-            rule_id: Name::from(&rule.id),
-            rule_index: u32::try_from(rule.index).unwrap_or(u32::MAX),
-            evaluated_outputs: rule
-                .outputs
-                .iter()
-                .map(|found| output(&found.id, &found.name, &found.value))
-                .collect(),
+fn rule_record(rule: &MatchedRule, json: &Trail) -> MatchedRuleRecord {
+    let output = |id: &Arc<str>, name: &Arc<str>, value: &Value| EvaluatedOutputRecord {
+        output_id: Name::from(id),
+        output_name: Name::from(name),
+        output_value: json.of(value),
+    };
+    MatchedRuleRecord {
+        rule_id: Name::from(&rule.id),
+        rule_index: u32::try_from(rule.index).unwrap_or(u32::MAX),
+        evaluated_outputs: rule
+            .outputs
+            .iter()
+            .map(|found| output(&found.id, &found.name, &found.value))
+            .collect(),
+    }
+}
+
+/// The values of a trail as JSON. They share their parts, so a chain of decisions that took little to evaluate may be
+/// immense when it is written out. What does not fit is told in its place: nothing depends on it, so it is no failure.
+struct Trail {
+    left: Cell<usize>,
+    too_large: Json,
+}
+
+impl Trail {
+    fn new(max_bytes: usize) -> Self {
+        let too_large = format!(
+            "not told: the values of this evaluation are larger than {max_bytes} bytes (limits.max_bytes_per_step)"
+        );
+        Self { left: Cell::new(max_bytes), too_large: Json::string(&too_large) }
+    }
+
+    fn of(&self, value: &Value) -> Json {
+        match value.to_json_within(self.left.get()) {
+            Some(bytes) => {
+                self.left.set(self.left.get() - bytes.len());
+                Json::from_valid(bytes)
+            }
+            None => self.too_large.clone(),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use engine::{Options, WorkLimits};
 use expect_test::{Expect, expect};
-use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Name};
+use protocol::{
+    Command, CompleteJob, CreateInstance, DecisionRef, DefinitionRef, Document, EvaluateDecision, Key, Name,
+    Response,
+};
 
 use crate::support::model::assert_valid;
 use crate::support::{Harness, check_with, document};
@@ -15,6 +18,7 @@ const SMALL: WorkLimits = WorkLimits {
     max_variable_bytes: 5_000,
     max_collection_bytes: 5_000,
     max_instance_variable_bytes: 10_000,
+    max_record_bytes_per_command: 1_000_000,
 };
 
 #[track_caller]
@@ -256,4 +260,78 @@ fn a_command_with_a_large_variable_is_refused() {
     assert_eq!(harness.content(), before);
     harness.command(create(5000)).unwrap().unwrap();
     assert!(harness.is_empty());
+}
+
+/// Each decision has the one before it twice: cheap to evaluate, immense when all of them are written out.
+#[test]
+fn a_trail_is_told_as_far_as_it_fits() {
+    let mut decisions = String::from(
+        r#"<decision id="d0" name="d0"><literalExpression><text>[1, 2, 3]</text></literalExpression></decision>"#,
+    );
+    for number in 1..18 {
+        let before = number - 1;
+        decisions.push_str(&format!(
+            r##"<decision id="d{number}" name="d{number}"><informationRequirement><requiredDecision href="#d{before}"/></informationRequirement><literalExpression><text>[d{before}, d{before}]</text></literalExpression></decision>"##
+        ));
+    }
+    let dmn = format!(
+        r##"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="d" namespace="d">{decisions}
+             <decision id="last" name="last"><informationRequirement><requiredDecision href="#d17"/></informationRequirement><literalExpression><text>count(d17)</text></literalExpression></decision>
+           </definitions>"##
+    );
+    let mut harness = Harness::with_options(Options { work: SMALL, ..Options::default() });
+    harness.deploy(&[("d.dmn", &dmn)]).unwrap();
+    let evaluate = EvaluateDecision {
+        decision: DecisionRef::Id(Name::from("last")),
+        variables: Document::empty(),
+        tenant_id: Name::from("<default>"),
+    };
+    let Some(Ok(Response::DecisionEvaluated { evaluation, .. })) =
+        harness.command(Command::EvaluateDecision(evaluate))
+    else {
+        panic!("not evaluated")
+    };
+    assert_eq!(evaluation.decision_output.as_str(), "2");
+    let outputs: Vec<&str> =
+        evaluation.evaluated_decisions.iter().map(|decision| decision.decision_output.as_str()).collect();
+    assert_eq!(outputs[..2], ["[1,2,3]", "[[1,2,3],[1,2,3]]"]);
+    assert_eq!(
+        outputs[17],
+        r#""not told: the values of this evaluation are larger than 20000 bytes (limits.max_bytes_per_step)""#
+    );
+    assert_eq!(outputs[18], "2", "what is small fits still");
+    assert!(outputs.iter().map(|output| output.len()).sum::<usize>() < 20_000 + 18 * 150);
+    harness.verify_replay(3);
+}
+
+/// What is left of a command whose records are large goes on later, behind what else waits.
+#[test]
+fn a_command_yields_after_its_records() {
+    let steps: String = (0..20)
+        .map(|number| format!("script t{number} expr=\"text\" result=r{number}\n"))
+        .chain((0..19).map(|number| format!("t{number} -> t{}\n", number + 1)))
+        .collect();
+    let model = format!("process p\nstart s\n{steps}end e\ns -> t0\nt19 -> e");
+    let work = WorkLimits { max_record_bytes_per_command: 100_000, ..WorkLimits::default() };
+    let mut harness = Harness::with_options(Options { work, records: true, ..Options::default() });
+    harness.deploy(&[("p.bpmn", &model)]).unwrap();
+    let text = "x".repeat(20_000);
+    let create = Command::CreateInstance(CreateInstance {
+        variables: document(&format!(r#"{{"text":"{text}"}}"#)),
+        ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
+    });
+    let mut most = 0;
+    let mut batch = vec![create];
+    for _ in 0..20 {
+        let effects = harness.apply(batch, vec![]);
+        let bytes = effects.records.iter().map(|record| match &record.value {
+            protocol::RecordValue::Variable(variable) => variable.value.as_bytes().len(),
+            _ => 0,
+        });
+        most = most.max(bytes.sum::<usize>());
+        batch = vec![Command::Continue { max_records: None }];
+    }
+    assert!((60_000..140_000).contains(&most), "{most}");
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(11);
 }

@@ -16,6 +16,7 @@ const LIMITS: WorkLimits = WorkLimits {
     max_variable_bytes: 5_000,
     max_collection_bytes: 6_000,
     max_instance_variable_bytes: 12_000,
+    max_record_bytes_per_command: 1_000_000,
 };
 
 /// Something that reaches a limit, and where it is told.
