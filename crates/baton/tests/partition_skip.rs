@@ -230,3 +230,74 @@ fn a_batch_that_stops_a_partition_is_named_and_set_aside() {
     }
     assert!(!data.join("slow-batch.json").exists(), "the note is gone with the batch");
 }
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name())).unwrap();
+        if path.is_dir() {
+            copy(&path, &to.join(name));
+        } else {
+            std::fs::copy(&path, to.join(name)).unwrap();
+        }
+    }
+}
+
+/// The server after its log is applied: the banned instances, as text.
+fn banned_after_start(data: &Path) -> String {
+    let server = Server::start(data, false);
+    let banned = server.manage("/actuator/bannedInstances").unwrap().1.to_string();
+    server.create("good");
+    assert!(!server.activate("good").is_empty(), "the partition works");
+    server.kill();
+    banned
+}
+
+#[test]
+fn setting_a_batch_aside_happens_whole_or_not_at_all_wherever_it_is_killed() {
+    let (origin, models) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let server = Server::start(origin.path(), false);
+    deploy(&server, models.path());
+    let instance = server.create("good");
+    let job = server.activate("good").remove(0);
+    server.post(&format!("/v2/jobs/{job}/completion"), &json!({}));
+    server.kill();
+    let (_, text) = partition(origin.path(), &["skip", "1000000", "--force"]);
+    let position = number_after(&text, "last entry is at ");
+    let (mut steps, mut whole) = (0, 0);
+    loop {
+        let data = tempfile::tempdir().unwrap();
+        copy(origin.path(), data.path());
+        let mut skip = baton();
+        skip.args(["partition", "skip", position, "--force", "--data-dir"]).arg(data.path());
+        let output = skip.env("END_BATON_AT_WRITE", (steps + 1).to_string()).output().unwrap();
+        let is_killed = output.status.code().is_none();
+        assert!(is_killed || output.status.success(), "{}", said(&output).1);
+        let again = tempfile::tempdir().unwrap();
+        copy(data.path(), again.path());
+
+        // The server starts with what is there: the order, or nothing.
+        let (code, listed) = partition(data.path(), &["skipped"]);
+        assert_eq!(code, Some(0), "{listed}");
+        let is_whole = listed.contains(&format!("position {position}"));
+        assert!(is_whole || listed.is_empty(), "{listed}");
+        let banned = banned_after_start(data.path());
+        assert_eq!(banned.contains(&instance), is_whole, "killed at step {}: {banned}", steps + 1);
+
+        // The same once more ends what was begun.
+        let (code, text) = partition(again.path(), &["skip", position, "--force"]);
+        assert_eq!(code, Some(i32::from(is_whole)), "{text}");
+        assert!(text.contains(if is_whole { "set aside already" } else { "set aside: position" }), "{text}");
+        let (_, shown) = partition(again.path(), &["skipped", position]);
+        assert!(shown.contains("CompleteJob"), "{shown}");
+        let banned = banned_after_start(again.path());
+        assert!(banned.contains(&instance), "killed at step {}, and repeated: {banned}", steps + 1);
+        whole += u32::from(is_whole && is_killed);
+        if !is_killed {
+            break;
+        }
+        steps += 1;
+    }
+    // Each of two files in six steps, the directory, and its name. From the order's new name on it has happened.
+    assert_eq!((steps, whole), (14, 2));
+}

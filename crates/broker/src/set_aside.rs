@@ -175,19 +175,16 @@ pub async fn set_aside(data_dir: &Path, position: u64, is_sure: bool) -> Result<
         noted.filter(|note| note.position == position).and_then(|note| note.process_instance_key);
     let folder = directory(data_dir);
     std::fs::create_dir_all(&folder).map_err(file_error(&folder))?;
+    durable_file::may_end_here();
     let file = batch_file(data_dir, position);
     durable_file::write(&file, &bytes).map_err(file_error(&file))?;
-    sync(data_dir).map_err(file_error(data_dir))?;
+    durable_file::sync(data_dir).map_err(file_error(data_dir))?;
+    durable_file::may_end_here();
     let content = Order { position, process_instance_key, bytes: bytes.len() };
     let content = serde_json::to_vec(&content).map_err(io::Error::from).map_err(file_error(&order))?;
     durable_file::write(&order, &content).map_err(file_error(&order))?;
     drop(store);
     Ok(SetAside { position, process_instance_key, file, batch })
-}
-
-/// Makes the name of a new directory inside last.
-fn sync(directory: &Path) -> io::Result<()> {
-    std::fs::File::open(directory)?.sync_all()
 }
 
 fn find(
