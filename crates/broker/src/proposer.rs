@@ -40,7 +40,7 @@ pub(crate) struct Proposer {
     pub engine: Arc<FairMutex<Engine>>,
     pub shared: Arc<Shared>,
     pub write_limit: Arc<WriteLimit>,
-    /// When steps left over may go on, if they wait for the write limit.
+    /// When steps left over and what is due may go on, if they wait for the write limit.
     pub slice_wait: Option<Duration>,
     pub requests: mpsc::Receiver<Request>,
     pub options: IngressOptions,
@@ -145,10 +145,8 @@ impl Proposer {
             commands.push(request.command);
             waiters.push(request.waiter);
         }
-        if leader_free && self.shared.due.wait().is_some_and(|wait| wait.is_zero()) {
-            commands.push(Command::Tick);
-        }
         if leader_free {
+            commands.extend(self.next_tick());
             commands.extend(self.next_slice());
         }
         let job_keys = if is_paused { Vec::new() } else { self.shared.demand.take_yielded() };
@@ -171,6 +169,21 @@ impl Proposer {
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
         };
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
+    }
+
+    /// Triggers what is due, as far as the write limit has room for it: of timers that are due again at once there is no
+    /// end, as of steps left over. The oldest come first, so a timer waits at most for those that were due before it.
+    fn next_tick(&mut self) -> Option<Command> {
+        if !self.shared.due.wait().is_some_and(|wait| wait.is_zero()) {
+            return None;
+        }
+        match self.write_limit.left_over(self.shared.written()) {
+            Ok(_) => Some(Command::Tick),
+            Err(wait) => {
+                self.slice_wait = Some(wait);
+                None
+            }
+        }
     }
 
     /// Goes on with steps left over, as far as the write limit has room for them.
@@ -274,6 +287,8 @@ async fn leader_work(
         return;
     }
     let due = match shared.due.wait() {
+        // What is due waits for the write limit.
+        Some(Duration::ZERO) if slice_wait.is_some() => Duration::MAX,
         Some(due) if !shared.paused.load(Ordering::Acquire) => due.max(Duration::from_millis(1)),
         _ => Duration::MAX,
     };

@@ -27,7 +27,7 @@ pub struct Effects {
     pub next_due_ms: Option<i64>,
     /// Whether steps are left over for a [`protocol::Command::Continue`].
     pub has_pending_steps: bool,
-    /// Records, and commands, that a [`protocol::Command::Continue`] was good for.
+    /// Records, and commands, that a [`protocol::Command::Continue`] or [`protocol::Command::Tick`] was good for.
     pub left_over_records: u64,
     /// Process instances that were banned, with the reason.
     pub banned: Vec<(Key, String)>,

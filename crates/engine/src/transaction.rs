@@ -82,6 +82,7 @@ impl Engine {
 
     /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
     pub(crate) fn tick(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
+        let before = self.meta.position;
         let (now, limit) = (self.meta.now_ms, self.options.max_due_per_tick);
         let end = ..=(now, Key::MAX);
         let timers = self.tables.timer_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Timer(ms, key));
@@ -107,6 +108,7 @@ impl Engine {
                 Err(_) => self.put_off(due)?,
             }
         }
+        effects.left_over_records += self.meta.position - before;
         Ok(Some(Ok(Response::Done)))
     }
 

@@ -169,3 +169,36 @@ async fn a_chain_of_signals_shares_the_write_limit() {
     assert!(while_it_runs < SOON, "{while_it_runs:?}");
     goes_on(&server, server.partition().position).await;
 }
+
+/// Timers that are due at once, again and again, in so many instances.
+async fn timers_share(body: &str) {
+    let server = with_limit(LIMIT).await;
+    deploy(&server, model("loop", body)).await;
+    let mut keys = Vec::new();
+    for _ in 0..30 {
+        keys.push(begin(&server, "loop").await);
+    }
+    goes_on(&server, server.partition().position).await;
+    let while_they_run = others(&server).await;
+    assert!(while_they_run < SOON / 2, "{while_they_run:?}");
+    goes_on(&server, server.partition().position).await;
+    for key in keys {
+        within(server.submit(cancel(key))).await.unwrap();
+    }
+    let afterwards = others(&server).await;
+    assert!(afterwards < SOON / 2, "{afterwards:?}");
+    server.places_free().await;
+}
+
+#[tokio::test]
+async fn loops_through_timers_share_the_write_limit() {
+    let gateway = r#"<bpmn:exclusiveGateway id="a"/><bpmn:intermediateCatchEvent id="b"><bpmn:timerEventDefinition><bpmn:timeDuration>PT0S</bpmn:timeDuration></bpmn:timerEventDefinition></bpmn:intermediateCatchEvent>"#;
+    let flows = [flow("f", "s", "a"), flow("g", "a", "b"), flow("h", "b", "a")].concat();
+    timers_share(&[gateway, &flows].concat()).await;
+}
+
+#[tokio::test]
+async fn short_cycles_share_the_write_limit() {
+    let task = r#"<bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="nobody"/></bpmn:extensionElements></bpmn:serviceTask><bpmn:boundaryEvent id="b" attachedToRef="a" cancelActivity="false"><bpmn:timerEventDefinition><bpmn:timeCycle>R/PT0.001S</bpmn:timeCycle></bpmn:timerEventDefinition></bpmn:boundaryEvent><bpmn:endEvent id="e"/>"#;
+    timers_share(&[task, &flow("f", "s", "a"), &flow("g", "b", "e")].concat()).await;
+}
