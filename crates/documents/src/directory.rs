@@ -8,7 +8,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path as Place;
 use rustix::fs::statvfs;
 
-use crate::Error;
+use crate::{CONTENTS, DESCRIPTIONS, EXPIRIES, Error, UPLOADS};
 
 /// The directory behind a store.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ impl Directory {
         if let Some(parent) = path.parent() {
             sync_path(parent).map_err(wrong)?;
         }
+        remove_broken_off(&path).map_err(wrong)?;
         let files = LocalFileSystem::new_with_prefix(&path)?;
         Ok(Self { path, files, min_free_bytes })
     }
@@ -64,12 +65,80 @@ impl Directory {
         synced.await.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(error))
     }
 
+    /// Gives an object a second name, durably.
+    pub(crate) async fn link(&self, from: &Place, to: &Place) -> Result<(), Error> {
+        let (from, to) = (self.files.path_to_filesystem(from)?, self.files.path_to_filesystem(to)?);
+        let root = self.path.clone();
+        let linked = tokio::task::spawn_blocking(move || {
+            let above = to.parent().filter(|above| above.starts_with(&root));
+            if let Some(above) = above.filter(|above| !above.exists()) {
+                std::fs::create_dir_all(above)?;
+                sync_path(&root)?;
+            }
+            std::fs::hard_link(&from, &to)?;
+            above.map_or(Ok(()), sync_path)
+        });
+        linked.await.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(error))
+    }
+
+    /// Removes an object. One that cannot be removed now is when the directory is opened next.
+    pub(crate) fn remove_now(&self, place: &Place) {
+        if let Ok(file) = self.files.path_to_filesystem(place) {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
     fn failed(&self, error: io::Error) -> Error {
         let source = format!("directory '{}': {error}", self.path.display());
         if is_full(&error) {
             return Error::Full(source);
         }
         Error::Store(object_store::Error::Generic { store: "directory", source: source.into() })
+    }
+}
+
+/// Removes what a crash has left: contents without a document, and files that were not written to their end.
+fn remove_broken_off(root: &Path) -> io::Result<()> {
+    for name in names(&root.join(UPLOADS), |_| true)? {
+        let known = name.split('#').next().and_then(|name| name.split_once('_'));
+        if let Some((content, id)) = known {
+            let description = std::fs::read_to_string(root.join(DESCRIPTIONS).join(format!("{id}.json")));
+            if !description.is_ok_and(|text| text.contains(content)) {
+                remove(&root.join(CONTENTS).join(content))?;
+            }
+        }
+        remove(&root.join(UPLOADS).join(name))?;
+    }
+    // What object_store writes is called so until it is whole. Contents are not written in their place, so there are few files
+    // here that it could be.
+    for folder in [DESCRIPTIONS, EXPIRIES] {
+        for name in names(&root.join(folder), |name| name.contains('#'))? {
+            remove(&root.join(folder).join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// These of the names in a directory; none if it is not there.
+fn names(directory: &Path, are_wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if are_wanted(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ mod directory;
 mod gcs;
 mod link;
 mod s3;
+mod staged;
 mod stores;
 mod upload;
 
@@ -25,9 +26,7 @@ use futures::stream::{BoxStream, Stream, StreamExt as _, TryStreamExt as _};
 use object_store::memory::InMemory;
 use object_store::path::Path as Place;
 use object_store::signer::Signer;
-use object_store::{
-    Attributes, ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload,
-};
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -37,8 +36,8 @@ use directory::Directory;
 pub use gcs::GcsOptions;
 pub use link::{LINK_LIFE_MAX, Link};
 pub use s3::S3Options;
+pub use staged::Staged;
 pub use stores::Stores;
-use upload::Upload;
 
 /// The longest ID, in bytes; with the ending of the description it is a file name everywhere.
 const ID_BYTES_MAX: usize = 200;
@@ -48,6 +47,18 @@ const METADATA_BYTES_MAX: usize = 64 * 1024;
 const ROOM_STEP_BYTES: u64 = 4 << 20;
 /// Where the contents are.
 const CONTENTS: &str = "contents";
+/// What of a content is written to a disk at once, in bytes.
+const PART_BYTES: u64 = 256 << 10;
+/// The same for clouds, if that is enough. They refuse smaller parts.
+const PART_BYTES_OF_CLOUDS: u64 = 5 << 20;
+/// Parts of one content. Clouds refuse more than 10 000.
+const PARTS_MAX: u64 = 9000;
+/// What of a content is read from a disk at once, in bytes.
+const READ_BYTES: u64 = 128 << 10;
+/// The same for clouds, where asking takes longer.
+const READ_BYTES_OF_CLOUDS: u64 = 2 << 20;
+/// Where contents are in a directory that belong to no document yet.
+const UPLOADS: &str = "uploads";
 /// Where the descriptions are.
 const DESCRIPTIONS: &str = "descriptions";
 /// Where empty objects are that have a time and an ID for name, so that expired documents are found without reading any.
@@ -199,58 +210,32 @@ impl Documents {
         &self.id
     }
 
+    /// The largest document.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// What of a content is written at once.
+    fn part_bytes(&self) -> u64 {
+        if self.signer.is_some() {
+            return PART_BYTES_OF_CLOUDS.max(self.max_bytes.div_ceil(PARTS_MAX));
+        }
+        PART_BYTES
+    }
+
+    /// What of a content is read at once.
+    fn read_bytes(&self) -> u64 {
+        if self.signer.is_some() { READ_BYTES_OF_CLOUDS } else { READ_BYTES }
+    }
+
     /// Stores a document, piece by piece, under an ID or a new one.
     pub async fn create<E: std::fmt::Display>(
         &self,
         id: Option<String>,
         metadata: Metadata,
-        mut pieces: BoxStream<'_, Result<Bytes, E>>,
+        pieces: BoxStream<'_, Result<Bytes, E>>,
     ) -> Result<Document, Error> {
-        let id = id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        let description = self.description(&id)?;
-        self.is_there()?;
-        self.has_room(0)?;
-        match self.store.head(&description).await {
-            Ok(_) => return Err(Error::AlreadyExists(id)),
-            Err(object_store::Error::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let content = uuid::Uuid::new_v4().to_string();
-        let place = self.place([CONTENTS, &content]);
-        let attributes = self.signer.as_ref().map_or_else(Attributes::new, |_| link::attributes(&metadata));
-        let mut upload = Upload::new(&*self.store, &place, attributes, self.max_bytes);
-        let (mut hash, mut size_bytes, mut room_for) = (Sha256::new(), 0, 0);
-        while let Some(piece) = pieces.next().await {
-            let put = async {
-                let piece = piece.map_err(|error| Error::Invalid(error.to_string()))?;
-                size_bytes += piece.len() as u64;
-                if size_bytes > self.max_bytes {
-                    return Err(Error::TooLarge(self.max_bytes));
-                }
-                if size_bytes > room_for {
-                    self.has_room(ROOM_STEP_BYTES)?;
-                    room_for = size_bytes + ROOM_STEP_BYTES;
-                }
-                hash.update(&piece);
-                Ok(upload.put(piece).await?)
-            };
-            if let Err(problem) = put.await {
-                // What cannot be taken back is left to the store's own rules.
-                let _ = upload.abort().await;
-                return Err(problem);
-            }
-        }
-        upload.finish().await?;
-        if let Err(error) = self.sync(&place).await {
-            let _ = self.store.delete(&place).await;
-            return Err(error);
-        }
-        let content_hash = hexadecimal(&hash.finalize());
-        let document = Document { id, content_hash, size_bytes, metadata, content };
-        match self.describe(&description, &document).await {
-            Ok(()) => Ok(document),
-            Err(error) => self.settle(document, &place, error).await,
-        }
+        self.stage(id, &metadata, pieces).await?.commit(metadata).await
     }
 
     /// A description that could not be written may be there all the same, when only the answer was lost.
@@ -318,16 +303,29 @@ impl Documents {
         }
     }
 
-    /// The content of a document, piece by piece. It ends with an error if it is not what was stored.
-    pub async fn read(&self, document: &Document) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
-        match self.store.get(&self.place([CONTENTS, &document.content])).await {
-            Ok(found) => {
-                let pieces = found.into_stream().map_err(Error::from).boxed();
-                Ok(checked(pieces, document.id.clone(), document.content_hash.clone()).boxed())
+    /// The content of a document, piece by piece. It ends with an error before its last piece if it is not what was stored.
+    pub fn read(&self, document: &Document) -> BoxStream<'static, Result<Bytes, Error>> {
+        // Each piece is asked for by itself, so a slow reader keeps no connection to a cloud waiting.
+        let beginning = (Arc::clone(&self.store), self.place([CONTENTS, &document.content]), 0);
+        let (id, size, step) = (document.id.clone(), document.size_bytes, self.read_bytes());
+        let pieces = futures::stream::try_unfold(beginning, move |(store, place, at)| {
+            let id = id.clone();
+            async move {
+                if at >= size {
+                    return Ok(None);
+                }
+                match store.get_range(&place, at..size.min(at + step)).await {
+                    Ok(piece) if piece.is_empty() => Err(Error::Damaged(id)),
+                    Ok(piece) => {
+                        let next = at + piece.len() as u64;
+                        Ok(Some((piece, (store, place, next))))
+                    }
+                    Err(object_store::Error::NotFound { .. }) => Err(Error::NotFound(id)),
+                    Err(error) => Err(error.into()),
+                }
             }
-            Err(object_store::Error::NotFound { .. }) => Err(Error::NotFound(document.id.clone())),
-            Err(error) => Err(error.into()),
-        }
+        });
+        checked(pieces.boxed(), document.id.clone(), document.content_hash.clone()).boxed()
     }
 
     /// Removes a document.
@@ -400,23 +398,26 @@ impl Documents {
     }
 }
 
-/// The same pieces, and an error behind them if their hash is another one.
+/// The same pieces, and an error in place of the last one if the hash of all is another one.
 fn checked(
     pieces: BoxStream<'static, Result<Bytes, Error>>,
     id: String,
     wanted: String,
 ) -> impl Stream<Item = Result<Bytes, Error>> + Send + 'static {
-    let beginning = Some((pieces, Sha256::new(), id, wanted));
-    futures::stream::unfold(beginning, async |state| {
-        let (mut pieces, mut hash, id, wanted) = state?;
-        match pieces.next().await {
-            Some(Ok(piece)) => {
+    let beginning = (Some(pieces), Sha256::new(), None::<Bytes>, id, wanted);
+    futures::stream::try_unfold(beginning, async |(pieces, mut hash, mut held, id, wanted)| {
+        let Some(mut pieces) = pieces else { return Ok(None) };
+        loop {
+            if let Some(piece) = pieces.try_next().await? {
                 hash.update(&piece);
-                Some((Ok(piece), Some((pieces, hash, id, wanted))))
+                if let Some(before) = held.replace(piece) {
+                    return Ok(Some((before, (Some(pieces), hash, held, id, wanted))));
+                }
+            } else if hexadecimal(&hash.finalize_reset()) == wanted {
+                return Ok(held.map(|last| (last, (None, hash, None, id, wanted))));
+            } else {
+                return Err(Error::Damaged(id));
             }
-            Some(Err(error)) => Some((Err(error), None)),
-            None if hexadecimal(&hash.finalize()) == wanted => None,
-            None => Some((Err(Error::Damaged(id)), None)),
         }
     })
 }

@@ -34,7 +34,7 @@ fn pieces(texts: &[&'static str]) -> BoxStream<'static, Result<Bytes, Infallible
 }
 
 async fn content(documents: &Documents, document: &Document) -> String {
-    let pieces: Vec<Bytes> = documents.read(document).await.unwrap().try_collect().await.unwrap();
+    let pieces: Vec<Bytes> = documents.read(document).try_collect().await.unwrap();
     String::from_utf8(pieces.concat()).unwrap()
 }
 
@@ -181,7 +181,7 @@ async fn a_large_document_goes_in_parts() {
         "{asked:?}"
     );
     assert_eq!(stored.size_bytes, 18 << 20);
-    let pieces: Vec<Bytes> = documents.read(&stored).await.unwrap().try_collect().await.unwrap();
+    let pieces: Vec<Bytes> = documents.read(&stored).try_collect().await.unwrap();
     assert!(pieces.concat() == piece.repeat(6));
     assert!(matches!(many(7).await, Err(Error::TooLarge(_))));
     assert_eq!((fake.names().len(), fake.unfinished()), (2, 0), "the one that is too large is taken back");
@@ -312,8 +312,38 @@ async fn a_content_that_has_changed_is_not_read_to_its_end() {
     let contents = std::fs::read_dir(directory.path().join(CONTENTS)).unwrap();
     let file = contents.map(|entry| entry.unwrap().path()).next().unwrap();
     std::fs::write(&file, "hallo").unwrap();
-    let read: Result<Vec<Bytes>, _> = documents.read(&stored).await.unwrap().try_collect().await;
+    let read: Result<Vec<Bytes>, _> = documents.read(&stored).try_collect().await;
     assert!(matches!(read, Err(Error::Damaged(id)) if id == stored.id));
+}
+
+#[tokio::test]
+async fn a_content_is_a_document_once_it_is_described_and_else_gone_after_a_crash() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = || Documents::in_directory("d", directory.path(), 1000, 0).unwrap();
+    let documents = open();
+    let stage = async |id: &str| {
+        documents.stage(Some(id.into()), &Metadata::default(), pieces(&["hello"])).await.unwrap()
+    };
+    drop(stage("a").await);
+    assert_eq!(files(directory.path()), 0, "one that is not wanted goes at once");
+    let kept = stage("k~").await.commit(Metadata::default()).await.unwrap();
+    assert_eq!(files(directory.path()), 2, "a content and its description");
+    // As if the server had been killed: with its content alone, with its content in place, in the middle of a write, and after
+    // the description was written.
+    std::mem::forget(stage("b").await);
+    let staged = stage("c_c").await;
+    let place = documents.place([CONTENTS, &staged.content]);
+    documents.directory.as_ref().unwrap().link(&staged.place, &place).await.unwrap();
+    std::mem::forget(staged);
+    std::fs::write(directory.path().join(UPLOADS).join("x_d#1"), "he").unwrap();
+    std::fs::write(directory.path().join(DESCRIPTIONS).join("d.json#1"), "{").unwrap();
+    let left = directory.path().join(UPLOADS).join(format!("{}_k%7E", kept.content));
+    std::fs::hard_link(directory.path().join(CONTENTS).join(&kept.content), left).unwrap();
+    assert_eq!(files(directory.path()), 8);
+    let documents = open();
+    assert_eq!(files(directory.path()), 2);
+    let found = documents.find("k~", None, 0).await.unwrap();
+    assert_eq!(content(&documents, &found).await, "hello");
 }
 
 #[tokio::test]
@@ -330,8 +360,9 @@ async fn long_contents_come_in_parts_and_leave_nothing_when_they_break_off() {
             stream::iter((0..13_u8).map(|at| Ok::<_, Infallible>(Bytes::from(vec![at; PIECE])))).boxed();
         let stored = documents.create(None, Metadata::default(), long).await.unwrap();
         assert_eq!(stored.size_bytes, 13 << 20);
-        let read: Vec<Bytes> = documents.read(&stored).await.unwrap().try_collect().await.unwrap();
-        assert_eq!(read.iter().map(Bytes::len).sum::<usize>(), 13 << 20);
+        let read: Vec<Bytes> = documents.read(&stored).try_collect().await.unwrap();
+        let expected: Vec<u8> = (0..13_u8).flat_map(|at| vec![at; PIECE]).collect();
+        assert!(read.concat() == expected);
         documents.delete(&stored.id, 0).await.unwrap();
         let broken =
             (0..13_u8).map(|at| if at < 12 { Ok(Bytes::from(vec![at; PIECE])) } else { Err("gone") });

@@ -6,10 +6,6 @@ use object_store::{
     Attributes, ObjectStore, PutMultipartOptions, PutOptions, PutPayloadMut, Result, WriteMultipart,
 };
 
-/// The size of a part, if that is enough. Clouds refuse parts below 5 MiB.
-const PART_BYTES: u64 = 5 << 20;
-/// Parts of one content. Clouds refuse more than 10 000.
-const PARTS_MAX: u64 = 9000;
 /// Parts under way at a time, while the next one is gathered: with it, what an upload takes in memory.
 const PARTS_AT_ONCE: usize = 1;
 
@@ -24,14 +20,14 @@ pub(crate) struct Upload<'a> {
 }
 
 impl<'a> Upload<'a> {
-    /// One of a content of so many bytes at the most.
+    /// One that is sent in parts of so many bytes.
     pub(crate) fn new(
         store: &'a dyn ObjectStore,
         place: &'a Place,
         attributes: Attributes,
-        max_bytes: u64,
+        part_bytes: u64,
     ) -> Self {
-        let part_bytes = PART_BYTES.max(max_bytes.div_ceil(PARTS_MAX)) as usize;
+        let part_bytes = part_bytes as usize;
         Self { store, place, attributes, short: PutPayloadMut::new(), long: None, part_bytes }
     }
 

@@ -193,7 +193,7 @@ fn serve(
             tagged()
         }
         ("GET" | "HEAD", _) => match state.objects.get(key) {
-            Some(object) => told(object),
+            Some(object) => part(told(object), object, headers),
             None => error(StatusCode::NOT_FOUND, "NoSuchKey"),
         },
         _ => error(StatusCode::NOT_IMPLEMENTED, "NotImplemented"),
@@ -296,6 +296,22 @@ fn told(object: &Object) -> Answer {
     answer.headers_mut().insert("content-length", object.content.len().into());
     let then = HeaderValue::from_static("Fri, 02 Jan 2026 03:04:05 GMT");
     answer.headers_mut().insert("last-modified", then);
+    answer
+}
+
+/// What of an answer was asked for, if that is not all.
+fn part(mut answer: Answer, object: &Object, headers: &HeaderMap) -> Answer {
+    let range =
+        headers.get("range").and_then(|range| range.to_str().ok()?.strip_prefix("bytes=")?.split_once('-'));
+    let Some((first, last)) = range else { return answer };
+    let size = object.content.len();
+    let first: usize = first.parse().unwrap();
+    let last = last.parse::<usize>().unwrap().min(size - 1);
+    *answer.body_mut() = Full::new(object.content.slice(first..=last));
+    *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+    answer.headers_mut().insert("content-length", (last + 1 - first).into());
+    let told = format!("bytes {first}-{last}/{size}");
+    answer.headers_mut().insert("content-range", HeaderValue::from_str(&told).unwrap());
     answer
 }
 
