@@ -39,8 +39,8 @@ async fn basic_gateway(broker: &Arc<FakeBroker>) -> Gateway {
     gateway_with(broker, AccessOptions::default()).await
 }
 
-/// One that checks more.
-async fn gateway_with(broker: &Arc<FakeBroker>, checks: AccessOptions) -> Gateway {
+/// Options of a gateway that knows ann.
+pub(super) async fn basic_options(checks: AccessOptions) -> Options {
     let cost = Cost { memory_kib: 8, passes: 1, lanes: 1 };
     let hasher = Hasher::new(cost, HashLimits::default()).unwrap();
     let hash = hasher.hash("secret").await.unwrap();
@@ -48,8 +48,21 @@ async fn gateway_with(broker: &Arc<FakeBroker>, checks: AccessOptions) -> Gatewa
     let method = Method::Basic(Arc::new(basic));
     let access = Access::new(Authenticator::new(method, None, Clock::system()), checks);
     let storage = Some(Arc::<FakeStorage>::default().storage());
-    let options = Options { access, storage, ..Options::default() };
+    Options { access, storage, ..Options::default() }
+}
+
+/// One that checks more.
+async fn gateway_with(broker: &Arc<FakeBroker>, checks: AccessOptions) -> Gateway {
+    let options = basic_options(checks).await;
     Gateway::new(Arc::<FakeBroker>::clone(broker), options, CancellationToken::new())
+}
+
+/// Options of a gateway that cannot ask who its users are.
+pub(super) fn options_without_users() -> Options {
+    let hasher = Hasher::new(Cost::default(), HashLimits::default()).unwrap();
+    let method = Method::Basic(Arc::new(Basic::new(Arc::new(Away), hasher, Clock::system())));
+    let access = Access::new(Authenticator::new(method, None, Clock::system()), AccessOptions::default());
+    Options { access, ..Options::default() }
 }
 
 const PATH: &str = "/v2/incidents/7/resolution";
@@ -113,10 +126,7 @@ impl Users for Away {
 fn without_the_users_nobody_is_let_in_but_may_come_again() {
     block_on(async {
         let broker = Arc::new(FakeBroker::default());
-        let hasher = Hasher::new(Cost::default(), HashLimits::default()).unwrap();
-        let method = Method::Basic(Arc::new(Basic::new(Arc::new(Away), hasher, Clock::system())));
-        let access = Access::new(Authenticator::new(method, None, Clock::system()), AccessOptions::default());
-        let options = Options { access, ..Options::default() };
+        let options = options_without_users();
         let gateway = Gateway::new(Arc::<FakeBroker>::clone(&broker), options, CancellationToken::new());
         let mut right = request("POST", PATH, "");
         right.headers_mut().insert("authorization", "Basic YW5uOnNlY3JldA==".parse().unwrap());

@@ -10,11 +10,13 @@ use tracing::field::{Field, Visit};
 use tracing::span;
 
 use super::super::Options;
+use super::access::{basic_options, options_without_users};
 use super::block_on;
+use super::fake::LIMIT_BYTES;
 use super::http::{Client, Server};
-use crate::Connections;
 use crate::connection::refusals::Refusals;
 use crate::connection::unread::{DRAIN_BYTES_MAX, DRAIN_TIMEOUT};
+use crate::{AccessOptions, Connections, Hosts};
 
 /// A slow client's time between the head and the body, or two pieces of the body.
 const APART: Duration = Duration::from_millis(20);
@@ -67,6 +69,75 @@ fn head_and_body_apart_do_not_break_the_next_request() {
             assert_eq!(answer(&mut client).await, (status, false), "{head}, chunked");
             served(&mut client).await;
         }
+        server.stop().await;
+    });
+}
+
+/// Refusals that need settings.
+const BY_ACCESS: &[(&str, u16)] = &[
+    ("POST /v2/process-instances HTTP/1.1\r\nhost: localhost\r\n", 401),
+    ("POST /v2/process-instances HTTP/1.1\r\nhost: elsewhere.example\r\n", 403),
+];
+const BY_NOBODY: &[(&str, u16)] = &[(
+    "POST /v2/process-instances HTTP/1.1\r\nhost: localhost\r\nauthorization: Basic YW5uOnNlY3JldA==\r\n",
+    503,
+)];
+
+#[test]
+fn refusals_of_who_asks_do_not_break_the_next_request() {
+    block_on(async {
+        let hosts = Hosts::Only(Vec::new());
+        let checked = Options { hosts, ..basic_options(AccessOptions::default()).await };
+        for (options, refused) in [(checked, BY_ACCESS), (options_without_users(), BY_NOBODY)] {
+            let server = Server::start(&Arc::default(), options).await;
+            let mut client = server.connect().await;
+            for &(head, status) in refused {
+                client.send(&format!("{head}content-length: 8\r\n\r\n")).await;
+                sleep(APART).await;
+                client.send("{\"a\": 1}").await;
+                assert_eq!(answer(&mut client).await, (status, false), "{head}");
+                client.send("GET /v2/license HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+                assert_eq!(answer(&mut client).await, (200, false));
+                // One that is not worth reading.
+                let piece = "x".repeat(DRAIN_BYTES_MAX as usize);
+                let mut client = server.connect().await;
+                client.send(&format!("{head}content-length: {}\r\n\r\n", 100 * piece.len())).await;
+                for _ in 0..100 {
+                    client.send(&piece).await;
+                }
+                assert_eq!(answer(&mut client).await, (status, true), "{head}");
+                closed_cleanly(client).await;
+            }
+            server.stop().await;
+        }
+    });
+}
+
+#[test]
+fn bodies_that_are_too_large_end_the_connection_and_the_answer_arrives() {
+    block_on(async {
+        let server = Server::start(&Arc::default(), Options::default()).await;
+        let head = "POST /v2/process-instances HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+        let piece = "x".repeat(LIMIT_BYTES / 4);
+        let mut client = server.connect().await;
+        client.send(&format!("{head}content-length: {}\r\n\r\n", 20 * piece.len())).await;
+        sleep(APART).await;
+        for _ in 0..20 {
+            client.send(&piece).await;
+        }
+        assert_eq!(answer(&mut client).await, (413, true));
+        closed_cleanly(client).await;
+        // Of one that does not tell its size, a part is read before.
+        let mut client = server.connect().await;
+        client.send(&format!("{head}transfer-encoding: chunked\r\n\r\n")).await;
+        for _ in 0..20 {
+            client.send(&format!("{:x}\r\n{piece}\r\n", piece.len())).await;
+        }
+        client.send("0\r\n\r\n").await;
+        let (head, body) = client.receive().await;
+        assert!(head.starts_with("HTTP/1.1 413 ") && head.contains("connection: close\r\n"), "{head}");
+        assert!(body.contains("limits.max_message_bytes"), "{body}");
+        closed_cleanly(client).await;
         server.stop().await;
     });
 }
