@@ -69,6 +69,13 @@ impl Held {
         }
         room.is_ok()
     }
+
+    /// Gives back what was added, or a part of it.
+    pub(crate) fn give_back(&self, piece: usize) {
+        let before = self.bytes.fetch_sub(piece, Ordering::AcqRel);
+        debug_assert!(before >= piece, "more was given back than added");
+        self.budget.used.fetch_sub(piece, Ordering::AcqRel);
+    }
 }
 
 impl Drop for Held {
@@ -95,6 +102,8 @@ mod tests {
         assert!(!budget.receive().add(1), "nothing is left");
         let sent = budget.send(7);
         assert_eq!(budget.used(), 4 * SMALL_BYTES + 7);
+        small.give_back(7);
+        assert_eq!(budget.used(), 4 * SMALL_BYTES);
         drop((large, small, sent));
         assert_eq!(budget.used(), 0);
     }

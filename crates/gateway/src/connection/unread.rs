@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, EXPECT};
+use http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, HeaderValue, Request, Response, Version};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
@@ -63,15 +63,55 @@ pub(crate) struct Rest {
     expects: bool,
 }
 
-/// Lends the body of a request. There is no rest of a body that is empty.
+/// Counts the pieces of a body that is handed on while the rest still comes. Without it, all of a body counts until its request
+/// is answered.
+#[derive(Clone, Default)]
+pub(crate) struct Meter(Option<Arc<Owner>>);
+
+/// A piece that counts until it is dropped.
+struct Metered {
+    bytes: Bytes,
+    owner: Arc<Owner>,
+}
+
+impl AsRef<[u8]> for Metered {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        self.owner.held.give_back(self.bytes.len());
+    }
+}
+
+impl Meter {
+    /// Bytes of the body that no longer count once they, and all of their clones, are dropped.
+    pub(crate) fn piece(&self, bytes: Bytes) -> Bytes {
+        match &self.0 {
+            Some(owner) => Bytes::from_owner(Metered { bytes, owner: Arc::clone(owner) }),
+            None => bytes,
+        }
+    }
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"multipart/"))
+}
+
+/// Lends the body of a request. Among the extensions of a form is its [`Meter`]. There is no rest of a body that is empty.
 pub(crate) fn lend(request: Request<Incoming>, budget: &Arc<Budget>) -> (Request<Lent>, Option<Rest>) {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let rest = (!body.is_end_stream()).then(|| {
         let expects = head.version >= Version::HTTP_11 && expects_continue(&head.headers);
         let (left, held) = (Mutex::default(), budget.receive());
         Rest { owner: Arc::new(Owner { left, held, is_over_budget: AtomicBool::new(false) }), expects }
     });
     let owner = rest.as_ref().map(|rest| Arc::clone(&rest.owner));
+    if let Some(owner) = owner.as_ref().filter(|_| is_form(&head.headers)) {
+        head.extensions.insert(Meter(Some(Arc::clone(owner))));
+    }
     let lent = Lent { body: Some(body), touched: false, owner };
     (Request::from_parts(head, lent), rest)
 }

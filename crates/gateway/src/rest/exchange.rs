@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use auth::Principal;
@@ -11,7 +11,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::{ALLOW, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::body::Body;
 use percent_encoding::percent_decode_str;
 use secondary::EXPORTER_ID;
@@ -31,10 +31,12 @@ use super::operation::{Call, dispatch};
 use super::outage::Outage;
 use super::position::{self, AWAIT_POSITION};
 use super::problem::Failure;
-use super::reply::{Reply, allow, failure_to_http};
+use super::reply::{Reply, ReplyBody, allow, failure_to_http};
 use super::route::{RawParameters, Route, route};
 use super::session::{LOGIN_BYTES_MAX, SessionCall};
+use super::uploads::{self, Reception};
 use super::validate::{Invalid, check_parameter, validate};
+use crate::connection::unread::Meter;
 
 /// The memory reserved for a body before its first byte arrives, in bytes.
 const MAX_RESERVED_BODY: usize = 256 * 1024;
@@ -93,18 +95,18 @@ impl Gateway {
     }
 
     /// Answers one request. The only errors are answers.
-    pub async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<ReplyBody>
     where
-        B: Body<Data = Bytes> + Unpin,
+        B: Body<Data = Bytes> + Unpin + Send,
     {
         let mut response = self.respond(request).await;
         forbid_sniffing(response.headers_mut());
         response
     }
 
-    async fn respond<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    async fn respond<B>(&self, request: Request<B>) -> Response<ReplyBody>
     where
-        B: Body<Data = Bytes> + Unpin,
+        B: Body<Data = Bytes> + Unpin + Send,
     {
         let started = Instant::now();
         let (head, body) = request.into_parts();
@@ -155,9 +157,9 @@ impl Gateway {
         head: &Parts,
         body: B,
         started: Instant,
-    ) -> Response<Full<Bytes>>
+    ) -> Response<ReplyBody>
     where
-        B: Body<Data = Bytes> + Unpin,
+        B: Body<Data = Bytes> + Unpin + Send,
     {
         let result = match read_body(body, LOGIN_BYTES_MAX, started + self.options.body_timeout).await {
             Ok(body) => self.change_session(call, head, &body).await,
@@ -185,7 +187,7 @@ impl Gateway {
         started: Instant,
     ) -> Result<Reply, Failure>
     where
-        B: Body<Data = Bytes> + Unpin,
+        B: Body<Data = Bytes> + Unpin + Send,
     {
         let spec = operation.spec();
         check_accept(&head.headers, operation)?;
@@ -202,6 +204,24 @@ impl Gateway {
             return self.run(&call, &head.headers).await;
         };
         let limit = self.broker.max_message_bytes();
+        if matches!(operation, Operation::CreateDocument | Operation::CreateDocuments)
+            && !body.is_end_stream()
+        {
+            check_content_type(&head.headers, expected.media)?;
+            let none = Bytes::new();
+            let mut call = Call::new(self, principal, operation, &parameters, &none);
+            call.query = query;
+            let reception = Reception {
+                headers: &head.headers,
+                schema: expected.schema,
+                timeout: self.options.body_timeout,
+                message_bytes_max: limit,
+                meter: head.extensions.get::<Meter>().cloned().unwrap_or_default(),
+            };
+            let (form, staged) = uploads::receive(&call, body, reception).await?;
+            (call.form, call.staged) = (form, Mutex::new(staged));
+            return self.run(&call, &head.headers).await;
+        }
         let body = read_body(body, limit, started + self.options.body_timeout).await?;
         let mut call = Call::new(self, principal, operation, &parameters, &body);
         call.query = query;
@@ -317,7 +337,7 @@ pub(super) fn decode<'a>(name: &str, raw: &'a str) -> Result<Cow<'a, str>, Failu
 /// Reads the whole body, in one piece without a copy if it arrives so.
 async fn read_body<B>(mut body: B, limit: usize, deadline: Instant) -> Result<Bytes, Failure>
 where
-    B: Body<Data = Bytes> + Unpin,
+    B: Body<Data = Bytes> + Unpin + Send,
 {
     if body.is_end_stream() {
         return Ok(Bytes::new());
@@ -342,16 +362,13 @@ where
         }
         Ok(whole.freeze())
     };
-    timeout_at(deadline.into(), read).await.unwrap_or_else(|_| {
-        let detail = "the request body did not arrive in time";
-        Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", detail))
-    })
+    timeout_at(deadline.into(), read).await.unwrap_or_else(|_| Err(Failure::late()))
 }
 
 /// The next bytes of a body; trailers are skipped.
-async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, Failure>
+pub(super) async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, Failure>
 where
-    B: Body<Data = Bytes> + Unpin,
+    B: Body<Data = Bytes> + Unpin + Send,
 {
     while let Some(frame) = body.frame().await {
         match frame.map(http_body::Frame::into_data) {

@@ -30,6 +30,7 @@ mod server;
 mod session;
 #[cfg(test)]
 mod tests;
+mod uploads;
 mod validate;
 mod visible;
 mod writer;
@@ -41,6 +42,7 @@ pub(crate) use download::forbid_sniffing;
 pub use exchange::Gateway;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
 pub use query::Storage;
+pub use reply::{Pieces, ReplyBody};
 pub use server::serve;
 
 use auth::{Cost, HashLimits, Hasher, ServerTls};

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use futures::stream;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use multer::{Field, Multipart};
 
 use super::contract::{Format, Kind, Object, Property, Schema};
 use super::problem::Failure;
@@ -17,6 +18,11 @@ const MAX_PARTS: usize = 1000;
 const METADATA: &str = "x-document-metadata";
 /// The longest file name, in bytes.
 const MAX_FILE_NAME: usize = 1024;
+
+/// Why the body of a form does not come to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.detail)]
+pub(super) struct Broken(pub(super) Failure);
 
 /// The parts of a form.
 #[derive(Default)]
@@ -30,6 +36,7 @@ pub(crate) struct Form {
 /// One file.
 pub(crate) struct File {
     pub(crate) name: String,
+    /// Nothing, if it is on its way to where it is kept.
     pub(crate) content: Bytes,
     pub(crate) content_type: Option<String>,
     /// What the head of the part says about it, as JSON.
@@ -48,24 +55,55 @@ impl Form {
     }
 }
 
-/// Splits and checks a form.
+/// What becomes of the files of a form.
+pub(super) trait Files {
+    /// Takes the content of a file, and returns what of it shall be in the form. `form` is what came before it.
+    async fn take(&mut self, form: &Form, file: &File, content: Field<'_>) -> Result<Bytes, Failure>;
+}
+
+/// All of each file in the form.
+struct InForm;
+
+impl Files for InForm {
+    async fn take(&mut self, _: &Form, _: &File, content: Field<'_>) -> Result<Bytes, Failure> {
+        content.bytes().await.map_err(malformed)
+    }
+}
+
+/// Splits and checks a form that is there as a whole.
 pub(crate) async fn parse(
     headers: &HeaderMap,
     body: Bytes,
     schema: &'static Schema,
 ) -> Result<Form, Failure> {
+    let texts_bytes_max = body.len();
+    let whole = stream::once(async { Ok::<_, Infallible>(body) });
+    let parts = Multipart::new(whole, boundary(headers)?);
+    read(parts, schema, texts_bytes_max, &mut InForm).await
+}
+
+/// What stands between the parts.
+pub(super) fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    multer::parse_boundary(content_type)
+        .map_err(|_| Failure::unsupported_media_type("multipart/form-data needs a boundary"))
+}
+
+/// Checks a form part by part. Its texts have so many bytes at the most.
+pub(super) async fn read(
+    mut parts: Multipart<'_>,
+    schema: &'static Schema,
+    texts_bytes_max: usize,
+    files: &mut impl Files,
+) -> Result<Form, Failure> {
     let Kind::Object(object) = &schema.kind else {
         return Err(Failure::internal("the contract has no form here"));
     };
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let boundary = multer::parse_boundary(content_type)
-        .map_err(|_| Failure::unsupported_media_type("multipart/form-data needs a boundary"))?;
-    let whole = stream::once(async { Ok::<_, Infallible>(body) });
-    let mut parts = multer::Multipart::new(whole, boundary);
+    let mut texts_bytes = 0;
     let mut form = Form::default();
     let mut seen = 0u64;
     for count in 0.. {
-        let Some(part) = parts.next_field().await.map_err(malformed)? else { break };
+        let Some(mut part) = parts.next_field().await.map_err(malformed)? else { break };
         if count == MAX_PARTS {
             return Err(Failure::invalid(format!("the form has more than {MAX_PARTS} parts")));
         }
@@ -77,10 +115,19 @@ pub(crate) async fn parse(
         }
         seen |= 1 << at;
         if is_file {
-            form.files.push(file(property.name, form.files.len(), part).await?);
+            let mut file = file(property.name, form.files.len(), &part)?;
+            file.content = files.take(&form, &file, part).await?;
+            form.files.push(file);
         } else {
-            let content = part.bytes().await.map_err(malformed)?;
-            let text = String::from_utf8(content.into())
+            let mut content = Vec::new();
+            while let Some(piece) = part.chunk().await.map_err(malformed)? {
+                texts_bytes += piece.len();
+                if texts_bytes > texts_bytes_max {
+                    return Err(Failure::too_large(None, texts_bytes_max));
+                }
+                content.extend_from_slice(&piece);
+            }
+            let text = String::from_utf8(content)
                 .map_err(|_| Failure::invalid(format!("{}: is not UTF-8", property.name)))?;
             if let Some(problem) = check_text(property.schema, &text) {
                 return Err(Failure::invalid(format!("{}: {problem}", property.name)));
@@ -97,7 +144,7 @@ pub(crate) async fn parse(
 }
 
 /// The property that a part is for.
-fn position(object: &Object, part: &multer::Field<'_>) -> Result<usize, Failure> {
+fn position(object: &Object, part: &Field<'_>) -> Result<usize, Failure> {
     let Some(name) = part.name() else { return Err(Failure::invalid("the form has a part without a name")) };
     let known = object.properties.iter().position(|property| property.name == name);
     known.ok_or_else(|| Failure::invalid(format!("{}: unknown part of the form", Echo(name))))
@@ -115,7 +162,7 @@ fn is_file(schema: &Schema) -> bool {
     matches!(&schema.kind, Kind::Text(text) if text.format == Format::Binary)
 }
 
-async fn file(part_name: &str, index: usize, part: multer::Field<'_>) -> Result<File, Failure> {
+fn file(part_name: &str, index: usize, part: &Field<'_>) -> Result<File, Failure> {
     let name = part.file_name().unwrap_or_default().to_owned();
     if name.is_empty() {
         return Err(Failure::invalid(format!("{part_name}[{index}]: needs a file name")));
@@ -133,9 +180,14 @@ async fn file(part_name: &str, index: usize, part: multer::Field<'_>) -> Result<
             Failure::invalid(format!("{part_name}[{index}]: X-Document-Metadata is not UTF-8"))
         })?),
     };
-    Ok(File { name, content_type, metadata, content: part.bytes().await.map_err(malformed)? })
+    Ok(File { name, content_type, metadata, content: Bytes::new() })
 }
 
-fn malformed(error: multer::Error) -> Failure {
+pub(super) fn malformed(error: multer::Error) -> Failure {
+    if let multer::Error::StreamReadFailed(error) = &error
+        && let Some(Broken(failure)) = error.downcast_ref()
+    {
+        return failure.clone();
+    }
     Failure::invalid(format!("malformed form: {error}"))
 }

@@ -61,8 +61,16 @@ impl Failure {
     /// 413 of a body, with its size if that is known.
     pub(crate) fn too_large(found_bytes: Option<u64>, limit_bytes: usize) -> Self {
         let found = found_bytes.map_or_else(|| "more".to_owned(), |bytes| bytes.to_string());
-        let detail = format!("request body: expected at most {limit_bytes} bytes, but found {found}");
+        let detail = format!(
+            "request body: expected at most {limit_bytes} bytes, the limit of limits.max_message_bytes, but found {found}"
+        );
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
+    }
+
+    /// 408 of a body.
+    pub(crate) fn late() -> Self {
+        let detail = "the request body did not arrive in time";
+        Self::new(StatusCode::REQUEST_TIMEOUT, "REQUEST_TIMEOUT", detail)
     }
 
     /// 415.

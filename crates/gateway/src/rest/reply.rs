@@ -1,12 +1,18 @@
 //! Answers and their HTTP form.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use broker::api::{Positions, Timing};
 use bytes::Bytes;
+use documents::Error;
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 
 use super::contract::METHODS;
@@ -19,12 +25,91 @@ const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream")
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 
+/// The body of an answer.
+#[derive(Debug)]
+pub enum ReplyBody {
+    /// All of it.
+    Whole(Full<Bytes>),
+    /// A document, read as it is sent.
+    Pieces(Pieces),
+}
+
+/// The pieces of a document, of a size that is known.
+pub struct Pieces {
+    stream: BoxStream<'static, Result<Bytes, Error>>,
+    left: u64,
+}
+
+impl Pieces {
+    /// So many bytes.
+    pub(crate) fn new(stream: BoxStream<'static, Result<Bytes, Error>>, size_bytes: u64) -> Self {
+        Self { stream, left: size_bytes }
+    }
+}
+
+impl fmt::Debug for Pieces {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Pieces").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+impl Default for ReplyBody {
+    fn default() -> Self {
+        Self::Whole(Full::default())
+    }
+}
+
+impl From<Vec<u8>> for ReplyBody {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Whole(Full::new(Bytes::from(bytes)))
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        match self.get_mut() {
+            Self::Whole(whole) => Pin::new(whole).poll_frame(context).map_err(|never| match never {}),
+            Self::Pieces(pieces) => pieces.stream.poll_next_unpin(context).map(|piece| {
+                let piece = piece?;
+                match &piece {
+                    Ok(bytes) => pieces.left = pieces.left.saturating_sub(bytes.len() as u64),
+                    // The client learns it by the end of the connection.
+                    Err(error) => tracing::warn!(%error, "a document could not be sent to its end"),
+                }
+                Some(piece.map(Frame::data))
+            }),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(whole) => whole.is_end_stream(),
+            Self::Pieces(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(whole) => whole.size_hint(),
+            Self::Pieces(pieces) => SizeHint::with_exact(pieces.left),
+        }
+    }
+}
+
 /// What an operation answers.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     /// May be empty.
     pub(crate) body: Vec<u8>,
+    /// A body that is read as it is sent, instead.
+    pub(crate) pieces: Option<Pieces>,
     /// Type of a body that is not empty.
     pub(crate) content_type: HeaderValue,
     /// Set on a file of a user.
@@ -53,11 +138,17 @@ impl Reply {
         Self { download: Some(download), ..Self::raw(body, OCTETS) }
     }
 
+    /// 200 with a document.
+    pub(crate) fn document(pieces: Pieces, download: Download) -> Self {
+        Self { pieces: Some(pieces), ..Self::file(Vec::new(), download) }
+    }
+
     /// A status without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self {
             status,
             body: Vec::new(),
+            pieces: None,
             content_type: JSON,
             download: None,
             timing: None,
@@ -78,9 +169,9 @@ impl Reply {
     }
 
     /// The HTTP form. `took` is set when the answer shall tell where its time went.
-    pub(crate) fn into_http(self, took: Option<Duration>) -> Response<Full<Bytes>> {
-        let has_body = !self.body.is_empty();
-        let mut response = Response::new(Full::new(Bytes::from(self.body)));
+    pub(crate) fn into_http(self, took: Option<Duration>) -> Response<ReplyBody> {
+        let has_body = !self.body.is_empty() || self.pieces.is_some();
+        let mut response = Response::new(self.pieces.map_or_else(|| self.body.into(), ReplyBody::Pieces));
         *response.status_mut() = self.status;
         if has_body {
             response.headers_mut().insert(CONTENT_TYPE, self.content_type);
@@ -106,8 +197,8 @@ pub(crate) fn failure_to_http(
     failure: &Failure,
     path: &str,
     header: Option<(HeaderName, HeaderValue)>,
-) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(failure.to_json(path))));
+) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::from(failure.to_json(path)));
     *response.status_mut() = failure.status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, PROBLEM);

@@ -5,16 +5,14 @@ use std::io;
 use std::sync::Arc;
 
 use broker::api::Broker;
-use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body_util::Full;
 use hyper::service::service_fn;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::problem::Failure;
-use super::reply::failure_to_http;
+use super::reply::{ReplyBody, failure_to_http};
 use super::{Gateway, Options, batch_searches};
 use crate::connection::accept::Port;
 use crate::connection::http1::{self, Http1, Stop};
@@ -78,7 +76,7 @@ pub async fn serve(
     Ok(())
 }
 
-fn no_room(path: &str) -> Response<Full<Bytes>> {
+fn no_room(path: &str) -> Response<ReplyBody> {
     let detail = "too much is being received at the moment; try again later";
     failure_to_http(&Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail), path, None)
 }

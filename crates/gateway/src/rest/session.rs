@@ -1,11 +1,11 @@
 //! `POST /login` and `POST /logout`: sessions of browsers. Beside the API, as browsers know them.
 
+use super::reply::ReplyBody;
 use auth::{CSRF_HEADER, SignIn};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::Full;
 use percent_encoding::percent_decode_str;
 
 use super::exchange::{Gateway, Refusal};
@@ -40,7 +40,7 @@ impl Gateway {
         call: SessionCall,
         head: &Parts,
         body: &Bytes,
-    ) -> Result<Response<Full<Bytes>>, Refusal> {
+    ) -> Result<Response<ReplyBody>, Refusal> {
         let access = &self.options.access;
         if !access.has_sessions() {
             return Err(Failure::not_found("there are no sessions here").into());
@@ -53,7 +53,7 @@ impl Gateway {
             }
             SessionCall::Logout => (access.sign_out(head)?, None),
         };
-        let mut response = Response::new(Full::default());
+        let mut response = Response::new(ReplyBody::default());
         *response.status_mut() = StatusCode::NO_CONTENT;
         let value = |text: &str| HeaderValue::from_str(text).expect("cookies are visible ASCII");
         for cookie in cookies {

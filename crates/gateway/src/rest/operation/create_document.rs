@@ -8,9 +8,11 @@ use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;
-    let id = call.query_parameter("documentId")?;
     let [file] = &call.form.files[..] else { return Err(Failure::invalid("file: expected one file")) };
-    let stored = document::create(call, store, id, file, call.form.text("metadata")).await?;
+    let Some(staged) = call.take_staged().pop() else {
+        return Err(Failure::internal("the file was not stored"));
+    };
+    let stored = document::create(call, store, staged, file, call.form.text("metadata")).await?;
     let mut out = Vec::with_capacity(512);
     document::write_reference(&stored, store.store_id(), &mut out);
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(out) })

@@ -20,9 +20,9 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         )));
     }
     let (mut created, mut failed) = (Vec::new(), Vec::new());
-    for (at, file) in files.iter().enumerate() {
+    for (at, (file, staged)) in files.iter().zip(call.take_staged()).enumerate() {
         let metadata = metadata.get(at).map(|metadata| metadata.get()).or(file.metadata.as_deref());
-        match document::create(call, store, None, file, metadata).await {
+        match document::create(call, store, staged, file, metadata).await {
             Ok(stored) => created.push(stored),
             Err(failure) => failed.push((&file.name, failure)),
         }

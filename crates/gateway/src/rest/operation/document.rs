@@ -1,16 +1,13 @@
 //! What the operations on documents share.
 
-use std::convert::Infallible;
-
-use documents::{Document, Documents, Error, Metadata};
-use futures::{StreamExt as _, stream};
+use documents::{Document, Documents, Error, Metadata, Staged};
 use http::StatusCode;
 
 use super::Call;
 use crate::rest::contract::{Kind, Operation, Schema};
 use crate::rest::fields::Fields;
 use crate::rest::moment;
-use crate::rest::multipart::File;
+use crate::rest::multipart::{File, Form};
 use crate::rest::problem::Failure;
 use crate::rest::validate::validate;
 use crate::rest::writer::{member, write_integer, write_key, write_text, write_time};
@@ -21,7 +18,7 @@ pub(super) fn now_ms() -> i64 {
 }
 
 /// The store that a request names, or the one that is meant without.
-pub(super) fn store<'a>(call: &Call<'a>) -> Result<&'a Documents, Failure> {
+pub(in crate::rest) fn store<'a>(call: &Call<'a>) -> Result<&'a Documents, Failure> {
     let id = call.query_parameter("storeId")?;
     let found = call.gateway.options.documents.get(id.as_deref());
     found.ok_or_else(|| {
@@ -31,7 +28,11 @@ pub(super) fn store<'a>(call: &Call<'a>) -> Result<&'a Documents, Failure> {
 }
 
 /// What the store said, as clients see it. Why it failed is for operators alone, once for each outage.
-pub(super) fn told<T>(call: &Call<'_>, store: &Documents, answer: Result<T, Error>) -> Result<T, Failure> {
+pub(in crate::rest) fn told<T>(
+    call: &Call<'_>,
+    store: &Documents,
+    answer: Result<T, Error>,
+) -> Result<T, Failure> {
     let note = |is_away| {
         let outage = call.gateway.documents_outages.get(store.store_id());
         outage.is_some_and(|outage| outage.note(is_away))
@@ -49,7 +50,8 @@ pub(super) fn told<T>(call: &Call<'_>, store: &Documents, answer: Result<T, Erro
         Error::AlreadyExists(_) => Failure::new(StatusCode::CONFLICT, "ALREADY_EXISTS", error.to_string()),
         Error::Invalid(reason) => Failure::invalid(reason),
         Error::TooLarge(_) => {
-            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", format!("file: {error}"))
+            let detail = format!("file: {error}, the limit of documents.max_bytes");
+            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "CONTENT_TOO_LARGE", detail)
         }
         // As the broker says it of its own disk; clients come back later.
         Error::Full(_) => {
@@ -66,24 +68,26 @@ pub(super) fn told<T>(call: &Call<'_>, store: &Documents, answer: Result<T, Erro
     })
 }
 
-/// Stores one file of a form.
+/// What is known of a file when its content comes. What is wrong with that is told when all of the form is there.
+pub(in crate::rest) fn content_metadata(file: &File, form: &Form) -> Metadata {
+    let text = form.text("metadata").or(file.metadata.as_deref());
+    read_metadata(file, text).or_else(|_| read_metadata(file, None)).unwrap_or_default()
+}
+
+/// Makes a document of a file whose content is stored.
 pub(super) async fn create(
     call: &Call<'_>,
     store: &Documents,
-    id: Option<String>,
+    staged: Result<Staged, Failure>,
     file: &File,
     metadata: Option<&str>,
 ) -> Result<Document, Failure> {
     let mut metadata = read_metadata(file, metadata)?;
     let default_expiry = store.default_expiry(now_ms());
     metadata.expires_at_ms = metadata.expires_at_ms.or(default_expiry);
+    let staged = staged?;
     // A client that goes away meanwhile leaves a document or nothing, but no half of one.
-    let (documents, content) = (store.clone(), file.content.clone());
-    let created = tokio::spawn(async move {
-        let content = stream::iter([Ok::<_, Infallible>(content)]).boxed();
-        documents.create(id, metadata, content).await
-    });
-    match created.await {
+    match tokio::spawn(staged.commit(metadata)).await {
         Ok(created) => told(call, store, created),
         Err(error) => Err(Failure::internal(error.to_string())),
     }

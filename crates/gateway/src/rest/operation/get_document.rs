@@ -1,11 +1,10 @@
 //! `GET /v2/documents/{documentId}`: the content.
 
-use bytes::Bytes;
-use futures::TryStreamExt as _;
+use futures::{StreamExt as _, stream};
 
 use crate::rest::download::Download;
 use crate::rest::problem::Failure;
-use crate::rest::reply::Reply;
+use crate::rest::reply::{Pieces, Reply};
 use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
@@ -13,8 +12,10 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let hash = call.query_parameter("contentHash")?;
     let found = store.find(&call.parameters[0], hash.as_deref(), document::now_ms()).await;
     let found = document::told(call, store, found)?;
-    let pieces = document::told(call, store, store.read(&found).await)?;
-    let pieces: Vec<Bytes> = document::told(call, store, pieces.try_collect().await)?;
+    // The first piece tells whether there is anything to send. A document of one piece is checked as a whole by then.
+    let mut pieces = store.read(&found);
+    let first = document::told(call, store, pieces.next().await.transpose())?;
+    let pieces = stream::iter(first.map(Ok)).chain(pieces).boxed();
     let download = Download::named(&found.metadata.content_type, &found.metadata.file_name);
-    Ok(Reply::file(pieces.concat(), download))
+    Ok(Reply::document(Pieces::new(pieces, found.size_bytes), download))
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use auth::Principal;
 use broker::api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
+use documents::Staged;
 use http::StatusCode;
 use protocol::{
     Caller, CircleKind, Command, Document, EntityType, FileView, HistoryKind, Key, Query, QueryReply,
@@ -31,7 +32,7 @@ use super::reply::Reply;
 use super::writer::{member, write_integer, write_key, write_text};
 
 mod cluster_variable;
-mod document;
+pub(super) mod document;
 mod identity;
 mod statistics;
 
@@ -47,6 +48,8 @@ pub(crate) struct Call<'a> {
     pub(super) fields: Fields<'a>,
     /// The body, if it is a form.
     pub(super) form: Form,
+    /// The files of the form, if they are documents, until they are taken.
+    pub(super) staged: Mutex<Vec<Result<Staged, Failure>>>,
     /// The query, checked and still encoded.
     pub(super) query: &'a str,
     /// The buffer behind `fields`.
@@ -75,6 +78,7 @@ impl<'a> Call<'a> {
             parameters,
             fields,
             form: Form::default(),
+            staged: Mutex::default(),
             query: "",
             body,
             positions: Mutex::default(),
@@ -106,6 +110,11 @@ impl<'a> Call<'a> {
             _ => Ok(()),
         }
         .map_err(Failure::invalid)
+    }
+
+    /// The files of the form, if they are documents.
+    fn take_staged(&self) -> Vec<Result<Staged, Failure>> {
+        std::mem::take(&mut *self.staged.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A parameter of the query.

@@ -177,8 +177,10 @@ fn large_bodies_are_refused_before_or_while_they_arrive() {
         let (answer, body) = client.receive().await;
         assert!(answer.starts_with("HTTP/1.1 413 Payload Too Large\r\n"), "{answer}");
         assert!(body.contains(r#""title":"CONTENT_TOO_LARGE""#), "{body}");
-        let figures =
-            format!("request body: expected at most {LIMIT_BYTES} bytes, but found {}", LIMIT_BYTES + 1);
+        let figures = format!(
+            "request body: expected at most {LIMIT_BYTES} bytes, the limit of limits.max_message_bytes, but found {}",
+            LIMIT_BYTES + 1
+        );
         assert!(body.contains(&figures), "{body}");
         client.closed().await;
 

@@ -65,7 +65,7 @@ fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Request<Full<Byt
 }
 
 /// Status and body.
-async fn text(response: Response<Full<Bytes>>) -> (u16, String) {
+async fn text(response: Response<super::ReplyBody>) -> (u16, String) {
     use http_body_util::BodyExt as _;
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
