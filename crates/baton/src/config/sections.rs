@@ -555,7 +555,7 @@ sections! {
         kind: DocumentStoreKind = DocumentStoreKind::Directory;
         /// Directory of the files; relative to data.directory. For kind directory.
         directory: PathBuf = PathBuf::from("documents");
-        /// Size of one file. A request is no larger than limits.max_message_bytes, either.
+        /// Size of one file. What else is in a form has limits.max_message_bytes.
         max_bytes: Size = Size::mib(10), [Size(1 << 10), Size(1 << 40)];
         /// How long a file is kept when nobody says. For ever if it is 0s.
         time_to_live: Duration = s(0), [s(0), days(36_500)];

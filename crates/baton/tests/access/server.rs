@@ -145,6 +145,14 @@ impl Server {
         Self::start_in(directory, std::mem::take(&mut self.settings))
     }
 
+    /// Kills the server and starts it anew with the same data and settings.
+    pub fn restart_after_kill(mut self) -> Self {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
+        Self::start_in(directory, std::mem::take(&mut self.settings))
+    }
+
     /// What it has logged.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap()

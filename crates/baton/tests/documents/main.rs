@@ -18,13 +18,14 @@ mod proxy;
 mod server;
 mod several;
 mod stores;
+mod streams;
 
 use std::process::ExitCode;
 
 use stores::Store;
 
 /// All stores, in the order of what they need, and some of them together.
-const STORES: [&str; 7] = ["memory", "directory", "fake-s3", "several", "s3", "gcs", "azure"];
+const STORES: [&str; 8] = ["memory", "directory", "streams", "fake-s3", "several", "s3", "gcs", "azure"];
 
 fn main() -> ExitCode {
     let wanted: Vec<_> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -55,6 +56,10 @@ fn run(name: &str) -> Result<(), String> {
             "fake-s3" => Store::in_fake_s3().await,
             "several" => {
                 several::check().await;
+                return Ok(());
+            }
+            "streams" => {
+                streams::check().await;
                 return Ok(());
             }
             "s3" => Store::in_moto().await?,
