@@ -26,7 +26,7 @@ fn is_source(path: &str) -> bool {
 fn no_file_is_too_long() {
     let long: Vec<_> = files()
         .iter()
-        .filter(|(path, _)| is_source(path))
+        .filter(|(path, _)| is_source(path) && !path.contains("/generated/"))
         .filter(|(_, text)| text.lines().count() > LINES_MAX)
         .map(|(path, text)| format!("{path}: {} lines", text.lines().count()))
         .collect();
