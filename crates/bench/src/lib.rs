@@ -6,6 +6,7 @@
 //!
 //! This crate sees the server from outside only: its ports, and its process when it started that itself.
 
+mod bar;
 mod cost;
 mod error;
 mod html;

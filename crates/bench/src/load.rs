@@ -10,9 +10,9 @@ use client::{
     Client, CreateInstance, GrpcClient, GrpcOptions, Job, JobHandler, JobWorker, Outcome, Protocol, Resource,
     RestClient, RestOptions, Transport, WorkerHandle, WorkerOptions,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::Semaphore;
 
+use crate::bar::Bar;
 use crate::{
     Error, Options, WorkerTransport,
     cost::{Probe, Spent, own_cpu_seconds},
@@ -62,7 +62,7 @@ pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report,
         pace: Pace::new(options.rate, options.instances),
         recorder,
         tracker,
-        bar: bar(options),
+        bar: Bar::new(!options.no_progress),
         series: Vec::new(),
         begin: Instant::now(),
     };
@@ -79,7 +79,7 @@ pub(crate) async fn run_with(options: &Options, probe: &Probe) -> Result<Report,
     for worker in workers {
         worker.stop().await;
     }
-    run.bar.finish_and_clear();
+    run.bar.clear();
     let report = run.report(setup, &measured);
     write_files(options, &report)?;
     Ok(report)
@@ -171,16 +171,6 @@ fn start_workers(
     Ok(workers)
 }
 
-fn bar(options: &Options) -> ProgressBar {
-    if options.no_progress {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} % {msg}");
-    let bar = ProgressBar::new(100);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
-}
-
 fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
     let load = match options.rate {
         Some(rate) => format!("open loop, {rate}/s"),
@@ -270,7 +260,7 @@ struct Run<'a> {
     pace: Pace,
     recorder: Arc<Recorder>,
     tracker: Arc<Tracker>,
-    bar: ProgressBar,
+    bar: Bar,
     series: Vec<Second>,
     begin: Instant,
 }
@@ -361,14 +351,14 @@ impl Run<'_> {
         }
     }
 
-    fn show(&self, what: &'static str, length: Duration, from: Instant, row: &Second) {
+    fn show(&mut self, what: &'static str, length: Duration, from: Instant, row: &Second) {
         let done = match self.options.instances {
             Some(instances) => self.recorder.counts().created as f64 / instances.max(1) as f64,
             None => from.elapsed().as_secs_f64() / length.as_secs_f64(),
         };
-        self.bar.set_position((done * 100.0).clamp(0.0, 100.0) as u64);
+        self.bar.reach(done);
         let p99 = row.request_p99_micros.map_or(0.0, |micros| micros as f64 / 1000.0);
-        self.bar.set_message(format!(
+        self.bar.tell(&format!(
             "{what}: {:.0}/s started, {:.0}/s ended, {:.0}/s failed, request p99 {p99:.1} ms",
             row.created_per_second, row.completed_per_second, row.failed_per_second
         ));
@@ -378,7 +368,7 @@ impl Run<'_> {
     async fn drain(&self) {
         let until = Instant::now() + DRAIN_MAX + self.options.worker_delay;
         while self.tracker.under_way() > 0 && Instant::now() < until {
-            self.bar.set_message(format!("waiting for {} instances", self.tracker.under_way()));
+            self.bar.tell(&format!("waiting for {} instances", self.tracker.under_way()));
             tokio::time::sleep(DRAIN_STEP).await;
         }
     }
