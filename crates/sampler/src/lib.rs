@@ -4,11 +4,22 @@
 //!
 //! The one crate of the house with `unsafe` code, all of it in `signal`.
 
+#[cfg(not(feature = "profiles"))]
+mod absent;
+mod format;
+#[cfg(feature = "profiles")]
 mod render;
+#[cfg(feature = "profiles")]
 mod signal;
+#[cfg(feature = "profiles")]
 mod symbols;
 
-pub use render::{Format, RenderError, render};
+#[cfg(not(feature = "profiles"))]
+pub use absent::{RenderError, Samples, Sampling, render};
+pub use format::Format;
+#[cfg(feature = "profiles")]
+pub use render::{RenderError, render};
+#[cfg(feature = "profiles")]
 pub use signal::{Samples, Sampling};
 
 /// The largest description of samples that is read, in bytes.

@@ -3,43 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::str::FromStr;
 
 use inferno::flamegraph;
 
+use crate::Format;
 use crate::symbols::Symbols;
 
 /// The picture of a process that did nothing: no samples were taken.
 const IDLE: &[u8] = b"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"640\" height=\"40\">\
     <text x=\"10\" y=\"25\" font-family=\"monospace\">no samples: the process used no CPU</text></svg>\n";
-
-/// What is made of samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A flame graph.
-    Svg,
-    /// A line for each stack: its thread and functions, the outermost first, with `;` between them, and how often it was
-    /// seen. Most tools read it.
-    Collapsed,
-}
-
-impl Format {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Collapsed => "collapsed",
-        }
-    }
-}
-
-impl FromStr for Format {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Svg, Self::Collapsed].into_iter().find(|format| format.as_str() == text).ok_or(())
-    }
-}
 
 /// Why there is no picture.
 #[derive(Debug)]

@@ -3,17 +3,12 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use serde_json_path::JsonPath;
 
 use super::SettingsError;
+use super::json_path::JsonPath;
 
 /// The longest path, in steps.
 const STEPS_MAX: usize = 16;
-/// The longest JSONPath, in bytes.
-const EXPRESSION_BYTES_MAX: usize = 500;
-/// How deep brackets may be nested in a JSONPath: each level multiplies the time to read it.
-const NESTING_MAX: usize = 4;
-
 /// A path to a claim. Either a name (`sub`), which may have dots (`https://example.com/groups`); or names with dots
 /// between (`realm_access.roles`), which are looked for where there is no claim of the whole name; or, beginning with `$`, a
 /// JSONPath (RFC 9535): `$['resource_access']['baton'].roles`, `$.groups[?@.active == true].name`.
@@ -38,7 +33,7 @@ impl ClaimPath {
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let error = |reason: String| SettingsError::ClaimPath { path: text.to_owned(), reason };
         if Self::is_expression(text) {
-            return expression(text).map(|path| Self(Kind::Expression(path))).map_err(error);
+            return JsonPath::parse(text).map(|path| Self(Kind::Expression(path))).map_err(error);
         }
         let steps: Vec<_> = text.split('.').map(ToOwned::to_owned).collect();
         if text.is_empty() {
@@ -65,8 +60,7 @@ impl ClaimPath {
                 claims.get(whole).or_else(by_steps).into_iter().map(Cow::Borrowed).collect()
             }
             Kind::Expression(path) => {
-                let claims = Value::Object(claims.clone());
-                path.query(&claims).iter().map(|&value| Cow::Owned(value.clone())).collect()
+                path.select(&Value::Object(claims.clone())).into_iter().map(Cow::Owned).collect()
             }
         }
     }
@@ -118,35 +112,11 @@ pub fn claim_values(value: &Value) -> impl Iterator<Item = String> {
     })
 }
 
-fn expression(text: &str) -> Result<JsonPath, String> {
-    if text == "$" {
-        return Err("it names nothing".to_owned());
-    }
-    if text.len() > EXPRESSION_BYTES_MAX {
-        return Err(format!("it is longer than {EXPRESSION_BYTES_MAX} bytes"));
-    }
-    // A second time, and looking in a large token takes seconds.
-    if text.matches("..").count() > 1 {
-        return Err("it has '..' more than once".to_owned());
-    }
-    let mut depth = 0_usize;
-    for c in text.chars() {
-        match c {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > NESTING_MAX {
-            return Err(format!("its brackets are nested deeper than {NESTING_MAX}"));
-        }
-    }
-    JsonPath::parse(text).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::json_path::NESTING_MAX;
     use super::*;
 
     fn object(claims: Value) -> Map<String, Value> {

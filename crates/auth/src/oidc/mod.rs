@@ -5,6 +5,7 @@
 
 mod claim_path;
 mod fetch;
+mod json_path;
 mod keys;
 mod source;
 mod token;
