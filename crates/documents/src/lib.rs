@@ -6,12 +6,17 @@
 //!
 //! Start reading at [`Documents`]. Nothing here knows the REST API.
 
+#[cfg(feature = "buckets")]
 mod azure;
 mod bucket;
 mod directory;
+#[cfg(feature = "buckets")]
 mod gcs;
 mod link;
+#[cfg(feature = "buckets")]
 mod s3;
+#[cfg(not(feature = "buckets"))]
+mod signer;
 mod staged;
 mod stores;
 mod upload;
@@ -25,17 +30,23 @@ use futures::future;
 use futures::stream::{BoxStream, Stream, StreamExt as _, TryStreamExt as _};
 use object_store::memory::InMemory;
 use object_store::path::Path as Place;
+#[cfg(feature = "buckets")]
 use object_store::signer::Signer;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+#[cfg(feature = "buckets")]
 pub use azure::AzureOptions;
 pub use bucket::BucketOptions;
 use directory::Directory;
+#[cfg(feature = "buckets")]
 pub use gcs::GcsOptions;
 pub use link::{LINK_LIFE_MAX, Link};
+#[cfg(feature = "buckets")]
 pub use s3::S3Options;
+#[cfg(not(feature = "buckets"))]
+use signer::Signer;
 pub use staged::Staged;
 pub use stores::Stores;
 

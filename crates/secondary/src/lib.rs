@@ -11,7 +11,9 @@ mod cursor;
 mod exporter;
 mod history;
 pub mod model;
+#[cfg(feature = "opensearch")]
 mod opensearch;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod progress;
 mod projection;
@@ -23,6 +25,7 @@ mod sqlite;
 mod store;
 mod value;
 
+#[cfg(feature = "opensearch")]
 pub use self::opensearch::{
     OpensearchCleaner, OpensearchLoader, OpensearchOptions, OpensearchReader, OpensearchWriter,
 };
@@ -30,6 +33,7 @@ pub use change::{Batch, Change, Operation, RowId};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use exporter::{EXPORTER_ID, StoreExporter};
 pub use history::{Keep, Retention, Rule, Sweeper, Swept};
+#[cfg(feature = "postgres")]
 pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
 pub use progress::Progress;
 pub use projection::{AuditCategory, AuditSettings, Loader, Names, Projection};

@@ -8,9 +8,9 @@ mod statement;
 mod tests;
 
 pub(crate) use selective::{others, selective, with_few};
-pub(crate) use statement::{
-    count, create_index, create_table, exists, index_name, remove, search, statistics, upsert,
-};
+#[cfg(feature = "postgres")]
+pub(crate) use statement::index_name;
+pub(crate) use statement::{count, create_index, create_table, exists, remove, search, statistics, upsert};
 
 use std::borrow::Cow;
 
