@@ -1,6 +1,9 @@
 //! What the sections about documents mean.
 
-use documents::{AzureOptions, BucketOptions, Documents, Error, GcsOptions, S3Options, Stores};
+#[cfg(feature = "buckets")]
+mod buckets;
+
+use documents::{BucketOptions, Documents, Error, Stores};
 
 use super::Config;
 use super::secret::Secret;
@@ -43,47 +46,16 @@ impl Config {
                 let directory = self.data.directory.join(&self.documents.directory);
                 Documents::in_directory(id, &directory, max_bytes, self.data.min_free_bytes.0)?
             }
-            DocumentStoreKind::S3 => {
-                let section = &self.documents_s3;
-                let secret = text_of(&section.secret_access_key);
-                let options = S3Options {
-                    region: plain(section.region.as_ref()),
-                    endpoint: plain(section.endpoint.as_ref()),
-                    credentials: plain(section.access_key_id.as_ref()).zip(secret),
-                };
-                Documents::in_s3(&self.bucket(), &options, max_bytes)?
+            #[cfg(feature = "buckets")]
+            DocumentStoreKind::S3 | DocumentStoreKind::Gcs | DocumentStoreKind::Azure => {
+                self.open_bucket()?
             }
-            DocumentStoreKind::Gcs => {
-                let section = &self.documents_gcs;
-                let options = GcsOptions {
-                    service_account: section.service_account.clone(),
-                    endpoint: plain(section.endpoint.as_ref()),
-                };
-                Documents::in_gcs(&self.bucket(), &options, max_bytes)?
-            }
-            DocumentStoreKind::Azure => {
-                let section = &self.documents_azure;
-                let options = AzureOptions {
-                    account: plain(section.account.as_ref()),
-                    access_key: text_of(&section.access_key),
-                    endpoint: plain(section.endpoint.as_ref()),
-                };
-                Documents::in_azure(&self.bucket(), &options, max_bytes)?
+            #[cfg(not(feature = "buckets"))]
+            DocumentStoreKind::S3 | DocumentStoreKind::Gcs | DocumentStoreKind::Azure => {
+                unreachable!("no bucket is built in, and the configuration was checked for that")
             }
         };
         Ok(documents.called(id).kept_for(self.documents.time_to_live))
-    }
-
-    fn bucket(&self) -> BucketOptions {
-        let section = &self.documents_bucket;
-        BucketOptions {
-            name: plain(section.name.as_ref()).unwrap_or_default(),
-            prefix: plain(section.prefix.as_ref()).unwrap_or_default(),
-            connect_timeout: section.connect_timeout,
-            request_timeout: section.request_timeout,
-            retries_max: section.retries_max,
-            authorities: section.authorities.clone(),
-        }
     }
 
     /// What is wrong with them, as far as they are in use.
@@ -168,10 +140,6 @@ fn id_of(kind: DocumentStoreKind) -> Option<&'static str> {
         DocumentStoreKind::Azure => Some("azure"),
         DocumentStoreKind::None => None,
     }
-}
-
-fn plain(text: Option<&Text>) -> Option<String> {
-    text.map(|Text(text)| text.clone())
 }
 
 fn text_of(secret: &Secret) -> Option<String> {

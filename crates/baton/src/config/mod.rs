@@ -5,12 +5,14 @@
 //!
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
+mod built_in;
 mod document_stores;
 mod documents;
 mod file;
 mod identity;
 mod job_credits;
 mod listeners;
+#[cfg(feature = "opensearch")]
 mod opensearch;
 mod retention;
 mod schema;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+#[cfg(feature = "postgres")]
 use secondary::PostgresOptions;
 
 use super::value::Setting;
@@ -49,12 +50,23 @@ impl fmt::Debug for PostgresUrl {
     }
 }
 
+#[cfg(feature = "postgres")]
+fn is_url(text: &str) -> bool {
+    PostgresOptions::is_url(text)
+}
+
+/// It is refused for want of PostgreSQL before anybody connects.
+#[cfg(not(feature = "postgres"))]
+fn is_url(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
 impl Setting for PostgresUrl {
     const EXPECTED: &'static str = "a URL such as postgres://host:5432/database";
     const IS_SECRET: bool = true;
 
     fn parse(text: &str) -> Option<Self> {
-        PostgresOptions::is_url(text).then(|| Self(text.to_owned()))
+        is_url(text).then(|| Self(text.to_owned()))
     }
 
     fn show(&self) -> String {

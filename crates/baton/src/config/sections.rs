@@ -665,6 +665,8 @@ impl Config {
         at_most(vegas.alpha <= vegas.beta, "flow_control.vegas.alpha", "flow_control.vegas.beta");
         at_most(self.log.segment_bytes <= self.log.retained_bytes, "log.segment_bytes", "log.retained_bytes");
         wrong.extend(self.contradictions_of_security());
+        wrong.extend(self.not_built_in());
+        #[cfg(feature = "opensearch")]
         wrong.extend(self.contradictions_of_opensearch());
         wrong.extend(self.contradictions_of_documents());
         wrong

@@ -1,7 +1,5 @@
 //! Settings as the parts of the server take them.
 
-use std::sync::Arc;
-
 use broker::{
     Algorithm, DiskOptions, FlowControlOptions, IngressOptions, JobOptions, StateOptions, ThrottleOptions,
     WriteLimitOptions,
@@ -225,11 +223,18 @@ fn write_limit(config: &Config) -> WriteLimitOptions {
 }
 
 /// The exporter of records to OpenSearch or Elasticsearch, if there shall be one.
+#[cfg(feature = "opensearch")]
 fn records(config: &Config) -> Option<export::Factory> {
     let options = config.export_opensearch.enabled.then(|| config.opensearch_records())?;
-    Some(export::Factory(Arc::new(move |partition| {
+    Some(export::Factory(std::sync::Arc::new(move |partition| {
         Box::new(opensearch::RecordExporter::new(partition, options.clone()))
     })))
+}
+
+/// None is built in; the configuration was checked for that.
+#[cfg(not(feature = "opensearch"))]
+fn records(_: &Config) -> Option<export::Factory> {
+    None
 }
 
 fn flow_control(config: &Config) -> FlowControlOptions {

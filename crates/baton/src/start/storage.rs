@@ -1,14 +1,18 @@
 //! Secondary storage, as it is configured: the exporter that feeds it, what the gateway reads, what removes from it.
 
+#[cfg(feature = "opensearch")]
+mod opensearch;
+#[cfg(feature = "postgres")]
+mod postgres;
+
 use std::sync::Arc;
 
 use export::Factory;
 use gateway::rest::Storage;
 use protocol::PartitionId;
 use secondary::{
-    AuditSettings, Cleaner, Loader, OpensearchCleaner, OpensearchLoader, OpensearchReader, OpensearchWriter,
-    PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter, Progress, Projection,
-    Reader, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter, StoreExporter, Writer,
+    AuditSettings, Cleaner, Loader, Progress, Projection, Reader, SqliteCleaner, SqliteLoader, SqliteOptions,
+    SqliteReader, SqliteWriter, StoreExporter, Writer,
 };
 
 use crate::config::{Config, StorageKind};
@@ -31,8 +35,12 @@ pub(super) fn open(config: &Config) -> Option<Opened> {
     match config.secondary_storage.kind {
         StorageKind::None => None,
         StorageKind::Sqlite => Some(sqlite(config)),
-        StorageKind::Postgres => Some(postgres(config)),
-        StorageKind::Opensearch => Some(opensearch(config)),
+        #[cfg(feature = "postgres")]
+        StorageKind::Postgres => Some(postgres::open(config)),
+        #[cfg(feature = "opensearch")]
+        StorageKind::Opensearch => Some(opensearch::open(config)),
+        #[cfg(not(all(feature = "postgres", feature = "opensearch")))]
+        kind => unreachable!("{kind:?} is not built in, and the configuration was checked for that"),
     }
 }
 
@@ -50,37 +58,6 @@ fn sqlite(config: &Config) -> Opened {
     opened(config, reader, cleaner, move |partition| {
         let writer = SqliteWriter::new(options.clone(), partition);
         (Box::new(writer), Box::new(SqliteLoader::new(options.clone())))
-    })
-}
-
-fn postgres(config: &Config) -> Opened {
-    let section = &config.secondary_storage_postgres;
-    let options = PostgresOptions {
-        url: section.url.0.clone(),
-        username: section.username.clone().map(|username| username.0).unwrap_or_default(),
-        password: section.password.0.clone(),
-        schema: section.schema.0.clone(),
-        readers: section.readers,
-        query_timeout: config.secondary_storage.query_timeout,
-        connect_timeout: section.connect_timeout,
-        write_timeout: section.write_timeout,
-    };
-    let reader = Arc::new(PostgresReader::new(options.clone()));
-    let cleaner = Box::new(PostgresCleaner::new(options.clone()));
-    opened(config, reader, cleaner, move |partition| {
-        let writer = PostgresWriter::new(options.clone(), partition);
-        (Box::new(writer), Box::new(PostgresLoader::new(options.clone())))
-    })
-}
-
-fn opensearch(config: &Config) -> Opened {
-    let options = config.opensearch_storage();
-    let reader =
-        OpensearchReader::new(options.clone()).expect("the URLs were checked with the configuration");
-    let cleaner = Box::new(OpensearchCleaner::new(options.clone()));
-    opened(config, Arc::new(reader), cleaner, move |partition| {
-        let writer = OpensearchWriter::new(options.clone(), partition);
-        (Box::new(writer), Box::new(OpensearchLoader::new(options.clone())))
     })
 }
 
