@@ -9,7 +9,8 @@ use engine::user_task::row::UserTaskState;
 
 use crate::support::Harness;
 
-/// The bytes of large variables are counted as they come and go; counted anew they must be as many.
+/// The bytes of large variables are counted as they come and go; counted anew they must be as many, with what the bodies of
+/// loops have noted of their items and outputs.
 fn check_variable_bytes(harness: &Harness) {
     let tables = harness.engine().tables();
     let mut counted = BTreeMap::new();
@@ -18,6 +19,13 @@ fn check_variable_bytes(harness: &Harness) {
         if bytes >= LARGE_BYTES {
             let scope = tables.element_instances.get(&scope_key).unwrap().expect("the scope of a variable");
             *counted.entry(scope.process_instance_key).or_insert(0) += bytes as u64;
+        }
+    }
+    for (body_key, state) in tables.loops.scan(.., usize::MAX).unwrap() {
+        let bytes = state.counted_bytes.unwrap_or_default();
+        if bytes > 0 {
+            let body = tables.element_instances.get(&body_key).unwrap().expect("the body of a loop");
+            *counted.entry(body.process_instance_key).or_insert(0) += bytes;
         }
     }
     let rows = tables.variable_bytes.scan(.., usize::MAX).unwrap();
