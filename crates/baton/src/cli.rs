@@ -354,6 +354,9 @@ pub(crate) struct Demo {
     /// Print JSON instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Leave the server running on the usual ports, with orders in it, until Ctrl-C.
+    #[arg(long)]
+    pub(crate) stay: bool,
 }
 
 #[derive(Debug, Args)]

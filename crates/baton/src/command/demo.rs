@@ -1,5 +1,7 @@
 //! `baton demo`: a server of its own in a process of its own, so that what it costs is seen apart from the load.
 
+mod next;
+
 use std::fs::File;
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
@@ -20,22 +22,46 @@ use crate::start::ReadyLine;
 const READY_MAX: Duration = Duration::from_secs(30);
 /// How much of the server's log is shown when it fails.
 const LOG_LINES: usize = 20;
+/// The process that runs.
+const ORDER: &str = "order";
+/// Where a server that stays listens, so that every command finds it: REST, gRPC, management.
+const CUSTOMARY: [&str; 3] = ["127.0.0.1:8080", "127.0.0.1:26500", "127.0.0.1:9600"];
 
 pub(crate) async fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
-    tokio::select! {
-        ended = demonstrate(arguments) => ended,
-        _ = tokio::signal::ctrl_c() => Err(Failure::new("interrupted")),
-    }
-}
-
-async fn demonstrate(arguments: &Demo) -> Result<ExitCode, Failure> {
     let scratch = match &arguments.scratch {
         Some(parent) => tempfile::tempdir_in(parent),
         None => tempfile::tempdir(),
     }
     .map_err(|error| Failure::new(format!("cannot make a scratch directory: {error}")))?;
-    output::note(format_args!("starting a server in {}", scratch.path().display()));
-    let (mut server, ready) = start(scratch.path()).await?;
+    let mut server = None;
+    let (ready, ended) = tokio::select! {
+        ended = demonstrate(arguments, scratch.path(), &mut server) => ended?,
+        _ = tokio::signal::ctrl_c() => return Err(Failure::new("interrupted")),
+    };
+    let program = std::env::args().next().unwrap_or_else(|| "baton".to_owned());
+    match server {
+        Some(mut server) if arguments.stay => next::stay(&mut server, &ready, &program).await,
+        Some(mut server) => {
+            // Its directory goes next; how it ends is of no interest.
+            let _ = server.kill().await;
+            if !arguments.json {
+                next::suggest(&program);
+            }
+            Ok(ended)
+        }
+        None => unreachable!("the demonstration has started a server"),
+    }
+}
+
+/// Returns where the server is, which is left in `server`, and how it went.
+async fn demonstrate(
+    arguments: &Demo,
+    scratch: &Path,
+    server: &mut Option<Child>,
+) -> Result<(ReadyLine, ExitCode), Failure> {
+    output::note(format_args!("starting a server in {}", scratch.display()));
+    let (child, ready) = start(scratch, if arguments.stay { CUSTOMARY } else { ["127.0.0.1:0"; 3] }).await?;
+    *server = Some(child);
     output::note(format_args!(
         "ready after {} ms; {} orders per second, three workers",
         ready.milliseconds, arguments.rate
@@ -46,19 +72,18 @@ async fn demonstrate(arguments: &Demo) -> Result<ExitCode, Failure> {
         match ::bench::run(&options(arguments, &ready, protocol)).await {
             Ok(report) => reports.push(report),
             Err(error) => {
-                show_log(scratch.path());
+                show_log(scratch);
                 return Err(failed(error));
             }
         }
     }
-    // Its directory goes next; how it ends is of no interest.
-    let _ = server.kill().await;
     if let Some(path) = &arguments.html {
         std::fs::write(path, ::bench::page(&reports))
             .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
     }
     show(&reports, arguments.json)?;
-    Ok(if reports.iter().all(|report| report.errors() == 0) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_good = reports.iter().all(|report| report.errors() == 0);
+    Ok((ready, if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }))
 }
 
 fn show(reports: &[Report], json: bool) -> Result<(), Failure> {
@@ -83,7 +108,7 @@ fn options(arguments: &Demo, ready: &ReadyLine, protocol: Protocol) -> Options {
         grpc_address: format!("http://{}", ready.grpc),
         management_address: format!("http://{}", ready.management),
         protocol,
-        process: "order".to_owned(),
+        process: ORDER.to_owned(),
         rate: Some(arguments.rate),
         warm_up: arguments.warm_up,
         duration: arguments.duration,
@@ -92,17 +117,16 @@ fn options(arguments: &Demo, ready: &ReadyLine, protocol: Protocol) -> Options {
     }
 }
 
-async fn start(scratch: &Path) -> Result<(Child, ReadyLine), Failure> {
+async fn start(scratch: &Path, [rest, grpc, management]: [&str; 3]) -> Result<(Child, ReadyLine), Failure> {
     let cannot = |reason: &dyn std::fmt::Display| Failure::new(format!("cannot start the server: {reason}"));
     let program = std::env::current_exe().map_err(|error| cannot(&error))?;
     let log = File::create(log_path(scratch)).map_err(|error| cannot(&error))?;
-    let free = "127.0.0.1:0";
     let mut command = Command::new(program);
     command
         .arg("start")
         .arg("--data-dir")
         .arg(scratch.join("data"))
-        .args(["--rest", free, "--grpc", free, "--management", free])
+        .args(["--rest", rest, "--grpc", grpc, "--management", management])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log)

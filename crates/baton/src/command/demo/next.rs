@@ -1,0 +1,48 @@
+//! What one may do after the demonstration, with or without its server.
+
+use std::process::ExitCode;
+
+use client::{Client, CreateInstance, RestClient, RestOptions};
+use tokio::process::Child;
+
+use super::{ORDER, ReadyLine};
+use crate::failure::Failure;
+use crate::output;
+
+/// Orders that nobody works on, so that there is something to be found.
+const WAITING: usize = 20;
+const VARIABLES: &str = r#"{"items": [{"price": 12, "quantity": 1}]}"#;
+
+/// Three things to try, with the server that has gone.
+pub(super) fn suggest(program: &str) {
+    output::note(format_args!(
+        "\nTry next:\n  \
+         the same with a server that stays:    make demo ARGS=--stay\n  \
+         a server that keeps its data:         {program} start --data-dir data\n  \
+         more load, other processes:           {program} bench --help"
+    ));
+}
+
+/// Leaves orders that wait, tells what to try with them, and stays until it is interrupted or the server ends.
+pub(super) async fn stay(server: &mut Child, ready: &ReadyLine, program: &str) -> Result<ExitCode, Failure> {
+    let address = format!("http://{}", ready.rest);
+    let options = RestOptions { address: address.clone(), ..RestOptions::default() };
+    let client = Client::Rest(RestClient::new(options).map_err(Failure::new)?);
+    let command = CreateInstance { variables: Some(VARIABLES), ..CreateInstance::latest(ORDER) };
+    for _ in 0..WAITING {
+        client.create_instance_key(&command).await.map_err(Failure::new)?;
+    }
+    output::note(format_args!(
+        "\nThe server stays at {address} (gRPC {}, management {}) until Ctrl-C, and {WAITING} more orders wait in it. \
+         Try, in another terminal:\n  \
+         what waits for a worker:      {program} search jobs --state CREATED\n  \
+         be the worker of one:         curl -s {address}/v2/jobs/activation -H 'Content-Type: application/json' \
+         -d '{{\"type\": \"check-stock\", \"maxJobsToActivate\": 1, \"timeout\": 60000}}'\n  \
+         what became of the orders:    {program} search instances --process {ORDER}",
+        ready.grpc, ready.management
+    ));
+    tokio::select! {
+        ended = server.wait() => Err(Failure::new(format!("the server has ended: {}", ended.map_err(Failure::new)?))),
+        _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
+    }
+}
