@@ -30,12 +30,15 @@ impl Work<'_> {
     ) -> Result<Json, Failure> {
         let limits = &self.options.work;
         let left = self.meter.bytes_left();
-        if let Some(bytes) = value.to_json_within(limits.max_variable_bytes.min(left)) {
+        let most = limits.max_variable_bytes.min(left);
+        if let Some(bytes) = value.to_json_within(most) {
             self.meter.note_bytes(bytes.len());
             let json = Json::from_valid(bytes);
             self.meter.known().note(json.as_bytes(), value);
             return Ok(json);
         }
+        // What was written in vain was work, too.
+        self.meter.note_work(most);
         let (limit, name) = if left < limits.max_variable_bytes {
             (limits.max_bytes_per_step, "limits.max_bytes_per_step")
         } else {

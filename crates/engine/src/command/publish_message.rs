@@ -50,6 +50,8 @@ impl Work<'_> {
 
     /// Publishes what an element has sent. One that is there already is not sent again, which harms nobody.
     pub fn publish_sent(&mut self, message: &PublishMessage) -> Result<(), Failure> {
+        // Other batches may have made many large ones, which are not all moved in one.
+        self.meter.note_work(message.variables.json_len());
         match self.publish_message(message) {
             Err(Failure::Rejected(rejection)) if rejection.kind == RejectionType::AlreadyExists => Ok(()),
             result => result.map(|_| ()),

@@ -335,3 +335,20 @@ fn a_command_yields_after_its_records() {
     assert!(harness.is_empty(), "{:?}", harness.leftovers());
     harness.verify_replay(11);
 }
+
+#[test]
+fn a_value_that_is_written_in_vain_is_paid_for() {
+    let doubling = "for i in 1..21 return if i = 1 then [1,2,3] else [partial[-1], partial[-1]]";
+    let model = format!("process p\nstart s\nscript t expr=\"{doubling}\" result=list\nend e\ns -> t -> e");
+    let mut harness = Harness::new();
+    harness.deploy(&[("p.bpmn", &model)]).unwrap();
+    let before = harness.engine().fuel_used();
+    harness.command(Command::CreateInstance(CreateInstance::of(DefinitionRef::Id {
+        id: Name::from("p"),
+        version: None,
+    })));
+    assert_eq!(harness.engine().tables().incidents.keys(.., 2).unwrap().len(), 1, "it is too large");
+    let used = harness.engine().fuel_used() - before;
+    let most = WorkLimits::default().max_variable_bytes as u64;
+    assert!(used >= most / 16, "{used} units of fuel for {most} bytes");
+}
