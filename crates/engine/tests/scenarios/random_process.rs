@@ -1,6 +1,8 @@
 //! Models and workers made by chance: every instance comes to its end, nothing is left over, and the log can be repeated.
 //!
-//! `BATON_RANDOM_SEEDS` says how many seeds to try (default 60), `BATON_RANDOM_FIRST` where to begin. A seed that fails is
+//! `BATON_RANDOM_SEEDS` says how many seeds to try (default 60), `BATON_RANDOM_FIRST` where to begin, and
+//! `BATON_RANDOM_HOSTILE` of how many seeds one gets a hostile model (default 8; 1 is each, 0 none): `random_hostile.rs` says
+//! what then is asked instead. With `BATON_RANDOM_ALL` all seeds are tried, and those that fail are listed. Otherwise a seed that fails is
 //! tried again with smaller models, then with fewer actions and with lines of the model taken away; the smallest that
 //! fails in the same way is printed with what was done to it.
 
@@ -11,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::entity::ErrorType;
 use engine::{FaultPoint, Options, WorkLimits};
+use models::{CODES, Model, generate};
 use protocol::{
     ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, Condition,
     CorrelateMessage, CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals,
@@ -20,8 +23,8 @@ use protocol::{
 };
 
 use crate::random_consistency::check_consistency;
+use crate::random_hostile;
 use crate::random_migration::{parsed, versions};
-use crate::random_model::{CODES, generate};
 use crate::random_modification::element_ids;
 use crate::support::harness::jobs_of;
 use crate::support::model::bpmn as to_xml;
@@ -41,7 +44,7 @@ const CANCELLATIONS: usize = 8;
 /// Rounds for models with loops inside loops; far more than any needs that is not stuck.
 const MAX_ROUNDS: usize = 4_000;
 
-fn number(name: &str, default: u64) -> u64 {
+pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name)
         .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
 }
@@ -51,16 +54,20 @@ fn every_process_ends_and_leaves_nothing() {
     let first = number("BATON_RANDOM_FIRST", 1);
     let end = first + number("BATON_RANDOM_SEEDS", 60);
     let (next, failed) = (AtomicU64::new(first), AtomicU64::new(u64::MAX));
+    let goes_on = std::env::var_os("BATON_RANDOM_ALL").is_some();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end || failed.load(Ordering::Relaxed) != u64::MAX {
+                    if seed >= end || !goes_on && failed.load(Ordering::Relaxed) != u64::MAX {
                         break;
                     }
-                    if Case::of(seed, SIZE).failure().is_some() {
+                    if let Some(failure) = Case::of(seed, SIZE).failure() {
                         failed.fetch_min(seed, Ordering::Relaxed);
+                        if goes_on {
+                            println!("seed {seed}: {:.300}", failure.why);
+                        }
                     }
                 }
             });
@@ -70,10 +77,14 @@ fn every_process_ends_and_leaves_nothing() {
     if seed == u64::MAX {
         return;
     }
+    assert!(!goes_on, "seed {seed} fails, and maybe others");
     let small = (0..=SIZE).map(|size| Case::of(seed, size)).find(|case| case.failure().is_some());
     let case = small.expect("fails at its full size").shrunk();
     let Failure { actions, why } = case.failure().expect("shrunk while it fails");
-    panic!("seed {seed} fails: {why}\n\nmodel:\n{}\nactions:\n{actions}", case.model);
+    panic!(
+        "seed {seed} fails: {why}\n\nmodel:\n{}\ndecisions:\n{:?}\nlimits: {:?}\nactions:\n{actions}",
+        case.model, case.decisions, case.hostile
+    );
 }
 
 /// A model and what is done to it, which follows from the numbers.
@@ -81,6 +92,9 @@ fn every_process_ends_and_leaves_nothing() {
 struct Case {
     seed: u64,
     model: String,
+    decisions: Option<String>,
+    /// The limits of a hostile case.
+    hostile: Option<WorkLimits>,
     random: Random,
     actions: u64,
 }
@@ -101,15 +115,22 @@ impl Failure {
 impl Case {
     fn of(seed: u64, size: usize) -> Self {
         let mut random = Random::new(seed);
+        if random_hostile::is_meant(seed) {
+            let (work, hostility) = models::limits(&mut random);
+            let Model { text, decisions } = models::generate_hostile(&mut random, size, hostility);
+            let actions = random_hostile::ACTIONS;
+            return Self { seed, model: text, decisions, hostile: Some(work), random, actions };
+        }
         let model = generate(&mut random, size);
-        Self { seed, model, random, actions: ACTIONS }
+        Self { seed, model, decisions: None, hostile: None, random, actions: ACTIONS }
     }
 
     fn failure(&self) -> Option<Failure> {
         let mut random = self.random.clone();
         let steps = [1, 3, 100][random.below(3) as usize];
         let element_ids = element_ids(&self.model);
-        let fault = (self.seed % 5 == 2 && !element_ids.is_empty()).then(|| {
+        let is_hostile = self.hostile.is_some();
+        let fault = (!is_hostile && self.seed % 5 == 2 && !element_ids.is_empty()).then(|| {
             let points = [FaultPoint::Activate, FaultPoint::Complete, FaultPoint::Terminate];
             let element_id = &element_ids[random.below(element_ids.len() as u64) as usize];
             (points[random.below(3) as usize], element_id.clone())
@@ -118,10 +139,12 @@ impl Case {
             max_steps_per_command: steps,
             max_children_per_step: 2,
             // Each step has enough, but two heavy ones are too much for one batch.
-            work: if self.seed % 4 == 3 {
-                WorkLimits { max_fuel_per_command: 60, max_fuel_per_step: 3_000, ..WorkLimits::default() }
-            } else {
-                WorkLimits::default()
+            work: match self.hostile {
+                Some(work) => work,
+                None if self.seed % 4 == 3 => {
+                    WorkLimits { max_fuel_per_command: 60, max_fuel_per_step: 3_000, ..WorkLimits::default() }
+                }
+                None => WorkLimits::default(),
             },
             fault: fault.clone(),
             ..Options::default()
@@ -132,13 +155,18 @@ impl Case {
             held: Vec::new(),
             actions: Vec::new(),
             modifies: self.seed.is_multiple_of(3),
-            migrates: self.seed % 4 == 1,
+            migrates: !is_hostile && self.seed % 4 == 1,
             fails: fault.is_some(),
+            is_hostile,
             versions: parsed(&versions(&self.model)),
             element_ids,
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            run.all(&self.model, self.actions);
+            if is_hostile {
+                run.all_hostile(&self.model, self.decisions.as_deref(), self.actions);
+            } else {
+                run.all(&self.model, self.actions);
+            }
             run.harness.verify_replay(self.seed);
         }));
         let panic = result.err()?;
@@ -164,7 +192,7 @@ impl Case {
         }
         // From the end: flows stand behind what they join.
         let mut at = self.model.lines().count();
-        while !kind.starts_with("left over") && at > 0 {
+        while (self.hostile.is_some() || !kind.starts_with("left over")) && at > 0 {
             at -= 1;
             let lines = self.model.lines().enumerate().filter(|(number, _)| *number != at);
             let model: String = lines.flat_map(|(_, line)| [line, "\n"]).collect();
@@ -193,6 +221,8 @@ pub struct Run {
     migrates: bool,
     /// Whether the engine fails on an element.
     fails: bool,
+    /// Whether the model may want everything: then nothing here waits for an end.
+    pub is_hostile: bool,
     /// The versions of the model that are deployed.
     pub versions: Vec<Vec<bpmn::Process>>,
     /// IDs of the elements of the model.
@@ -228,7 +258,7 @@ impl Run {
         assert!(self.harness.is_empty(), "left over: {:?}\n{}", self.harness.leftovers(), self.describe());
     }
 
-    fn create(&mut self, number: u64) {
+    pub fn create(&mut self, number: u64) {
         let command = Command::CreateInstance(CreateInstance {
             variables: document(&format!(r#"{{"key":"k{}","r":{number}}}"#, number % 2)),
             start_before: if self.modifies { self.start_instructions() } else { vec![] },
@@ -262,13 +292,16 @@ impl Run {
     /// Runs left-over steps to their end, then everything must fit together.
     pub fn settle(&mut self) {
         self.actions.push("go on".to_owned());
+        if self.is_hostile {
+            return self.settle_for_a_while();
+        }
         self.harness.go_on();
         if !self.fails {
             check_consistency(&self.harness);
         }
     }
 
-    fn act(&mut self) {
+    pub fn act(&mut self) {
         match self.random.below(20) {
             0..=2 => {
                 let mut demand = self.harness.demand("t", 3);
@@ -324,8 +357,11 @@ impl Run {
         }
     }
 
-    fn advance(&mut self, by_ms: i64) {
+    pub fn advance(&mut self, by_ms: i64) {
         self.actions.push(format!("advance {by_ms} ms"));
+        if self.is_hostile {
+            return self.advance_for_a_while(by_ms);
+        }
         self.harness.advance(by_ms);
     }
 
@@ -380,7 +416,7 @@ impl Run {
 
     /// Does something with a user task, or completes all of them.
     fn use_tasks(&mut self, complete: bool) {
-        for user_task_key in self.harness.engine().tables().user_tasks.keys(.., usize::MAX).unwrap() {
+        for user_task_key in self.harness.engine().tables().user_tasks.keys(.., self.at_once()).unwrap() {
             let operation = match self.random.below(4) {
                 0 if !complete => {
                     UserTaskOperation::Assign { assignee: Name::from("bob"), allow_override: true }
@@ -456,7 +492,7 @@ impl Run {
 
     /// Resolves incidents; those that nobody can resolve end their instance, if `for_good`.
     fn resolve_incidents(&mut self, for_good: bool) {
-        let incidents = self.harness.engine().tables().incidents.scan(.., usize::MAX).unwrap();
+        let incidents = self.harness.engine().tables().incidents.scan(.., self.at_once()).unwrap();
         for (incident_key, incident) in incidents {
             match incident.job_key {
                 Some(job_key) => {

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use bytes::Bytes;
-use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError, WorkLimits};
+use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
+use models::Bounds;
 use protocol::{
     ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query, QueryReply,
     Record, Rejection, Resource,
@@ -24,6 +25,7 @@ const MAX_CONTINUES: usize = 20_000;
 /// The engine under test.
 pub struct Harness {
     options: Options,
+    bounds: Bounds,
     store: Store,
     engine: Option<Engine>,
     pub now_ms: i64,
@@ -44,6 +46,7 @@ impl Harness {
         let store = store();
         let engine = Engine::open(&store, options.clone()).unwrap();
         Self {
+            bounds: Bounds::new(&options),
             options,
             store,
             engine: Some(engine),
@@ -67,10 +70,7 @@ impl Harness {
         let engine = self.engine.as_mut().expect("open");
         let refusals: Vec<_> =
             batch.commands.iter().map(|command| engine.final_refusal(command).unwrap()).collect();
-        let before = engine.fuel_used();
-        engine.apply(&batch, &mut effects).unwrap();
-        let used = engine.fuel_used() - before;
-        check_fuel(&self.options.work, used, batch.commands.len());
+        self.bounds.apply(engine, &batch, &mut effects);
         assert_eq!(effects.responses.len(), batch.commands.len(), "one response for each command");
         for ((refusal, command), response) in
             refusals.into_iter().zip(&batch.commands).zip(&effects.responses)
@@ -234,12 +234,6 @@ impl Harness {
         let disturbed = replay_disturbed(&self.log, self.options.clone(), &self.history, seed);
         assert_eq!(disturbed, wanted, "flushes and restarts changed the state");
     }
-}
-
-/// A command may use its budget and one step more; what comes before its steps is no step, and may be done twice.
-fn check_fuel(work: &WorkLimits, used: u64, commands: usize) {
-    let each = work.max_fuel_per_command + 3 * work.max_fuel_per_step;
-    assert!(used <= (commands as u64 + 1) * each, "{used} units of fuel for {commands} commands");
 }
 
 /// Hashes of all tables but the counters, by the number of the table.

@@ -1,11 +1,13 @@
 //! Models made by chance, structured so that every token can reach an end.
 //!
 //! What is inside a block has one way in and one way out. An interrupting boundary event leads back to the way out of its
-//! host, a non-interrupting one to an end of its own, so joins always get their tokens.
+//! host, a non-interrupting one to an end of its own, so joins always get their tokens. Hostile parts (`hostile.rs`) keep to
+//! nothing of this.
 
 use std::fmt::Write as _;
 
-use crate::support::Random;
+use crate::hostile::Hostility;
+use crate::{Random, decisions};
 
 /// How deeply blocks may nest.
 const MAX_DEPTH: u32 = 4;
@@ -14,9 +16,21 @@ pub const STARTED: &str = "started";
 /// Error codes that workers and end events throw.
 pub const CODES: [&str; 3] = ["E1", "E2", "E3"];
 
+/// Of how many blocks of a hostile model one is hostile, in percent.
+const HOSTILE_PERCENT: u64 = 25;
+
+/// Processes as lines of text, and decisions that they may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    /// Processes; the one to create is `main`.
+    pub text: String,
+    /// A DMN file.
+    pub decisions: Option<String>,
+}
+
 /// A model and how many elements it has, more or less.
-pub struct Generator<'a> {
-    random: &'a mut Random,
+pub(crate) struct Generator<'a> {
+    pub(crate) random: &'a mut Random,
     elements: usize,
     size: usize,
     /// Whether the sub-process just written undoes itself: then nothing else may.
@@ -24,28 +38,58 @@ pub struct Generator<'a> {
     /// Whether elements may start instances of the process [`STARTED`]: not in itself, or that would never end.
     may_start: bool,
     /// Processes that may be called, with their text.
-    children: Vec<String>,
+    pub(crate) children: Vec<String>,
+    pub(crate) hostility: Option<Hostility>,
+    /// Whether there is a decision `heavy`.
+    pub(crate) decides: bool,
 }
 
 /// A way in and a way out.
-struct Block {
-    first: String,
-    last: String,
+pub(crate) struct Block {
+    pub(crate) first: String,
+    pub(crate) last: String,
 }
 
-/// The processes of a model; the one to create is `main`. Sometimes there is [`STARTED`], too.
+/// The processes of a model that comes to its end with some help; the one to create is `main`. Sometimes there is
+/// [`STARTED`], too.
 pub fn generate(random: &mut Random, size: usize) -> String {
-    let mut generator =
-        Generator { random, elements: 0, size, is_undone: false, may_start: true, children: Vec::new() };
-    let main = generator.process("main", MAX_DEPTH);
-    if generator.random.percent(40) {
-        generator.may_start = false;
-        generator.size = generator.elements + size / 3;
-        let started = generator.started();
-        generator.children.push(started);
+    Generator::new(random, size).model()
+}
+
+/// A model that may want everything: some of its blocks are hostile, at places that are as random.
+pub fn generate_hostile(random: &mut Random, size: usize, hostility: Hostility) -> Model {
+    let decides = random.percent(35);
+    let decisions = decides.then(|| decisions::heavy(random, hostility.size));
+    let mut generator = Generator { hostility: Some(hostility), decides, ..Generator::new(random, size) };
+    let text = generator.model();
+    Model { text, decisions }
+}
+
+impl<'a> Generator<'a> {
+    fn new(random: &'a mut Random, size: usize) -> Self {
+        Self {
+            random,
+            elements: 0,
+            size,
+            is_undone: false,
+            may_start: true,
+            children: Vec::new(),
+            hostility: None,
+            decides: false,
+        }
     }
-    generator.children.insert(0, main);
-    generator.children.join("")
+
+    fn model(&mut self) -> String {
+        let main = self.process("main", MAX_DEPTH);
+        if self.random.percent(40) {
+            self.may_start = false;
+            self.size = self.elements + self.size / 3;
+            let started = self.started();
+            self.children.push(started);
+        }
+        self.children.insert(0, main);
+        self.children.join("")
+    }
 }
 
 impl Generator<'_> {
@@ -97,12 +141,12 @@ impl Generator<'_> {
         let _ = writeln!(text, "{} -> {end}", block.last);
     }
 
-    fn id(&mut self, prefix: &str) -> String {
+    pub(crate) fn id(&mut self, prefix: &str) -> String {
         self.elements += 1;
         format!("{prefix}{}", self.elements)
     }
 
-    fn sequence(&mut self, text: &mut String, depth: u32) -> Block {
+    pub(crate) fn sequence(&mut self, text: &mut String, depth: u32) -> Block {
         let mut all = self.block(text, depth);
         for _ in 0..self.random.below(3) {
             let next = self.block(text, depth);
@@ -113,6 +157,11 @@ impl Generator<'_> {
     }
 
     fn block(&mut self, text: &mut String, depth: u32) -> Block {
+        if let Some(hostility) = self.hostility
+            && self.random.percent(HOSTILE_PERCENT)
+        {
+            return self.hostile_block(text, depth, hostility.size);
+        }
         let simple = depth == 0 || self.elements >= self.size;
         match self.random.below(if simple { 8 } else { 20 }) {
             0..=3 => self.job(text),
@@ -355,7 +404,7 @@ impl Generator<'_> {
         Block { first: block.first, last: out }
     }
 
-    fn with_boundaries(&mut self, text: &mut String, host: String) -> Block {
+    pub(crate) fn with_boundaries(&mut self, text: &mut String, host: String) -> Block {
         self.undo(text, &host);
         let count = self.random.below(4).saturating_sub(1);
         if count == 0 {

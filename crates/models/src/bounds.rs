@@ -1,0 +1,240 @@
+//! What no batch may exceed, whatever the models are that it is about. All figures follow from the limits of commands.
+
+use allocation_counter::measure;
+use engine::{Effects, Engine, Options, WorkLimits};
+use protocol::{Batch, Command, RecordValue};
+
+/// Bytes that are written or stored for one unit of fuel.
+const BYTES_PER_FUEL: u64 = 16;
+/// Bytes of memory for one unit of fuel: a small value in a list or in a context, while the list grows.
+const MEMORY_PER_FUEL: u64 = 128;
+/// Rows of one step, but for values: those of a slice of children, for example.
+const STATE_PER_STEP: u64 = 32 * 1024;
+/// Memory for one step, its rows and its records.
+const MEMORY_PER_STEP: u64 = 64 * 1024;
+/// Records of one step: those of an element that comes, of its events, its mappings, its children and of its end.
+const RECORDS_PER_STEP: u64 = 400;
+/// Bytes of one record, but for values: names and messages are in there, which have limits of their own.
+const BYTES_PER_RECORD: u64 = 8 * 1024;
+/// How often a value that was made, or that a command brings, may be written: into the state, the answer, records.
+const COPIES: u64 = 8;
+/// Bytes of memory for each byte of a model that is read, or read again after a restart.
+const MEMORY_PER_MODEL_BYTE: u64 = 20;
+/// Memory that a batch takes whatever it does.
+const MEMORY_BASE: u64 = 256 * 1024;
+
+/// What one batch took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Commands and demands.
+    pub commands: u64,
+    /// Commands that trigger what is due.
+    pub ticks: u64,
+    /// Bytes of the batch, as they are in the log.
+    pub input_bytes: u64,
+    /// Bytes of all models deployed so far.
+    pub model_bytes: u64,
+    /// Whether models are being deleted, which is recorded with all of them, now or when the last instance ends.
+    pub deletes: bool,
+    /// Fuel.
+    pub fuel: u64,
+    /// Steps.
+    pub steps: u64,
+    /// Decisions that were evaluated.
+    pub decisions: u64,
+    /// Bytes of the variables of jobs that were handed to workers.
+    pub delivered_bytes: u64,
+    /// Records.
+    pub records: u64,
+    /// Bytes of records, encoded.
+    pub record_bytes: u64,
+    /// Bytes by which the state in memory has grown.
+    pub state_bytes: u64,
+    /// Bytes of memory at the peak, less what there was before.
+    pub peak_bytes: u64,
+}
+
+/// The most that batches may take.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    options: Options,
+    /// Bytes of all models deployed so far.
+    model_bytes: u64,
+    deletes: bool,
+}
+
+impl Bounds {
+    /// Of an engine with these options.
+    pub fn new(options: &Options) -> Self {
+        Self { options: options.clone(), model_bytes: 0, deletes: false }
+    }
+
+    /// Applies a batch.
+    ///
+    /// # Panics
+    ///
+    /// If it takes more than it may, or if an incident or a refusal does not name the limit that it tells of.
+    pub fn apply(&mut self, engine: &mut Engine, batch: &Batch, effects: &mut Effects) -> Taken {
+        for command in &batch.commands {
+            match command.asked() {
+                Command::Deploy(deploy) => {
+                    self.model_bytes +=
+                        deploy.resources.iter().map(|file| file.content.len() as u64).sum::<u64>();
+                }
+                Command::DeleteResource(_) => self.deletes = true,
+                _ => {}
+            }
+        }
+        let decisions =
+            |engine: &Engine| engine.counters().decisions_evaluated + engine.counters().decisions_failed;
+        let (fuel, steps, state) =
+            (engine.fuel_used(), engine.counters().steps, engine.tables().overlay_bytes());
+        let decisions_before = decisions(engine);
+        let memory = measure(|| engine.apply(batch, effects).expect("a state in memory"));
+        let taken = Taken {
+            commands: (batch.commands.len() + batch.demand.len()) as u64,
+            ticks: batch.commands.iter().filter(|command| matches!(command, Command::Tick)).count() as u64,
+            input_bytes: batch.commands.iter().map(|command| command.encoded_bytes() as u64).sum(),
+            model_bytes: self.model_bytes,
+            deletes: self.deletes,
+            fuel: engine.fuel_used() - fuel,
+            steps: engine.counters().steps - steps,
+            decisions: decisions(engine) - decisions_before,
+            delivered_bytes: delivered(effects),
+            records: effects.records.len() as u64,
+            record_bytes: encoded(effects),
+            state_bytes: engine.tables().overlay_bytes().saturating_sub(state) as u64,
+            peak_bytes: memory.bytes_max,
+        };
+        if let Err(excess) = self.check(&taken).and_then(|()| self.check_messages(effects)) {
+            panic!("{excess}, by {batch:?}");
+        }
+        taken
+    }
+
+    fn check_messages(&self, effects: &Effects) -> Result<(), String> {
+        let incidents = effects.records.iter().filter_map(|record| match &record.value {
+            RecordValue::Incident(incident) => Some(&*incident.error_message),
+            _ => None,
+        });
+        let refusals = effects.responses.iter().filter_map(|response| match response {
+            Some(Err(rejection)) => Some(&*rejection.reason),
+            _ => None,
+        });
+        incidents.chain(refusals).try_for_each(|message| self.check_message(message))
+    }
+
+    /// The most that a batch may take. Bytes are bounded by the fuel and the steps that it has taken, which are bounded by
+    /// the limits.
+    fn most(&self, taken: &Taken) -> Taken {
+        let Options { work, max_steps_per_command, max_due_per_tick, .. } = &self.options;
+        let commands = taken.commands.max(1);
+        // Of a tick, the steps of one timer may be put off: they are run and undone.
+        let steps = commands * (2 * *max_steps_per_command as u64 + 1);
+        let parts = taken.steps + commands + taken.ticks * 3 * *max_due_per_tick as u64;
+        let models = if taken.deletes { taken.model_bytes } else { 0 };
+        // The record of a decision has values that are not stored.
+        let values = COPIES
+            * (taken.fuel * BYTES_PER_FUEL + taken.input_bytes + models + taken.delivered_bytes)
+            + taken.decisions * (work.max_variable_bytes as u64 + STATE_PER_STEP);
+        Taken {
+            // A command may use its budget and one step more.
+            fuel: commands * (work.max_fuel_per_command + work.max_fuel_per_step),
+            steps,
+            records: parts * RECORDS_PER_STEP,
+            record_bytes: taken.records * BYTES_PER_RECORD + values,
+            state_bytes: parts * STATE_PER_STEP + values,
+            peak_bytes: MEMORY_BASE
+                + parts * MEMORY_PER_STEP
+                + taken.fuel * MEMORY_PER_FUEL
+                + 2 * values
+                + MEMORY_PER_MODEL_BYTE * taken.model_bytes,
+            ..*taken
+        }
+    }
+
+    /// Says which of the bounds a batch has exceeded.
+    fn check(&self, taken: &Taken) -> Result<(), String> {
+        let most = self.most(taken);
+        let figures = [
+            ("units of fuel", taken.fuel, most.fuel),
+            ("steps", taken.steps, most.steps),
+            ("records", taken.records, most.records),
+            ("bytes of records", taken.record_bytes, most.record_bytes),
+            ("bytes of state", taken.state_bytes, most.state_bytes),
+            ("bytes of memory", taken.peak_bytes, most.peak_bytes),
+        ];
+        match figures.iter().find(|(_, taken, most)| taken > most) {
+            Some((what, figure, most)) => Err(format!("{figure} {what}, of {most} at most: {taken:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Says what is wrong with the message of an incident or a refusal: one that a limit has caused names the setting and
+    /// its figure.
+    fn check_message(&self, message: &str) -> Result<(), String> {
+        if message.chars().count() >= self.options.max_error_message_chars {
+            return Ok(());
+        }
+        let WorkLimits {
+            max_fuel_per_step,
+            max_bytes_per_step,
+            max_evaluation_bytes,
+            max_variable_bytes,
+            max_collection_bytes,
+            max_instance_variable_bytes,
+            ..
+        } = self.options.work;
+        let figures = [
+            ("limits.max_fuel_per_step", max_fuel_per_step),
+            ("limits.max_bytes_per_step", max_bytes_per_step as u64),
+            ("limits.max_evaluation_bytes", max_evaluation_bytes),
+            ("limits.max_variable_bytes", max_variable_bytes as u64),
+            ("limits.max_collection_bytes", max_collection_bytes as u64),
+            ("limits.max_instance_variable_bytes", max_instance_variable_bytes),
+        ];
+        let named: Vec<_> = figures.iter().filter(|(name, _)| message.contains(name)).collect();
+        if let Some((name, figure)) = named.iter().find(|(_, figure)| !message.contains(&figure.to_string()))
+        {
+            return Err(format!("{name} without its figure {figure}: {message}"));
+        }
+        // What FEEL says of values beyond the bounds of the language, which are no settings.
+        if message.contains("a value is nested too deeply or too large") {
+            return Ok(());
+        }
+        let tells_of_a_limit = ["units of fuel", "larger than", "too large", "too much"];
+        match tells_of_a_limit.iter().find(|words| message.contains(*words)) {
+            Some(words) if named.is_empty() => {
+                Err(format!("'{words}' without the name of the limit: {message}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Bytes of the records, as they are handed on.
+fn encoded(effects: &Effects) -> u64 {
+    let mut count = Count(0);
+    for record in &effects.records {
+        minicbor::encode(record, &mut count).expect("counting does not fail");
+    }
+    count.0
+}
+
+/// Bytes of the variables of jobs that were handed to workers.
+fn delivered(effects: &Effects) -> u64 {
+    let jobs = effects.deliveries.iter().flat_map(|delivery| &delivery.jobs);
+    jobs.map(|job| job.variables.json_len() as u64).sum()
+}
+
+/// Counts bytes.
+struct Count(u64);
+
+impl minicbor::encode::Write for Count {
+    type Error = std::convert::Infallible;
+
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+        self.0 += bytes.len() as u64;
+        Ok(())
+    }
+}
