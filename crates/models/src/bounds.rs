@@ -12,6 +12,8 @@ const MEMORY_PER_FUEL: u64 = 128;
 const STATE_PER_STEP: u64 = 32 * 1024;
 /// Memory for one step, its rows and its records.
 const MEMORY_PER_STEP: u64 = 64 * 1024;
+/// Memory for one record, while the list of them grows.
+const MEMORY_PER_RECORD: u64 = 2 * 1024;
 /// Records of one step: those of an element that comes, of its events, its mappings, its children and of its end.
 const RECORDS_PER_STEP: u64 = 400;
 /// Bytes of one record, but for values: names and messages are in there, which have limits of their own.
@@ -42,7 +44,11 @@ pub struct Taken {
     pub steps: u64,
     /// Decisions that were evaluated.
     pub decisions: u64,
-    /// Bytes of the variables of jobs that were handed to workers.
+    /// Commands that migrate or modify an instance as a whole.
+    pub migrations: u64,
+    /// Jobs that were handed to workers.
+    pub delivered_jobs: u64,
+    /// Bytes of their variables.
     pub delivered_bytes: u64,
     /// Records.
     pub records: u64,
@@ -100,6 +106,8 @@ impl Bounds {
             fuel: engine.fuel_used() - fuel,
             steps: engine.counters().steps - steps,
             decisions: decisions(engine) - decisions_before,
+            migrations: batch.commands.iter().filter(|command| is_migration(command.asked())).count() as u64,
+            delivered_jobs: effects.deliveries.iter().map(|delivery| delivery.jobs.len() as u64).sum(),
             delivered_bytes: delivered(effects),
             records: effects.records.len() as u64,
             record_bytes: encoded(effects),
@@ -127,11 +135,16 @@ impl Bounds {
     /// The most that a batch may take. Bytes are bounded by the fuel and the steps that it has taken, which are bounded by
     /// the limits.
     fn most(&self, taken: &Taken) -> Taken {
-        let Options { work, max_steps_per_command, max_due_per_tick, .. } = &self.options;
+        let Options { work, max_steps_per_command, max_due_per_tick, max_rows_per_migration, .. } =
+            &self.options;
         let commands = taken.commands.max(1);
         // Of a tick, the steps of one timer may be put off: they are run and undone.
         let steps = commands * (2 * *max_steps_per_command as u64 + 1);
-        let parts = taken.steps + commands + taken.ticks * 3 * *max_due_per_tick as u64;
+        let parts = taken.steps
+            + commands
+            + taken.ticks * 3 * *max_due_per_tick as u64
+            + taken.migrations * *max_rows_per_migration as u64
+            + taken.delivered_jobs;
         let models = if taken.deletes { taken.model_bytes } else { 0 };
         // The record of a decision has values that are not stored.
         let values = COPIES
@@ -141,11 +154,16 @@ impl Bounds {
             // A command may use its budget and one step more.
             fuel: commands * (work.max_fuel_per_command + work.max_fuel_per_step),
             steps,
-            records: parts * RECORDS_PER_STEP,
-            record_bytes: taken.records * BYTES_PER_RECORD + values,
+            // Each variable that a command brings has one, too.
+            records: parts * RECORDS_PER_STEP + taken.input_bytes,
+            // What expires is recorded once more, whoever has paid for it.
+            record_bytes: taken.records * BYTES_PER_RECORD
+                + values
+                + commands * work.max_record_bytes_per_command,
             state_bytes: parts * STATE_PER_STEP + values,
             peak_bytes: MEMORY_BASE
                 + parts * MEMORY_PER_STEP
+                + taken.records * MEMORY_PER_RECORD
                 + taken.fuel * MEMORY_PER_FUEL
                 + 2 * values
                 + MEMORY_PER_MODEL_BYTE * taken.model_bytes,
@@ -198,8 +216,12 @@ impl Bounds {
         {
             return Err(format!("{name} without its figure {figure}: {message}"));
         }
-        // What FEEL says of values beyond the bounds of the language, which are no settings.
-        if message.contains("a value is nested too deeply or too large") {
+        // What FEEL says of values beyond the bounds of the language, and the size of a delivery: neither is one of these
+        // settings.
+        if ["a value is nested too deeply or too large", "larger than the configured maximum"]
+            .iter()
+            .any(|words| message.contains(words))
+        {
             return Ok(());
         }
         let tells_of_a_limit = ["units of fuel", "larger than", "too large", "too much"];
@@ -210,6 +232,10 @@ impl Bounds {
             _ => Ok(()),
         }
     }
+}
+
+fn is_migration(command: &Command) -> bool {
+    matches!(command, Command::MigrateInstance(_) | Command::ModifyInstance(_))
 }
 
 /// Bytes of the records, as they are handed on.

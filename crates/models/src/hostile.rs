@@ -29,6 +29,7 @@ pub fn limits(random: &mut Random) -> (WorkLimits, Hostility) {
     let work = WorkLimits {
         max_fuel_per_step,
         max_fuel_per_command: max_fuel_per_step / [1, 4, 10, 50][random.below(4) as usize],
+        max_record_bytes_per_command: 4_000 << random.below(10),
         max_bytes_per_step: 2_000 << random.below(8),
         max_evaluation_bytes: 8_000 << random.below(10),
         max_variable_bytes: 500 << random.below(8),
