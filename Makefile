@@ -63,9 +63,10 @@ clients: ## End-to-end tests with the official Java, Node and Python clients; SU
 
 SEEDS ?= 2000
 FIRST ?= 1
+HOSTILE ?= 8
 .PHONY: random
-random: ## Random processes with random workers: SEEDS of them (2000), from seed FIRST on (1)
-	BATON_RANDOM_SEEDS=$(SEEDS) BATON_RANDOM_FIRST=$(FIRST) \
+random: ## Random processes with random workers: SEEDS of them (2000), from seed FIRST on (1), one in HOSTILE (8) a hostile one
+	BATON_RANDOM_SEEDS=$(SEEDS) BATON_RANDOM_FIRST=$(FIRST) BATON_RANDOM_HOSTILE=$(HOSTILE) \
 		$(CARGO) test --locked --profile checked -p engine --test scenarios -- random_process --nocapture
 
 FUZZ_SECONDS ?= 5
