@@ -78,6 +78,16 @@ impl Held {
     }
 }
 
+impl Held {
+    /// Gives back all that was added.
+    pub(crate) fn clear(&self) {
+        let bytes = self.bytes.swap(0, Ordering::AcqRel);
+        if bytes > 0 {
+            self.budget.used.fetch_sub(bytes, Ordering::AcqRel);
+        }
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         let bytes = *self.bytes.get_mut();

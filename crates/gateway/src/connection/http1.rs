@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::AsyncWriteExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Answer;
@@ -26,6 +27,9 @@ use super::{Connections, linger};
 
 /// The longest head of a request, and the first size of the read buffer's limit, in bytes.
 const MAX_READ_BUFFER: usize = 128 * 1024;
+
+/// The answer to a head that finds no room.
+const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 /// How connections learn that they shall end.
 #[derive(Default)]
@@ -68,6 +72,7 @@ pub(crate) async fn converse<S, B>(
     B: Body<Data = Bytes> + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    peer.count_heads(&connections.budget);
     let service = service_fn(|request: Request<Incoming>| {
         let call = peer.call();
         let (request, rest) = lend(request, &connections.budget);
@@ -116,6 +121,14 @@ pub(crate) async fn converse<S, B>(
             connection.await
         }
     };
+    if peer.count_no_heads() {
+        connections.refusals.note(Reason::Budget);
+        // After an earlier answer, the client may be in the middle of it.
+        if !peer.has_begun() {
+            // A client that has gone needs no answer; one that takes none is ended by the deadline for slow readers.
+            let _ = socket.write_all(NO_ROOM).await;
+        }
+    }
     match ended {
         // Nobody waits for an answer.
         Err(error) if error.is_timeout() => return,

@@ -3,8 +3,8 @@
 use std::future::{Future, poll_fn};
 use std::net::{IpAddr, Ipv6Addr};
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -12,10 +12,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Address;
+use super::budget::{Budget, Held};
 use super::refusals::Reason;
 
 /// What a client must take in the time for a slow client, so that it counts as reading.
 pub(super) const PROGRESS_BYTES: u64 = 16 * 1024;
+/// So much of a head is free, so that probes are answered when the budget is used up. A connection reads into as much anyway.
+pub(super) const FREE_HEAD_BYTES: usize = 8 * 1024;
 /// The preface of HTTP/2 and the head of the first frame after it (RFC 9113 §3.4), in bytes.
 const PREFACE_BYTES: u64 = 24 + 9;
 
@@ -69,6 +72,16 @@ impl Clock {
     }
 }
 
+/// A head of HTTP/1.1 that has not come to its end.
+#[derive(Debug)]
+struct Head {
+    bytes: AtomicUsize,
+    /// What is over [`FREE_HEAD_BYTES`].
+    held: Held,
+    has_no_room: AtomicBool,
+    is_over: AtomicBool,
+}
+
 /// One connection. Times are those of the clock.
 #[derive(Debug)]
 pub(crate) struct Peer {
@@ -84,6 +97,7 @@ pub(crate) struct Peer {
     /// The first bytes of a head came then.
     head_since: AtomicU64,
     received: AtomicU64,
+    head: OnceLock<Head>,
     /// The socket takes nothing since then, or less than [`PROGRESS_BYTES`].
     blocked_since: AtomicU64,
     taken: AtomicU64,
@@ -115,6 +129,7 @@ impl Peer {
             idle_since: AtomicU64::new(born),
             head_since: AtomicU64::new(0),
             received: AtomicU64::new(0),
+            head: OnceLock::new(),
             blocked_since: AtomicU64::new(0),
             taken: AtomicU64::new(0),
             unsent: AtomicUsize::new(0),
@@ -130,6 +145,7 @@ impl Peer {
         self.calls.fetch_add(1, Ordering::AcqRel);
         self.has_begun.store(true, Ordering::Release);
         self.head_since.store(0, Ordering::Release);
+        self.head_has_ended();
         Busy(Arc::clone(self))
     }
 
@@ -138,6 +154,48 @@ impl Peer {
         self.received.fetch_add(bytes, Ordering::AcqRel);
         if self.calls.load(Ordering::Acquire) == 0 && self.head_since.load(Ordering::Acquire) == 0 {
             self.head_since.store(self.now(), Ordering::Release);
+        }
+    }
+
+    /// Counts the heads of requests from here on.
+    pub(super) fn count_heads(&self, budget: &Arc<Budget>) {
+        let _ = self.head.set(Head {
+            bytes: AtomicUsize::new(0),
+            held: budget.receive(),
+            has_no_room: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        });
+    }
+
+    /// Counts no more heads, since what comes is thrown away. Whether one found no room.
+    pub(super) fn count_no_heads(&self) -> bool {
+        let Some(head) = self.head.get() else { return false };
+        head.is_over.store(true, Ordering::Release);
+        self.head_has_ended();
+        head.has_no_room.load(Ordering::Acquire)
+    }
+
+    /// Whether there is room for bytes that have come, if they are of a head.
+    #[must_use]
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        let Some(head) = self.head.get() else { return true };
+        if self.calls.load(Ordering::Acquire) > 0 || head.is_over.load(Ordering::Acquire) {
+            return true;
+        }
+        let before = head.bytes.fetch_add(bytes, Ordering::AcqRel);
+        let counted =
+            (before + bytes).saturating_sub(FREE_HEAD_BYTES) - before.saturating_sub(FREE_HEAD_BYTES);
+        let has_room = counted == 0 || head.held.add(counted);
+        if !has_room {
+            head.has_no_room.store(true, Ordering::Release);
+        }
+        has_room
+    }
+
+    fn head_has_ended(&self) {
+        if let Some(head) = self.head.get() {
+            head.bytes.store(0, Ordering::Release);
+            head.held.clear();
         }
     }
 

@@ -64,6 +64,9 @@ impl AsyncRead for Socket {
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
             self.peer.has_received(bytes as u64);
+            if !self.peer.has_room(bytes) {
+                return Poll::Ready(Err(io::Error::other("there is no room for the head of a request")));
+            }
         }
         read
     }

@@ -40,6 +40,8 @@ const CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
 const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Limit of the headers of one call.
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
+/// The table of headers that a client may have a connection remember (RFC 7541 §4.2), in bytes.
+const HEADER_TABLE_BYTES: u32 = 4 * 1024;
 /// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
 const PENDING_RESETS_MAX: usize = 1024;
 /// How long the last words with the client of an idle connection may take.
@@ -187,6 +189,7 @@ fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .max_send_buf_size(SEND_BUFFER_BYTES)
         .max_header_list_size(HEADER_BYTES_MAX)
+        .header_table_size(HEADER_TABLE_BYTES)
         .max_concurrent_streams(options.calls_per_connection_max)
         .max_pending_accept_reset_streams(PENDING_RESETS_MAX)
         .keep_alive_interval(options.keep_alive_interval)

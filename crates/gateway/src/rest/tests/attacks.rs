@@ -16,6 +16,7 @@ use crate::{ConnectionSettings, Connections};
 /// By then, whatever a test waits for has happened.
 const AT_LAST: Duration = Duration::from_secs(20);
 const LICENSE: &str = "GET /v2/license HTTP/1.1\r\nhost: x\r\n\r\n";
+const LICENSE_BEGUN: &str = "GET /v2/license HTTP/1.1\r\nhost: x\r\n";
 const COMPLETE: &str = "POST /v2/jobs/1/completion HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
 
 fn options(change: impl FnOnce(&mut ConnectionSettings)) -> Options {
@@ -127,6 +128,43 @@ fn what_is_received_has_a_budget_and_small_requests_their_share() {
         drop(holding);
         while ask(&large).await.0 != "204" {
             assert!(began.elapsed() < 2 * AT_LAST, "nothing is given back");
+            sleep(Duration::from_millis(10)).await;
+        }
+        server.stop().await;
+    });
+}
+
+#[test]
+fn unfinished_heads_have_a_budget_and_short_ones_are_answered() {
+    block_on(async {
+        const BYTES: usize = 256 * 1024;
+        let options = options(|s| s.transfer_bytes = BYTES);
+        let budget = Arc::clone(&options.connections.budget);
+        let server = Server::start(&Arc::default(), options).await;
+        let head = format!("{LICENSE_BEGUN}x: {}", "x".repeat(BYTES / 8));
+        let (mut open, mut answer) = (vec![], String::new());
+        for _ in 0..16 {
+            let mut client = server.connect().await;
+            client.send(&head).await;
+            let came = timeout(Duration::from_millis(200), client.stream.read_to_string(&mut answer)).await;
+            if came.is_ok() {
+                break;
+            }
+            open.push(client);
+        }
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("connection: close"), "{answer:?}");
+        assert!(budget.used() > BYTES / 2 && budget.used() <= BYTES, "{}", budget.used());
+        let mut probe = server.connect().await;
+        probe.send(LICENSE).await;
+        assert!(probe.receive().await.0.starts_with("HTTP/1.1 200 "));
+        // A head that ends gives its bytes back, and so does a connection that goes.
+        let mut first = open.remove(0);
+        first.send("\r\n\r\n").await;
+        assert!(first.receive().await.0.starts_with("HTTP/1.1 200 "));
+        drop(open);
+        let began = Instant::now();
+        while budget.used() > 0 {
+            assert!(began.elapsed() < AT_LAST, "{} bytes are not given back", budget.used());
             sleep(Duration::from_millis(10)).await;
         }
         server.stop().await;
