@@ -1,15 +1,20 @@
 //! A model and what happens to it: the file is deployed, its processes are started, and workers, messages, people and the
-//! clock do things that follow from the bytes of the file. Nothing may panic or go on for ever, and cancelling everything
-//! must leave nothing behind.
+//! clock do things that follow from the bytes of the file. Nothing may panic or go on for ever, no batch may take more than
+//! its limits allow (`models::Bounds`), and cancelling everything must leave nothing behind.
+//!
+//! An input that does not begin like XML is a recipe: its bytes are the choices by which a hostile model and its limits are
+//! made (`models::generate_hostile`), and those of what happens to it, for so many batches. Then the log must give the same
+//! state again without records.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use engine::{Effects, Engine, LASTING, Options};
+use models::{Bounds, Model};
 use protocol::{
-    ActivatedJob, Batch, Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Deploy, Document,
-    ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Resource, SetVariables, ThrowError,
+    ActivatedJob, Batch, Command, CompleteJob, CreateInstance, DefinitionRef, DeleteResource, Demand, Deploy,
+    Document, ENGINE_VERSION, FailJob, Key, Name, PublishMessage, Resource, SetVariables, ThrowError,
 };
 use state::Store;
 
@@ -29,30 +34,55 @@ const PICK: usize = 50;
 const VALUES: [&str; 8] =
     ["null", "true", "0", "7", "\"a\"", "[1,2,3]", "{\"a\":{\"b\":[]}}", "\"2026-01-01T00:00:00Z\""];
 
+/// Elements of a hostile model, more or less.
+const RECIPE_SIZE: usize = 30;
+/// Commands that leftover steps may go on for, after each thing that is done to a hostile model.
+const RECIPE_CONTINUES: usize = 4;
+/// Batches of a hostile model. A fork bomb has no end in which everything could be cancelled; the random processes look at that.
+const RECIPE_BATCHES: usize = 200;
+
 /// Deploys a file and lets things happen to it.
 pub fn engine(data: &[u8]) {
+    if data.first() != Some(&b'<') {
+        return recipe(data);
+    }
     let Ok(processes) = bpmn::parse(data, &bpmn::Limits::default()) else { return };
     let seed = data.iter().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
-    let Ok(store) = Store::in_memory(state::Options::default()) else { return };
-    let options = Options { records: true, ..Options::default() };
-    let engine = Engine::open(&store, options).expect("an empty store");
-    let mut run = Run { engine, now_ms: START_MS, random: Random(seed), held: Vec::new(), pending: false };
-    run.apply(Command::Deploy(Deploy {
-        resources: vec![Resource { name: Name::from("model.bpmn"), content: data.to_vec() }],
-        tenant_id: Name::default_tenant(),
-    }));
+    let mut run = Run::new(Options::default(), Random(seed), MAX_CONTINUES);
     let ids: Vec<Name> = processes.iter().map(|process| Name::from(&*process.id)).collect();
-    for id in &ids {
-        run.create(id);
-    }
-    for _ in 0..ACTIONS {
-        run.act(&ids);
-    }
+    run.all(vec![data.to_vec()], &ids, ACTIONS);
     run.cancel_everything();
+}
+
+/// Makes a hostile model of bytes, and lets things happen to it.
+fn recipe(data: &[u8]) {
+    let mut random = models::Random::of_bytes(data);
+    let (work, hostility) = models::limits(&mut random);
+    // With the limits of users, a command takes up to 100 ms, and a model thousands; the random processes have those.
+    if work == Options::default().work {
+        return;
+    }
+    let max_steps_per_command = [1, 3, 100][random.below(3) as usize];
+    let Model { text, decisions } = models::generate_hostile(&mut random, RECIPE_SIZE, hostility);
+    let options = Options { work, max_steps_per_command, max_children_per_step: 2, ..Options::default() };
+    let mut run = Run::new(options, Random(random.next()), RECIPE_CONTINUES);
+    // Each process has a file, or a loop that goes through several would be refused.
+    let processes = text.split("process ").skip(1);
+    let files = processes.map(|text| models::bpmn(&format!("process {text}")).into_bytes());
+    let files = files.chain(decisions.map(String::into_bytes)).collect();
+    run.max_batches = RECIPE_BATCHES;
+    run.all(files, &[Name::from("main")], ACTIONS);
+    run.verify_replay();
 }
 
 struct Run {
     engine: Engine,
+    options: Options,
+    bounds: Bounds,
+    log: Vec<Batch>,
+    max_continues: usize,
+    /// Nothing more is done after so many.
+    max_batches: usize,
     now_ms: i64,
     random: Random,
     held: Vec<ActivatedJob>,
@@ -61,11 +91,58 @@ struct Run {
 }
 
 impl Run {
+    fn new(options: Options, random: Random, max_continues: usize) -> Self {
+        let store = Store::in_memory(state::Options::default()).expect("a store in memory");
+        let options = Options { records: true, ..options };
+        Self {
+            engine: Engine::open(&store, options.clone()).expect("an empty store"),
+            bounds: Bounds::new(&options),
+            options,
+            log: Vec::new(),
+            max_continues,
+            max_batches: usize::MAX,
+            now_ms: START_MS,
+            random,
+            held: Vec::new(),
+            pending: false,
+        }
+    }
+
+    fn all(&mut self, files: Vec<Vec<u8>>, ids: &[Name], actions: usize) {
+        let resources = files.into_iter().enumerate().map(|(number, content)| {
+            let kind = if content.starts_with(b"<definitions") { "dmn" } else { "bpmn" };
+            Resource { name: Name::from(format!("{number}.{kind}")), content }
+        });
+        let resources = resources.collect();
+        self.apply(Command::Deploy(Deploy { resources, tenant_id: Name::default_tenant() }));
+        for id in ids {
+            self.create(id);
+        }
+        for _ in 0..actions {
+            if self.log.len() < self.max_batches {
+                self.act(ids);
+            }
+        }
+    }
+
+    /// The log gives the same state to an engine that makes no records.
+    fn verify_replay(&self) {
+        let store = Store::in_memory(state::Options::default()).expect("a store in memory");
+        let options = Options { records: false, ..self.options.clone() };
+        let mut engine = Engine::open(&store, options).expect("an empty store");
+        for batch in &self.log {
+            engine.apply(batch, &mut Effects::default()).expect("a state in memory");
+        }
+        let hash = |engine: &Engine| engine.tables().state_hash().expect("readable");
+        assert_eq!(hash(&engine), hash(&self.engine), "the same log gave another state");
+    }
+
     fn batch(&mut self, commands: Vec<Command>, demand: Vec<Demand>) {
         let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
         let batch = Batch::decode(&batch.encode()).expect("what was encoded");
         let mut effects = Effects::default();
-        self.engine.apply(&batch, &mut effects).expect("a state in memory");
+        self.bounds.apply(&mut self.engine, &batch, &mut effects);
+        self.log.push(batch);
         assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
         self.pending = effects.has_pending_steps;
         self.held.extend(effects.deliveries.into_iter().flat_map(|delivery| delivery.jobs));
@@ -73,8 +150,8 @@ impl Run {
 
     fn apply(&mut self, command: Command) {
         self.batch(vec![command], vec![]);
-        for _ in 0..MAX_CONTINUES {
-            if !self.pending {
+        for _ in 0..self.max_continues {
+            if !self.pending || self.log.len() >= self.max_batches {
                 break;
             }
             self.batch(vec![Command::GO_ON], vec![]);
@@ -214,26 +291,45 @@ impl Run {
         }));
     }
 
+    fn root(&self) -> Option<Key> {
+        let mut root = None;
+        let visit = |key: &Key, row: &std::sync::Arc<engine::entity::Instance>| {
+            if row.parent.is_some() {
+                return ControlFlow::Continue(());
+            }
+            root = Some(*key);
+            ControlFlow::Break(())
+        };
+        self.engine.tables().instances.visit(.., visit).expect("readable");
+        root
+    }
+
+    /// Ends everything: what is deleted starts no more, and listeners of a cancellation are heard.
     fn cancel_everything(&mut self) {
+        for resource_key in self.engine.tables().definitions.keys(.., usize::MAX).expect("readable") {
+            self.apply(Command::DeleteResource(DeleteResource {
+                resource_key,
+                operation_reference: None,
+                delete_history: false,
+            }));
+        }
+        self.max_continues = MAX_CONTINUES;
+        let mut last = None;
         for _ in 0..MAX_CANCELS {
-            let root = {
-                let mut root = None;
-                self.engine
-                    .tables()
-                    .instances
-                    .visit(.., |key, row| {
-                        if row.parent.is_some() {
-                            return ControlFlow::Continue(());
-                        }
-                        root = Some(*key);
-                        ControlFlow::Break(())
-                    })
-                    .expect("readable");
-                root
-            };
-            match root {
+            match self.root() {
+                Some(root) if last == Some(root) => {
+                    self.now_ms += 100_000;
+                    self.apply(Command::Tick);
+                    self.activate_jobs();
+                    for job in std::mem::take(&mut self.held) {
+                        let (job_key, variables) = (job.key, Document::empty());
+                        self.apply(Command::CompleteJob(CompleteJob { job_key, variables, result: None }));
+                    }
+                    last = None;
+                }
                 Some(process_instance_key) => {
                     self.apply(Command::CancelInstance { process_instance_key, operation_reference: None });
+                    last = Some(process_instance_key);
                 }
                 None if self.pending => self.batch(vec![Command::GO_ON], vec![]),
                 None => break,
@@ -247,16 +343,23 @@ impl Run {
             .filter(|(name, rows)| *rows > 0 && !LASTING.contains(name) && !OUTLIVING.contains(name))
             .collect();
         assert!(left.is_empty(), "left over after everything was cancelled: {left:?}");
+        let tables = self.engine.tables();
+        let messages = tables.messages.keys(.., usize::MAX).expect("readable");
+        for (id, key) in tables.message_by_id.scan(.., usize::MAX).expect("readable") {
+            assert!(messages.contains(&key), "the id of a message that is gone: {id:?}");
+        }
     }
 }
 
-/// Tables whose rows belong to no instance, so that cancelling leaves them: what waits to start one.
-const OUTLIVING: [&str; 7] = [
+/// Tables whose rows belong to no instance, so that cancelling leaves them: timers that start one, and messages until their
+/// time is over.
+const OUTLIVING: [&str; 8] = [
     "timers",
     "timer_due",
     "timer_by_owner",
     "messages",
     "message_due",
     "message_by_name",
+    "message_by_id",
     "message_correlations",
 ];
