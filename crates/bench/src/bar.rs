@@ -48,7 +48,7 @@ fn line(percent: usize, message: &str) -> String {
 /// Replaces the line at the cursor (ECMA-48: erase in line).
 fn draw(line: &str) {
     let mut stderr = std::io::stderr().lock();
-    // Nobody looks at a terminal that has gone.
+    // A terminal that has gone shows nothing.
     let _ = write!(stderr, "\r\x1b[K{line}").and_then(|()| stderr.flush());
 }
 

@@ -287,7 +287,7 @@ async fn leader_work(
         return;
     }
     let due = match shared.due.wait() {
-        // What is due waits for the write limit.
+        // Due timers wait for the write limit.
         Some(Duration::ZERO) if slice_wait.is_some() => Duration::MAX,
         Some(due) if !shared.paused.load(Ordering::Acquire) => due.max(Duration::from_millis(1)),
         _ => Duration::MAX,

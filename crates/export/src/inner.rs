@@ -103,19 +103,30 @@ impl Inner {
         reader.oldest_taken_ms().or_else(waiting)
     }
 
-    pub fn status_of(&self, reader: &Reader, now_ms: u64) -> ExporterStatus {
-        let done = !reader.enabled || reader.acknowledged >= self.last;
+    fn is_done(&self, reader: &Reader) -> bool {
+        !reader.enabled || reader.acknowledged >= self.last
+    }
+
+    /// Age of the oldest record that an exporter has not acknowledged.
+    pub fn backlog_of(&self, reader: &Reader, now_ms: u64) -> Duration {
+        if self.is_done(reader) {
+            return Duration::ZERO;
+        }
         let age_ms = self.oldest_ms(reader).map_or(0, |oldest_ms| now_ms.saturating_sub(oldest_ms));
+        Duration::from_millis(age_ms)
+    }
+
+    pub fn status_of(&self, reader: &Reader, now_ms: u64) -> ExporterStatus {
         ExporterStatus {
             id: reader.id.clone(),
             exported_position: reader.position,
             acknowledged_position: reader.acknowledged,
-            backlog_records: if done {
+            backlog_records: if self.is_done(reader) {
                 0
             } else {
                 self.next_ordinal.saturating_sub(reader.acknowledged_ordinal)
             },
-            backlog: if done { Duration::ZERO } else { Duration::from_millis(age_ms) },
+            backlog: self.backlog_of(reader, now_ms),
             failure: reader.failure.clone(),
             enabled: reader.enabled,
             parked: 0,

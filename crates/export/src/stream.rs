@@ -207,16 +207,17 @@ impl Stream {
     pub fn hasten(&self, reader: usize) -> Hastened {
         let mut inner = self.lock();
         let position = inner.last;
-        let status = inner.status_of(&inner.readers[reader], now_ms());
-        let is_stalled = inner.phase == Phase::Paused || !status.enabled || status.failure.is_some();
+        let lag = inner.backlog_of(&inner.readers[reader], now_ms());
+        let is_paused = inner.phase == Phase::Paused;
         let state = &mut inner.readers[reader];
+        let is_stalled = is_paused || !state.enabled || state.failure.is_some();
         let is_news = state.handed_on < position && state.looked_for < position;
         state.looked_for = position;
         drop(inner);
         if is_news && !is_stalled {
             self.work.notify_all();
         }
-        Hastened { position, lag: status.backlog, is_stalled }
+        Hastened { position, lag, is_stalled }
     }
 
     /// What an exporter's thread is to do. Blocks until there is something.

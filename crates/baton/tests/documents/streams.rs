@@ -57,7 +57,7 @@ async fn a_large_one_needs_little_memory(server: &Server) {
         hash.update(&piece);
         send(&mut client, &piece).await;
     }
-    // What is told of it comes behind it.
+    // The metadata comes behind the file.
     let metadata = r#"{"fileName":"large.bin","contentType":"image/png","customProperties":{"a":1}}"#;
     send(&mut client, format!("\r\n--x\r\ncontent-disposition: form-data; name=\"metadata\"\r\ncontent-type: application/json\r\n\r\n{metadata}\r\n--x--\r\n").as_bytes()).await;
     client.write_all(b"0\r\n\r\n").await.unwrap();

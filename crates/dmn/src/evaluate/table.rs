@@ -44,7 +44,7 @@ impl Run<'_> {
         if hits.is_empty() {
             return self.default_output(table, scope);
         }
-        // What a hit takes beside what its outputs do: their list, and a context of them.
+        // A hit takes a list and a context beside its outputs.
         let each = Value::context(table.outputs.iter().map(|column| (column.name.clone(), Value::Null)));
         self.hold(2 * each.own_bytes() * hits.len() as u64)?;
         let outputs = hits.into_iter().map(|(_, outputs)| outputs).collect();

@@ -1,4 +1,4 @@
-//! What one may do after the demonstration, with or without its server.
+//! Suggestions after the demonstration, with or without its server.
 
 use std::process::ExitCode;
 

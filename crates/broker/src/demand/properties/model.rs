@@ -193,7 +193,7 @@ impl Model {
         let Some(key) = key else { return };
         let (id, _) = self.with.remove(&key).unwrap();
         if !self.workers.contains_key(&id) && end != JobEnd::Canceled {
-            // Somebody else has answered it, which shows that one who had it before holds it no longer.
+            // An answer of another stream shows that the former one holds the job no longer.
             let holder = self.workers.values_mut().find(|worker| worker.overdue.contains_key(&key));
             _ = holder.map(|worker| worker.overdue.remove(&key));
         }

@@ -73,8 +73,7 @@ pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, 
         filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())).and(among),
         ..Search::one(kept.entity, key_operand, kept.owner_columns())
     };
-    let storage = call.storage()?;
-    call.freshen().await;
+    let storage = call.fresh_storage().await?;
     let found = storage.search(search).await?;
     let Some(row) = found.rows.first() else {
         let name = kept.name;

@@ -193,11 +193,11 @@ impl<'a> Call<'a> {
         self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
     }
 
-    /// Waits until secondary storage shows everything that was answered before, or the time for that is over; once a call.
-    pub(super) async fn freshen(&self) {
-        if let Ok(storage) = self.storage() {
-            self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;
-        }
+    /// The same, once it shows everything that was answered before, or the time for that is over; waits once a call.
+    pub(super) async fn fresh_storage(&self) -> Result<&'a Storage, Failure> {
+        let storage = self.storage()?;
+        self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;
+        Ok(storage)
     }
 
     /// How far secondary storage is behind what it was to show.

@@ -203,7 +203,7 @@ pub(super) async fn search(call: &Call<'_>, spec: &Spec) -> Result<Reply, Failur
 
 /// The same, among rows that pass another filter, which lets nobody see more than it may.
 pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) -> Result<Reply, Failure> {
-    let storage = call.storage()?;
+    call.storage()?;
     let entity = spec.entity;
     let filter = filter::read(call, spec)?.and(among);
     let sort = page::sort(call, spec)?;
@@ -223,8 +223,7 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
         cut,
     };
     let order = search.sort.clone();
-    call.freshen().await;
-    let found = storage.search(search).await?;
+    let found = call.fresh_storage().await?.search(search).await?;
     let mut out = Vec::with_capacity(256 + 512 * found.rows.len());
     out.push(b'{');
     member("items", &mut out);
@@ -240,7 +239,7 @@ pub(super) async fn search_where(call: &Call<'_>, spec: &Spec, among: Filter) ->
 
 /// Answers with the row of the key in the path, when the engine does not have it: it has ended.
 pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Failure> {
-    let (Some(gets), Ok(storage)) = (table::get_of(call.operation), call.storage()) else {
+    let (Some(gets), Ok(_)) = (table::get_of(call.operation), call.storage()) else {
         return Err(missing);
     };
     let entity = gets.entity;
@@ -253,7 +252,7 @@ pub(super) async fn get(call: &Call<'_>, missing: Failure) -> Result<Reply, Fail
         let search = Search::one(entity, id.clone(), columns);
         Search { filter: search.filter.clone().and(filter), ..search }
     };
-    call.freshen().await;
+    let storage = call.fresh_storage().await?;
     let found = storage.search(one(columns, call.visible_rows(entity).await?)).await?;
     let Some(row) = found.rows.first() else {
         // It may be there, for others.

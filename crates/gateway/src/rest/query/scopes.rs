@@ -27,8 +27,7 @@ async fn one(
 
 /// The scopes of a user task, the innermost first; none if whoever asks sees no such task.
 pub(in crate::rest) async fn of_user_task(call: &Call<'_>, key: Key) -> Result<Vec<i64>, Failure> {
-    let storage = call.storage()?;
-    call.freshen().await;
+    let storage = call.fresh_storage().await?;
     let columns = 1 << task::ELEMENT_KEY | 1 << task::INSTANCE_KEY;
     let search = Search::one(&task::ENTITY, Operand::Integer(key.cast_signed()), columns);
     // Whoever sees a task sees what the task sees.
@@ -70,8 +69,7 @@ pub(in crate::rest) async fn effective_variables_of(
             1 | 1 << variable::NAME | 1 << variable::SCOPE_KEY,
         )
     };
-    let storage = call.storage()?;
-    call.freshen().await;
+    let storage = call.fresh_storage().await?;
     let found = storage.search(search).await?;
     let depth = |row: &Row| {
         let scope = row[variable::SCOPE_KEY as usize].integer();

@@ -147,9 +147,7 @@ pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, 
 /// Asks for numbers, of rows that whoever asks may see.
 pub(in crate::rest) async fn ask(call: &Call<'_>, mut asked: Statistics) -> Result<Vec<Row>, Failure> {
     asked.filter = asked.filter.and(call.visible_rows(asked.entity.0).await?);
-    let storage = call.storage()?;
-    call.freshen().await;
-    storage.statistics(asked).await
+    call.fresh_storage().await?.statistics(asked).await
 }
 
 fn write_value(value: &Value, out: &mut Vec<u8>) {
