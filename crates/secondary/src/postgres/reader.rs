@@ -61,14 +61,17 @@ impl PostgresReader {
         let _permit = permit
             .map_err(|_| StoreError::too_busy(timeout))?
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let limit = if timeout.is_zero() { timeout } else { timeout + GRACE };
         loop {
             let idle = self.idle.lock().pop();
             let was_idle = idle.is_some();
             let mut connection = match idle {
                 Some(connection) => connection,
-                None => self.options.connect(timeout).await?,
+                // A query is not late because connecting may take longer.
+                None => tokio::time::timeout(limit, self.options.connect(timeout))
+                    .await
+                    .map_err(|_| StoreError::too_slow())??,
             };
-            let limit = if timeout.is_zero() { timeout } else { timeout + GRACE };
             let answer = tokio::time::timeout(limit, answer(&mut connection, &questions)).await;
             return match answer {
                 Err(_) => Err(StoreError::too_slow()),
@@ -140,5 +143,31 @@ impl Reader for PostgresReader {
             let position = rows.first().and_then(|row| row[0].integer());
             Ok(position.unwrap_or(0).cast_unsigned())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Far longer than the test needs, shorter than connecting may take.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn a_search_does_not_wait_as_long_as_connecting_may_take() {
+        // Connections wait to be accepted, so the server is there and says nothing.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://baton@{}/baton", silent.local_addr().unwrap());
+        let options = PostgresOptions {
+            query_timeout: Duration::from_millis(10),
+            connect_timeout: Duration::MAX,
+            ..PostgresOptions::new(&url)
+        };
+        let reader = PostgresReader::new(options);
+        let asked = tokio::time::timeout(PATIENCE, reader.position(protocol::FIRST_PARTITION)).await;
+        let error = asked.expect("an answer comes").unwrap_err();
+        assert!(matches!(error, StoreError::TooSlow(_)), "{error}");
     }
 }
