@@ -10,6 +10,11 @@ use tokio::net::TcpStream;
 
 use super::peer::Peer;
 
+/// What is read at once, in bytes. HTTP/1.1 doubles its buffer while reads fill it, up to 128 KiB. For blocks above 84 KiB the
+/// allocator has pages of 4 MiB, by thread and size, and gives each block of a page once before it gives one again; so long
+/// bodies would take tens of MiB.
+const READ_BYTES_MAX: usize = 16 * 1024;
+
 /// What a connection reads and writes.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
@@ -60,7 +65,15 @@ impl AsyncRead for Socket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let read = stream!(self).poll_read(context, buffer);
+        let read = if buffer.remaining() <= READ_BYTES_MAX {
+            stream!(self).poll_read(context, buffer)
+        } else {
+            let mut part = ReadBuf::new(buffer.initialize_unfilled_to(READ_BYTES_MAX));
+            let read = stream!(self).poll_read(context, &mut part);
+            let bytes = part.filled().len();
+            buffer.advance(bytes);
+            read
+        };
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
             self.peer.has_received(bytes as u64);
