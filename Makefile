@@ -76,6 +76,12 @@ fuzz: ## Random mutations of everything that is parsed, and of models that then 
 		$(CARGO) run --locked --profile checked --quiet -p fuzz -- $$target $(FUZZ_SECONDS) $(SEED); \
 	done
 
+# The server that the unit tests have built stands in for the one that the documents build.
+.PHONY: pasted
+pasted: ## Paste every command of README.md and docs/, and compare what they print
+	$(CARGO) test --locked --workspace --no-run --quiet
+	python3 tests/pasted/run.py --baton $(TARGET)/debug/baton
+
 ##@ Longer and wider
 
 ROUNDS ?= 100
