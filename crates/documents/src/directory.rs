@@ -1,6 +1,5 @@
 //! What only a store in a directory has: it may go away with its drive, it must be synced, and it shares a disk with others.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path as Place;
 use rustix::fs::statvfs;
 
+use crate::durable::{self, Disk as _, Disks};
 use crate::{CONTENTS, DESCRIPTIONS, EXPIRIES, Error, UPLOADS};
 
 /// The directory behind a store.
@@ -23,11 +23,9 @@ impl Directory {
     pub(crate) fn open(path: &Path, min_free_bytes: u64) -> Result<Self, Error> {
         let wrong =
             |error: io::Error| Error::Invalid(format!("document directory '{}': {error}", path.display()));
-        std::fs::create_dir_all(path).map_err(wrong)?;
+        let path = std::path::absolute(path).map_err(wrong)?;
+        durable::make_root(&Disks, &path).map_err(wrong)?;
         let path = std::fs::canonicalize(path).map_err(wrong)?;
-        if let Some(parent) = path.parent() {
-            sync_path(parent).map_err(wrong)?;
-        }
         remove_broken_off(&path).map_err(wrong)?;
         let files = LocalFileSystem::new_with_prefix(&path)?;
         Ok(Self { path, files, min_free_bytes })
@@ -54,31 +52,35 @@ impl Directory {
     /// Makes an object durable: what is in it, and its name.
     pub(crate) async fn sync(&self, place: &Place) -> Result<(), Error> {
         let file = self.files.path_to_filesystem(place)?;
-        let root = self.path.clone();
-        let synced = tokio::task::spawn_blocking(move || {
-            sync_path(&file)?;
-            for directory in file.ancestors().skip(1).take_while(|directory| directory.starts_with(&root)) {
-                sync_path(directory)?;
-            }
-            Ok(())
+        let synced = self.on_disk(move |root| {
+            Disks.sync(&file)?;
+            durable::sync_above(&Disks, root, &file)
         });
-        synced.await.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(error))
+        synced.await.map_err(|error| self.failed(error))
     }
 
     /// Gives an object a second name, durably.
     pub(crate) async fn link(&self, from: &Place, to: &Place) -> Result<(), Error> {
         let (from, to) = (self.files.path_to_filesystem(from)?, self.files.path_to_filesystem(to)?);
+        let linked = self.on_disk(move |root| durable::link(&Disks, root, &from, &to));
+        linked.await.map_err(|error| self.failed(error))
+    }
+
+    /// Makes an object, durably. `false` if there is one already.
+    pub(crate) async fn write_once(&self, place: &Place, content: Vec<u8>) -> Result<bool, Error> {
+        let file = self.files.path_to_filesystem(place)?;
+        match self.on_disk(move |root| durable::write_once(&Disks, root, &file, &content)).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Does something that blocks.
+    async fn on_disk(&self, work: impl FnOnce(&Path) -> io::Result<()> + Send + 'static) -> io::Result<()> {
         let root = self.path.clone();
-        let linked = tokio::task::spawn_blocking(move || {
-            let above = to.parent().filter(|above| above.starts_with(&root));
-            if let Some(above) = above.filter(|above| !above.exists()) {
-                std::fs::create_dir_all(above)?;
-                sync_path(&root)?;
-            }
-            std::fs::hard_link(&from, &to)?;
-            above.map_or(Ok(()), sync_path)
-        });
-        linked.await.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(error))
+        let done = tokio::task::spawn_blocking(move || work(&root));
+        done.await.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
     /// Removes an object. One that cannot be removed now is when the directory is opened next.
@@ -140,10 +142,6 @@ fn remove(file: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-fn sync_path(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
 }
 
 fn is_full(error: &io::Error) -> bool {

@@ -10,6 +10,7 @@
 mod azure;
 mod bucket;
 mod directory;
+mod durable;
 #[cfg(feature = "buckets")]
 mod gcs;
 mod link;
@@ -275,16 +276,13 @@ impl Documents {
             self.store.put(&expiry, PutPayload::new()).await?;
             self.sync(&expiry).await?;
         }
+        if let Some(directory) = &self.directory {
+            let is_new = directory.write_once(description, text).await?;
+            return if is_new { Ok(()) } else { Err(Error::AlreadyExists(document.id.clone())) };
+        }
         let once = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
         match self.store.put_opts(description, PutPayload::from(text), once).await {
-            Ok(_) => {
-                let synced = self.sync(description).await;
-                if synced.is_err() {
-                    // It was not acknowledged, and may be gone with the next loss of power.
-                    let _ = self.store.delete(description).await;
-                }
-                synced
-            }
+            Ok(_) => Ok(()),
             Err(object_store::Error::AlreadyExists { .. }) => Err(Error::AlreadyExists(document.id.clone())),
             Err(error) => Err(error.into()),
         }
