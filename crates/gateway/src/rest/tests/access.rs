@@ -41,12 +41,17 @@ async fn basic_gateway(broker: &Arc<FakeBroker>) -> Gateway {
 
 /// Options of a gateway that knows ann.
 pub(super) async fn basic_options(checks: AccessOptions) -> Options {
+    basic_options_at(Clock::system(), checks).await
+}
+
+/// The same with a clock.
+pub(super) async fn basic_options_at(clock: Clock, checks: AccessOptions) -> Options {
     let cost = Cost { memory_kib: 8, passes: 1, lanes: 1 };
     let hasher = Hasher::new(cost, HashLimits::default()).unwrap();
     let hash = hasher.hash("secret").await.unwrap();
-    let basic = Basic::new(Arc::new(OneUser(hash.into())), hasher, Clock::system());
+    let basic = Basic::new(Arc::new(OneUser(hash.into())), hasher, clock.clone());
     let method = Method::Basic(Arc::new(basic));
-    let access = Access::new(Authenticator::new(method, None, Clock::system()), checks);
+    let access = Access::new(Authenticator::new(method, None, clock), checks);
     let storage = Some(Arc::<FakeStorage>::default().storage());
     Options { access, storage, ..Options::default() }
 }

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use auth::Clock;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep};
 use tracing::field::{Field, Visit};
 use tracing::span;
 
 use super::super::Options;
-use super::access::{basic_options, options_without_users};
+use super::access::{basic_options, basic_options_at, options_without_users};
 use super::block_on;
 use super::fake::LIMIT_BYTES;
 use super::http::{Client, Server};
@@ -21,7 +22,7 @@ use crate::{AccessOptions, Connections, Hosts};
 /// A slow client's time between the head and the body, or two pieces of the body.
 const APART: Duration = Duration::from_millis(20);
 
-const LICENSE: &str = "GET /v2/license HTTP/1.1\r\nhost: x\r\n\r\n";
+const LICENSE: &str = "GET /v2/license HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 /// Heads of requests whose bodies are not read, with the status of the refusal.
 const REFUSED: &[(&str, u16)] = &[
@@ -49,25 +50,78 @@ async fn closed_cleanly(mut client: Client) {
     assert_eq!(client.stream.read(&mut rest).await.unwrap(), 0);
 }
 
+/// A server with these options. The test ends it.
+async fn server(options: Options) -> Server {
+    Server::start(&Arc::default(), options).await
+}
+
+/// Small bodies, apart from their heads and in two pieces, are thrown away, and the next request of the connection is served.
+async fn check_apart(server: &Server, head: &str, status: u16) {
+    let mut client = server.connect().await;
+    for (how, pieces) in [
+        ("content-length: 8", ["{\"a\"", ": 1}"]),
+        ("transfer-encoding: chunked", ["8\r\n{\"a\":", " 1}\r\n0\r\n\r\n"]),
+    ] {
+        client.send(&format!("{head}{how}\r\n\r\n")).await;
+        for piece in pieces {
+            sleep(APART).await;
+            client.send(piece).await;
+        }
+        assert_eq!(answer(&mut client).await, (status, false), "{head}{how}");
+        served(&mut client).await;
+    }
+}
+
+/// A body that is not worth reading ends the connection. The client looks for the answer only after it has sent all, many times
+/// what the sockets hold.
+async fn check_large(server: &Server, head: &str, status: u16) {
+    let piece = "x".repeat(DRAIN_BYTES_MAX as usize);
+    let mut client = server.connect().await;
+    client.send(&format!("{head}content-length: {}\r\n\r\n", 100 * piece.len())).await;
+    for _ in 0..100 {
+        client.send(&piece).await;
+    }
+    assert_eq!(answer(&mut client).await, (status, true), "{head}");
+    closed_cleanly(client).await;
+
+    let mut client = server.connect().await;
+    client.send(&format!("{head}transfer-encoding: chunked\r\n\r\n")).await;
+    for _ in 0..100 {
+        client.send(&format!("{:x}\r\n{piece}\r\n", piece.len())).await;
+    }
+    client.send("0\r\n\r\n").await;
+    assert_eq!(answer(&mut client).await, (status, true), "{head}, chunked");
+    closed_cleanly(client).await;
+}
+
+/// A body that waits for a word is not asked for.
+async fn check_waiting(server: &Server, head: &str, status: u16) {
+    let mut client = server.connect().await;
+    client.send(&format!("{head}expect: 100-continue\r\ncontent-length: 8\r\n\r\n")).await;
+    assert_eq!(answer(&mut client).await, (status, true), "{head}");
+    // Some send it all the same.
+    client.send("{\"a\": 1}").await;
+    closed_cleanly(client).await;
+}
+
+/// All of it, for a request that is refused by its head.
+async fn check_all(server: &Server, head: &str, status: u16) {
+    check_apart(server, head, status).await;
+    check_large(server, head, status).await;
+    check_waiting(server, head, status).await;
+}
+
 #[test]
-fn head_and_body_apart_do_not_break_the_next_request() {
+fn refusals_do_not_break_the_next_request() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
-        let mut client = server.connect().await;
+        let server = server(Options::default()).await;
         for &(head, status) in REFUSED {
-            client.send(&format!("{head}content-length: 8\r\n\r\n")).await;
-            sleep(APART).await;
-            client.send("{\"a\"").await;
-            sleep(APART).await;
-            client.send(": 1}").await;
-            assert_eq!(answer(&mut client).await, (status, false), "{head}");
-            client.send(&format!("{head}transfer-encoding: chunked\r\n\r\n")).await;
-            sleep(APART).await;
-            client.send("8\r\n{\"a\":").await;
-            sleep(APART).await;
-            client.send(" 1}\r\n0\r\n\r\n").await;
-            assert_eq!(answer(&mut client).await, (status, false), "{head}, chunked");
-            served(&mut client).await;
+            check_apart(&server, head, status).await;
+            // A media type is looked at when the body is.
+            if status != 415 {
+                check_large(&server, head, status).await;
+                check_waiting(&server, head, status).await;
+            }
         }
         server.stop().await;
     });
@@ -89,24 +143,9 @@ fn refusals_of_who_asks_do_not_break_the_next_request() {
         let hosts = Hosts::Only(Vec::new());
         let checked = Options { hosts, ..basic_options(AccessOptions::default()).await };
         for (options, refused) in [(checked, BY_ACCESS), (options_without_users(), BY_NOBODY)] {
-            let server = Server::start(&Arc::default(), options).await;
-            let mut client = server.connect().await;
+            let server = server(options).await;
             for &(head, status) in refused {
-                client.send(&format!("{head}content-length: 8\r\n\r\n")).await;
-                sleep(APART).await;
-                client.send("{\"a\": 1}").await;
-                assert_eq!(answer(&mut client).await, (status, false), "{head}");
-                client.send("GET /v2/license HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
-                assert_eq!(answer(&mut client).await, (200, false));
-                // One that is not worth reading.
-                let piece = "x".repeat(DRAIN_BYTES_MAX as usize);
-                let mut client = server.connect().await;
-                client.send(&format!("{head}content-length: {}\r\n\r\n", 100 * piece.len())).await;
-                for _ in 0..100 {
-                    client.send(&piece).await;
-                }
-                assert_eq!(answer(&mut client).await, (status, true), "{head}");
-                closed_cleanly(client).await;
+                check_all(&server, head, status).await;
             }
             server.stop().await;
         }
@@ -114,9 +153,42 @@ fn refusals_of_who_asks_do_not_break_the_next_request() {
 }
 
 #[test]
+fn refusals_of_one_who_guesses_do_not_break_the_next_request() {
+    /// Wrong passwords of which the last is refused unseen at the latest.
+    const GUESSES_MAX: u8 = 12;
+    // ann:ga, ann:gb and so on, since a password that was wrong before is no new guess.
+    let guess = |at: u8| {
+        let last = char::from(b'h' + at);
+        format!(
+            "POST /v2/process-instances HTTP/1.1\r\nhost: localhost\r\nauthorization: Basic YW5uOmd{last}\r\n"
+        )
+    };
+    block_on(async {
+        // Time stands still, so the name rests as long as the test takes.
+        let clock = Clock::from_fn(|| 1_000_000);
+        let server = server(basic_options_at(clock, AccessOptions::default()).await).await;
+        let mut client = server.connect().await;
+        let mut statuses = Vec::new();
+        while statuses.last() != Some(&429) {
+            assert!(statuses.len() < usize::from(GUESSES_MAX), "{statuses:?}");
+            let head = guess(statuses.len() as u8);
+            client.send(&format!("{head}content-length: 8\r\n\r\n")).await;
+            sleep(APART).await;
+            client.send("{\"a\": 1}").await;
+            let (status, closes) = answer(&mut client).await;
+            assert!(!closes && [401, 429].contains(&status), "{status} {closes}");
+            statuses.push(status);
+        }
+        assert_eq!(statuses[0], 401);
+        check_all(&server, &guess(GUESSES_MAX), 429).await;
+        server.stop().await;
+    });
+}
+
+#[test]
 fn bodies_that_are_too_large_end_the_connection_and_the_answer_arrives() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
+        let server = server(Options::default()).await;
         let head = "POST /v2/process-instances HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
         let piece = "x".repeat(LIMIT_BYTES / 4);
         let mut client = server.connect().await;
@@ -145,7 +217,7 @@ fn bodies_that_are_too_large_end_the_connection_and_the_answer_arrives() {
 #[test]
 fn pipelined_requests_survive_a_refusal_before_them() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
+        let server = server(Options::default()).await;
         let mut client = server.connect().await;
         let refused = "POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 40\r\n\r\n";
         // A body that would be a request itself.
@@ -160,45 +232,9 @@ fn pipelined_requests_survive_a_refusal_before_them() {
 }
 
 #[test]
-fn large_bodies_end_the_connection_and_the_answer_arrives() {
+fn a_body_that_is_read_is_asked_for() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
-        let piece = "x".repeat(DRAIN_BYTES_MAX as usize);
-        for &(head, status) in REFUSED.iter().filter(|(_, status)| *status != 415) {
-            // The client looks for the answer only after it has sent all, many times what the sockets hold.
-            let mut client = server.connect().await;
-            client.send(&format!("{head}content-length: {}\r\n\r\n", 100 * piece.len())).await;
-            for _ in 0..100 {
-                client.send(&piece).await;
-            }
-            assert_eq!(answer(&mut client).await, (status, true), "{head}");
-            closed_cleanly(client).await;
-
-            let mut client = server.connect().await;
-            client.send(&format!("{head}transfer-encoding: chunked\r\n\r\n")).await;
-            for _ in 0..100 {
-                client.send(&format!("{:x}\r\n{piece}\r\n", piece.len())).await;
-            }
-            client.send("0\r\n\r\n").await;
-            assert_eq!(answer(&mut client).await, (status, true), "{head}, chunked");
-            closed_cleanly(client).await;
-        }
-        server.stop().await;
-    });
-}
-
-#[test]
-fn a_body_that_waits_for_a_word_is_not_asked_for() {
-    block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
-        for &(head, status) in REFUSED.iter().filter(|(_, status)| *status != 415) {
-            let mut client = server.connect().await;
-            client.send(&format!("{head}expect: 100-continue\r\ncontent-length: 8\r\n\r\n")).await;
-            assert_eq!(answer(&mut client).await, (status, true), "{head}");
-            // Some send it all the same.
-            client.send("{\"a\": 1}").await;
-            closed_cleanly(client).await;
-        }
+        let server = server(Options::default()).await;
         let mut client = server.connect().await;
         client
             .send("PUT /v2/clock HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n")
@@ -214,7 +250,7 @@ fn a_body_that_waits_for_a_word_is_not_asked_for() {
 #[test]
 fn http_1_0_is_kept_alive_after_a_refusal() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
+        let server = server(Options::default()).await;
         let mut client = server.connect().await;
         for _ in 0..2 {
             client
@@ -237,7 +273,7 @@ fn http_1_0_is_kept_alive_after_a_refusal() {
 #[test]
 fn a_body_that_does_not_come_is_waited_for_only_so_long() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
+        let server = server(Options::default()).await;
         let mut client = server.connect().await;
         let began = Instant::now();
         client.send("POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 8\r\n\r\n{").await;
@@ -251,7 +287,7 @@ fn a_body_that_does_not_come_is_waited_for_only_so_long() {
 #[test]
 fn malformed_heads_are_answered_however_much_follows() {
     block_on(async {
-        let server = Server::start(&Arc::default(), Options::default()).await;
+        let server = server(Options::default()).await;
         let long = "x".repeat(1 << 20);
         for (head, status) in [
             (format!("GET / HTTP/1.1\r\nno header\r\n\r\n{long}"), 400),
@@ -313,7 +349,7 @@ fn a_flood_of_refusals_is_one_line_of_the_log_in_a_time() {
     block_on(async {
         let refusals = Arc::new(Refusals::told_every(INTERVAL));
         let connections = Connections { refusals, ..Connections::default() };
-        let server = Server::start(&Arc::default(), Options { connections, ..Options::default() }).await;
+        let server = server(Options { connections, ..Options::default() }).await;
         let began = Instant::now();
         let mut client = server.connect().await;
         for _ in 0..300 {
