@@ -353,7 +353,7 @@ impl Work<'_> {
         self.tables.jobs.update(&key, |job| job.state = JobState::Failed)?;
         let message = format!(
             "The job with key '{key}' can not be activated, because with {size} bytes of variables it is larger than the \
-             configured maximum of {} bytes. Fetch fewer variables, or make them smaller, and resolve the incident.",
+             configured maximum of {} bytes (limits.max_message_bytes). Fetch fewer variables, or make them smaller, and resolve the incident.",
             self.options.max_delivery_bytes
         );
         self.raise_for_job(key, job, ErrorType::MessageSizeExceeded, &message)

@@ -33,7 +33,8 @@ pub use json::{DEPTH_MAX as JSON_DEPTH_MAX, JsonError, SIZE_MAX as JSON_SIZE_MAX
 pub use number::{Number, PRECISION, Rounding};
 pub use temporal::{Date, DateTime, NamedZone, Time, Zone};
 pub use value::{
-    Caller, Context, Function, List, NativeFunction, Range, VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX, Value,
+    Caller, Context, Function, List, NativeFunction, Range, VALUE_DEPTH_MAX, VALUE_EXCESS, VALUE_WEIGHT_MAX,
+    Value,
 };
 
 /// Names of all built-in functions, in order.

@@ -213,19 +213,14 @@ impl Bounds {
             ("limits.max_variable_bytes", max_variable_bytes as u64),
             ("limits.max_collection_bytes", max_collection_bytes as u64),
             ("limits.max_instance_variable_bytes", max_instance_variable_bytes),
+            ("limits.max_message_bytes", self.options.max_delivery_bytes as u64),
+            // No settings, but bounds of the language.
+            ("the limit is 500 levels and a weight of", 12_000_000),
         ];
         let named: Vec<_> = figures.iter().filter(|(name, _)| message.contains(name)).collect();
         if let Some((name, figure)) = named.iter().find(|(_, figure)| !message.contains(&figure.to_string()))
         {
             return Err(format!("{name} without its figure {figure}: {message}"));
-        }
-        // What FEEL says of values beyond the bounds of the language, and the size of a delivery: neither is one of these
-        // settings.
-        if ["a value is nested too deeply or too large", "larger than the configured maximum"]
-            .iter()
-            .any(|words| message.contains(words))
-        {
-            return Ok(());
         }
         let tells_of_a_limit = ["units of fuel", "larger than", "too large", "too much"];
         match tells_of_a_limit.iter().find(|words| message.contains(*words)) {

@@ -279,10 +279,6 @@ impl Run<'_> {
 
     /// A value whose bytes are taken elsewhere, unless it is too large.
     fn within_bounds(&self, value: Value) -> Step<Value> {
-        if value.is_within_bounds() {
-            Ok(value)
-        } else {
-            Err(Stop::fatal("a value is nested too deeply or too large"))
-        }
+        if value.is_within_bounds() { Ok(value) } else { Err(Stop::fatal(feel::VALUE_EXCESS)) }
     }
 }

@@ -499,7 +499,7 @@ fn deliveries_are_bounded_by_size() {
               < job t retries 3 deadline 600000 variables {"text":"0123456789012345678901234567890123456789"}
             > activate t max=10
               job #2.t activated
-              incident #3.t MESSAGE_SIZE_EXCEEDED created: The job with key '<key>' can not be activated, because with 126 bytes of variables it is larger than the configured maximum of 100 bytes. Fetch fewer variables, or make them smaller, and resolve the incident.
+              incident #3.t MESSAGE_SIZE_EXCEEDED created: The job with key '<key>' can not be activated, because with 126 bytes of variables it is larger than the configured maximum of 100 bytes (limits.max_message_bytes). Fetch fewer variables, or make them smaller, and resolve the incident.
               job #4.t activated
               < job #2.t retries 3 deadline 600000 variables {"text":"0123456789012345678901234567890123456789"}
               < job #4.t retries 3 deadline 600000 variables {"text":"last"}

@@ -44,7 +44,7 @@ const CONTEXT_STEPS: usize = 8;
 
 /// What ends an evaluation that builds values beyond the bounds.
 fn too_large() -> Fatal {
-    Fatal::new("a value is nested too deeply or too large")
+    Fatal::new(crate::VALUE_EXCESS)
 }
 
 pub(crate) type Eval<T> = Result<T, Fatal>;

@@ -7,6 +7,10 @@ pub const VALUE_DEPTH_MAX: u16 = 500;
 /// value has some hundred MiB.
 pub const VALUE_WEIGHT_MAX: u32 = 12_000_000;
 
+/// The refusal of a value beyond these bounds.
+pub const VALUE_EXCESS: &str =
+    "a value is nested too deeply or too large: the limit is 500 levels and a weight of 12000000";
+
 /// The measure of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
@@ -55,5 +59,17 @@ impl Extent {
 
     pub(crate) fn is_within_bounds(self) -> bool {
         self.depth <= VALUE_DEPTH_MAX && self.weight <= VALUE_WEIGHT_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refusal_names_the_limits() {
+        for limit in [u32::from(VALUE_DEPTH_MAX), VALUE_WEIGHT_MAX] {
+            assert!(VALUE_EXCESS.contains(&format!(" {limit}")), "{limit} in '{VALUE_EXCESS}'");
+        }
     }
 }

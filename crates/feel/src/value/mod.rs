@@ -9,7 +9,7 @@ mod list;
 mod range;
 
 pub use context::Context;
-pub use extent::{VALUE_DEPTH_MAX, VALUE_WEIGHT_MAX};
+pub use extent::{VALUE_DEPTH_MAX, VALUE_EXCESS, VALUE_WEIGHT_MAX};
 pub use function::{Caller, Function, NativeFunction};
 pub use list::List;
 pub use range::Range;
