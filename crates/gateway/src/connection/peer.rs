@@ -16,7 +16,7 @@ use super::budget::{Budget, Held};
 use super::refusals::Reason;
 
 /// What a client must take in the time for a slow client, so that it counts as reading.
-pub(super) const PROGRESS_BYTES: u64 = 16 * 1024;
+pub(crate) const PROGRESS_BYTES: u64 = 16 * 1024;
 /// So much of a head is free, so that probes are answered when the budget is used up. A connection reads into as much anyway.
 pub(super) const FREE_HEAD_BYTES: usize = 8 * 1024;
 /// The preface of HTTP/2 and the head of the first frame after it (RFC 9113 §3.4), in bytes.
@@ -155,6 +155,11 @@ impl Peer {
         if self.calls.load(Ordering::Acquire) == 0 && self.head_since.load(Ordering::Acquire) == 0 {
             self.head_since.store(self.now(), Ordering::Release);
         }
+    }
+
+    /// Bytes that have come so far.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Acquire)
     }
 
     /// Counts the heads of requests from here on.

@@ -14,7 +14,7 @@ use super::refusals::Reason;
 /// A connection that was not used for this long gives way to a new one when all places are taken.
 const QUIET: Duration = Duration::from_secs(5);
 /// Under pressure, clients must be as much faster.
-const PRESSURE_FACTOR: u32 = 6;
+pub(crate) const PRESSURE_FACTOR: u32 = 6;
 
 /// How many connections there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

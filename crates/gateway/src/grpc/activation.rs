@@ -1,11 +1,13 @@
 //! Activated jobs on their way to a worker.
 //!
 //! Both streams produce a message only when the transport asks for one, and it asks only while the worker reads:
-//! a worker that stops reading stops the demand. What was activated but not taken is given back.
+//! a worker that stops reading stops the demand. What was activated but not taken is given back, and so is what waits to be sent
+//! when the call ends.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::{SystemTime, UNIX_EPOCH};
 use std::vec;
 
 use broker::api::{Broker, JobStream};
@@ -17,6 +19,7 @@ use protocol::{ActivatedJob, Command};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Code, Status};
 
+use super::handed::{Handed, Lent};
 use super::metrics::Call;
 use super::{job, status};
 
@@ -30,11 +33,17 @@ pub(super) struct JobBatches {
     next: Option<pb::ActivatedJob>,
     message_bytes_max: usize,
     broker: Arc<dyn Broker>,
+    handed: Arc<Handed>,
     call: Call,
 }
 
 impl JobBatches {
-    pub(super) fn new(jobs: Vec<ActivatedJob>, broker: Arc<dyn Broker>, mut call: Call) -> Self {
+    pub(super) fn new(
+        jobs: Vec<ActivatedJob>,
+        broker: Arc<dyn Broker>,
+        handed: Arc<Handed>,
+        mut call: Call,
+    ) -> Self {
         if jobs.is_empty() {
             call.ends(Code::Ok);
         }
@@ -43,6 +52,7 @@ impl JobBatches {
             next: None,
             message_bytes_max: broker.max_message_bytes(),
             broker,
+            handed,
             call,
         }
     }
@@ -69,22 +79,35 @@ impl Stream for JobBatches {
         if this.next.is_none() && this.jobs.len() == 0 {
             this.call.ends(Code::Ok);
         }
+        this.handed.add(jobs.iter().map(lent));
         Poll::Ready(Some(Ok(pb::ActivateJobsResponse { jobs })))
     }
 }
 
 impl Drop for JobBatches {
     fn drop(&mut self) {
-        let untaken = self.next.iter().map(|job| job.key as u64).chain(self.jobs.by_ref().map(|job| job.key));
-        let job_keys: Vec<_> = untaken.collect();
-        if job_keys.is_empty() {
-            return;
-        }
-        // The worker went away. Should this fail too, the jobs come back by their timeout.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let broker = Arc::clone(&self.broker);
-            runtime.spawn(async move { broker.submit(Command::YieldJobs { job_keys }).await.map(drop) });
-        }
+        let mut untaken = self.handed.take();
+        untaken.extend(self.next.iter().map(lent));
+        untaken.extend(self.jobs.as_slice().iter().map(Lent::from));
+        give_back(&self.broker, &untaken);
+    }
+}
+
+fn lent(job: &pb::ActivatedJob) -> Lent {
+    Lent { key: job.key as u64, deadline_ms: job.deadline }
+}
+
+/// Gives jobs back that a worker did not take before it went away, unless their time is over: others may have them by then.
+fn give_back(broker: &Arc<dyn Broker>, jobs: &[Lent]) {
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
+    let job_keys: Vec<_> = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| job.key).collect();
+    if job_keys.is_empty() {
+        return;
+    }
+    // Should this fail too, the jobs come back by their timeout.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        let broker = Arc::clone(broker);
+        runtime.spawn(async move { broker.submit(Command::YieldJobs { job_keys }).await.map(drop) });
     }
 }
 
@@ -95,6 +118,8 @@ pub(super) struct PushedJobs {
     ended: bool,
     open: Gauge,
     pushed: Counter,
+    broker: Arc<dyn Broker>,
+    handed: Arc<Handed>,
     call: Call,
 }
 
@@ -104,10 +129,12 @@ impl PushedJobs {
         shutdown: WaitForCancellationFutureOwned,
         open: Gauge,
         pushed: Counter,
+        broker: Arc<dyn Broker>,
+        handed: Arc<Handed>,
         call: Call,
     ) -> Self {
         open.increment(1.0);
-        Self { jobs, shutdown: Box::pin(shutdown), ended: false, open, pushed, call }
+        Self { jobs, shutdown: Box::pin(shutdown), ended: false, open, pushed, broker, handed, call }
     }
 }
 
@@ -122,6 +149,7 @@ impl Stream for PushedJobs {
         let stops = match next {
             Poll::Ready(Some(job)) => {
                 self.pushed.increment(1);
+                self.handed.add([Lent::from(&job)]);
                 return Poll::Ready(Some(Ok(job::message(job))));
             }
             Poll::Ready(None) => true,
@@ -140,5 +168,6 @@ impl Stream for PushedJobs {
 impl Drop for PushedJobs {
     fn drop(&mut self) {
         self.open.decrement(1.0);
+        give_back(&self.broker, &self.handed.take());
     }
 }

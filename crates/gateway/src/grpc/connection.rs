@@ -1,19 +1,16 @@
-//! Connections: HTTP/2, with TLS if asked, one task each, bounded in number.
+//! The port: what is served on it, to whom, and what one connection may take. [`super::http2`] drives the connections.
 
 use std::convert::Infallible;
 use std::future::ready;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt};
 use grpc::gateway_server::GatewayServer;
+use h2::RecvStream;
+use h2::server::Builder;
 use http::{HeaderValue, Request, Response};
-use hyper::body::Incoming;
-use hyper::server::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::codegen::Service as _;
@@ -21,15 +18,17 @@ use tonic::{Code, Status};
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::HealthService;
 
+use super::handed::Handed;
+use super::http2::Http2;
 use super::request_body::RequestBody;
 use super::service::Service;
 use super::{Options, status};
 use crate::connection::accept::Port;
 use crate::connection::answer::Answer;
+use crate::connection::budget::Held;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 use crate::connection::refusals::{Reason, Refusals};
-use crate::connection::socket::Socket;
 use crate::{Access, Connections};
 
 /// What one call may send before the server reads it: a typical request, so that it takes no round trip.
@@ -44,9 +43,6 @@ const HEADER_BYTES_MAX: u32 = 16 * 1024;
 const HEADER_TABLE_BYTES: u32 = 4 * 1024;
 /// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
 const PENDING_RESETS_MAX: usize = 1024;
-/// How long the last words with the client of an idle connection may take.
-const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// How messages of tonic begin, as they are sent, about requests that it cannot read.
 const UNREAD: [(Code, &str); 2] = [
     (Code::Internal, "failed%20to%20decode%20Protobuf%20message"),
@@ -64,35 +60,56 @@ pub(super) struct Services {
     pub(super) health: HealthServer<HealthService>,
 }
 
+/// What a head takes in memory beside its names and values, as HPACK has it (RFC 7541 §4.1), for each of its fields.
+const FIELD_BYTES: usize = 32;
+
 /// The same, for one connection.
-struct OfConnection {
-    services: Services,
-    peer: Arc<Peer>,
+#[derive(Clone)]
+pub(super) struct OfConnection {
+    pub(super) services: Services,
+    pub(super) peer: Arc<Peer>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for OfConnection {
-    type Response = Response<Answer<Body>>;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response<Answer<Body>>, Infallible>>;
+/// The answer to a call, and what the call holds until it has ended.
+pub(super) struct Answered {
+    pub(super) response: Response<Answer<Body>>,
+    pub(super) handed: Arc<Handed>,
+    _head: Held,
+}
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
+impl OfConnection {
+    pub(super) async fn call(self, request: Request<RecvStream>) -> Answered {
         let call = self.peer.call();
-        let (timeout, budget) =
-            (self.services.message_timeout, Arc::clone(&self.services.connections.budget));
-        let mut request = request.map(|body| RequestBody::new(body, budget.receive(), timeout));
-        if self.services.access.wants_addresses() {
-            request.extensions_mut().insert(self.peer.address());
-        }
-        let answer = self.services.answer(request);
-        async move { Ok(answer.await?.map(|body| Answer::new(body, call, budget))) }.boxed()
+        let Connections { budget, refusals, .. } = &self.services.connections;
+        let head = budget.receive();
+        let handed = Arc::<Handed>::default();
+        let response = if head.add(head_bytes(&request)) {
+            let (timeout, body) = (self.services.message_timeout, budget.receive());
+            let mut request = request.map(|stream| RequestBody::new(stream, body, timeout));
+            if self.services.access.wants_addresses() {
+                request.extensions_mut().insert(self.peer.address());
+            }
+            request.extensions_mut().insert(Arc::clone(&handed));
+            self.services.answer(request).await
+        } else {
+            refusals.note(Reason::Budget);
+            Status::resource_exhausted("Too many calls are under way at the moment; try again later")
+                .into_http()
+        };
+        let response = response.map(|body| Answer::of_stream(body, call, Arc::clone(budget)));
+        Answered { response, handed, _head: head }
     }
 }
 
+fn head_bytes(request: &Request<RecvStream>) -> usize {
+    let fields =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD_BYTES);
+    let path = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
+    path + request.uri().authority().map_or(0, |name| name.as_str().len()) + fields.sum::<usize>()
+}
+
 impl Services {
-    fn answer(
-        &self,
-        request: Request<RequestBody>,
-    ) -> BoxFuture<'static, Result<Response<Body>, Infallible>> {
+    fn answer(&self, request: Request<RequestBody>) -> BoxFuture<'static, Response<Body>> {
         let path = request.uri().path();
         if path.starts_with("/gateway_protocol.Gateway/") {
             let (access, mut gateway) = (self.access.clone(), self.gateway.clone());
@@ -102,21 +119,25 @@ impl Services {
                 let response = match access.authenticate(&head).await {
                     Ok(principal) => {
                         head.extensions.insert(principal);
-                        gateway.call(Request::from_parts(head, body)).await.map(reword_unread)?
+                        match gateway.call(Request::from_parts(head, body)).await {
+                            Ok(response) => reword_unread(response),
+                            Err(never) => match never {},
+                        }
                     }
                     Err(refusal) => status::of_refusal(&refusal).into_http(),
                 };
                 note(&refusals, &response);
-                Ok(response)
+                response
             }
             .boxed()
         } else if path.starts_with("/grpc.health.v1.Health/") {
-            self.health.clone().call(request).boxed()
+            let answer = self.health.clone().call(request);
+            async move { answer.await.unwrap_or_else(|never: Infallible| match never {}) }.boxed()
         } else {
             let status = Status::unimplemented(format!("There is no method '{path}' here"));
             let response = status.into_http();
             note(&self.connections.refusals, &response);
-            ready(Ok(response)).boxed()
+            ready(response).boxed()
         }
     }
 }
@@ -173,54 +194,26 @@ pub(super) async fn serve(
         connections: options.connections.clone(),
         grace: options.shutdown_grace,
     };
-    let (builder, stop) = (builder(options), shutdown.clone());
+    let (http2, stop) = (http2(options), shutdown.clone());
     let drive = move |socket, peer: Arc<Peer>| {
-        let services = OfConnection { services: services.clone(), peer: Arc::clone(&peer) };
-        converse(socket, peer, builder.clone(), services, stop.clone())
+        http2.clone().converse(socket, OfConnection { services: services.clone(), peer }, stop.clone())
     };
     port.serve(&shutdown, || (), drive).await;
 }
 
-fn builder(options: &Options) -> http2::Builder<TokioExecutor> {
-    let mut builder = http2::Builder::new(TokioExecutor::new());
+fn http2(options: &Options) -> Http2 {
+    let mut builder = Builder::new();
     builder
-        .timer(TokioTimer::new())
-        .initial_stream_window_size(CALL_WINDOW_BYTES)
+        .initial_window_size(CALL_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-        .max_send_buf_size(SEND_BUFFER_BYTES)
+        .max_send_buffer_size(SEND_BUFFER_BYTES)
         .max_header_list_size(HEADER_BYTES_MAX)
         .header_table_size(HEADER_TABLE_BYTES)
         .max_concurrent_streams(options.calls_per_connection_max)
-        .max_pending_accept_reset_streams(PENDING_RESETS_MAX)
-        .keep_alive_interval(options.keep_alive_interval)
-        .keep_alive_timeout(options.keep_alive_timeout);
-    builder
-}
-
-async fn converse(
-    socket: Socket,
-    peer: Arc<Peer>,
-    builder: http2::Builder<TokioExecutor>,
-    services: OfConnection,
-    shutdown: CancellationToken,
-) {
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), services));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = shutdown.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-        () = peer.retire.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            match timeout(RETIRE_TIMEOUT, connection).await {
-                Ok(ended) => ended,
-                Err(_) => return,
-            }
-        }
-    };
-    // Clients that vanish or speak something else are everyday life, not worth more than a look on demand.
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a gRPC connection ended with an error");
+        .max_pending_accept_reset_streams(PENDING_RESETS_MAX);
+    Http2 {
+        builder,
+        keep_alive_interval: options.keep_alive_interval,
+        keep_alive_timeout: options.keep_alive_timeout,
     }
 }

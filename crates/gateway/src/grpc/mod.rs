@@ -15,6 +15,8 @@ mod decision;
 mod deployment;
 mod event;
 mod field;
+mod handed;
+mod http2;
 mod job;
 mod message;
 mod metrics;

@@ -13,6 +13,7 @@ use tonic::{Code, Request, Response, Status};
 use crate::{Access, Tenancy, position};
 
 use super::activation::{JobBatches, PushedJobs};
+use super::handed::Handed;
 use super::metrics::{Method, Metrics};
 use super::{
     Options, decision, deployment, event, job, message, process_instance, status, topology, variables,
@@ -148,6 +149,11 @@ impl Service {
     }
 }
 
+/// Where the connection of a call learns which jobs it carries.
+fn handed<R>(request: &Request<R>) -> Arc<Handed> {
+    request.extensions().get::<Arc<Handed>>().cloned().unwrap_or_default()
+}
+
 fn code_of<T>(result: &Result<T, Status>) -> Code {
     result.as_ref().map_or_else(Status::code, |_| Code::Ok)
 }
@@ -168,6 +174,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::ActivateJobsRequest>,
     ) -> Result<Response<JobBatches>, Status> {
         let mut call = self.metrics.activate_jobs.start(request.metadata());
+        let handed = handed(&request);
         let wait = self.poll_wait(request.get_ref().request_timeout);
         let activation = match self.demand(request, |request| &request.tenant_ids, job::activate).await {
             Ok(request) => tokio::select! {
@@ -181,7 +188,7 @@ impl pb::gateway_server::Gateway for Service {
         };
         match activation {
             Ok(Activation { jobs, positions }) => {
-                Ok(self.respond(JobBatches::new(jobs, Arc::clone(&self.broker), call), &positions))
+                Ok(self.respond(JobBatches::new(jobs, Arc::clone(&self.broker), handed, call), &positions))
             }
             Err(status) => {
                 call.ends(status.code());
@@ -195,6 +202,7 @@ impl pb::gateway_server::Gateway for Service {
         request: Request<pb::StreamActivatedJobsRequest>,
     ) -> Result<Response<PushedJobs>, Status> {
         let mut call = self.metrics.stream_activated_jobs.start(request.metadata());
+        let handed = handed(&request);
         let demand = self.demand(request, |request| &request.tenant_ids, job::stream).await;
         let jobs = demand.and_then(|request| {
             self.broker.stream_jobs(request).map_err(|error| status::of_submit("ACTIVATE", error))
@@ -205,6 +213,8 @@ impl pb::gateway_server::Gateway for Service {
                 self.shutdown.clone().cancelled_owned(),
                 self.metrics.job_streams.clone(),
                 self.metrics.pushed.clone(),
+                Arc::clone(&self.broker),
+                handed,
                 call,
             ))),
             Err(status) => {

@@ -17,6 +17,8 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
+/// The time of jobs is never over.
+pub(crate) const DEADLINE_MS: i64 = 4_102_444_800_000;
 pub(crate) const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Default)]
@@ -198,7 +200,7 @@ pub(crate) fn job(key: u64, payload_bytes: usize) -> ActivatedJob {
         custom_headers_json: "{}".into(),
         worker: Name::from("w"),
         retries: 3,
-        deadline_ms: 1000,
+        deadline_ms: DEADLINE_MS,
         variables,
         tenant_id: Name::default_tenant(),
         kind: JobKind::BpmnElement,

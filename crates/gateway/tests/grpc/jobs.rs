@@ -97,7 +97,7 @@ async fn a_job_carries_what_workers_read() {
         custom_headers: "{}".to_owned(),
         worker: "w".to_owned(),
         retries: 3,
-        deadline: 1000,
+        deadline: crate::fake::DEADLINE_MS,
         variables: "{\"p\":\"x\"}".to_owned(),
         tenant_id: "<default>".to_owned(),
         user_task: None,
