@@ -127,24 +127,207 @@ async fn an_idle_connection_is_told_to_go_and_an_open_call_keeps_it() {
     server.stop().await;
 }
 
+/// A client of HTTP/2 that reads what it wants.
+async fn raw(server: &Server, window_bytes: u32) -> h2::client::SendRequest<bytes::Bytes> {
+    let socket = TcpStream::connect(server.address).await.unwrap();
+    let mut builder = h2::client::Builder::new();
+    builder.initial_window_size(window_bytes).initial_connection_window_size(16 << 20);
+    let (client, connection) = builder.handshake(socket).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+async fn call(
+    client: &h2::client::SendRequest<bytes::Bytes>,
+    method: &str,
+    message: &impl prost::Message,
+) -> Result<h2::RecvStream, h2::Error> {
+    let uri = format!("http://baton/gateway_protocol.Gateway/{method}");
+    let request =
+        http::Request::post(uri).header("content-type", "application/grpc").header("te", "trailers");
+    let mut client = client.clone().ready().await?;
+    let (answer, mut body) = client.send_request(request.body(()).unwrap(), false)?;
+    let message = message.encode_to_vec();
+    let mut bytes = vec![0];
+    bytes.extend((message.len() as u32).to_be_bytes());
+    bytes.extend(message);
+    body.send_data(bytes.into(), true)?;
+    Ok(answer.await?.into_body())
+}
+
+/// Why a call ends whose data stays where it is.
+async fn reason_of_end(mut unread: h2::RecvStream) -> Option<h2::Reason> {
+    // The window stays shut, since nothing is released.
+    let end = async {
+        loop {
+            match unread.data().await {
+                Some(Ok(_)) => {}
+                Some(Err(error)) => break error.reason(),
+                None => break None,
+            }
+        }
+    };
+    timeout(AT_LAST, end).await.expect("it ends")
+}
+
+fn open_stream() -> pb::StreamActivatedJobsRequest {
+    pb::StreamActivatedJobsRequest { r#type: "work".to_owned(), timeout: 1000, ..Default::default() }
+}
+
 #[tokio::test]
-async fn a_job_stream_that_nobody_reads_is_cut() {
-    let options = settings(|settings| settings.slow_timeout = Duration::from_millis(300));
+async fn a_job_stream_that_nobody_reads_ends_alone_and_gives_its_jobs_back() {
+    for window_bytes in [1000, 65_535] {
+        let options = settings(|settings| settings.slow_timeout = Duration::from_millis(600));
+        let (jobs, stream) = mpsc::channel(1);
+        let mut broker = FakeBroker::streaming(stream);
+        let mut yielded = broker.watch_yields();
+        let server = Server::start_with(broker, options).await;
+        let client = raw(&server, window_bytes).await;
+        let unread = call(&client, "StreamActivatedJobs", &open_stream()).await.unwrap();
+        let feeding = tokio::spawn(async move {
+            let mut key = 0;
+            while jobs.send(job(key + 1, 10_000)).await.is_ok() {
+                key += 1;
+            }
+            key
+        });
+        let ended = tokio::spawn(reason_of_end(unread));
+        let mut calls = 0;
+        while !ended.is_finished() || calls < 100 {
+            let mut topology = call(&client, "Topology", &pb::TopologyRequest {}).await.unwrap();
+            assert!(topology.data().await.expect("an answer").expect("of a connection that lives").len() > 5);
+            calls += 1;
+            sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(ended.await.unwrap(), Some(h2::Reason::ENHANCE_YOUR_CALM));
+        let fed = feeding.await.unwrap();
+        assert_eq!(Arc::strong_count(&server.broker.open_streams), 1);
+        let back = timeout(AT_LAST, yielded.recv()).await.expect("jobs come back").unwrap();
+        let arrived = u64::from(window_bytes) / 10_000;
+        assert!(back.iter().all(|key| (arrived + 1..=fed).contains(key)), "{back:?} of {fed}");
+        assert!(!back.is_empty() && !back.contains(&arrived));
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_reads_ends_alone_whatever_the_window() {
+    for window_bytes in [0, 1, 20_000] {
+        let options = settings(|settings| settings.slow_timeout = Duration::from_millis(300));
+        let server = Server::start_with(FakeBroker::with_jobs(vec![job(1, 50_000)]), options).await;
+        let client = raw(&server, window_bytes).await;
+        let request = pb::ActivateJobsRequest {
+            r#type: "work".to_owned(),
+            timeout: 1000,
+            max_jobs_to_activate: 1,
+            request_timeout: -1,
+            ..Default::default()
+        };
+        let unread = call(&client, "ActivateJobs", &request).await.unwrap();
+        assert_eq!(reason_of_end(unread).await, Some(h2::Reason::ENHANCE_YOUR_CALM), "{window_bytes}");
+        assert!(matches!(server.broker.commands().as_slice(),
+            [protocol::Command::YieldJobs { job_keys }] if job_keys == &[1]));
+        // The connection is as good as before.
+        let again = call(&client, "ActivateJobs", &request).await.unwrap();
+        assert!(again.is_end_stream() || reason_of_end(again).await.is_none());
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_slow_reader_that_reads_is_waited_for() {
+    let options = settings(|settings| settings.slow_timeout = Duration::from_millis(600));
     let (jobs, stream) = mpsc::channel(1);
     let server = Server::start_with(FakeBroker::streaming(stream), options).await;
-    let open =
-        pb::StreamActivatedJobsRequest { r#type: "work".to_owned(), timeout: 1000, ..Default::default() };
-    let mut client = server.client().await;
-    let unread = client.stream_activated_jobs(open).await.unwrap().into_inner();
-    // Until the window is full and the server takes no more.
-    let feeding = tokio::spawn(async move { while jobs.send(job(1, 10_000)).await.is_ok() {} });
+    let client = raw(&server, 20_000).await;
+    let mut slow = call(&client, "StreamActivatedJobs", &open_stream()).await.unwrap();
+    let feeding = tokio::spawn(async move { while jobs.send(job(1, 100_000)).await.is_ok() {} });
     let began = Instant::now();
-    while Arc::strong_count(&server.broker.open_streams) > 1 {
-        assert!(began.elapsed() < AT_LAST, "it is still there");
-        sleep(Duration::from_millis(10)).await;
+    while began.elapsed() < Duration::from_secs(3) {
+        let bytes = timeout(AT_LAST, slow.data()).await.expect("there is more").unwrap().unwrap();
+        slow.flow_control().release_capacity(bytes.len()).unwrap();
+        sleep(Duration::from_millis(100)).await;
     }
+    drop((slow, client));
     feeding.await.unwrap();
-    drop(unread);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_reader_of_single_bytes_is_not() {
+    let options = settings(|settings| settings.slow_timeout = Duration::from_millis(600));
+    let server = Server::start_with(FakeBroker::with_jobs(vec![job(1, 50_000)]), options).await;
+    let client = raw(&server, 100).await;
+    let request = pb::ActivateJobsRequest {
+        r#type: "work".to_owned(),
+        timeout: 1000,
+        max_jobs_to_activate: 1,
+        ..Default::default()
+    };
+    let mut dribbling = call(&client, "ActivateJobs", &request).await.unwrap();
+    let began = Instant::now();
+    let reason = loop {
+        assert!(began.elapsed() < AT_LAST, "it goes on and on");
+        match timeout(AT_LAST, dribbling.data()).await.expect("something comes").expect("no plain end") {
+            Ok(bytes) => dribbling.flow_control().release_capacity(bytes.len()).unwrap(),
+            Err(error) => break error.reason(),
+        }
+        sleep(Duration::from_millis(40)).await;
+    };
+    assert_eq!(reason, Some(h2::Reason::ENHANCE_YOUR_CALM));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_answers_no_pings_is_gone_and_one_that_does_stays() {
+    let time = Duration::from_millis(200);
+    let options = Options { keep_alive_interval: time, keep_alive_timeout: time, ..Options::default() };
+    let server = Server::start_with(FakeBroker::default(), options).await;
+    let answering = raw(&server, 65_535).await;
+    drop(call(&answering, "Topology", &pb::TopologyRequest {}).await.unwrap());
+    let mut dumb = connect_from("127.0.0.1", server.address).await;
+    dumb.write_all(PREFACE).await.unwrap();
+    let began = Instant::now();
+    closes(dumb).await;
+    assert!(began.elapsed() > time, "{:?}", began.elapsed());
+    sleep(4 * time).await;
+    drop(call(&answering, "Topology", &pb::TopologyRequest {}).await.unwrap());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn heads_of_open_calls_have_their_share_of_the_budget() {
+    let options = settings(|settings| settings.transfer_bytes = 256 * 1024);
+    let server = Server::start_with(FakeBroker::default(), options).await;
+    let client = raw(&server, 65_535).await;
+    let uri = "http://baton/gateway_protocol.Gateway/CreateProcessInstance";
+    let mut open = vec![];
+    let mut refused = 0;
+    for _ in 0..40 {
+        // Over 10 KiB of head, and a message that does not come.
+        let request = http::Request::post(uri)
+            .header("content-type", "application/grpc")
+            .header("padding", "x".repeat(10 * 1024));
+        let mut client = client.clone().ready().await.unwrap();
+        let (answer, body) = client.send_request(request.body(()).unwrap(), false).unwrap();
+        match timeout(Duration::from_millis(100), answer).await {
+            Ok(answer) => {
+                let code = answer.unwrap().headers()["grpc-status"].clone();
+                assert_eq!(code, (Code::ResourceExhausted as i32).to_string());
+                refused += 1;
+            }
+            Err(_) => open.push(body),
+        }
+    }
+    assert!((15..=26).contains(&open.len()), "{} of 256 KiB", open.len());
+    assert_eq!(open.len() + refused, 40);
+    drop(open);
+    drop(client);
+    let mut client = server.client().await;
+    let began = Instant::now();
+    while client.topology(pb::TopologyRequest {}).await.is_err() {
+        assert!(began.elapsed() < AT_LAST, "what was held is not given back");
+    }
     server.stop().await;
 }
 
