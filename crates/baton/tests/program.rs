@@ -502,6 +502,33 @@ fn a_process_is_deployed_and_run_from_the_command_line() {
 }
 
 #[test]
+fn a_search_that_lags_says_so() {
+    let server = Server::start(&["--set", "secondary_storage.fresh_timeout=50ms"]);
+    let rest = server.address("rest");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("straight.bpmn");
+    std::fs::write(&file, STRAIGHT_BPMN).unwrap();
+    let command = |arguments: &[&str]| {
+        let output = run(&[arguments, &["--rest-address", &rest]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    command(&["deploy", file.to_str().unwrap()]);
+    let (found, said) = command(&["search", "processes"]);
+    assert!(found.contains("straight") && said.is_empty(), "{found}{said}");
+
+    let (status, answer) = server.manage("POST", "/exporting/pause", "");
+    assert!(status < 300, "{status} {answer}");
+    command(&["run", "straight"]);
+    let (found, said) = command(&["search", "instances"]);
+    assert!(found.is_empty(), "{found}");
+    assert!(
+        said.contains("note: the answer lags by ") && said.contains("no process instances found"),
+        "{said}"
+    );
+}
+
+#[test]
 fn tenants_are_named_on_the_command_line() {
     let server = Server::start(&["--set", "multi_tenancy.enabled=true"]);
     let (rest, grpc) = (server.address("rest"), server.address("grpc"));

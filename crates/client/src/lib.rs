@@ -30,8 +30,8 @@ pub use error::Error;
 pub use grpc_client::{GrpcClient, GrpcOptions, JobStream};
 pub use job::Job;
 pub use response::{
-    BannedInstance, Broker, CorrelatedMessage, Deployed, Deployment, EvaluatedExpression, Health, HealthPart,
-    Partition, ProcessInstance, ProcessInstanceResult, PublishedMessage, Topology,
+    BannedInstance, Broker, CorrelatedMessage, Deployed, Deployment, EvaluatedExpression, Found, Health,
+    HealthPart, Partition, ProcessInstance, ProcessInstanceResult, PublishedMessage, Topology,
 };
 pub use rest::{ManagementClient, RestClient, RestOptions};
 /// How TLS is spoken: which authorities are trusted, and what certificate is shown.

@@ -122,6 +122,15 @@ pub struct EvaluatedExpression {
     pub warnings: Vec<String>,
 }
 
+/// What a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The answer as JSON text.
+    pub json: String,
+    /// Age of the oldest record that the answer should show and does not; none if it shows everything.
+    pub lag: Option<std::time::Duration>,
+}
+
 /// How a server is.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]

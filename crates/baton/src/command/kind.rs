@@ -1,9 +1,13 @@
 //! What can be searched for and shown.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use ::client::RestClient;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::output;
 
 /// A kind of thing in secondary storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -245,7 +249,10 @@ impl Kind {
         let answer = client.search(names.collection, &request.to_string()).await;
         let answer =
             answer.map_err(|error| Failure::request(format!("search {}", names.collection), &error))?;
-        serde_json::from_str(&answer).map_err(Failure::new)
+        if let Some(lag) = answer.lag {
+            tell_lag(lag);
+        }
+        serde_json::from_str(&answer.json).map_err(Failure::new)
     }
 
     /// The one with a key.
@@ -261,5 +268,16 @@ impl Kind {
         let answer = client.find(names.collection, key).await;
         let answer = answer.map_err(|error| Failure::request(format!("show {} {key}", names.one), &error))?;
         serde_json::from_str(&answer).map_err(Failure::new)
+    }
+}
+
+/// Says that an answer lacks what happened last: once, although a command may search several times.
+fn tell_lag(lag: Duration) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        output::note(format_args!(
+            "note: the answer lags by {} ms: secondary storage is behind",
+            lag.as_millis()
+        ));
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn times_until_found(address: String, stop: Arc<AtomicBool>) ->
         let request = format!(r#"{{"filter":{{"processInstanceKey":"{key}"}},"page":{{"limit":1}}}}"#);
         loop {
             let answer = client.search("process-instances", &request).await;
-            if answer.map_err(Error::request("look for a probe"))?.contains("\"startDate\"") {
+            if answer.map_err(Error::request("look for a probe"))?.json.contains("\"startDate\"") {
                 break;
             }
             if begin.elapsed() > FOUND_MAX {

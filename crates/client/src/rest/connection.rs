@@ -7,12 +7,13 @@ use std::{
     future::{Future, poll_fn},
     pin::{Pin, pin},
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use crate::Error;
 use crate::stream::{Connector, Stream};
 use bytes::{Bytes, BytesMut};
-use http::{Request, StatusCode};
+use http::{HeaderName, HeaderValue, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -27,6 +28,21 @@ pub(crate) struct Connection {
     sender: http1::SendRequest<Full<Bytes>>,
     driver: Pin<Box<Driver>>,
     ended: bool,
+}
+
+/// What a server answers to a request.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// How far a search is behind, if it told so.
+    pub(crate) lag: Option<Duration>,
+    pub(crate) body: Bytes,
+}
+
+/// Milliseconds by which the answer of a search is behind.
+const LAG: HeaderName = HeaderName::from_static("baton-lag");
+
+fn lag(value: &HeaderValue) -> Option<Duration> {
+    value.to_str().ok()?.parse().ok().map(Duration::from_millis)
 }
 
 impl Connection {
@@ -49,17 +65,15 @@ impl Connection {
     }
 
     /// Sends `request` and reads the whole answer. After an error the connection must not be used again.
-    pub(crate) async fn exchange(
-        &mut self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<(StatusCode, Bytes), String> {
+    pub(crate) async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, String> {
         let Self { sender, driver, ended } = self;
         drive(driver, ended, async move {
             sender.ready().await.map_err(|error| error.to_string())?;
             let response = sender.send_request(request).await.map_err(|error| error.to_string())?;
             let status = response.status();
+            let lag = response.headers().get(LAG).and_then(lag);
             let body = read_body(response.into_body()).await?;
-            Ok((status, body))
+            Ok(Answer { status, lag, body })
         })
         .await
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use http::StatusCode;
 
+use super::connection::Answer;
 use super::operations::read;
 use super::{RestClient, RestOptions, problem};
 use crate::{BannedInstance, Error, Health, HealthPart};
@@ -46,7 +47,8 @@ impl ManagementClient {
 
     /// `GET /health`: whether the server takes requests, and how its parts are.
     pub async fn health(&self) -> Result<Health, Error> {
-        let (status, body) = self.0.exchange(self.0.get(self.0.path("health", &["/health"])?)).await?;
+        let Answer { status, body, .. } =
+            self.0.exchange(self.0.get(self.0.path("health", &["/health"])?)).await?;
         match status {
             // The body of a server that is not ready says why.
             StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {

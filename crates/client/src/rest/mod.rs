@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header, uri
 use http_body_util::Full;
 
 pub(crate) use self::body::millis;
+use self::connection::Answer;
 pub use self::management::ManagementClient;
 use self::pool::{Class, Pool};
 use crate::stream::Connector;
@@ -153,12 +154,16 @@ impl RestClient {
 
     /// Sends a request and returns the body of a successful answer.
     async fn send(&self, outgoing: Outgoing) -> Result<Bytes, Error> {
-        let (status, body) = self.exchange(outgoing).await?;
-        if status.is_success() { Ok(body) } else { Err(problem(status, &body)) }
+        self.send_for_answer(outgoing).await.map(|answer| answer.body)
+    }
+
+    async fn send_for_answer(&self, outgoing: Outgoing) -> Result<Answer, Error> {
+        let answer = self.exchange(outgoing).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(problem(answer.status, &answer.body)) }
     }
 
     /// Sends a request and returns what is answered.
-    async fn exchange(&self, outgoing: Outgoing) -> Result<(StatusCode, Bytes), Error> {
+    async fn exchange(&self, outgoing: Outgoing) -> Result<Answer, Error> {
         let mut request = Request::new(Full::new(outgoing.body));
         *request.method_mut() = outgoing.method;
         *request.uri_mut() = Uri::from(outgoing.path);

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::{
     ActivateJobs, CompleteJob, CorrelateMessage, CorrelatedMessage, CreateInstance, Definition, Deployment,
-    Error, EvaluateExpression, EvaluatedExpression, FailJob, Job, ProcessInstance, ProcessInstanceResult,
-    PublishMessage, PublishedMessage, Resource, SetVariables, ThrowError, Topology, UpdateJob,
+    Error, EvaluateExpression, EvaluatedExpression, FailJob, Found, Job, ProcessInstance,
+    ProcessInstanceResult, PublishMessage, PublishedMessage, Resource, SetVariables, ThrowError, Topology,
+    UpdateJob,
 };
 
 /// The longest the server itself waits when a long poll does not say how long, with room to spare.
@@ -234,10 +235,12 @@ impl RestClient {
         read::<WireExpression<'_>>("evaluate expression", &body).map(EvaluatedExpression::from)
     }
 
-    /// `POST /{collection}/search`: the answer as JSON text. `request` is the body: filter, sort and page.
-    pub async fn search(&self, collection: &str, request: &str) -> Result<String, Error> {
+    /// `POST /{collection}/search`. `request` is the body: filter, sort and page.
+    pub async fn search(&self, collection: &str, request: &str) -> Result<Found, Error> {
         let path = self.path("search", &["/", collection, "/search"])?;
-        text("search", &self.send(self.json(path, Bytes::copy_from_slice(request.as_bytes()))).await?)
+        let request = self.json(path, Bytes::copy_from_slice(request.as_bytes()));
+        let answer = self.send_for_answer(request).await?;
+        Ok(Found { json: text("search", &answer.body)?, lag: answer.lag })
     }
 
     /// `GET /{collection}/{key}`: the answer as JSON text.

@@ -3,14 +3,14 @@
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::Request;
 use http_body_util::Full;
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::{Instant, timeout_at},
 };
 
-use super::connection::Connection;
+use super::connection::{Answer, Connection};
 use crate::stream::Connector;
 use crate::{Address, Error};
 
@@ -57,7 +57,7 @@ impl Pool {
         request: Request<Full<Bytes>>,
         class: Class,
         time_limit: std::time::Duration,
-    ) -> Result<(StatusCode, Bytes), Error> {
+    ) -> Result<Answer, Error> {
         let _permit = self.enter(class).await;
         let work = async {
             let mut connection = match self.take_idle() {
