@@ -119,6 +119,20 @@ bench: ## Take all measurements of docs/performance.md, of the program as it is 
 microbench: ## Benchmarks of single crates (criterion)
 	$(CARGO) bench --locked --profile dist --workspace $(ARGS)
 
+##@ Packages
+
+PACKAGED ?= dist
+.PHONY: packages
+packages: ## Make a .deb, a wheel and an npm package of the program as it is shipped; PACKAGED=release takes another profile
+	@scripts/needs cc $(CARGO) python3
+	$(CARGO) build --locked --profile $(PACKAGED) -p baton
+	python3 deploy/packages/make.py --baton $(TARGET)/$(PACKAGED)/baton --out $(TARGET)/packages
+
+.PHONY: packages-test
+packages-test: ## Make packages of the server that the unit tests have built, install each and start it; KINDS="deb npm" picks some
+	$(CARGO) test --locked --workspace --no-run --quiet
+	python3 tests/packages/run.py --baton $(TARGET)/debug/baton $(KINDS)
+
 ##@ Everyday
 
 .PHONY: release

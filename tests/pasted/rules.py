@@ -22,6 +22,7 @@ class Left:
 NOT_RUN = (
     Left("README.md", "make test", "runs this test, among others"),
     Left("README.md", "docker compose", _DOCKER),
+    Left("README.md", "make packages", "builds the shipped program; `make packages-test` makes and installs packages of another"),
     Left("deploy/README.md", "docker compose", _DOCKER),
     Left("deploy/README.md", "cargo test -p tidy", "`make unit` runs it"),
     Left("deploy/README.md", "cd deploy/prometheus", "needs promtool, which is in no registry of packages of the tests"),

@@ -42,7 +42,8 @@ class Reader:
     """Somebody who pastes what a document shows."""
 
     def __init__(self, program: Path, root: Path, folder: Path) -> None:
-        self.folder = folder / "clone"
+        # Paths with a blank are common, and work.
+        self.folder = folder / "a clone"
         self.folder.mkdir(parents=True)
         for name in CLONED:
             (self.folder / name).symlink_to(root / name)
