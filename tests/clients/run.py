@@ -40,6 +40,9 @@ SUITE_TIMEOUT_S = 420
 EXPERIMENTS_TIMEOUT_S = 1800
 TAIL_LINES_MAX = 120
 
+OPEN_SETTINGS: tuple[str, ...] = ("--set", "limits.max_variable_bytes=1MiB")
+"""Of the server for everybody: a variable can be too large where its request is not."""
+
 EXPECTED_LOG_LINES: tuple[str, ...] = ()
 """Patterns of warnings and errors that the suites provoke on purpose."""
 
@@ -395,7 +398,7 @@ def run_suite(suite: Suite, binary: Path, env: dict[str, str]) -> Outcome:
         issuer = guarded.Issuer(scratch)
         stack.callback(issuer.stop)
         servers = [
-            Server(binary, scratch / "open", []),
+            Server(binary, scratch / "open", list(OPEN_SETTINGS)),
             Server(binary, scratch / "password", guarded.by_password(scratch)),
             Server(binary, scratch / "token", guarded.by_token(scratch, issuer, suite.tls)),
         ]

@@ -9,6 +9,13 @@ export const TENANT = '<default>';
 const RESULT_TIMEOUT_MS = 20_000;
 /** A negative wait answers at once. */
 export const NO_WAIT = -1;
+/** Limits, bytes of a variable that goes over each, and the refusal; run.py sets the first to 1 MiB. */
+const TOO_LARGE = [
+  ['limits.max_variable_bytes', 2 << 20, 'INVALID_ARGUMENT'],
+  ['limits.max_message_bytes', 5 << 20, 'TOO_LARGE'],
+];
+/** Less than any client's timeout, and than a second try after a pause takes. */
+const AT_ONCE_MS = 8_000;
 /** Most keys the incident search may try between two known ones. */
 const KEYS_TO_TRY_MAX = 2_000n;
 
@@ -53,6 +60,17 @@ export function contract(name, connect) {
   }
 
   const activateNow = (m) => c.activate({ type: m.id, waitMs: NO_WAIT, timeoutMs: 60_000 });
+
+  for (const [limit, size, code] of TOO_LARGE) {
+    it(`what is over ${limit} is refused at once`, async () => {
+      const m = await deployed('task');
+      const start = performance.now();
+      const detail = await refused(code, c.create({ id: m.id, variables: { a: 'x'.repeat(size) } }));
+      assert.ok(elapsedMs(start) < AT_ONCE_MS, `${elapsedMs(start)} ms`);
+      assert.ok(detail.includes(limit), detail);
+      await c.create({ id: m.id, variables: { a: 'x' } });
+    });
+  }
 
   it('topology names one healthy leader', async () => {
     const topology = await c.topology();

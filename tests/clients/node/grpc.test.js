@@ -6,7 +6,7 @@ import { Camunda8 } from '@camunda8/sdk';
 import { contract } from './contract.js';
 import { grpcAddress, model } from './server.js';
 
-const CODE = { INVALID_ARGUMENT: 3, NOT_FOUND: 5, INVALID_STATE: 9, ALREADY_EXISTS: 6, TIMED_OUT: 4 };
+const CODE = { INVALID_ARGUMENT: 3, TOO_LARGE: 3, NOT_FOUND: 5, INVALID_STATE: 9, ALREADY_EXISTS: 6, TIMED_OUT: 4 };
 const options = { timeout: 60_000 };
 
 function connect() {

@@ -5,7 +5,7 @@ import { createCamundaClient } from '@camunda8/orchestration-cluster-api';
 import { contract, TENANT, UNKNOWN_KEY } from './contract.js';
 import { model, restAddress } from './server.js';
 
-const STATUS = { INVALID_ARGUMENT: 400, NOT_FOUND: 404, INVALID_STATE: 409, ALREADY_EXISTS: 409, TIMED_OUT: 504 };
+const STATUS = { INVALID_ARGUMENT: 400, TOO_LARGE: 413, NOT_FOUND: 404, INVALID_STATE: 409, ALREADY_EXISTS: 409, TIMED_OUT: 504 };
 const options = { timeout: 60_000 };
 
 /** Responses are checked against the API's own schema; undeclared fields are errors too. */

@@ -26,7 +26,7 @@ from pyzeebe.errors import (
 )
 from pyzeebe.grpc_internals.types import HealthCheckResponse
 
-from server import RESULT_TIMEOUT_MS, TENANT, UNKNOWN_KEY, Model, grpc_address, model
+from server import AT_ONCE_S, RESULT_TIMEOUT_MS, TENANT, TOO_LARGE, UNKNOWN_KEY, Model, grpc_address, model
 
 NO_WAIT = -1
 TEST_TIMEOUT_S = 60
@@ -176,6 +176,19 @@ def test_refuses_unknown_processes_and_bad_variables():
             await client.run_process(m.id, version=9)
         with refused(InvalidJSONError, grpc.StatusCode.INVALID_ARGUMENT):
             await client.run_process(m.id, [1, 2])
+
+    run(test)
+
+
+@pytest.mark.parametrize(("limit", "size", "_"), TOO_LARGE)
+def test_refuses_what_is_too_large_at_once(limit, size, _):
+    async def test(client):
+        m = await deployed(client, "task")
+        start = time.monotonic()
+        with refused(InvalidJSONError, grpc.StatusCode.INVALID_ARGUMENT, limit):
+            await client.run_process(m.id, {"a": "x" * size})
+        assert time.monotonic() - start < AT_ONCE_S
+        await client.run_process(m.id, {"a": "x"})
 
     run(test)
 

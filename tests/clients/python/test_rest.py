@@ -35,7 +35,16 @@ from camunda_orchestration_sdk.models import (
 from camunda_orchestration_sdk.runtime.job_worker import JobError, JobFailure
 
 from rest import TIMEOUT, configuration, create, deployed
-from server import KEYS_TO_TRY_MAX, RESULT_TIMEOUT_MS, TENANT, UNKNOWN_KEY, Model, model
+from server import (
+    AT_ONCE_S,
+    KEYS_TO_TRY_MAX,
+    RESULT_TIMEOUT_MS,
+    TENANT,
+    TOO_LARGE,
+    UNKNOWN_KEY,
+    Model,
+    model,
+)
 
 NO_WAIT = -1
 
@@ -166,6 +175,18 @@ def test_refuses_an_unknown_process(client):
         create(client, unknown)
     assert refused.value.status_code == 404
     assert b"nowhere" in refused.value.content
+
+
+@pytest.mark.parametrize(("limit", "size", "status"), TOO_LARGE)
+def test_refuses_what_is_too_large_at_once(client, limit, size, status):
+    m = deployed(client, "task")
+    start = time.monotonic()
+    with pytest.raises(ApiError) as refused:
+        create(client, m, {"a": "x" * size})
+    assert time.monotonic() - start < AT_ONCE_S
+    assert refused.value.status_code == status
+    assert limit.encode() in refused.value.content
+    create(client, m, {"a": "x"})
 
 
 def test_refuses_variables_that_are_not_an_object(client):

@@ -203,10 +203,12 @@ async fn packed_messages_over_grpc_are_unpacked_up_to_the_limit() {
     assert!(packed.len() < 4 << 20, "{}", packed.len());
     let (code, message) = call_packed(&server, &packed).await;
     assert_eq!(code, Code::InvalidArgument, "{message}");
+    assert!(message.contains("limits.max_message_bytes"), "{message}");
     let (code, message) = call_packed(&server, b"\x1f\x8bnot packed").await;
     assert_eq!(code, Code::Internal, "{message}");
     let (code, message) = call_packed(&server, &vec![0; 8 << 20]).await;
     assert_eq!(code, Code::InvalidArgument, "{message}");
+    assert!(message.contains("limits.max_message_bytes"), "{message}");
     let mut client = server.grpc().await;
     let deep = format!("{{\"v\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
     for variables in [&*deep, "[1]", "{", "{\"a\":1}x", "\u{0}"] {

@@ -43,11 +43,15 @@ const HEADER_BYTES_MAX: u32 = 16 * 1024;
 const HEADER_TABLE_BYTES: u32 = 4 * 1024;
 /// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
 const PENDING_RESETS_MAX: usize = 1024;
-/// How messages of tonic begin, as they are sent, about requests that it cannot read.
-const UNREAD: [(Code, &str); 2] = [
-    (Code::Internal, "failed%20to%20decode%20Protobuf%20message"),
-    (Code::ResourceExhausted, "Error%20decompressing:%20size%20limit"),
+
+/// How messages of tonic begin, as they are sent, about requests that it cannot read, and what is added to them: the setting, if
+/// it is about a limit.
+const UNREAD: [(Code, &str, &str); 3] = [
+    (Code::Internal, "failed%20to%20decode%20Protobuf%20message", ""),
+    (Code::ResourceExhausted, "Error%20decompressing:%20size%20limit", MESSAGE_LIMIT),
+    (Code::OutOfRange, "", MESSAGE_LIMIT),
 ];
+const MESSAGE_LIMIT: &str = "%20(limits.max_message_bytes)";
 
 /// What is served on the port.
 #[derive(Clone)]
@@ -148,15 +152,17 @@ impl Services {
 fn reword_unread(mut response: Response<Body>) -> Response<Body> {
     let Some(code) = response.headers().get(Status::GRPC_STATUS) else { return response };
     let code = Code::from_bytes(code.as_bytes());
-    let is_unread = match UNREAD.iter().find(|(of, _)| *of == code) {
-        Some((_, beginning)) => {
-            let message = response.headers().get(Status::GRPC_MESSAGE).map(HeaderValue::as_bytes);
-            message.is_some_and(|text| text.starts_with(beginning.as_bytes()))
-        }
-        None => code == Code::OutOfRange,
+    let message = response.headers().get(Status::GRPC_MESSAGE).map_or(&b""[..], HeaderValue::as_bytes);
+    let Some((.., more)) =
+        UNREAD.iter().find(|(of, beginning, _)| *of == code && message.starts_with(beginning.as_bytes()))
+    else {
+        return response;
     };
-    if is_unread {
-        response.headers_mut().insert(Status::GRPC_STATUS, HeaderValue::from(Code::InvalidArgument as i32));
+    let message = HeaderValue::from_bytes(&[message, more.as_bytes()].concat());
+    let headers = response.headers_mut();
+    headers.insert(Status::GRPC_STATUS, HeaderValue::from(Code::InvalidArgument as i32));
+    if let Ok(message) = message {
+        headers.insert(Status::GRPC_MESSAGE, message);
     }
     response
 }

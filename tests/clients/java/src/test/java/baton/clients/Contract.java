@@ -122,6 +122,34 @@ abstract class Contract extends Connected {
   // --- creation ---
 
   @Test
+  void refusesAtOnceAVariableThatIsTooLarge() {
+    // run.py sets this limit to 1 MiB.
+    refusesAtOnce("limits.max_variable_bytes", 2 << 20, Rejection.INVALID_ARGUMENT);
+  }
+
+  @Test
+  void refusesAtOnceARequestThatIsTooLarge() {
+    refusesAtOnce("limits.max_message_bytes", 5 << 20, Rejection.TOO_LARGE);
+  }
+
+  private void refusesAtOnce(final String limit, final int bytes, final Rejection rejection) {
+    final Model model = Model.of("task");
+    deploy(model, model.xml());
+    final long start = System.nanoTime();
+    final String detail =
+        rejection.of(
+            client
+                .newCreateInstanceCommand()
+                .bpmnProcessId(model.id())
+                .latestVersion()
+                .variables(Map.of("a", "x".repeat(bytes))));
+    // Less than the client's timeout, and than a second try after a pause takes.
+    assertTrue(System.nanoTime() - start < 8_000_000_000L);
+    assertTrue(detail.contains(limit), detail);
+    create(model, Map.of("a", "x"));
+  }
+
+  @Test
   void createsByIdVersionAndKey() {
     final Model model = Model.of("task");
     final Process process = deploy(model, model.xml()).getProcesses().get(0);

@@ -14,6 +14,7 @@ import io.grpc.Status;
 /** What a refused command looks like on either protocol. */
 enum Rejection {
   INVALID_ARGUMENT(400, Status.Code.INVALID_ARGUMENT),
+  TOO_LARGE(413, Status.Code.INVALID_ARGUMENT),
   NOT_FOUND(404, Status.Code.NOT_FOUND),
   INVALID_STATE(409, Status.Code.FAILED_PRECONDITION),
   ALREADY_EXISTS(409, Status.Code.ALREADY_EXISTS),
