@@ -98,6 +98,9 @@ pub enum Error {
     /// What the store has is not what was stored.
     #[error("the content of document '{0}' is damaged")]
     Damaged(String),
+    /// The store has something else in place of a description.
+    #[error("the description of document '{0}' is damaged: {1}")]
+    Garbled(String, String),
     /// The store failed.
     #[error("the document store failed: {0}")]
     Store(object_store::Error),
@@ -300,7 +303,10 @@ impl Documents {
             Err(error) => return Err(error.into()),
         };
         let document: Document = serde_json::from_slice(&text)
-            .map_err(|error| Error::Invalid(format!("the description of document '{id}': {error}")))?;
+            .map_err(|error| Error::Garbled(id.to_owned(), error.to_string()))?;
+        if document.id != id {
+            return Err(Error::Garbled(id.to_owned(), format!("it is that of '{}'", document.id)));
+        }
         if document.metadata.expires_at_ms.is_some_and(|at| at <= now_ms) {
             self.remove(&description, &document).await?;
             return Err(Error::NotFound(id.to_owned()));
@@ -361,7 +367,7 @@ impl Documents {
         for (place, id) in &due {
             // Whoever finds what has expired removes it.
             match self.find(id, None, now_ms).await {
-                Ok(_) | Err(Error::NotFound(_) | Error::Invalid(_)) => self.remove_object(place).await?,
+                Ok(_) | Err(Error::NotFound(_) | Error::Garbled(..)) => self.remove_object(place).await?,
                 Err(error) => return Err(error),
             }
         }

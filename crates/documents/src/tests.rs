@@ -317,6 +317,41 @@ async fn a_content_that_has_changed_is_not_read_to_its_end() {
 }
 
 #[tokio::test]
+async fn what_was_garbled_by_hand_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let documents = Documents::in_directory("d", directory.path(), 1000, 0).unwrap();
+    let stored = documents.create(Some("a".into()), Metadata::default(), pieces(&["hello"])).await.unwrap();
+    let read = async || documents.read(&stored).try_collect::<Vec<Bytes>>().await;
+    let content = directory.path().join(CONTENTS).join(&stored.content);
+    // A longer one is not handed out either: the document has five bytes, and they are others.
+    for garbled in ["", "hell", "jello, again"] {
+        std::fs::write(&content, garbled).unwrap();
+        assert!(read().await.is_err(), "{garbled}");
+    }
+    std::fs::remove_file(&content).unwrap();
+    assert!(matches!(read().await, Err(Error::NotFound(id)) if id == "a"));
+    let description = directory.path().join(DESCRIPTIONS).join("a.json");
+    let whole = std::fs::read_to_string(&description).unwrap();
+    let others = [whole.replace("\"a\"", "\"b\""), whole.replace(":5", ":-5"), whole.replace('}', "")];
+    for garbled in others.iter().map(String::as_bytes).chain([&b""[..], b"{}", b"null", b"\xff\xfe"]) {
+        std::fs::write(&description, garbled).unwrap();
+        let found = documents.find("a", None, 0).await;
+        assert!(matches!(&found, Err(Error::Garbled(id, _)) if id == "a"), "{found:?}");
+        assert!(matches!(documents.delete("a", 0).await, Err(Error::Garbled(..))));
+        let again = documents.create(Some("a".into()), Metadata::default(), pieces(&["x"])).await;
+        assert!(matches!(again, Err(Error::AlreadyExists(_))), "{again:?}");
+    }
+    // Names that lead elsewhere, sizes that are none: nothing is read beyond, and nothing panics.
+    for (from, to) in [(stored.content.as_str(), "../../x"), (":5", ":18446744073709551615"), (":5", ":6")] {
+        std::fs::write(&content, "hello").unwrap();
+        std::fs::write(&description, whole.replace(from, to)).unwrap();
+        let found = documents.find("a", None, 0).await.unwrap();
+        let read = documents.read(&found).try_collect::<Vec<Bytes>>().await;
+        assert!(read.is_err(), "{to}: {read:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_content_is_a_document_once_it_is_described_and_else_gone_after_a_crash() {
     let directory = tempfile::tempdir().unwrap();
     let open = || Documents::in_directory("d", directory.path(), 1000, 0).unwrap();

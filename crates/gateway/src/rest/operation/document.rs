@@ -58,7 +58,7 @@ pub(in crate::rest) fn told<T>(
             let detail = "the document store has no room now";
             Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
         }
-        Error::Damaged(_) => Failure::internal(error.to_string()),
+        Error::Damaged(_) | Error::Garbled(..) => Failure::internal(error.to_string()),
         Error::Store(_) => {
             if is_news {
                 tracing::warn!(%error, store = store.store_id(), "documents cannot be stored or read");
