@@ -41,5 +41,5 @@ pub use query::{
     Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics,
 };
 pub use sqlite::{SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter};
-pub use store::{Cleaner, Reader, StoreError, Writer};
+pub use store::{Cleaner, PAGE_BYTES_MAX, Reader, StoreError, Writer};
 pub use value::Value;

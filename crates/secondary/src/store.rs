@@ -82,6 +82,30 @@ impl StoreError {
     }
 }
 
+/// What the rows of one page may take in memory, if there are several: 10,000 rows of usual size several times over.
+pub const PAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Counts the bytes of a page that is read row by row.
+pub(crate) struct PageBytes(usize);
+
+impl PageBytes {
+    pub(crate) const fn new() -> Self {
+        Self(0)
+    }
+
+    /// Counts a row, if the page may have it.
+    pub(crate) fn add(&mut self, row: &[Value]) -> Result<(), StoreError> {
+        let bytes =
+            size_of_val(row) + row.iter().filter_map(Value::text).map(|text| text.len()).sum::<usize>();
+        // A single row is bounded by the limits of what it tells of.
+        if self.0 > 0 && self.0 + bytes > PAGE_BYTES_MAX {
+            return Err(StoreError::PageTooLarge(PAGE_BYTES_MAX));
+        }
+        self.0 += bytes;
+        Ok(())
+    }
+}
+
 /// Why a store did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -94,6 +118,11 @@ pub enum StoreError {
     /// The query itself is more than it takes, by its shape or size, however often it is asked. The store is well.
     #[error("{0}")]
     Query(String),
+    /// A page would take more bytes than this; with fewer rows, it may not. The store is well.
+    #[error(
+        "Expected a page of at most {0} bytes, which is the limit, but it is larger; ask for fewer items with page.limit"
+    )]
+    PageTooLarge(usize),
     /// One change cannot be written, however often it is tried.
     #[error("row {row} of {entity}: {reason}")]
     Refused {

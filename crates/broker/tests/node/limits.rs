@@ -114,6 +114,42 @@ async fn an_expression_without_end_blocks_nobody() {
 }
 
 #[tokio::test]
+async fn expressions_beyond_the_places_wait_for_their_turn_and_are_refused_after_their_time() {
+    let server = Server::with(|options| {
+        options.max_evaluations_at_once = 1;
+        options.expression_timeout = Duration::from_millis(100);
+    })
+    .await;
+    let ask = |text: &str| {
+        let (node, text) = (server.share(), text.to_owned());
+        tokio::spawn(async move {
+            node.evaluate_expression(text, Document::empty(), Name::default_tenant()).await
+        })
+    };
+    // Runs until it has used up its fuel, which takes far longer.
+    let runaways = [(); 5].map(|()| ask("=count(for a in 1..100000, b in 1..100000 return a * b)"));
+    let mut waited = 0;
+    for runaway in runaways {
+        match within(runaway).await.unwrap().unwrap_err() {
+            SubmitError::ResourceExhausted(reason) => {
+                assert!(
+                    reason.contains("1 others are under way (limits.max_evaluations_at_once)"),
+                    "{reason}"
+                );
+                waited += 1;
+            }
+            other => assert!(matches!(other, SubmitError::Rejected(_)), "{other}"),
+        }
+    }
+    assert!(waited > 0, "they ran all at once");
+    // The place is free once the evaluation has really ended.
+    let began = Instant::now();
+    while within(ask("=1 + 1")).await.unwrap().is_err() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the place is not given back");
+    }
+}
+
+#[tokio::test]
 async fn expressions_give_results_warnings_and_errors() {
     let server = Server::start().await;
     let variables = Document::parse(bytes::Bytes::from_static(b"{\"a\":{\"b\":[1,2]}}")).unwrap();

@@ -6,7 +6,7 @@ use super::reader::Asker;
 use super::row::{self, is_too_long};
 use crate::model::{ColumnId, Entity, Kind};
 use crate::query::{Found, Position, Row, Search, Sort};
-use crate::store::StoreError;
+use crate::store::{PageBytes, StoreError};
 use crate::value::Value;
 
 /// Rows of one answer, skipped ones included; more are refused by default.
@@ -25,7 +25,7 @@ impl Asker<'_> {
             Position::After(row) | Position::Before(row) => (0, Some(key_of(entity, &order, row))),
         };
         let query = self.filter(entity, &search.filter).await?;
-        let mut found = Found::default();
+        let (mut found, mut bytes) = (Found::default(), PageBytes::new());
         let mut counts = search.count_up_to > 0;
         loop {
             let missing = u64::from(search.limit) - found.rows.len() as u64;
@@ -57,7 +57,11 @@ impl Asker<'_> {
             } else {
                 skip = 0;
                 let rows = hits.iter().filter_map(|hit| hit["_source"].as_object());
-                found.rows.extend(rows.map(|source| row_of(entity, search, source)));
+                for source in rows {
+                    let row = row_of(entity, search, source);
+                    bytes.add(&row)?;
+                    found.rows.push(row);
+                }
             }
             if count < size || found.rows.len() as u64 >= u64::from(search.limit) {
                 break;

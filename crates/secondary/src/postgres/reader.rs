@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::TryStreamExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use protocol::PartitionId;
@@ -13,7 +14,7 @@ use super::dialect::{self, Postgres};
 use super::{PostgresOptions, asked, failed, is_lost};
 use crate::query::{Found, Position, Row, Search, Statistics};
 use crate::sql;
-use crate::store::{Reader, StoreError};
+use crate::store::{PageBytes, Reader, StoreError};
 use crate::value::Value;
 
 /// How much later than the database itself a query is given up here.
@@ -83,24 +84,42 @@ impl PostgresReader {
                     }
                     Err(failed(error))
                 }
-                Ok(answer) => {
+                // What is left of the page ends with the connection.
+                Ok(Ok(Err(error))) => Err(error),
+                Ok(Ok(answer)) => {
                     self.idle.lock().push(connection);
-                    answer.map_err(asked)
+                    answer
+                }
+                Ok(Err(error)) => {
+                    self.idle.lock().push(connection);
+                    Err(asked(error))
                 }
             };
         }
     }
 }
 
-async fn answer(connection: &mut PgConnection, questions: &[Question]) -> Result<Vec<Vec<Row>>, Error> {
+/// The rows of each question, or why there are too many bytes of them. The connection has the rest of them, then.
+async fn answer(
+    connection: &mut PgConnection,
+    questions: &[Question],
+) -> Result<Result<Vec<Vec<Row>>, StoreError>, Error> {
     let mut answers = Vec::with_capacity(questions.len());
     for question in questions {
         // Made of names of the model; what comes from outside is among the values.
         let statement = sqlx::query(AssertSqlSafe(question.text.as_str()));
-        let rows = question.values.iter().fold(statement, dialect::bind).fetch_all(&mut *connection).await?;
-        answers.push(rows.iter().map(dialect::row).collect::<Result<_, _>>()?);
+        let mut rows = question.values.iter().fold(statement, dialect::bind).fetch(&mut *connection);
+        let (mut found, mut bytes) = (Vec::new(), PageBytes::new());
+        while let Some(row) = rows.try_next().await? {
+            let row = dialect::row(&row)?;
+            if let Err(error) = bytes.add(&row) {
+                return Ok(Err(error));
+            }
+            found.push(row);
+        }
+        answers.push(found);
     }
-    Ok(answers)
+    Ok(Ok(answers))
 }
 
 impl Reader for PostgresReader {

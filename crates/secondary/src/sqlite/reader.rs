@@ -14,7 +14,7 @@ use super::dialect::{Sqlite, value};
 use super::{SqliteOptions, asked, failed};
 use crate::query::{Found, Position, Row, Search, Statistics};
 use crate::sql::{self, Query};
-use crate::store::{Reader, StoreError};
+use crate::store::{PageBytes, Reader, StoreError};
 
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
@@ -83,7 +83,7 @@ impl Reader for SqliteReader {
             let few = looked.iter().map(|query| rows(connection, query)).collect::<Result<_, _>>()?;
             let search = sql::with_few(search, few);
             let mut found =
-                Found { rows: rows(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
+                Found { rows: page(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
             if matches!(search.position, Position::Before(_)) {
                 found.rows.reverse();
             }
@@ -111,16 +111,32 @@ impl Reader for SqliteReader {
     }
 }
 
-/// What a query tells.
+/// What a query tells, of which there is little.
 pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
+    read(connection, query, |_| Ok(()))
+}
+
+/// The same, as far as a page may have it.
+fn page(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
+    let mut bytes = PageBytes::new();
+    read(connection, query, |row| bytes.add(row))
+}
+
+fn read(
+    connection: &Connection,
+    query: &Query<'_>,
+    mut count: impl FnMut(&Row) -> Result<(), StoreError>,
+) -> Result<Vec<Row>, StoreError> {
     let mut statement = connection.prepare_cached(&query.text).map_err(asked)?;
     let columns = statement.column_count();
     let mut rows = statement.query(params_from_iter(&query.values)).map_err(asked)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(asked)? {
-        found.push(
-            (0..columns).map(|at| row.get_ref(at).map(value).map_err(asked)).collect::<Result<_, _>>()?,
-        );
+        let row = (0..columns)
+            .map(|at| row.get_ref(at).map(value).map_err(asked))
+            .collect::<Result<Row, StoreError>>()?;
+        count(&row)?;
+        found.push(row);
     }
     Ok(found)
 }

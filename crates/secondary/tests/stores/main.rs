@@ -105,3 +105,24 @@ fn room_of_rows_that_are_gone_is_given_back() {
     assert_eq!(store.writer().open().unwrap(), 1);
     assert!(size() < full / 4 * 3, "{} of {full} bytes", size());
 }
+
+#[test]
+fn a_page_of_many_small_rows_is_whole_and_one_of_many_large_ones_is_refused() {
+    const LARGE: usize = 1 << 20;
+    let directory = tempfile::tempdir().unwrap();
+    let store = Sqlite::in_directory(directory.path());
+    let mut rows = model::rows(10_000, 7);
+    suite::fill(&mut *store.writer(), &rows);
+    let page = || suite::block_on(store.reader().search(suite::everything()));
+    assert_eq!(page().unwrap().rows.len(), 10_000);
+    let large = secondary::PAGE_BYTES_MAX / LARGE;
+    for row in &mut rows[..large] {
+        row[secondary::model::process_instance::TAGS as usize] =
+            format!("[\"{}\"]", "x".repeat(LARGE)).as_str().into();
+    }
+    rows.truncate(large);
+    suite::fill(&mut *store.writer(), &rows);
+    let error = page().unwrap_err();
+    assert!(matches!(error, secondary::StoreError::PageTooLarge(_)), "{error}");
+    assert!(error.to_string().contains("page.limit") && error.to_string().contains("67108864"), "{error}");
+}

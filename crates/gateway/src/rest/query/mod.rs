@@ -128,6 +128,7 @@ impl Storage {
                 return Ok(answer);
             }
             Err(StoreError::TooSlow(reason)) => return Err(Failure::too_slow(reason)),
+            Err(error @ StoreError::PageTooLarge(_)) => return Err(Failure::invalid(error.to_string())),
             Err(StoreError::Query(reason)) => {
                 // The store is well, and what it says is about its tables.
                 tracing::debug!(reason, "secondary storage does not take a query");

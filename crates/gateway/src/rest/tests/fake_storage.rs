@@ -21,6 +21,8 @@ pub(super) struct FakeStorage {
     pub(super) copies: usize,
     /// Whether there are no rows.
     pub(super) has_nothing: bool,
+    /// Whether pages are too large.
+    pub(super) is_too_large: bool,
     /// Minutes in which there were jobs, one of each; without it there is one answer to all.
     pub(super) minutes: i64,
     /// How often numbers were asked for.
@@ -86,6 +88,9 @@ fn can_pass(entity: &Entity, filter: &Filter) -> bool {
 
 impl Reader for FakeStorage {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
+        if self.is_too_large {
+            return ready(Err(StoreError::PageTooLarge(secondary::PAGE_BYTES_MAX))).boxed();
+        }
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
         let has_nothing = self.has_nothing || !can_pass(search.entity.0, &search.filter);
         self.searches.lock().unwrap().push(search);
