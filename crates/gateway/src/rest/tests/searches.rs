@@ -188,6 +188,18 @@ fn without_storage_a_search_says_so() {
 }
 
 #[test]
+fn a_page_that_is_too_large_is_the_fault_of_the_request_and_names_the_limit() {
+    let storage = Arc::new(FakeStorage { is_too_large: true, ..FakeStorage::default() });
+    let (status, answer) = ask(&storage, Operation::SearchVariables, &json!({"page": {"limit": 10_000}}));
+    assert_eq!(status, 400, "{answer}");
+    let detail = problem(status, &answer);
+    assert!(
+        detail.contains("67108864 bytes, which is the limit") && detail.contains("page.limit"),
+        "{detail}"
+    );
+}
+
+#[test]
 fn pages_and_cursors() {
     let storage = Arc::new(FakeStorage::default());
     let (_, answer) =
