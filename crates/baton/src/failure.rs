@@ -46,6 +46,11 @@ impl Failure {
         use client::Error as E;
         let failure = Self::new(format!("cannot {action}: {error}"));
         match error {
+            E::Connect { reason, .. } if reason.contains("certificate") => {
+                Self { code: UNREACHABLE, ..failure }.hint(
+                    "--authorities names who signs the certificate of the server, which must be none of an authority itself (CA:FALSE)",
+                )
+            }
             E::Connect { .. } => Self { code: UNREACHABLE, ..failure }.hint(
                 "is a server running there? Start one with `baton start`, or name another address (see --help)",
             ),
@@ -54,6 +59,9 @@ impl Failure {
             E::Address { .. } => Self { code: USAGE, ..failure },
             error if error.is_unauthenticated() => failure
                 .hint("say who asks: --username with the password in BATON_PASSWORD, or a token in BATON_TOKEN"),
+            error if error.is_resource_exhausted() && error.to_string().contains("disk") => {
+                failure.hint("make room on the disk of the server's data, or lower data.min_free_bytes")
+            }
             error if error.is_resource_exhausted() => failure.hint("the server is busy; try again later"),
             _ => failure,
         }
@@ -86,6 +94,17 @@ mod tests {
         assert_eq!(failure.code, UNREACHABLE);
         assert!(failure.message.starts_with("cannot deploy a.bpmn: "), "{failure:?}");
         assert!(failure.hint.is_some());
+        let hint = |error: &client::Error| Failure::request("search", error).hint.unwrap_or_default();
+        let reason = "invalid peer certificate: UnknownIssuer".to_owned();
+        let untrusted = client::Error::Connect { address: "localhost:1".to_owned(), reason };
+        assert!(hint(&untrusted).contains("--authorities"));
+        let exhausted = |detail: &str| client::Error::Problem {
+            status: 503,
+            title: "RESOURCE_EXHAUSTED".to_owned(),
+            detail: detail.to_owned(),
+        };
+        assert!(hint(&exhausted("the disk has only 5 bytes left")).contains("make room"));
+        assert!(hint(&exhausted("too many requests")).contains("busy"));
         let refused =
             client::Error::Problem { status: 404, title: "NOT_FOUND".to_owned(), detail: "none".to_owned() };
         assert_eq!(Failure::request("run p", &refused).code, REFUSED);

@@ -148,7 +148,12 @@ async fn start(scratch: &Path, [rest, grpc, management]: [&str; 3]) -> Result<(C
         Ok(ready) => Ok((server, ready)),
         Err(failure) => {
             show_log(scratch);
-            Err(failure)
+            // Otherwise the ports are free ones.
+            Err(if rest == CUSTOMARY[0] {
+                failure.hint("if a port is taken: end what has it, or leave --stay away")
+            } else {
+                failure
+            })
         }
     }
 }
