@@ -22,8 +22,6 @@ const BYTES_PER_RECORD: u64 = 8 * 1024;
 const COPIES: u64 = 8;
 /// Bytes of memory for each byte of a model that is read, or read again after a restart.
 const MEMORY_PER_MODEL_BYTE: u64 = 20;
-/// Memory for one decision. 7 MB were seen for 702 units of fuel (`fuzz/corpus/engine/recipe-12.bin`), and the reason is not known yet.
-const MEMORY_PER_DECISION: u64 = 8 * 1024 * 1024;
 /// Memory that a batch takes whatever it does.
 const MEMORY_BASE: u64 = 256 * 1024;
 
@@ -166,7 +164,6 @@ impl Bounds {
             peak_bytes: MEMORY_BASE
                 + parts * MEMORY_PER_STEP
                 + taken.records * MEMORY_PER_RECORD
-                + taken.decisions * MEMORY_PER_DECISION
                 + taken.fuel * MEMORY_PER_FUEL
                 + 2 * values
                 + MEMORY_PER_MODEL_BYTE * taken.model_bytes,

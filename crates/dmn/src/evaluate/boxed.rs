@@ -211,7 +211,7 @@ impl Run<'_> {
             Value::Null => Err(Stop::new("expected a list but found 'null'")),
             value if self.is_standard() => Ok(vec![value]),
             value => {
-                let found = value.to_text().unwrap_or_default();
+                let found = value.to_short_text();
                 Err(Stop::new(format!("expected a list but found '{found}'")))
             }
         }

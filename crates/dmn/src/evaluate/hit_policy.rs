@@ -44,7 +44,7 @@ impl Run<'_> {
 }
 
 fn refuse(reason: &str, table: &Table, hits: Vec<Outputs>) -> Stop {
-    let found = list(table, hits).to_text().unwrap_or_default();
+    let found = list(table, hits).to_short_text();
     Stop::new(format!("{reason}. found: '{found}'"))
 }
 
@@ -67,7 +67,7 @@ fn numbers(table: &Table, hits: Vec<Outputs>) -> Step<Vec<Number>> {
     let values = hits.into_iter().flatten();
     values
         .map(|value| {
-            let found = || value.to_text().unwrap_or_else(|| "null".to_owned());
+            let found = || value.to_short_text();
             value.as_number().ok_or_else(|| Stop::new(format!("expected number but found '{}'", found())))
         })
         .collect()

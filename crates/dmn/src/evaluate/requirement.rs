@@ -82,7 +82,7 @@ impl Run<'_> {
         if !self.is_standard() {
             return match kind {
                 TypeRef::Builtin(builtin) if !builtin.fits(&value) => {
-                    let found = value.to_text().unwrap_or_default();
+                    let found = value.to_short_text();
                     Err(Stop::new(format!("expected '{}' but found '{found}'", builtin.name())))
                 }
                 _ => Ok(value),

@@ -70,6 +70,17 @@ fn collect_sum() {
 }
 
 #[test]
+fn a_message_shows_the_beginning_of_a_large_value() {
+    let large: &[(&str, &[&str])] = &[("-", &["for i in 1..10000 return i"]), ("-", &["1"])];
+    for attributes in ["hitPolicy='COLLECT' aggregation='SUM'", "hitPolicy='UNIQUE'", "hitPolicy='ANY'"] {
+        let failure =
+            evaluate(&model(&table(attributes, ONE, large)), "d", "{\"x\":1}").expect_err("a failure");
+        assert!(failure.reason.contains("[1, 2, 3, 4"), "{attributes}: {failure}");
+        assert!(failure.reason.len() < 1_200, "{attributes}: {} bytes", failure.reason.len());
+    }
+}
+
+#[test]
 fn collect_min() {
     check(
         "hitPolicy='COLLECT' aggregation='MIN'",

@@ -22,6 +22,20 @@ impl Value {
         }
     }
 
+    /// The beginning of the text, for a message: a string is itself, null is `null`. However large a value is, no more of it
+    /// is copied than a message shows.
+    pub fn to_short_text(&self) -> String {
+        let mut out = Limited { text: String::new() };
+        let written = match self {
+            Self::String(text) => out.write_str(text),
+            _ => write_text(self, &mut out, true),
+        };
+        if written.is_err() {
+            out.text.push('…');
+        }
+        out.text
+    }
+
     /// The text for a message: strings are quoted, long texts cut.
     pub(crate) fn to_message_text(&self) -> String {
         let mut out = Limited { text: String::new() };
