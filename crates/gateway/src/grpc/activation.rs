@@ -7,7 +7,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{SystemTime, UNIX_EPOCH};
 use std::vec;
 
 use broker::api::{Broker, JobStream};
@@ -15,11 +14,11 @@ use futures::Stream;
 use grpc as pb;
 use metrics::{Counter, Gauge};
 use prost::Message;
-use protocol::{ActivatedJob, Command};
+use protocol::ActivatedJob;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tonic::{Code, Status};
 
-use super::handed::{Handed, Lent};
+use super::handed::{Handed, Lent, give_back};
 use super::metrics::Call;
 use super::{job, status};
 
@@ -79,15 +78,14 @@ impl Stream for JobBatches {
         if this.next.is_none() && this.jobs.len() == 0 {
             this.call.ends(Code::Ok);
         }
-        this.handed.add(jobs.iter().map(lent));
+        this.handed.add(&this.broker, jobs.iter().map(lent));
         Poll::Ready(Some(Ok(pb::ActivateJobsResponse { jobs })))
     }
 }
 
 impl Drop for JobBatches {
     fn drop(&mut self) {
-        let mut untaken = self.handed.take();
-        untaken.extend(self.next.iter().map(lent));
+        let mut untaken: Vec<Lent> = self.next.iter().map(lent).collect();
         untaken.extend(self.jobs.as_slice().iter().map(Lent::from));
         give_back(&self.broker, &untaken);
     }
@@ -95,20 +93,6 @@ impl Drop for JobBatches {
 
 fn lent(job: &pb::ActivatedJob) -> Lent {
     Lent { key: job.key as u64, deadline_ms: job.deadline }
-}
-
-/// Gives jobs back that a worker did not take before it went away, unless their time is over: others may have them by then.
-fn give_back(broker: &Arc<dyn Broker>, jobs: &[Lent]) {
-    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
-    let job_keys: Vec<_> = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| job.key).collect();
-    if job_keys.is_empty() {
-        return;
-    }
-    // Should this fail too, the jobs come back by their timeout.
-    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-        let broker = Arc::clone(broker);
-        runtime.spawn(async move { broker.submit(Command::YieldJobs { job_keys }).await.map(drop) });
-    }
 }
 
 /// Jobs for one worker, until it or the server goes away.
@@ -149,7 +133,7 @@ impl Stream for PushedJobs {
         let stops = match next {
             Poll::Ready(Some(job)) => {
                 self.pushed.increment(1);
-                self.handed.add([Lent::from(&job)]);
+                self.handed.add(&self.broker, [Lent::from(&job)]);
                 return Poll::Ready(Some(Ok(job::message(job))));
             }
             Poll::Ready(None) => true,
@@ -168,6 +152,5 @@ impl Stream for PushedJobs {
 impl Drop for PushedJobs {
     fn drop(&mut self) {
         self.open.decrement(1.0);
-        give_back(&self.broker, &self.handed.take());
     }
 }

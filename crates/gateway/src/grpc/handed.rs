@@ -1,8 +1,10 @@
 //! Jobs that were handed to a call, of which the client has not got all bytes. What is left of them when the call ends goes back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use protocol::ActivatedJob;
+use broker::api::Broker;
+use protocol::{ActivatedJob, Command};
 
 /// A job and the end of its time, which gives it to others anyway.
 #[derive(Clone, Copy)]
@@ -17,26 +19,55 @@ impl From<&ActivatedJob> for Lent {
     }
 }
 
-/// Such jobs. The call's stream of jobs adds them; the connection clears them once their bytes are on their way.
+/// Such jobs of one call. The call's stream of jobs adds them; the connection clears them once their bytes are on their way.
+///
+/// They outlive the stream of jobs, which ends before its last bytes are sent: what is left goes back when the call lets go
+/// of this.
 #[derive(Default)]
-pub(super) struct Handed(Mutex<Vec<Lent>>);
+pub(super) struct Handed(Mutex<Jobs>);
+
+#[derive(Default)]
+struct Jobs {
+    broker: Option<Arc<dyn Broker>>,
+    lent: Vec<Lent>,
+}
 
 impl Handed {
-    pub(super) fn add(&self, jobs: impl IntoIterator<Item = Lent>) {
-        self.jobs().extend(jobs);
+    pub(super) fn add(&self, broker: &Arc<dyn Broker>, jobs: impl IntoIterator<Item = Lent>) {
+        let mut handed = self.jobs();
+        handed.broker.get_or_insert_with(|| Arc::clone(broker));
+        handed.lent.extend(jobs);
     }
 
     /// All that was added is on its way to the client.
     pub(super) fn are_sent(&self) {
-        self.jobs().clear();
+        self.jobs().lent.clear();
     }
 
-    /// What is left.
-    pub(super) fn take(&self) -> Vec<Lent> {
-        std::mem::take(&mut self.jobs())
-    }
-
-    fn jobs(&self) -> MutexGuard<'_, Vec<Lent>> {
+    fn jobs(&self) -> MutexGuard<'_, Jobs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Handed {
+    fn drop(&mut self) {
+        let Jobs { broker, lent } = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if let Some(broker) = broker {
+            give_back(&broker, &lent);
+        }
+    }
+}
+
+/// Gives jobs back that a worker did not take before it went away, unless their time is over: others may have them by then.
+pub(super) fn give_back(broker: &Arc<dyn Broker>, jobs: &[Lent]) {
+    let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
+    let job_keys: Vec<_> = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| job.key).collect();
+    if job_keys.is_empty() {
+        return;
+    }
+    // Should this fail too, the jobs come back by their timeout.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        let broker = Arc::clone(broker);
+        runtime.spawn(async move { broker.submit(Command::YieldJobs { job_keys }).await.map(drop) });
     }
 }

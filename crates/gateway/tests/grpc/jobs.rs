@@ -124,6 +124,19 @@ async fn jobs_that_a_vanished_worker_did_not_take_are_given_back() {
 }
 
 #[tokio::test]
+async fn jobs_that_arrived_are_not_given_back() {
+    let mut broker = FakeBroker::with_jobs((1..=3).map(|key| job(key, 10)).collect());
+    let mut yielded = broker.watch_yields();
+    let server = Server::start(broker).await;
+    let mut batches = server.client().await.activate_jobs(poll(0)).await.unwrap().into_inner();
+    assert_eq!(batches.message().await.unwrap().expect("a batch").jobs.len(), 3);
+    assert!(batches.message().await.unwrap().is_none());
+    drop(batches);
+    server.stop().await;
+    assert_eq!(yielded.recv().await, None);
+}
+
+#[tokio::test]
 async fn a_stream_answers_before_its_first_job_and_ends_with_its_worker() {
     let (sender, receiver) = mpsc::channel(1);
     let server = Server::start(FakeBroker::streaming(receiver)).await;
