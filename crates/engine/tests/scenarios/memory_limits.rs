@@ -203,6 +203,38 @@ fn values_that_are_not_stored_have_a_limit_too() {
 }
 
 #[test]
+fn values_of_a_decision_have_the_same_limit() {
+    const DMN: &str = r#"<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="d" namespace="d">
+             <decision id="big" name="big"><literalExpression><text>count(for i in 1..50000 return [i])</text></literalExpression></decision>
+           </definitions>"#;
+    let mut harness = Harness::with_options(Options { work: SMALL, ..Options::default() });
+    let process = "process p\nstart s\ndecide t decision=big result=v\nend e\ns -> t -> e";
+    harness.deploy(&[("d.dmn", DMN), ("p.bpmn", process)]).unwrap();
+
+    let evaluate = EvaluateDecision {
+        decision: DecisionRef::Id(Name::from("big")),
+        variables: Document::empty(),
+        tenant_id: Name::from("<default>"),
+    };
+    let Some(Ok(Response::DecisionEvaluated { evaluation, .. })) =
+        harness.command(Command::EvaluateDecision(evaluate))
+    else {
+        panic!("not answered")
+    };
+    let reason = "Expected to evaluate decision 'big', but the values of the expressions of this step take more than \
+                  1000000 bytes of memory (limits.max_evaluation_bytes)";
+    assert_eq!(&*evaluation.evaluation_failure_message, reason);
+
+    let create = CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None });
+    harness.command(Command::CreateInstance(create)).unwrap().unwrap();
+    let tables = harness.engine().tables();
+    let key = tables.incidents.keys(.., 2).unwrap()[0];
+    let incident = tables.incidents.get(&key).unwrap().expect("it is there");
+    assert_eq!(&*incident.error_message, reason);
+    harness.verify_replay(3);
+}
+
+#[test]
 fn an_output_collection_has_a_limit() {
     check_small(
         r#"process p
