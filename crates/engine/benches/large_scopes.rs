@@ -14,11 +14,21 @@ use protocol::{
 };
 use state::Store;
 
-const ITEMS: usize = 100_000;
 /// Jobs that workers ask for with one batch.
 const JOBS: u32 = 64;
-/// Batches without the large scope, to compare with.
-const QUIET_BATCHES: usize = 5_000;
+
+/// How much is done.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Instances of the activity.
+    items: usize,
+    /// Batches without the large scope, to compare with.
+    quiet_batches: usize,
+}
+
+const MEASURED: Size = Size { items: 100_000, quiet_batches: 5_000 };
+/// Enough to run every line, in a test.
+const TRIED: Size = Size { items: 500, quiet_batches: 20 };
 
 struct Run {
     engine: Engine,
@@ -107,7 +117,7 @@ fn percentile(batches: &mut [Duration], percent: usize) -> Duration {
     batches[(batches.len() * percent / 100).min(batches.len() - 1)]
 }
 
-fn measure(name: &str, tag: &str, extension: &str, is_cancelled: bool) {
+fn measure(name: &str, tag: &str, extension: &str, is_cancelled: bool, size: Size) {
     let marker = r#"<multiInstanceLoopCharacteristics><extensionElements><zeebe:loopCharacteristics inputCollection="=items"
         inputElement="item" outputCollection="results" outputElement="=r"/></extensionElements></multiInstanceLoopCharacteristics>"#;
     let task = |id: &str| format!(r#"<zeebe:taskDefinition type="{id}"/>"#);
@@ -117,12 +127,12 @@ fn measure(name: &str, tag: &str, extension: &str, is_cancelled: bool) {
         format!(r#"<{tag} id="x"><extensionElements>{extension}</extensionElements>{marker}</{tag}>"#);
     let mut run = Run::new(&[model("other", &other), model("large", &large)]);
     run.batches.clear();
-    for _ in 0..QUIET_BATCHES {
+    for _ in 0..size.quiet_batches {
         run.batch(vec![], false);
     }
     let quiet = percentile(&mut run.batches, 99);
     run.batches.clear();
-    let items: Vec<String> = (0..ITEMS).map(|item| item.to_string()).collect();
+    let items: Vec<String> = (0..size.items).map(|item| item.to_string()).collect();
     let variables =
         Document::parse(Bytes::from(format!(r#"{{"items":[{}]}}"#, items.join(",")))).expect("JSON");
     let start = Instant::now();
@@ -165,18 +175,12 @@ fn measure(name: &str, tag: &str, extension: &str, is_cancelled: bool) {
 }
 
 fn main() {
-    // What `cargo test` asks of every target.
-    if std::env::args().any(|argument| argument == "--test" || argument == "--list") {
-        return;
-    }
+    // `cargo bench` says so; `cargo test` does not.
+    let size = if std::env::args().any(|argument| argument == "--bench") { MEASURED } else { TRIED };
     let job = r#"<zeebe:taskDefinition type="t"/>"#;
-    measure("manual task", "manualTask", "", false);
-    measure(
-        "script task",
-        "scriptTask",
-        r#"<zeebe:script expression="=item * 2" resultVariable="r"/>"#,
-        false,
-    );
-    measure("service task", "serviceTask", job, false);
-    measure("service task, cancelled", "serviceTask", job, true);
+    let script = r#"<zeebe:script expression="=item * 2" resultVariable="r"/>"#;
+    measure("manual task", "manualTask", "", false, size);
+    measure("script task", "scriptTask", script, false, size);
+    measure("service task", "serviceTask", job, false, size);
+    measure("service task, cancelled", "serviceTask", job, true, size);
 }
