@@ -6,6 +6,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
+export CARGO
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Where tests write. The demo and the benchmarks want a real disk, since every request waits for it.
 SCRATCH ?= $(TARGET)/scratch
@@ -27,13 +28,25 @@ demo: ## Run 150 orders per second through a server of its own, over gRPC and ov
 	$(TARGET)/demo/baton demo --scratch $(SCRATCH) $(ARGS)
 
 .PHONY: test
-test: needed fmt-check lint deny unit random clients fuzz ## Everything that must be green before a change is merged
+test: needed fmt-check deny ## Everything that must be green before a change is merged, each kind of test in a modest size
+	scripts/run-tests $(ARGS)
+
+# `make test`, then the kinds of tests that find more the longer they run.
+.PHONY: test-long
+test-long: ## `make test`, then more of it: random processes, fuzzing, properties, crashes, outages; for an hour or two
+	$(MAKE) test
+	$(MAKE) random fuzz properties crash outage FUZZ_SECONDS=60 ROUNDS=20 SECONDS=5 CASES=1000
 
 .PHONY: run
 run: release ## Start a server with its data in ./data
 	$(TARGET)/release/baton start $(ARGS)
 
 ##@ Parts of `make test`
+
+# Clippy stands in for the compiler of the project's own crates and denies warnings: one build serves lints, tests and
+# clients. CLIPPY_ARGS is how `cargo clippy -- -D warnings` tells it.
+test lint unit clients pasted packages-test: export RUSTC_WORKSPACE_WRAPPER = clippy-driver
+test lint unit clients pasted packages-test: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 .PHONY: needed
 needed:
@@ -44,15 +57,15 @@ fmt-check: ## Check the formatting
 	$(CARGO) fmt --all --check
 
 .PHONY: lint
-lint: ## Lint everything, warnings denied
-	$(CARGO) clippy --locked --workspace --all-targets --quiet -- -D warnings
+lint: ## Lint everything while it is built for tests, warnings denied
+	$(CARGO) test --locked --workspace --no-run --quiet
 
 .PHONY: deny
 deny: ## Check licences, sources and versions of the dependencies
 	scripts/cargo-deny $(TARGET)/tools
 
 .PHONY: unit
-unit: ## Unit, property, replay, random-process and crash tests
+unit: ## Unit, property, replay, random-process and crash tests, one suite after the other
 	$(CARGO) test --locked --workspace $(ARGS)
 
 # The server that the unit tests have built: debug assertions and overflow checks are on.
@@ -60,6 +73,14 @@ unit: ## Unit, property, replay, random-process and crash tests
 clients: ## End-to-end tests with the official Java, Node and Python clients; SUITES="java node" picks some
 	$(CARGO) test --locked --workspace --no-run --quiet
 	python3 tests/clients/run.py --baton $(TARGET)/debug/baton $(SUITES)
+
+# The server that the unit tests have built stands in for the one that the documents build.
+.PHONY: pasted
+pasted: ## Paste every command of README.md and docs/, and compare what they print
+	$(CARGO) test --locked --workspace --no-run --quiet
+	python3 tests/pasted/run.py --baton $(TARGET)/debug/baton
+
+##@ Longer and wider
 
 SEEDS ?= 2000
 FIRST ?= 1
@@ -75,14 +96,6 @@ fuzz: ## Random mutations of everything that is parsed, and of models that then 
 	@for target in bpmn dmn feel json batch engine; do \
 		$(CARGO) run --locked --profile checked --quiet -p fuzz -- $$target $(FUZZ_SECONDS) $(SEED); \
 	done
-
-# The server that the unit tests have built stands in for the one that the documents build.
-.PHONY: pasted
-pasted: ## Paste every command of README.md and docs/, and compare what they print
-	$(CARGO) test --locked --workspace --no-run --quiet
-	python3 tests/pasted/run.py --baton $(TARGET)/debug/baton
-
-##@ Longer and wider
 
 ROUNDS ?= 100
 .PHONY: crash

@@ -379,7 +379,7 @@ class Workers(Java):
     def command(self) -> tuple[list[str], Path]:
         # In the short size those in which the client's own doing counts.
         parts = [] if os.environ.get("EXPERIMENTS_FULL") else ["freeze-stream", "second-worker", "polls"]
-        cargo = [os.environ.get("CARGO", "cargo"), "test", "--locked", "-p", "baton", "--test", "workers", "--"]
+        cargo = [os.environ.get("CARGO", "cargo"), "test", "--locked", "--workspace", "--test", "workers", "--"]
         return [*cargo, *parts], HERE.parent.parent
 
     def read(self, done: Finished, outcome: Outcome) -> None:
