@@ -11,7 +11,7 @@ use bpmn::graph::{ElementIndex, ElementKind, Process, Trigger};
 use protocol::{Document, Intent, Key};
 use state::StateError;
 
-use crate::entity::{Cancelling, Compensation, ElementInstance, PendingEvent, Phase};
+use crate::entity::{Cancelling, Compensation, ElementInstance, ErrorType, PendingEvent, Phase};
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::{At, Work};
@@ -82,6 +82,8 @@ impl Work<'_> {
             Document::empty()
         };
         let key = self.next_key();
+        // They count on, though the scope is about to go: as long as it can be undone.
+        let counted_bytes = self.count_snapshot(at.process_instance_key, &variables)?;
         let compensation = Compensation {
             activity: at.index,
             handler,
@@ -95,6 +97,7 @@ impl Work<'_> {
             handler_instance_key: None,
             parts: 0,
             is_own_handler,
+            counted_bytes: Some(counted_bytes),
         };
         self.record_compensation(key, Intent::Created, at.scope_key, &compensation)?;
         self.tables.compensations.insert((at.scope_key, key), compensation);
@@ -133,6 +136,7 @@ impl Work<'_> {
     ) -> Result<(), StateError> {
         self.record_compensation(key.1, intent, key.0, row)?;
         self.tables.compensations.delete(&key);
+        self.uncount_snapshot(row)?;
         if let Some(thrower_key) = row.thrower_key {
             self.tables.compensation_by_thrower.delete(&(thrower_key, key.1));
         }
@@ -267,11 +271,27 @@ impl Work<'_> {
         self.tables.compensations.update(&key, |row| row.handler_instance_key = Some(at.key))?;
         self.tables.compensation_by_handler.insert((at.key, key.0, key.1), ());
         self.scope_moved(host_key, &host)?;
+        self.proceed_activation(&at, (!variables.is_empty()).then(|| variables.clone()))
+    }
+
+    /// Gives a handler the variables of the completed scope that it undoes, if there is room. True if it is one: the
+    /// variables that it is activated with are no trigger then.
+    pub fn give_snapshot(&mut self, at: &At, variables: Option<&Document>) -> Result<bool, Failure> {
+        let element = at.element();
+        let may_be_handler =
+            element.is_for_compensation || matches!(element.kind, ElementKind::EventSubProcess { .. });
+        let Some(variables) = variables.filter(|_| may_be_handler) else { return Ok(false) };
+        let range = (at.key, 0, 0)..(at.key + 1, 0, 0);
+        if self.tables.compensation_by_handler.keys(range, 1)?.is_empty() {
+            return Ok(false);
+        }
+        let kind = ErrorType::IoMappingError;
+        self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
         let owner = at.owner();
         for (name, value) in variables.iter() {
             self.set_local(at.key, &owner, name, value.clone())?;
         }
-        self.proceed_activation(&at, None)
+        Ok(true)
     }
 
     /// A handler has ended, one way or the other. One that did not complete is not tried again.

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use protocol::{Command, Document, Json, Key, Name, Rejection, UserTaskOperation};
 use state::StateError;
 
-use crate::entity::{ErrorType, Loop};
+use crate::entity::{Compensation, ErrorType, Loop};
 use crate::failure::Failure;
 use crate::options::LARGE_BYTES;
 use crate::step::AdHocElement;
@@ -259,6 +259,22 @@ impl Work<'_> {
         values: impl Iterator<Item = u64>,
     ) -> Result<(), StateError> {
         self.change_variable_bytes(process_instance_key, values.sum(), 0)
+    }
+
+    /// Counts the variables of a scope that has completed and can be compensated. Returns how much that is.
+    pub fn count_snapshot(
+        &mut self,
+        process_instance_key: Key,
+        variables: &Document,
+    ) -> Result<u64, StateError> {
+        let bytes = variables.iter().map(|(_, value)| counted(&value)).sum();
+        self.change_variable_bytes(process_instance_key, 0, bytes)?;
+        Ok(bytes)
+    }
+
+    /// Counts them no more, since they are about to go.
+    pub fn uncount_snapshot(&mut self, row: &Compensation) -> Result<(), StateError> {
+        self.change_variable_bytes(row.process_instance_key, row.counted_bytes.unwrap_or_default(), 0)
     }
 
     /// What a stored variable counts.

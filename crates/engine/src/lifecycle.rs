@@ -82,7 +82,11 @@ impl Work<'_> {
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
         let behavior = behavior(&element.kind);
+        let mut trigger = trigger;
         if element.listeners.start.is_empty() || !self.has_listened(at)? {
+            if self.give_snapshot(at, trigger)? {
+                trigger = None;
+            }
             self.give_item(at)?;
             behavior.prepare(self, at)?;
             self.apply_inputs(at)?;

@@ -437,6 +437,9 @@ pub struct Compensation {
     /// Whether the handler is an event sub-process inside, which takes the place of the handlers there.
     #[n(11)]
     pub is_own_handler: bool,
+    /// What the variables count for their process instance.
+    #[n(12)]
+    pub counted_bytes: Option<u64>,
 }
 minicbor_value!(Compensation, weight = |row| size_of::<Compensation>() + row.variables.json_len());
 

@@ -202,3 +202,96 @@ fn a_message_into_a_full_instance_is_an_incident_where_it_is_caught() {
     names(WorkLimit::InstanceVariableBytes, &found[0]);
     harness.verify_replay(3);
 }
+
+/// Each handler has the variables of the completed sub-process for itself: the second finds no room.
+#[test]
+fn a_handler_in_a_full_instance_is_an_incident() {
+    let mut harness = Harness::with_options(Options { work: LIMITS, ..Options::default() });
+    let model = r#"process p
+        start s
+        sub inner in:local="=text" {
+          start is
+          task a
+          boundary undo_a on=a compensation=revert_a
+          job revert_a handler
+          task b
+          boundary undo_b on=b compensation=revert_b
+          job revert_b handler
+          is -> a -> b
+        }
+        job fill
+        throw undo compensate
+        end e
+        s -> inner -> fill -> undo -> e"#;
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    create(&mut harness, &format!(r#"{{"text":"{}"}}"#, "x".repeat(3_500))).unwrap();
+    let job_key = harness.activate("fill", 1).remove(0).key;
+    let variables = document(&texts(1, 4_900));
+    harness.command(Command::CompleteJob(CompleteJob { job_key, variables, result: None })).unwrap().unwrap();
+    let found = messages(&harness);
+    assert_eq!(found.len(), 1, "{found:?}");
+    names(WorkLimit::InstanceVariableBytes, &found[0]);
+    let undo = |harness: &mut Harness| {
+        let mut jobs = harness.activate("revert_a", 1);
+        jobs.extend(harness.activate("revert_b", 1));
+        let [job] = jobs.as_slice() else { panic!("{jobs:?}") };
+        assert!(job.variables.iter().any(|(name, _)| &*name.0 == "local"), "{job:?}");
+        job.key
+    };
+    let first = undo(&mut harness);
+
+    // With room again, it has what it lacked.
+    let process_instance_key = harness.engine().tables().instances.keys(.., 1).unwrap()[0];
+    let set = SetVariables {
+        element_instance_key: process_instance_key,
+        variables: document(r#"{"t0":0}"#),
+        local: true,
+        operation_reference: None,
+        request_id: None,
+    };
+    harness.command(Command::SetVariables(set)).unwrap().unwrap();
+    let incident_key = harness.engine().tables().incidents.keys(.., 1).unwrap()[0];
+    harness.command(Command::ResolveIncident { incident_key, operation_reference: None }).unwrap().unwrap();
+    let second = undo(&mut harness);
+    for job_key in [first, second] {
+        harness.command(complete(job_key)).unwrap().unwrap();
+    }
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(3);
+}
+
+#[test]
+fn what_can_be_compensated_takes_room() {
+    let mut harness = Harness::with_options(Options { work: LIMITS, ..Options::default() });
+    let model = r#"process p
+        start s
+        xor again
+        sub inner in:local="=text" {
+          start is
+          task a
+          boundary undo_a on=a compensation=revert_a
+          job revert_a handler
+          is -> a
+        }
+        job next
+        s -> again -> inner -> next -> again"#;
+    harness.deploy(&[("p.bpmn", model)]).unwrap();
+    create(&mut harness, &format!(r#"{{"text":"{}"}}"#, "x".repeat(3_500))).unwrap();
+    for _ in 0..2 {
+        assert!(messages(&harness).is_empty());
+        let job_key = harness.activate("next", 1).remove(0).key;
+        harness.command(complete(job_key)).unwrap().unwrap();
+    }
+    let found = messages(&harness);
+    assert_eq!(found.len(), 1, "{found:?}");
+    names(WorkLimit::InstanceVariableBytes, &found[0]);
+    let process_instance_key = harness.engine().tables().instances.keys(.., 1).unwrap()[0];
+    let cancel = Command::CancelInstance { process_instance_key, operation_reference: None };
+    harness.command(cancel).unwrap().unwrap();
+    assert!(harness.is_empty(), "{:?}", harness.leftovers());
+    harness.verify_replay(3);
+}
+
+fn complete(job_key: Key) -> Command {
+    Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None })
+}

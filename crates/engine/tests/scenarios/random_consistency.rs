@@ -10,7 +10,7 @@ use engine::user_task::row::UserTaskState;
 use crate::support::Harness;
 
 /// The bytes of large variables are counted as they come and go; counted anew they must be as many, with what the bodies of
-/// loops have noted of their items and outputs.
+/// loops have noted of their items and outputs, and with what completed scopes have left to compensate.
 fn check_variable_bytes(harness: &Harness) {
     let tables = harness.engine().tables();
     let mut counted = BTreeMap::new();
@@ -26,6 +26,13 @@ fn check_variable_bytes(harness: &Harness) {
         if bytes > 0 {
             let body = tables.element_instances.get(&body_key).unwrap().expect("the body of a loop");
             *counted.entry(body.process_instance_key).or_insert(0) += bytes;
+        }
+    }
+    for (_, row) in tables.compensations.scan(.., usize::MAX).unwrap() {
+        let values = row.variables.iter().map(|(_, value)| value.as_bytes().len());
+        let bytes: usize = values.filter(|bytes| *bytes >= LARGE_BYTES).sum();
+        if bytes > 0 {
+            *counted.entry(row.process_instance_key).or_insert(0) += bytes as u64;
         }
     }
     let rows = tables.variable_bytes.scan(.., usize::MAX).unwrap();
