@@ -267,7 +267,7 @@ impl Work<'_> {
         process_instance_key: Key,
         variables: &Document,
     ) -> Result<u64, StateError> {
-        let bytes = variables.iter().map(|(_, value)| counted(&value)).sum();
+        let bytes = variables.iter().map(|(_, value)| counted(value)).sum();
         self.change_variable_bytes(process_instance_key, 0, bytes)?;
         Ok(bytes)
     }
