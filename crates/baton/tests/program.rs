@@ -514,7 +514,12 @@ fn a_search_that_lags_says_so() {
         (text(&output.stdout), text(&output.stderr))
     };
     command(&["deploy", file.to_str().unwrap()]);
-    let (found, said) = command(&["search", "processes"]);
+    // A busy machine may take longer than the timeout; then the answer lags, too.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let (mut found, mut said) = command(&["search", "processes"]);
+    while !said.is_empty() && Instant::now() < deadline {
+        (found, said) = command(&["search", "processes"]);
+    }
     assert!(found.contains("straight") && said.is_empty(), "{found}{said}");
 
     let (status, answer) = server.manage("POST", "/exporting/pause", "");
@@ -526,6 +531,7 @@ fn a_search_that_lags_says_so() {
         said.contains("note: the answer lags by ") && said.contains("no process instances found"),
         "{said}"
     );
+    server.stop(Signal::TERM);
 }
 
 #[test]
