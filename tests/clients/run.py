@@ -19,7 +19,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import guarded
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import common
 
 HERE = Path(__file__).resolve().parent
 READY_TIMEOUT_S = 30
@@ -83,7 +85,7 @@ class Server:
 
     def start(self) -> None:
         for attempt in range(1, START_ATTEMPTS_MAX + 1):
-            self.rest, self.grpc, self._management = (f"127.0.0.1:{p}" for p in _free_ports(3))
+            self.rest, self.grpc, self._management = (f"127.0.0.1:{p}" for p in common.free_ports(3))
             with self._log_path.open("w") as log:
                 self._process = subprocess.Popen(
                     [
@@ -155,14 +157,6 @@ def unexpected_lines(log: str) -> list[str]:
         for line in lines
         if _TROUBLE.search(line) and not any(re.search(p, line) for p in EXPECTED_LOG_LINES)
     ]
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
 
 
 # --- running commands ---
@@ -460,11 +454,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, default=cache, help=f"installed packages ({cache})")
     parser.add_argument("suites", nargs="*", metavar="suite", help=f"of {', '.join(SUITES)}; all if none")
     arguments = parser.parse_args()
-    unknown = set(arguments.suites) - set(SUITES)
-    if unknown:
-        parser.error(f"no such suite: {', '.join(sorted(unknown))}")
-    if not os.access(arguments.baton, os.X_OK):
-        parser.error(f"{arguments.baton} is no executable file")
+    common.refuse_wrong(parser, "suite", arguments.suites, SUITES, arguments.baton)
     return arguments
 
 

@@ -11,13 +11,14 @@ is a failure, and so is an entry there that nothing matches.
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import blocks
+import common
 import output
 import rules
 import shell
@@ -117,11 +118,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--baton", type=Path, required=True, help="the program")
     parser.add_argument("documents", nargs="*", metavar="document", help="from the root of the repository; all if none")
     arguments = parser.parse_args()
-    unknown = set(arguments.documents) - set(documents())
-    if unknown:
-        parser.error(f"no such document: {', '.join(sorted(unknown))}")
-    if not os.access(arguments.baton, os.X_OK):
-        parser.error(f"{arguments.baton} is no executable file")
+    common.refuse_wrong(parser, "document", arguments.documents, documents(), arguments.baton)
     return arguments
 
 

@@ -6,12 +6,13 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+import common
 
 COMMAND_TIMEOUT_S = 60
 READY_TIMEOUT_S = 30
@@ -56,7 +57,7 @@ class Reader:
         # What cargo would build is there.
         (tools / "cargo").write_text("#!/bin/sh\n")
         (tools / "cargo").chmod(0o755)
-        self._ports = dict(zip(CUSTOMARY, _free_ports(len(CUSTOMARY)), strict=True))
+        self._ports = dict(zip(CUSTOMARY, common.free_ports(len(CUSTOMARY)), strict=True))
         self._env = self._environment(tools)
         self._scratch = folder
         self._count = 0
@@ -157,14 +158,6 @@ def _wait(until, timeout_s: float, command: str) -> None:
         if time.monotonic() > end:
             raise Failure(f"{command.strip()!r} was not done after {timeout_s} s")
         time.sleep(POLL_S)
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
 
 
 def folder() -> tempfile.TemporaryDirectory:
