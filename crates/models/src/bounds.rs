@@ -1,7 +1,7 @@
 //! What no batch may exceed, whatever the models are that it is about. All figures follow from the limits of commands.
 
 use allocation_counter::measure;
-use engine::{Effects, Engine, Options, WorkLimits};
+use engine::{Effects, Engine, Options, WorkLimit};
 use protocol::{Batch, Command, RecordValue};
 
 /// Bytes that are written or stored for one unit of fuel.
@@ -25,7 +25,7 @@ const MEMORY_PER_MODEL_BYTE: u64 = 20;
 /// Memory that a batch takes whatever it does.
 const MEMORY_BASE: u64 = 256 * 1024;
 
-/// What one batch took.
+/// Consumption of one batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taken {
     /// Commands and demands.
@@ -194,27 +194,13 @@ impl Bounds {
         if message.chars().count() >= self.options.max_error_message_chars {
             return Ok(());
         }
-        let WorkLimits {
-            max_fuel_per_step,
-            max_bytes_per_step,
-            max_evaluation_bytes,
-            max_variable_bytes,
-            max_collection_bytes,
-            max_instance_variable_bytes,
-            ..
-        } = self.options.work;
-        let figures = [
-            ("limits.max_fuel_per_step", max_fuel_per_step),
-            ("limits.max_bytes_per_step", max_bytes_per_step as u64),
-            ("limits.max_evaluation_bytes", max_evaluation_bytes),
-            ("limits.max_variable_bytes", max_variable_bytes as u64),
-            ("limits.max_collection_bytes", max_collection_bytes as u64),
-            ("limits.max_instance_variable_bytes", max_instance_variable_bytes),
+        let work = &self.options.work;
+        let figures = WorkLimit::ALL.iter().map(|limit| (limit.setting(), limit.figure(work))).chain([
             ("limits.max_message_bytes", self.options.max_delivery_bytes as u64),
             // No settings, but bounds of the language.
             ("the limit is 500 levels and a weight of", 12_000_000),
-        ];
-        let named: Vec<_> = figures.iter().filter(|(name, _)| message.contains(name)).collect();
+        ]);
+        let named: Vec<_> = figures.filter(|(name, _)| message.contains(name)).collect();
         if let Some((name, figure)) = named.iter().find(|(_, figure)| !message.contains(&figure.to_string()))
         {
             return Err(format!("{name} without its figure {figure}: {message}"));

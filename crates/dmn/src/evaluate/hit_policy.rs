@@ -67,8 +67,8 @@ fn numbers(table: &Table, hits: Vec<Outputs>) -> Step<Vec<Number>> {
     let values = hits.into_iter().flatten();
     values
         .map(|value| {
-            let found = || value.to_short_text();
-            value.as_number().ok_or_else(|| Stop::new(format!("expected number but found '{}'", found())))
+            let number = value.as_number();
+            number.ok_or_else(|| Stop::new(format!("expected number but found '{}'", value.to_short_text())))
         })
         .collect()
 }

@@ -25,30 +25,32 @@ impl Value {
     /// The beginning of the text, for a message: a string is itself, null is `null`. However large a value is, no more of it
     /// is copied than a message shows.
     pub fn to_short_text(&self) -> String {
-        let mut out = Limited { text: String::new() };
-        let written = match self {
-            Self::String(text) => out.write_str(text),
-            _ => write_text(self, &mut out, true),
-        };
-        if written.is_err() {
-            out.text.push('…');
+        match self {
+            Self::String(text) => Limited::collect(|out| out.write_str(text)),
+            _ => self.to_message_text(),
         }
-        out.text
     }
 
     /// The text for a message: strings are quoted, long texts cut.
     pub(crate) fn to_message_text(&self) -> String {
-        let mut out = Limited { text: String::new() };
-        if write_text(self, &mut out, true).is_err() {
-            out.text.push('…');
-        }
-        out.text
+        Limited::collect(|out| write_text(self, out, true))
     }
 }
 
 /// Collects text up to the limit for messages, then fails and so ends the formatting.
 struct Limited {
     text: String,
+}
+
+impl Limited {
+    /// The beginning of a text; one that goes on ends with `…`.
+    fn collect(write: impl FnOnce(&mut Self) -> fmt::Result) -> String {
+        let mut out = Self { text: String::new() };
+        if write(&mut out).is_err() {
+            out.text.push('…');
+        }
+        out.text
+    }
 }
 
 impl Write for Limited {
