@@ -122,7 +122,7 @@ pub struct EvaluatedExpression {
     pub warnings: Vec<String>,
 }
 
-/// What a search found.
+/// The rows of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The answer as JSON text.

@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What is done to a disk. All of it may be forgotten until it was synced.
+/// Operations on a disk. It may forget all of them until they are synced.
 pub(crate) trait Disk {
     fn is_there(&self, path: &Path) -> bool;
     /// Makes a directory; fine if it is there.

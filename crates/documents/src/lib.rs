@@ -65,7 +65,7 @@ const PART_BYTES: u64 = 256 << 10;
 const PART_BYTES_OF_CLOUDS: u64 = 5 << 20;
 /// Parts of one content. Clouds refuse more than 10 000.
 const PARTS_MAX: u64 = 9000;
-/// What of a content is read from a disk at once, in bytes. For blocks above 84 KiB the allocator takes 4 MiB for each thread
+/// Bytes of a content that are read from a disk at once. For blocks above 84 KiB the allocator takes 4 MiB for each thread
 /// that reads.
 const READ_BYTES: u64 = 64 << 10;
 /// The same for clouds, where asking takes longer.

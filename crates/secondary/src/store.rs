@@ -82,7 +82,7 @@ impl StoreError {
     }
 }
 
-/// What the rows of one page may take in memory, if there are several: 10,000 rows of usual size several times over.
+/// Bytes of memory that the rows of one page may take, if there are several: 10,000 rows of usual size several times over.
 pub const PAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Counts the bytes of a page that is read row by row.

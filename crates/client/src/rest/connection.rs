@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     ended: bool,
 }
 
-/// What a server answers to a request.
+/// The answer of a server to a request.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// How far a search is behind, if it told so.

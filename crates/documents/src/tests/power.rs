@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// What is on the disk under a number.
+/// A file or a directory, as a disk numbers them.
 #[derive(Clone)]
 enum Node {
     File { now: Vec<u8>, durable: Vec<u8> },

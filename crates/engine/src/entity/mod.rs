@@ -437,7 +437,7 @@ pub struct Compensation {
     /// Whether the handler is an event sub-process inside, which takes the place of the handlers there.
     #[n(11)]
     pub is_own_handler: bool,
-    /// What the variables count for their process instance.
+    /// Bytes of the variables that count for their process instance.
     #[n(12)]
     pub counted_bytes: Option<u64>,
 }

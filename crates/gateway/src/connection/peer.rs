@@ -76,7 +76,7 @@ impl Clock {
 #[derive(Debug)]
 struct Head {
     bytes: AtomicUsize,
-    /// What is over [`FREE_HEAD_BYTES`].
+    /// Bytes over [`FREE_HEAD_BYTES`].
     held: Held,
     has_no_room: AtomicBool,
     is_over: AtomicBool,

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::peer::Peer;
 
-/// What is read at once, in bytes. HTTP/1.1 doubles its buffer while reads fill it, up to 128 KiB. For blocks above 84 KiB the
+/// Bytes that are read at once. HTTP/1.1 doubles its buffer while reads fill it, up to 128 KiB. For blocks above 84 KiB the
 /// allocator has pages of 4 MiB, by thread and size, and gives each block of a page once before it gives one again; so long
 /// bodies would take tens of MiB.
 const READ_BYTES_MAX: usize = 16 * 1024;

@@ -64,7 +64,7 @@ pub(super) struct Services {
     pub(super) health: HealthServer<HealthService>,
 }
 
-/// What a head takes in memory beside its names and values, as HPACK has it (RFC 7541 §4.1), for each of its fields.
+/// Bytes of memory that a head takes beside its names and values, as HPACK has it (RFC 7541 §4.1), for each of its fields.
 const FIELD_BYTES: usize = 32;
 
 /// The same, for one connection.
