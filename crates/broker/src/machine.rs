@@ -25,7 +25,8 @@ use crate::options::StateOptions;
 use crate::set_aside::Orders;
 use crate::write_limit::Written;
 
-/// The overlay may grow to this many times the flush size before applying waits for the disk.
+/// Changes that are not on disk, those under way to it included, may grow to this many times the flush size before applying
+/// waits for the disk.
 const OVERLAY_FACTOR: usize = 4;
 /// How often a failed flush is tried again.
 const RETRY_FLUSH: Duration = Duration::from_secs(1);
@@ -216,8 +217,11 @@ impl Machine {
 
     /// Takes over a finished flush, and begins the next one when it is time.
     fn flush(&mut self, index: u64) -> Result<(), ApplyError> {
-        let overlay_bytes = self.engine.lock().tables().overlay_bytes();
-        let full = overlay_bytes > self.options.flush_bytes * OVERLAY_FACTOR;
+        let (overlay_bytes, frozen_bytes) = {
+            let engine = self.engine.lock();
+            (engine.tables().overlay_bytes(), engine.tables().frozen_bytes())
+        };
+        let full = overlay_bytes + frozen_bytes > self.options.flush_bytes * OVERLAY_FACTOR;
         if self.flushing {
             let outcome = if full { self.flusher.wait() } else { self.flusher.poll() };
             if let Some(outcome) = outcome {

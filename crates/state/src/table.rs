@@ -472,6 +472,10 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
         self.active.tally().bytes
     }
 
+    pub fn frozen_bytes(&self) -> usize {
+        self.frozen.as_ref().map_or(0, |layer| layer.tally().bytes)
+    }
+
     pub fn row_count(&self) -> (&'static str, u64) {
         // A count that cannot be completed for a failing disk is still the best estimate.
         let counted = || self.disk.rows().saturating_add_signed(self.active.tally().rows);

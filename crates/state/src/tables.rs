@@ -147,6 +147,11 @@ macro_rules! tables {
                     0 $(+ self.$field.overlay_bytes())+
                 }
 
+                /// Memory of the overlay that the flush under way writes, by estimate; 0 if there is none.
+                pub fn frozen_bytes(&self) -> usize {
+                    0 $(+ self.$field.frozen_bytes())+
+                }
+
                 /// Whether a flush is under way: frozen, and not yet taken over.
                 pub fn frozen(&self) -> bool {
                     self.__core.frozen_index().is_some()

@@ -117,7 +117,7 @@ fn what_a_failed_flush_held_is_written_when_the_disk_is_back() {
     log.apply(&mut machine, vec![deploy()], vec![]);
     disk.failing.store(true, Ordering::SeqCst);
     shared.flush_now.store(true, Ordering::Release);
-    log.apply(&mut machine, vec![create(10)], vec![]);
+    log.apply(&mut machine, vec![create(200_000)], vec![]);
     assert!(shared.flush_failure.lock().unwrap().is_some());
     assert!(shared.unflushed.load(Ordering::Acquire), "housekeeping goes on");
     assert!(!shared.overlay_full.load(Ordering::Acquire), "there is room for more");
@@ -127,8 +127,12 @@ fn what_a_failed_flush_held_is_written_when_the_disk_is_back() {
         assert!(Instant::now() < deadline, "memory without end");
         log.apply(&mut machine, vec![create(20_000)], vec![]);
     }
-    let held = machine.engine.lock().tables().overlay_bytes();
-    assert!(held < 1_000_000, "{held}");
+    let (written, frozen) = {
+        let engine = machine.engine.lock();
+        (engine.tables().overlay_bytes(), engine.tables().frozen_bytes())
+    };
+    assert!(frozen > 200_000, "{frozen}");
+    assert!(written + frozen < 450_000, "four times the size of a flush: {written} and {frozen}");
 
     disk.failing.store(false, Ordering::SeqCst);
     while machine.durable_index() < log.0 - 2 || shared.overlay_full.load(Ordering::Acquire) {
