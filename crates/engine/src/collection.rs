@@ -255,7 +255,7 @@ impl ListText {
 
     fn end(mut self) -> Json {
         self.0.push(b']');
-        Json::from_valid(self.0)
+        Json::from_written(self.0)
     }
 }
 
@@ -283,7 +283,7 @@ pub(crate) fn chunk_of<T>(
         write(value, &mut json);
         ends.push(json.len() as u32);
     }
-    Chunk { json: Json::from_valid(json), ends }
+    Chunk { json: Json::from_written(json), ends }
 }
 
 #[cfg(test)]

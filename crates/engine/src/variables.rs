@@ -274,7 +274,7 @@ impl Work<'_> {
     pub fn to_json(&self, value: &feel::Value) -> Json {
         let mut bytes = Vec::new();
         value.to_json(&mut bytes);
-        Json::from_valid(bytes)
+        Json::from_written(bytes)
     }
 }
 
@@ -309,7 +309,7 @@ fn merge_path(base: Option<Json>, path: &[Arc<str>], value: Json) -> Json {
     for name in path.iter().rev() {
         let mut level = levels.pop().unwrap_or_default();
         level.set(Name::from(name), value);
-        value = Json::from_valid(level.to_json());
+        value = Json::from_written(level.to_json().into_bytes());
     }
     value
 }

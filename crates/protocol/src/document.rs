@@ -1,7 +1,7 @@
 //! Variables as they travel: each top-level variable keeps its raw JSON bytes.
 //!
-//! A document is checked once, where it enters, and split at its top level without copying large values. Nobody
-//! parses a value again unless an expression reads it.
+//! A document is checked once, where it enters, and split at its top level. Nobody parses a value again unless an
+//! expression reads it.
 
 use std::fmt;
 
@@ -15,8 +15,12 @@ use crate::Name;
 
 /// How deeply arrays and objects of a document may nest.
 pub const MAX_DEPTH: usize = 1000;
-/// Documents below this size are copied out of the network buffer, so that a small variable never keeps it alive.
-const SHARE_FROM_BYTES: usize = 4096;
+/// The values of a document of so many bytes share one copy of it; those of longer ones have one each. A value may be kept
+/// for long, and must not keep the rest of the request alive.
+const SHARED_BYTES_MAX: usize = 256;
+
+/// Room at the end of a written value that is not worth a copy, in bytes.
+const SMALL_ROOM_BYTES: usize = 256;
 
 /// One JSON value as bytes. Always valid JSON, because it comes out of a [`Document`] or of our own encoder.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,6 +30,13 @@ impl Json {
     /// Wraps bytes that are known to be one valid JSON value.
     pub fn from_valid(bytes: impl Into<Bytes>) -> Self {
         Self(bytes.into())
+    }
+
+    /// The same of text that was just written, whose buffer may be twice as long: values are kept, so room that is left is
+    /// given back.
+    pub fn from_written(bytes: Vec<u8>) -> Self {
+        let is_exact = bytes.capacity() - bytes.len() <= bytes.len() / 8 + SMALL_ROOM_BYTES;
+        Self(if is_exact { bytes.into() } else { Bytes::copy_from_slice(&bytes) })
     }
 
     /// A JSON string.
@@ -110,15 +121,19 @@ impl Document {
             Some(_) => return Err(not_an_object(start)),
         }
         check_depth(text.as_bytes())?;
-        let bytes = if bytes.len() < SHARE_FROM_BYTES { Bytes::copy_from_slice(&bytes) } else { bytes };
-        let text = std::str::from_utf8(&bytes).expect("checked above");
+        let shared = (bytes.len() <= SHARED_BYTES_MAX).then(|| Bytes::copy_from_slice(&bytes));
+        let text = std::str::from_utf8(shared.as_ref().unwrap_or(&bytes)).expect("checked above");
         let Entries(entries) =
             serde_json::from_str(text).map_err(|e| DocumentError::Syntax(e.to_string()))?;
         let mut document = Self(Vec::with_capacity(entries.len()));
         let many = entries.len() > 16;
         let mut seen = std::collections::HashMap::<_, usize>::new();
         for (name, raw) in entries {
-            let value = Json(bytes.slice_ref(raw.get().as_bytes()));
+            let value = raw.get().as_bytes();
+            let value = Json(match &shared {
+                Some(shared) => shared.slice_ref(value),
+                None => Bytes::copy_from_slice(value),
+            });
             if many {
                 match seen.entry(name.clone()) {
                     std::collections::hash_map::Entry::Occupied(at) => document.0[*at.get()].1 = value,
@@ -332,6 +347,31 @@ mod tests {
         let document = parse(r#" {"a": 1.50, "b\n":{"x":[ 1 ]}, "a":2} "#).unwrap();
         assert_eq!(document.to_json(), r#"{"a":2,"b\n":{"x":[ 1 ]}}"#);
         assert_eq!(parse("").unwrap(), Document::empty());
+    }
+
+    #[test]
+    fn no_value_keeps_the_request_alive() {
+        let long = format!(r#"{{"small":1,"large":"{}"}}"#, "x".repeat(5000));
+        for text in [r#"{"small":1}"#, &long] {
+            let request = Bytes::copy_from_slice(text.as_bytes());
+            let document = Document::parse(request.clone()).unwrap();
+            assert_eq!(document.get("small").unwrap().as_bytes(), &b"1"[..]);
+            assert!(request.is_unique(), "{} bytes", text.len());
+            let values: Vec<_> = document.iter().map(|(_, value)| value.as_bytes().clone()).collect();
+            drop(document);
+            let are_alone = values.iter().all(Bytes::is_unique);
+            assert_eq!(are_alone, text.len() > SHARED_BYTES_MAX || values.len() == 1);
+        }
+    }
+
+    #[test]
+    fn a_written_value_keeps_no_room() {
+        let mut written = Vec::with_capacity(4000);
+        written.extend_from_slice(b"[1,2]");
+        let start = written.as_ptr();
+        let value = Json::from_written(written);
+        assert_eq!(value.as_bytes(), &b"[1,2]"[..]);
+        assert_ne!(value.as_bytes().as_ptr(), start);
     }
 
     #[test]

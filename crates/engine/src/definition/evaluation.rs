@@ -249,7 +249,7 @@ impl Trail {
         match value.to_json_within(self.left.get()) {
             Some(bytes) => {
                 self.left.set(self.left.get() - bytes.len());
-                Json::from_valid(bytes)
+                Json::from_written(bytes)
             }
             None => self.too_large.clone(),
         }

@@ -92,7 +92,12 @@ impl Value {
     /// The value as JSON, see [`Self::to_json`], unless that is longer than so many bytes. Values share their parts, so
     /// one that was made in few steps may be immense when it is written out; not much more than the bytes is made of it.
     pub fn to_json_within(&self, max_bytes: usize) -> Option<Vec<u8>> {
-        let mut out = Vec::new();
+        let least = usize::try_from(self.extent().json_bytes).unwrap_or(usize::MAX);
+        if least > max_bytes {
+            return None;
+        }
+        // With its quotes a string fits exactly.
+        let mut out = Vec::with_capacity(least.saturating_add(2));
         json::write_within(self, &mut out, max_bytes).then_some(out)
     }
 
