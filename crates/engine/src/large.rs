@@ -33,7 +33,7 @@ impl Work<'_> {
         let most = limits.max_variable_bytes.min(left);
         if let Some(bytes) = value.to_json_within(most) {
             self.meter.note_bytes(bytes.len());
-            let json = Json::from_valid(bytes);
+            let json = Json::from_written(bytes);
             self.meter.known().note(json.as_bytes(), value);
             return Ok(json);
         }
@@ -110,7 +110,7 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         let kind = ErrorType::IoMappingError;
         match self.check_room(process_instance_key, variables, scope_of, kind) {
-            Err(Failure::Incident { message, .. }) => Err(Rejection::invalid_argument(message).into()),
+            Err(Failure::Incident { message, .. }) => Err(Rejection::too_large(message).into()),
             other => other,
         }
     }
@@ -138,9 +138,7 @@ impl Work<'_> {
         let values = elements.iter().flat_map(|element| element.variables.iter());
         let bytes = values.map(|(_, value)| counted(value)).sum();
         match self.check_room_for(process_instance_key, bytes, "the variables of the elements") {
-            Err(Failure::Incident { message, .. }) if bytes > 0 => {
-                Err(Rejection::invalid_argument(message).into())
-            }
+            Err(Failure::Incident { message, .. }) if bytes > 0 => Err(Rejection::too_large(message).into()),
             Err(Failure::State(error)) => Err(error.into()),
             _ => Ok(()),
         }
@@ -323,7 +321,7 @@ impl Work<'_> {
         };
         let limit = self.options.work.max_variable_bytes;
         match variables.iter().find(|(_, value)| value.as_bytes().len() > limit) {
-            Some((name, value)) => Err(Rejection::invalid_argument(format!(
+            Some((name, value)) => Err(Rejection::too_large(format!(
                 "Expected variables of at most {limit} bytes each (limits.max_variable_bytes), but 'variables.{name}' has {}",
                 value.as_bytes().len()
             ))
@@ -338,7 +336,7 @@ impl Work<'_> {
         if total <= limit {
             return Ok(());
         }
-        Err(Rejection::invalid_argument(format!(
+        Err(Rejection::too_large(format!(
             "Expected variables of at most {limit} bytes together (limits.max_instance_variable_bytes), but 'variables' has {total}"
         ))
         .into())

@@ -15,7 +15,7 @@ pub enum RejectionType {
     InvalidState,
     /// The engine failed; the instance is banned.
     ProcessingError,
-    /// The result would be larger than a batch may be.
+    /// Its variables are larger than a limit allows.
     ExceededBatchRecordSize,
     /// Nobody may do that, or not who asks for it.
     Forbidden,
@@ -67,6 +67,11 @@ impl Rejection {
     /// A rejection with a reason.
     pub fn new(kind: RejectionType, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into() }
+    }
+
+    /// [`RejectionType::ExceededBatchRecordSize`].
+    pub fn too_large(reason: impl Into<String>) -> Self {
+        Self::new(RejectionType::ExceededBatchRecordSize, reason)
     }
 
     /// [`RejectionType::NotFound`].

@@ -11,7 +11,7 @@ const RESULT_TIMEOUT_MS = 20_000;
 export const NO_WAIT = -1;
 /** Limits, bytes of a variable that goes over each, and the refusal; run.py sets the first to 1 MiB. */
 const TOO_LARGE = [
-  ['limits.max_variable_bytes', 2 << 20, 'INVALID_ARGUMENT'],
+  ['limits.max_variable_bytes', 2 << 20, 'TOO_LARGE'],
   ['limits.max_message_bytes', 5 << 20, 'TOO_LARGE'],
 ];
 /** Less than any client's timeout, and than a second try after a pause takes. */

@@ -180,8 +180,8 @@ def test_refuses_unknown_processes_and_bad_variables():
     run(test)
 
 
-@pytest.mark.parametrize(("limit", "size", "_"), TOO_LARGE)
-def test_refuses_what_is_too_large_at_once(limit, size, _):
+@pytest.mark.parametrize(("limit", "size"), TOO_LARGE)
+def test_refuses_what_is_too_large_at_once(limit, size):
     async def test(client):
         m = await deployed(client, "task")
         start = time.monotonic()

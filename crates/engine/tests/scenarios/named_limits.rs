@@ -160,7 +160,7 @@ fn commands_into_a_full_instance_are_refused() {
     for command in refused {
         let before = harness.content();
         let Some(Err(rejection)) = harness.command(command.clone()) else { panic!("accepted {command:?}") };
-        assert_eq!(rejection.kind, protocol::RejectionType::InvalidArgument, "{rejection:?}");
+        assert_eq!(rejection.kind, protocol::RejectionType::ExceededBatchRecordSize, "{rejection:?}");
         names(WorkLimit::InstanceVariableBytes, &rejection.reason);
         assert_eq!(harness.content(), before);
     }

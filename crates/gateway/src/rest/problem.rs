@@ -132,9 +132,8 @@ impl Failure {
         match error {
             SubmitError::Rejected(rejection) => {
                 let status = match rejection.kind {
-                    RejectionType::InvalidArgument | RejectionType::ExceededBatchRecordSize => {
-                        StatusCode::BAD_REQUEST
-                    }
+                    RejectionType::InvalidArgument => StatusCode::BAD_REQUEST,
+                    RejectionType::ExceededBatchRecordSize => StatusCode::PAYLOAD_TOO_LARGE,
                     RejectionType::NotFound => StatusCode::NOT_FOUND,
                     RejectionType::Forbidden => StatusCode::FORBIDDEN,
                     RejectionType::AlreadyExists | RejectionType::InvalidState => StatusCode::CONFLICT,
@@ -229,7 +228,7 @@ mod tests {
             (rejected(RejectionType::AlreadyExists), 409, "ALREADY_EXISTS"),
             (rejected(RejectionType::InvalidState), 409, "INVALID_STATE"),
             (rejected(RejectionType::ProcessingError), 500, "PROCESSING_ERROR"),
-            (rejected(RejectionType::ExceededBatchRecordSize), 400, "EXCEEDED_BATCH_RECORD_SIZE"),
+            (rejected(RejectionType::ExceededBatchRecordSize), 413, "EXCEEDED_BATCH_RECORD_SIZE"),
             (SubmitError::ResourceExhausted("r".into()), 503, "RESOURCE_EXHAUSTED"),
             (SubmitError::TooLarge("r".into()), 413, "CONTENT_TOO_LARGE"),
             (SubmitError::Unavailable("r".into()), 503, "UNAVAILABLE"),

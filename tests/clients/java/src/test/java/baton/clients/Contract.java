@@ -124,7 +124,7 @@ abstract class Contract extends Connected {
   @Test
   void refusesAtOnceAVariableThatIsTooLarge() {
     // run.py sets this limit to 1 MiB.
-    refusesAtOnce("limits.max_variable_bytes", 2 << 20, Rejection.INVALID_ARGUMENT);
+    refusesAtOnce("limits.max_variable_bytes", 2 << 20, Rejection.TOO_LARGE);
   }
 
   @Test
