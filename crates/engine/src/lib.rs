@@ -23,6 +23,7 @@ mod condition;
 mod counters;
 mod definition;
 mod dispatch;
+mod due;
 mod effects;
 mod element;
 pub mod entity;
@@ -115,7 +116,7 @@ impl Engine {
             self.meta.position += 1;
             self.meter.begin_command(&self.options.work);
             let response = match command {
-                Command::Tick => self.tick(effects)?,
+                Command::Tick => self.tick(batch.engine_version, effects)?,
                 Command::Continue { max_records } => self.go_on(*max_records, effects)?,
                 command => self.run(command, effects)?,
             };
@@ -132,7 +133,7 @@ impl Engine {
         self.tables.begin();
         self.tables.meta.put(META, self.meta);
         self.tables.commit();
-        effects.next_due_ms = timer::next_due(&self.tables)?;
+        effects.next_due_ms = due::next_ms(&self.tables, self.meta.now_ms)?;
         effects.has_pending_steps = !self.tables.pending_steps.is_empty()?;
         effects.queued_types.sort_unstable();
         effects.queued_types.dedup();

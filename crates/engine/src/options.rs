@@ -137,7 +137,7 @@ pub struct Options {
     pub records: bool,
     /// Steps that one command may cause; the rest goes on in a later command.
     pub max_steps_per_command: usize,
-    /// Items that one tick triggers.
+    /// Items of each kind that one tick triggers. It puts ten times as many due timers into the queue.
     pub max_due_per_tick: usize,
     /// Elements of a scope that are terminated in one step.
     pub max_children_per_step: usize,

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use protocol::{Batch, Command, ENGINE_VERSION, Key};
 
 use crate::Engine;
+use crate::due::{self, Due};
 use crate::effects::Effects;
 use crate::failure::{ApplyError, Failure};
 use crate::transaction::Attempt;
@@ -31,10 +32,11 @@ impl Engine {
         // Each takes its position, as if it had been refused.
         self.meta.position += batch.commands.len() as u64;
         effects.responses.resize_with(batch.commands.len(), || None);
+        let next_of_version = at_work.is_none().then_some(batch.engine_version);
         let touched = self.attempt(&mut Effects::default(), |work| {
             let mut touched: BTreeSet<Key> = at_work.into_iter().collect();
             for command in &batch.commands {
-                work.note_touched(command, at_work.is_none(), &mut touched)?;
+                work.note_touched(command, next_of_version, &mut touched)?;
             }
             Ok(touched)
         })?;
@@ -51,10 +53,11 @@ impl Engine {
 }
 
 impl Work<'_> {
+    /// With a version of the engine's behaviour, also those that would have been next by it.
     fn note_touched(
         &mut self,
         command: &Command,
-        with_leader: bool,
+        next_of_version: Option<u16>,
         touched: &mut BTreeSet<Key>,
     ) -> Result<(), Failure> {
         let of_job = |work: &Self, key| -> Result<Option<Key>, Failure> {
@@ -80,19 +83,18 @@ impl Work<'_> {
             | Command::ResolveInstanceIncidents { process_instance_key } => Some(*process_instance_key),
             Command::MigrateInstance(migrate) => Some(migrate.process_instance_key),
             Command::ModifyInstance(modify) => Some(modify.process_instance_key),
-            Command::Continue { .. } if with_leader => {
+            Command::Continue { .. } if next_of_version.is_some() => {
                 let steps = self.tables.pending_steps.scan(.., self.options.max_steps_per_command)?;
                 for (_, step) in steps {
                     touched.extend(self.instance_of(&step)?);
                 }
                 None
             }
-            Command::Tick if with_leader => {
-                let due = self
-                    .tables
-                    .timer_due
-                    .keys(..=(self.meta.now_ms, Key::MAX), self.options.max_due_per_tick)?;
-                for (_, key) in due {
+            Command::Tick => {
+                let Some(version) = next_of_version else { return Ok(()) };
+                for due in due::next(self.tables, self.meta, self.options, version)? {
+                    // Jobs and messages take no steps that could be at work for long.
+                    let Due::Timer(_, key, _) = due else { continue };
                     let timer = self.tables.timers.get(&key)?;
                     touched.extend(timer.and_then(|timer| timer.process_instance_key));
                 }

@@ -8,7 +8,8 @@ use crate::batch_operation::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
     Definition, ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta,
-    SignalSubscription, StartSubscription, StoredFile, StoredListener, Subscription, Timer, VariableKey,
+    SignalSubscription, StartSubscription, StoredFile, StoredListener, Subscription, Timer, TimerTurns,
+    VariableKey,
 };
 use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
 use crate::identity::{Owned, Pair};
@@ -51,8 +52,12 @@ state::tables! {
         pub job_due: Table<(DueMs, Key), ()> = 15,
         /// Timers.
         pub timers: Table<Key, Timer> = 16,
-        /// Timers by due date.
+        /// Timers by due date, but those in the queue.
         pub timer_due: Table<(DueMs, Key), ()> = 17,
+        /// Queue of due timers: round, due date, timer.
+        pub timer_queue: Table<(u64, DueMs, Key), ()> = 234,
+        /// Owners of queued timers.
+        pub timer_turns: Table<Key, TimerTurns> = 235,
         /// Timers by element instance, or by definition for start events.
         pub timer_by_owner: Table<(Key, Key), ()> = 18,
         /// Buffered messages.

@@ -1,4 +1,4 @@
-//! Timers, and everything else that is due at some time.
+//! Timers.
 
 use bpmn::graph::{ElementIndex, TimerDefinition, TimerKind};
 use bpmn::timer::{Cycle, Interval, parse_date};
@@ -6,6 +6,7 @@ use protocol::{Document, Intent, Key, Name};
 use state::StateError;
 
 use crate::awaited::{Awaited, Rows};
+use crate::due;
 use crate::entity::{ErrorType, Timer};
 use crate::expression::Scope;
 use crate::failure::Failure;
@@ -23,16 +24,6 @@ pub(crate) struct Schedule {
     pub repetitions: i64,
 }
 
-/// When the next thing is due.
-pub(crate) fn next_due(tables: &Tables) -> Result<Option<i64>, StateError> {
-    let dues = [
-        tables.timer_due.keys(.., 1)?.first().map(|(due, _)| *due),
-        tables.job_due.keys(.., 1)?.first().map(|(due, _)| *due),
-        tables.message_due.keys(.., 1)?.first().map(|(due, _)| *due),
-    ];
-    Ok(dues.into_iter().flatten().min())
-}
-
 /// Whom a timer is of: an element instance or, for start events, a definition.
 fn owner_of(timer: &Timer) -> Key {
     timer.element_instance_key.unwrap_or(timer.definition_key)
@@ -48,7 +39,7 @@ impl Awaited for Timer {
     }
 
     fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
-        work.remove_timer(key, self);
+        work.remove_timer(key, self)?;
         work.record_timer(key, Intent::Canceled, self)
     }
 
@@ -105,6 +96,7 @@ impl Work<'_> {
                 cycle: schedule.cycle,
                 repetitions: schedule.repetitions,
                 tenant_id: at.instance.tenant_id.clone(),
+                turn: None,
             },
         )
     }
@@ -119,26 +111,29 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn remove_timer(&mut self, key: Key, timer: &Timer) {
-        self.tables.timer_due.delete(&(timer.due_ms, key));
+    fn remove_timer(&mut self, key: Key, timer: &Timer) -> Result<(), StateError> {
+        due::forget_timer(self.tables, key, timer)?;
         self.tables.timer_by_owner.delete(&(owner_of(timer), key));
         self.tables.timers.delete(&key);
+        Ok(())
     }
 
     /// Triggers a timer that is due.
     pub fn trigger_timer(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
         let Some(timer) = self.tables.timers.get(&key)? else {
+            // One before it in the same tick has ended it.
             self.tables.timer_due.delete(&(due_ms, key));
             return Ok(());
         };
         if let Some(instance_key) = timer.process_instance_key {
             self.blame(instance_key);
             if self.is_banned(instance_key)? {
-                return self.postpone_timer(key, &timer);
+                let later = self.now_ms().saturating_add(self.options.banned_retry_ms);
+                return Ok(due::postpone_timer(self.tables, key, later)?);
             }
         }
         let owner = owner_of(&timer);
-        self.remove_timer(key, &timer);
+        self.remove_timer(key, &timer)?;
         self.record_timer(key, Intent::Triggered, &timer)?;
         self.repeat(owner, &timer)?;
         match timer.element_instance_key {
@@ -152,14 +147,6 @@ impl Work<'_> {
         }
     }
 
-    fn postpone_timer(&mut self, key: Key, timer: &Timer) -> Result<(), Failure> {
-        let due_ms = self.now_ms().saturating_add(self.options.banned_retry_ms);
-        self.tables.timer_due.delete(&(timer.due_ms, key));
-        self.tables.timer_due.put((due_ms, key), ());
-        self.tables.timers.update(&key, |timer| timer.due_ms = due_ms)?;
-        Ok(())
-    }
-
     fn repeat(&mut self, owner: Key, timer: &Timer) -> Result<(), StateError> {
         let Some(text) = &timer.cycle else { return Ok(()) };
         let repetitions = match timer.repetitions {
@@ -169,7 +156,9 @@ impl Work<'_> {
         };
         let next = Cycle::parse(text).ok().and_then(|cycle| cycle.next(timer.due_ms, self.now_ms()));
         match next {
-            Some(due_ms) => self.create_timer(owner, Timer { due_ms, repetitions, ..timer.clone() }),
+            Some(due_ms) => {
+                self.create_timer(owner, Timer { due_ms, repetitions, turn: None, ..timer.clone() })
+            }
             None => Ok(()),
         }
     }

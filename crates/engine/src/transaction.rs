@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use protocol::{Command, Demand, Key, Rejection, RejectionType, Response};
 
 use crate::Engine;
+use crate::due::{self, Due};
 use crate::effects::{Effects, Outcome};
 use crate::entity::Banned;
 use crate::failure::{ApplyError, Failure};
@@ -45,14 +46,6 @@ impl<T> Attempt<T> {
     }
 }
 
-/// Something that is due.
-#[derive(Debug, Clone, Copy)]
-enum Due {
-    Timer(i64, Key),
-    Job(i64, Key),
-    Message(i64, Key),
-}
-
 impl Engine {
     /// Runs one command.
     pub(crate) fn run(
@@ -81,22 +74,27 @@ impl Engine {
     }
 
     /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
-    pub(crate) fn tick(&mut self, effects: &mut Effects) -> Result<Option<Outcome>, ApplyError> {
+    pub(crate) fn tick(
+        &mut self,
+        engine_version: u16,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
         let before = self.meta.position;
-        let (now, limit) = (self.meta.now_ms, self.options.max_due_per_tick);
-        let end = ..=(now, Key::MAX);
-        let timers = self.tables.timer_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Timer(ms, key));
-        let jobs = self.tables.job_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Job(ms, key));
-        let messages =
-            self.tables.message_due.keys(end, limit)?.into_iter().map(|(ms, key)| Due::Message(ms, key));
         let mut budget = self.options.max_steps_per_command;
-        for due in timers.chain(jobs).chain(messages) {
+        self.tables.begin();
+        let next = due::next(&mut self.tables, &self.meta, &self.options, engine_version)?;
+        self.tables.commit();
+        let (mut last, mut is_through) = (None, true);
+        for due in next {
             if self.meter.is_spent() {
+                is_through = false;
                 break;
             }
+            last = Some(due);
+            due::note_turn(&mut self.meta, due);
             let attempt = self.attempt_with_steps(effects, budget, |work| {
                 match due {
-                    Due::Timer(due_ms, key) => work.trigger_timer(due_ms, key)?,
+                    Due::Timer(due_ms, key, _) => work.trigger_timer(due_ms, key)?,
                     Due::Job(due_ms, key) => work.trigger_job(due_ms, key)?,
                     Due::Message(due_ms, key) => work.expire_message(due_ms, key)?,
                 }
@@ -108,6 +106,7 @@ impl Engine {
                 Err(_) => self.put_off(due)?,
             }
         }
+        due::note_end(&mut self.meta, is_through, last, engine_version);
         effects.left_over_records += self.meta.position - before;
         Ok(Some(Ok(Response::Done)))
     }
@@ -344,11 +343,7 @@ impl Engine {
         let later = self.meta.now_ms.saturating_add(self.options.banned_retry_ms);
         self.tables.begin();
         match due {
-            Due::Timer(due_ms, key) => {
-                self.tables.timer_due.delete(&(due_ms, key));
-                self.tables.timer_due.put((later, key), ());
-                self.tables.timers.update(&key, |timer| timer.due_ms = later)?;
-            }
+            Due::Timer(_, key, _) => due::postpone_timer(&mut self.tables, key, later)?,
             Due::Job(due_ms, key) => {
                 self.tables.job_due.delete(&(due_ms, key));
                 self.tables.job_due.put((later, key), ());

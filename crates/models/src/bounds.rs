@@ -140,9 +140,10 @@ impl Bounds {
         let commands = taken.commands.max(1);
         // Of a tick, the steps of one timer may be put off: they are run and undone.
         let steps = commands * (2 * *max_steps_per_command as u64 + 1);
+        // A tick triggers three kinds of due work, and queues ten times as many timers.
         let parts = taken.steps
             + commands
-            + taken.ticks * 3 * *max_due_per_tick as u64
+            + taken.ticks * (3 + 10) * *max_due_per_tick as u64
             + taken.migrations * *max_rows_per_migration as u64
             + taken.delivered_jobs;
         let models = if taken.deletes { taken.model_bytes } else { 0 };

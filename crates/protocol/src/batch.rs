@@ -5,8 +5,8 @@ use minicbor::{Decode, Encode};
 use crate::{Caller, Command, Key, Name};
 
 /// Version of the behaviour that new batches ask for. Replicas apply a batch as its version says, so that a rolling
-/// upgrade never diverges.
-pub const ENGINE_VERSION: u16 = 1;
+/// upgrade never diverges. Since 2, a tick lets kinds of due work and owners of due timers take turns.
+pub const ENGINE_VERSION: u16 = 2;
 
 /// Commands that are applied together, with everything they need from the world.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -173,6 +173,7 @@ impl Work<'_> {
                             cycle: schedule.cycle,
                             repetitions: schedule.repetitions,
                             tenant_id: definition.tenant_id.clone(),
+                            turn: None,
                         };
                         self.create_timer(key, timer)?;
                         Ok(())

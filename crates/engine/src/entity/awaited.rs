@@ -27,8 +27,33 @@ pub struct Timer {
     pub repetitions: i64,
     #[n(7)]
     pub tenant_id: Name,
+    /// Its place in the queue of due timers, once it is there.
+    #[n(8)]
+    pub turn: Option<TimerTurn>,
 }
 minicbor_value!(Timer);
+
+/// A place in the queue of due timers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct TimerTurn {
+    /// Root process instance, or definition for start events.
+    #[n(0)]
+    pub owner: Key,
+    #[n(1)]
+    pub round: u64,
+}
+
+/// An owner of queued timers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct TimerTurns {
+    /// The round of the timer that was queued last.
+    #[n(0)]
+    pub last_round: u64,
+    /// Timers in the queue.
+    #[n(1)]
+    pub queued: u64,
+}
+minicbor_value!(TimerTurns);
 
 /// A message that waits for someone.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

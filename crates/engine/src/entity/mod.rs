@@ -11,7 +11,8 @@ mod awaited;
 mod definition;
 
 pub use awaited::{
-    ConditionSubscription, Message, SignalSubscription, StartSubscription, Subscription, Timer,
+    ConditionSubscription, Message, SignalSubscription, StartSubscription, Subscription, Timer, TimerTurn,
+    TimerTurns,
 };
 pub use definition::{
     Decision, DecisionRequirements, Definition, DefinitionKind, DefinitionState, Imported, ImportedFile,
@@ -66,6 +67,12 @@ pub struct Meta {
     /// The last key given out when this round began.
     #[cbor(n(11), default)]
     pub turn_until: Key,
+    /// The round of the last queued timer that was triggered (`due.rs`).
+    #[cbor(n(12), default)]
+    pub timer_round: u64,
+    /// The kind of due work that the next tick begins with.
+    #[cbor(n(13), default)]
+    pub due_kind: u8,
 }
 minicbor_value!(Meta);
 

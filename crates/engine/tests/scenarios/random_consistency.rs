@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use engine::LARGE_BYTES;
 use engine::entity::{Cancelling, JobState, JoinCheck, Phase};
 use engine::user_task::row::UserTaskState;
+use protocol::Key;
 
 use crate::support::Harness;
 
@@ -118,8 +119,18 @@ pub fn check_consistency(harness: &Harness) {
         .unwrap();
     let rows =
         |name: &str| tables.row_counts().into_iter().find(|(table, _)| *table == name).expect("a table").1;
+    assert_eq!(rows("timers"), rows("timer_due") + rows("timer_queue"), "each timer has one place");
+    let mut queued = BTreeMap::<Key, u64>::new();
+    for (round, due_ms, key) in tables.timer_queue.keys(.., usize::MAX).unwrap() {
+        let timer = tables.timers.get(&key).unwrap().expect("a queued timer");
+        let turn = timer.turn.expect("the turn of a queued timer");
+        assert_eq!((turn.round, timer.due_ms), (round, due_ms), "timer {key}");
+        *queued.entry(turn.owner).or_default() += 1;
+    }
+    let turns = tables.timer_turns.scan(.., usize::MAX).unwrap();
+    let turns: BTreeMap<_, _> = turns.into_iter().map(|(owner, row)| (owner, row.queued)).collect();
+    assert_eq!(queued, turns, "owners of queued timers");
     for (one, other) in [
-        ("timers", "timer_due"),
         ("timers", "timer_by_owner"),
         ("subscriptions", "subscription_by_name"),
         ("subscriptions", "subscription_by_owner"),

@@ -29,6 +29,8 @@ pub struct Harness {
     store: Store,
     engine: Option<Engine>,
     pub now_ms: i64,
+    /// Of the batches from now on.
+    pub engine_version: u16,
     log: Vec<Batch>,
     history: Vec<Effects>,
     next_subscriber: u64,
@@ -51,6 +53,7 @@ impl Harness {
             store,
             engine: Some(engine),
             now_ms: START_MS,
+            engine_version: ENGINE_VERSION,
             log: Vec::new(),
             history: Vec::new(),
             next_subscriber: 0,
@@ -64,7 +67,8 @@ impl Harness {
 
     /// Applies one batch, as it comes out of the log, and nothing after it.
     pub fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) -> &Effects {
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let engine_version = self.engine_version;
+        let batch = Batch { engine_version, timestamp_ms: self.now_ms, commands, demand };
         let batch = Batch::decode(&batch.encode()).unwrap();
         let mut effects = Effects::default();
         let engine = self.engine.as_mut().expect("open");
@@ -91,8 +95,8 @@ impl Harness {
 
     /// Sets a batch aside that comes out of the log. A replay does not know of it.
     pub fn set_aside(&mut self, commands: Vec<Command>, at_work: Option<Key>) -> Effects {
-        let batch =
-            Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand: vec![] };
+        let engine_version = self.engine_version;
+        let batch = Batch { engine_version, timestamp_ms: self.now_ms, commands, demand: vec![] };
         let mut effects = Effects::default();
         self.engine.as_mut().expect("open").set_aside(&batch, at_work, &mut effects).unwrap();
         effects
@@ -270,6 +274,8 @@ fn content(tables: &engine::Tables) -> Content {
         job_due,
         timers,
         timer_due,
+        timer_queue,
+        timer_turns,
         timer_by_owner,
         messages,
         message_by_name,
