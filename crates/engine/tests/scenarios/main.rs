@@ -28,6 +28,7 @@ mod decisions;
 mod deletion;
 mod delivery;
 mod deployment;
+mod due_turns;
 mod element_jobs;
 mod error_event;
 mod escalations;
