@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use broker::WriteLimitOptions;
-use broker::api::Broker;
+use broker::api::{Broker, JobRequest};
 use protocol::{
     BroadcastSignal, Command, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, Resource,
 };
 
-use crate::support::{PATIENCE, Server, cancel, created, task, within};
+use crate::support::{PATIENCE, Server, cancel, created, jobs, next, task, within};
 
 const LIMIT: u64 = 3_000;
 /// Instances that others create while a loop runs, of some fifteen records each.
@@ -201,4 +201,31 @@ async fn loops_through_timers_share_the_write_limit() {
 async fn short_cycles_share_the_write_limit() {
     let task = r#"<bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="nobody"/></bpmn:extensionElements></bpmn:serviceTask><bpmn:boundaryEvent id="b" attachedToRef="a" cancelActivity="false"><bpmn:timerEventDefinition><bpmn:timeCycle>R/PT0.001S</bpmn:timeCycle></bpmn:timerEventDefinition></bpmn:boundaryEvent><bpmn:endEvent id="e"/>"#;
     timers_share(&[task, &flow("f", "s", "a"), &flow("g", "b", "e")].concat()).await;
+}
+
+/// Due timers of one instance, each with a costly step behind it. Without turns, they take more than twenty
+/// seconds on a machine that does nothing else; whatever is due after them would wait as long.
+#[tokio::test]
+async fn a_backlog_of_costly_timers_keeps_nobody_waiting() {
+    let server = with_limit(0).await;
+    let costly = r#"<bpmn:subProcess id="m"><bpmn:multiInstanceLoopCharacteristics><bpmn:extensionElements><zeebe:loopCharacteristics inputCollection="=for i in 1..1000 return i"/></bpmn:extensionElements></bpmn:multiInstanceLoopCharacteristics><bpmn:startEvent id="b"/><bpmn:intermediateCatchEvent id="c"><bpmn:timerEventDefinition><bpmn:timeDuration>PT1S</bpmn:timeDuration></bpmn:timerEventDefinition></bpmn:intermediateCatchEvent><bpmn:scriptTask id="x"><bpmn:extensionElements><zeebe:script expression="=count(for i in 1..300000 return 1)" resultVariable="n"/></bpmn:extensionElements></bpmn:scriptTask>"#;
+    let inside = [flow("f", "b", "c"), flow("g", "c", "x"), "</bpmn:subProcess>".to_owned()].concat();
+    deploy(&server, model("costly", &[costly, &inside, &flow("h", "s", "m")].concat())).await;
+    let late = r#"<bpmn:intermediateCatchEvent id="w"><bpmn:timerEventDefinition><bpmn:timeDuration>PT3S</bpmn:timeDuration></bpmn:timerEventDefinition></bpmn:intermediateCatchEvent><bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="late"/></bpmn:extensionElements></bpmn:serviceTask>"#;
+    deploy(&server, model("late", &[late, &flow("f", "s", "w"), &flow("g", "w", "a")].concat())).await;
+    let key = begin(&server, "costly").await;
+    begin(&server, "late").await;
+    server.create().await;
+    // It comes again when its time with this worker is over.
+    let request = JobRequest { timeout_ms: 3_000, ..jobs("t") };
+    let taken = within(server.activate_jobs(request, None)).await.unwrap().jobs;
+    assert_eq!(taken.len(), 1);
+    let began = Instant::now();
+    let (mut late, mut again) = (server.stream("late"), server.stream("t"));
+    next(&mut late).await;
+    assert_eq!(next(&mut again).await.key, taken[0].key);
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    // The backlog is still there.
+    within(server.submit(cancel(key))).await.unwrap();
+    server.places_free().await;
 }
