@@ -239,10 +239,9 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         let owner = crate::record::VariableOwner { process_instance_key: instance_key };
         for set in variables.iter().filter(|set| *set.scope_id == *scope_id) {
+            self.refuse_large(&set.variables)?;
             self.refuse_without_room(instance_key, &set.variables, |_, _| Ok(scope_key))?;
-            for (name, value) in set.variables.iter() {
-                self.set_local(scope_key, &owner, name, value.clone())?;
-            }
+            self.set_locals(scope_key, &owner, &set.variables)?;
         }
         Ok(())
     }

@@ -288,9 +288,7 @@ impl Work<'_> {
         let kind = ErrorType::IoMappingError;
         self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
         let owner = at.owner();
-        for (name, value) in variables.iter() {
-            self.set_local(at.key, &owner, name, value.clone())?;
-        }
+        self.set_locals(at.key, &owner, variables)?;
         Ok(true)
     }
 

@@ -101,6 +101,19 @@ impl Work<'_> {
         Err(Failure::incident(error_type, message))
     }
 
+    /// Asserts at the write that there is room, as was checked before anything was written.
+    pub fn assert_room(
+        &self,
+        process_instance_key: Key,
+        variables: &Document,
+        scope_of: impl Fn(&Self, &Name) -> Result<Key, StateError>,
+    ) {
+        if cfg!(debug_assertions) {
+            let found = self.check_room(process_instance_key, variables, scope_of, ErrorType::IoMappingError);
+            assert!(!matches!(found, Err(Failure::Incident { .. })), "stored without room: {found:?}");
+        }
+    }
+
     /// Refuses a command that would store variables for which the process instance has no room.
     pub fn refuse_without_room(
         &self,
@@ -135,6 +148,9 @@ impl Work<'_> {
         process_instance_key: Key,
         elements: &[AdHocElement],
     ) -> Result<(), Failure> {
+        for element in elements {
+            self.refuse_large(&element.variables)?;
+        }
         let values = elements.iter().flat_map(|element| element.variables.iter());
         let bytes = values.map(|(_, value)| counted(value)).sum();
         match self.check_room_for(process_instance_key, bytes, "the variables of the elements") {
@@ -155,7 +171,7 @@ impl Work<'_> {
     }
 
     /// Whether a process instance has room for so many bytes more that are no variable.
-    fn check_room_for(&self, process_instance_key: Key, bytes: u64, what: &str) -> Result<(), Failure> {
+    pub fn check_room_for(&self, process_instance_key: Key, bytes: u64, what: &str) -> Result<(), Failure> {
         let before = self.tables.variable_bytes.get(&process_instance_key)?.map_or(0, |bytes| *bytes);
         let limit = self.options.work.max_instance_variable_bytes;
         if before + bytes <= limit {
@@ -319,6 +335,12 @@ impl Work<'_> {
             },
             _ => return Ok(()),
         };
+        self.refuse_large(variables)?;
+        self.check_total(variables)
+    }
+
+    /// Refuses a command with a variable that is too large.
+    pub fn refuse_large(&self, variables: &Document) -> Result<(), Failure> {
         let limit = self.options.work.max_variable_bytes;
         match variables.iter().find(|(_, value)| value.as_bytes().len() > limit) {
             Some((name, value)) => Err(Rejection::too_large(format!(
@@ -326,7 +348,7 @@ impl Work<'_> {
                 value.as_bytes().len()
             ))
             .into()),
-            None => self.check_total(variables),
+            None => Ok(()),
         }
     }
 

@@ -98,9 +98,7 @@ impl Work<'_> {
                 self.propagate(scope_key, &owner, variables)?;
             }
             _ => {
-                for (name, value) in variables.iter() {
-                    self.set_local(at.key, &owner, name, value.clone())?;
-                }
+                self.set_locals(at.key, &owner, variables)?;
             }
         }
         self.steps.push_back(Step::Listen { key: at.key, index: listening.index + 1 });

@@ -151,9 +151,7 @@ impl Work<'_> {
         }
         let item = [(name, self.item(at.scope_key, index)?)].into_iter().collect();
         self.check_room(at.process_instance_key, &item, |_, _| Ok(at.key), ErrorType::ExtractValueError)?;
-        for (name, value) in item.iter() {
-            self.set_local(at.key, &at.owner(), name, value.clone())?;
-        }
+        self.set_locals(at.key, &at.owner(), &item)?;
         Ok(())
     }
 

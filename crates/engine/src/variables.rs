@@ -142,13 +142,31 @@ impl Work<'_> {
         self.touch(owner.process_instance_key, scope_key, name, true)
     }
 
-    /// Sets variables where they exist on the way up from a scope, else at the top.
+    /// Sets variables in exactly this scope. That there is room for them has been checked before anything was written.
+    pub fn set_locals(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        variables: &Document,
+    ) -> Result<(), StateError> {
+        self.assert_room(owner.process_instance_key, variables, |_, _| Ok(scope_key));
+        for (name, value) in variables.iter() {
+            self.set_local(scope_key, owner, name, value.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Sets variables where they exist on the way up from a scope, else at the top. That there is room for them has been
+    /// checked before anything was written.
     pub fn propagate(
         &mut self,
         scope_key: Key,
         owner: &VariableOwner,
         variables: &Document,
     ) -> Result<(), StateError> {
+        self.assert_room(owner.process_instance_key, variables, |work, name| {
+            work.owning_scope(scope_key, name)
+        });
         for (name, value) in variables.iter() {
             let target = self.owning_scope(scope_key, name)?;
             self.set_local(target, owner, name, value.clone())?;
@@ -205,9 +223,7 @@ impl Work<'_> {
         let kind = ErrorType::IoMappingError;
         self.check_room(at.process_instance_key, &targets, |_, _| Ok(at.key), kind)?;
         let owner = at.owner();
-        for (name, value) in targets.iter() {
-            self.set_local(at.key, &owner, name, value.clone())?;
-        }
+        self.set_locals(at.key, &owner, &targets)?;
         Ok(())
     }
 
@@ -222,9 +238,7 @@ impl Work<'_> {
             return Ok(());
         }
         self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), ErrorType::IoMappingError)?;
-        for (name, value) in variables.iter() {
-            self.set_local(at.key, &owner, name, value.clone())?;
-        }
+        self.set_locals(at.key, &owner, variables)?;
         let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
         let targets = self.evaluate_mappings(at.key, None, mappings, Some(parent))?;
         self.check_room_above(at, parent, &targets)?;

@@ -36,9 +36,7 @@ impl Work<'_> {
         self.effects.ended_jobs.push((key, JobEnd::Failed));
         self.record_job(key, Intent::Failed, &job, &fail.variables, "", -1)?;
         let owner = VariableOwner { process_instance_key: job.process_instance_key };
-        for (name, value) in fail.variables.iter() {
-            self.set_local(job.element_instance_key, &owner, name, value.clone())?;
-        }
+        self.set_locals(job.element_instance_key, &owner, &fail.variables)?;
         if fail.retries > 0 && fail.retry_backoff_ms <= 0 {
             self.enqueue(key, &mut job);
         } else if fail.retries <= 0 {

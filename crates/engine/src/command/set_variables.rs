@@ -24,9 +24,7 @@ impl Work<'_> {
             return self.set_task_variables(task_key, set);
         }
         if set.local {
-            for (name, value) in set.variables.iter() {
-                self.set_local(scope_key, &owner, name, value.clone())?;
-            }
+            self.set_locals(scope_key, &owner, &set.variables)?;
         } else {
             self.propagate(scope_key, &owner, &set.variables)?;
         }

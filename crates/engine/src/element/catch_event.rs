@@ -20,9 +20,7 @@ impl Behavior for CatchEvent {
             // What an error brings stays with its catch event unless output mappings take it further.
             let kind = ErrorType::IoMappingError;
             work.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
-            for (name, value) in variables.iter() {
-                work.set_local(at.key, &at.owner(), name, value.clone())?;
-            }
+            work.set_locals(at.key, &at.owner(), variables)?;
             return Ok(Next::Complete(Document::empty()));
         }
         work.subscribe(at, &[at.index])?;

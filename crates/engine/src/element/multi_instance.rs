@@ -43,9 +43,7 @@ impl Behavior for MultiInstanceBody {
             let list: Document = [(name, list)].into_iter().collect();
             let kind = ErrorType::ExtractValueError;
             work.check_room(at.process_instance_key, &list, |_, _| Ok(at.key), kind)?;
-            for (name, value) in list.iter() {
-                work.set_local(at.key, &owner, name, value.clone())?;
-            }
+            work.set_locals(at.key, &owner, &list)?;
             work.check_room_above(at, at.scope_key, &list)?;
             work.propagate(at.scope_key, &owner, &list)?;
         }

@@ -23,9 +23,7 @@ impl Behavior for StartEvent {
         let owner = if at.element().outputs.is_empty() { at.scope_key } else { at.key };
         let kind = ErrorType::IoMappingError;
         work.check_room(at.process_instance_key, &variables, |_, _| Ok(owner), kind)?;
-        for (name, value) in variables.iter() {
-            work.set_local(owner, &at.owner(), name, value.clone())?;
-        }
+        work.set_locals(owner, &at.owner(), &variables)?;
         Ok(Next::Complete(Document::empty()))
     }
 }
