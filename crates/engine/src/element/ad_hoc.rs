@@ -28,7 +28,12 @@ impl Behavior for AdHocSubProcess {
         let Some(ad_hoc) = definition(at) else { return Ok(()) };
         let owner = at.owner();
         let elements = Json::from_valid(ad_hoc.elements_json.to_string());
-        work.set_local(at.key, &owner, &Name::from(ELEMENTS), elements)?;
+        // The model decides how large it is.
+        let kind = ErrorType::ExtractValueError;
+        work.check_produced(&elements, &format_args!("variable '{ELEMENTS}'"), kind)?;
+        let elements = [(Name::from(ELEMENTS), elements)].into_iter().collect();
+        work.check_room(at.process_instance_key, &elements, |_, _| Ok(at.key), kind)?;
+        work.set_locals(at.key, &owner, &elements)?;
         if let Some(output) = &ad_hoc.output {
             work.set_local(at.key, &owner, &Name::from(&output.variable), Json::from_valid("[]"))?;
         }

@@ -4,6 +4,7 @@ use bpmn::graph::{ElementIndex, ElementKind};
 
 use super::events::attached_events;
 use super::{Migration, Part, refused};
+use crate::collection::value_of;
 use crate::entity::{AfterListeners, Cancelling, Leave, Phase};
 use crate::failure::Failure;
 use crate::work::Work;
@@ -12,6 +13,7 @@ impl Work<'_> {
     /// Refuses a migration that would break a rule.
     pub(super) fn check_migration(&self, migration: &Migration) -> Result<(), Failure> {
         let mut checked = vec![false; migration.mapping.source.elements.len()];
+        let mut added = 0;
         for part in &migration.parts {
             check_phase(migration, part)?;
             if !std::mem::replace(&mut checked[part.row.element as usize], true) {
@@ -29,8 +31,47 @@ impl Work<'_> {
                 self.check_tokens(migration, part)?;
             }
             self.check_compensations(migration, part)?;
+            added += self.check_collected_list(migration, part)?;
         }
-        Ok(())
+        let key = migration.process_instance_key;
+        match self.check_room_for(key, added, "the collected lists under their new names") {
+            Err(Failure::Incident { .. }) if added > 0 => {
+                let limit = self.options.work.max_instance_variable_bytes;
+                let reason = format_args!(
+                    "with the collected lists under their new names, its variables would be larger than {limit} bytes \
+                     (limits.max_instance_variable_bytes)"
+                );
+                Err(refused(key, reason))
+            }
+            Err(Failure::State(error)) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The list of an ad-hoc sub-process that goes on under another name is closed and becomes a second variable. Gives
+    /// the bytes that both add to those of the process instance.
+    fn check_collected_list(&self, migration: &Migration, part: &Part) -> Result<u64, Failure> {
+        let Some((Some(before), after)) = migration.mapping.collections(part.row.element) else {
+            return Ok(0);
+        };
+        let Some(row) = self.tables.variables.get(&(part.key, before.0.clone()))? else { return Ok(0) };
+        let list = value_of(self.tables, part.key, &row)?;
+        let (bytes, limit) = (list.as_bytes().len(), self.options.work.max_collection_bytes);
+        if bytes > limit {
+            let reason = format_args!(
+                "the collected list '{before}' of '{}' is larger than {limit} bytes (limits.max_collection_bytes)",
+                migration.mapping.source_element(part.row.element).id
+            );
+            return Err(refused(migration.process_instance_key, reason));
+        }
+        let closed = Self::counted_bytes(&list).saturating_sub(Self::counted_bytes(&row.value));
+        let moved = match after {
+            Some(name) if !self.tables.variables.contains(&(part.key, name.0.clone()))? => {
+                Self::counted_bytes(&list)
+            }
+            _ => 0,
+        };
+        Ok(closed + moved)
     }
 
     /// Tokens at a join move with it, each to a flow of its own.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bpmn::Process;
-use bpmn::graph::{Element, ElementIndex, ElementKind, FlowIndex, PROCESS};
+use bpmn::graph::{AdHoc, Element, ElementIndex, ElementKind, FlowIndex, PROCESS};
 use protocol::{ElementMapping, Key, Name, Rejection};
 
 /// A plan that fits both models.
@@ -111,6 +111,19 @@ impl Mapping {
     pub fn id(&self, source: &str) -> Option<Name> {
         let target = self.element(*self.source.by_id.get(source)?)?;
         Some(Name::from(&self.target.element(target).id))
+    }
+
+    /// The names of the collection of an ad-hoc sub-process before and after, if the name changes.
+    pub fn collections(&self, source: ElementIndex) -> Option<(Option<Name>, Option<Name>)> {
+        let target = self.element(source)?;
+        let (ElementKind::AdHoc(from), ElementKind::AdHoc(to)) =
+            (&self.source.element(source).kind, &self.target.element(target).kind)
+        else {
+            return None;
+        };
+        let name_of = |ad_hoc: &AdHoc| ad_hoc.output.as_ref().map(|output| Name::from(&output.variable));
+        let (before, after) = (name_of(from), name_of(to));
+        (before != after).then_some((before, after))
     }
 
     /// What a sequence flow becomes that has been taken to a gateway. Without a word of the plan it keeps its ID.

@@ -9,7 +9,7 @@ use state::StateError;
 
 use super::change;
 use super::row::{ListenerJob, Transition, UserTask, UserTaskState};
-use crate::entity::{ElementInstance, Job, Phase};
+use crate::entity::{ElementInstance, ErrorType, Job, Phase};
 use crate::failure::Failure;
 use crate::step::Step;
 use crate::work::{At, Work};
@@ -79,6 +79,11 @@ impl Work<'_> {
             return Ok(());
         }
         let Some(listener) = transition.listener(at, index) else {
+            if let Err(Failure::Incident { error_type, message }) = self.check_update(at, transition) {
+                // What others have stored meanwhile may have taken the room: the listeners have had their say.
+                let resume = Step::ListenTask { key: at.key, index };
+                return Ok(self.raise(at, error_type, &message, None, Some(resume))?);
+            }
             let was_canceling = transition.event == JobListenerEventType::Canceling;
             self.end_transition(at, key)?;
             if was_canceling {
@@ -106,6 +111,15 @@ impl Work<'_> {
             }
         })?;
         Ok(())
+    }
+
+    /// Whether there is room for the variables that an operation sets where the task is.
+    fn check_update(&self, at: &At, transition: &Transition) -> Result<(), Failure> {
+        if transition.document_key.is_none() {
+            return Ok(());
+        }
+        let (variables, kind) = (&transition.variables, ErrorType::IoMappingError);
+        self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)
     }
 
     /// The user task and operation that the job of a listener belongs to.

@@ -158,9 +158,7 @@ impl Work<'_> {
         self.tables.user_tasks.put(key, task.clone());
         if let Some(document_key) = transition.document_key {
             let owner = VariableOwner { process_instance_key: at.process_instance_key };
-            for (name, value) in transition.variables.iter() {
-                self.set_local(at.key, &owner, name, value.clone())?;
-            }
+            self.set_locals(at.key, &owner, &transition.variables)?;
             let tenant_id = at.instance.tenant_id.clone();
             self.record_document(
                 document_key,

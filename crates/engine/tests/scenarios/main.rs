@@ -85,6 +85,7 @@ mod start_events;
 mod start_instructions;
 mod statistics;
 mod step_budget;
+mod stored_limits;
 mod sub_process;
 mod support;
 mod task_listeners;

@@ -8,7 +8,7 @@ use protocol::{
 
 use crate::support::{Harness, document};
 
-const LIMITS: WorkLimits = WorkLimits {
+pub const LIMITS: WorkLimits = WorkLimits {
     max_fuel_per_command: 10_000,
     max_fuel_per_step: 100_000,
     max_bytes_per_step: 20_000,
@@ -27,7 +27,7 @@ enum Reached {
     Refusal(usize, usize),
 }
 
-fn texts(count: usize, bytes: usize) -> String {
+pub fn texts(count: usize, bytes: usize) -> String {
     let entries: Vec<String> =
         (0..count).map(|number| format!(r#""t{number}":"{}""#, "x".repeat(bytes - 2))).collect();
     format!("{{{}}}", entries.join(","))
@@ -80,7 +80,7 @@ fn harness(element: &str) -> Harness {
     harness
 }
 
-fn create(harness: &mut Harness, variables: &str) -> Result<(), String> {
+pub fn create(harness: &mut Harness, variables: &str) -> Result<(), String> {
     let created = harness.command(Command::CreateInstance(CreateInstance {
         variables: document(variables),
         ..CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
@@ -88,13 +88,13 @@ fn create(harness: &mut Harness, variables: &str) -> Result<(), String> {
     created.expect("an answer").map(drop).map_err(|rejection| rejection.reason)
 }
 
-fn messages(harness: &Harness) -> Vec<String> {
+pub fn messages(harness: &Harness) -> Vec<String> {
     let incidents = harness.engine().tables().incidents.scan(.., usize::MAX).unwrap();
     incidents.iter().map(|(_, incident)| incident.error_message.to_string()).collect()
 }
 
 #[track_caller]
-fn names(limit: WorkLimit, message: &str) {
+pub fn names(limit: WorkLimit, message: &str) {
     let (setting, figure) = (limit.setting(), limit.figure(&LIMITS));
     let end = format!("({setting})");
     assert!(message.contains(&end) && message.contains(&format!(" {figure} ")), "{limit:?}: {message}");
@@ -292,6 +292,6 @@ fn what_can_be_compensated_takes_room() {
     harness.verify_replay(3);
 }
 
-fn complete(job_key: Key) -> Command {
+pub fn complete(job_key: Key) -> Command {
     Command::CompleteJob(CompleteJob { job_key, variables: Document::empty(), result: None })
 }
