@@ -115,18 +115,48 @@ impl Work<'_> {
         }
         for AdHocElement { element, variables } in elements {
             let mut row =
-                ElementInstance::new(ad_hoc.inner, Phase::Activated, ad_hoc_key, at.process_instance_key);
+                ElementInstance::new(ad_hoc.inner, Phase::Activating, ad_hoc_key, at.process_instance_key);
             row.keeps_variables = true;
             let Some(inner) = self.place(row)? else { return Ok(()) };
-            let owner = inner.owner();
-            for (name, value) in variables.iter() {
-                self.set_local(inner.key, &owner, name, value.clone())?;
-            }
-            self.make_output(&inner)?;
-            self.record_element(&inner, Intent::ElementActivated);
-            self.start_child(&inner, element, None)?;
+            self.begin_inner(&inner, element, variables)?;
         }
         Ok(())
+    }
+
+    /// Starts an element in the scope that was made for it, with its variables. Others may have taken the room for them
+    /// since they were asked for: that is an incident of the scope.
+    fn begin_inner(&mut self, inner: &At, element: ElementIndex, variables: Document) -> Result<(), Failure> {
+        let (instance_key, kind) = (inner.process_instance_key, ErrorType::ExtractValueError);
+        match self.check_room(instance_key, &variables, |_, _| Ok(inner.key), kind) {
+            Err(Failure::Incident { error_type, message }) => {
+                let element_id = Name::from(&inner.process.element(element).id);
+                let resume = Step::BeginAdHocInner { key: inner.key, element_id, variables };
+                return Ok(self.raise(inner, error_type, &message, None, Some(resume))?);
+            }
+            other => other?,
+        }
+        self.set_locals(inner.key, &inner.owner(), &variables)?;
+        self.make_output(inner)?;
+        self.tables.element_instances.update(&inner.key, |row| row.phase = Phase::Activated)?;
+        self.record_element(inner, Intent::ElementActivated);
+        self.start_child(inner, element, None)
+    }
+
+    /// Starts an element in its scope again, after an incident. A migration may have taken the element from the model.
+    pub fn begin_inner_again(
+        &mut self,
+        inner: &At,
+        element_id: Name,
+        variables: Document,
+    ) -> Result<(), Failure> {
+        let scope = self.at(inner.scope_key)?;
+        if let Some(element) = scope.and_then(|(scope, _)| activity(&scope, &element_id)) {
+            return self.begin_inner(inner, element, variables);
+        }
+        let failure = no_such_elements(&[&*element_id]);
+        let resume = Step::BeginAdHocInner { key: inner.key, element_id, variables };
+        let kind = ErrorType::ExtractValueError;
+        Ok(self.raise(inner, kind, failure.message(), None, Some(resume))?)
     }
 
     /// Makes the variable that an activation gives to the collection, so that one outside that has its name is not taken

@@ -122,6 +122,12 @@ impl Work<'_> {
             Step::ActivateLoop { body_key, index } => self.activate_in_loop(body_key, index),
             Step::GatherLoop { body_key, chunk } => self.gather_loop(body_key, chunk),
             Step::ActivateAdHoc { ad_hoc_key, elements } => self.activate_ad_hoc(ad_hoc_key, elements),
+            Step::BeginAdHocInner { key, element_id, variables } => match self.at(key)? {
+                Some((at, row)) if row.phase == Phase::Activating => {
+                    self.begin_inner_again(&at, element_id, variables)
+                }
+                _ => Ok(()),
+            },
             Step::CreateAdHocJob { ad_hoc_key } => self.create_ad_hoc_job(ad_hoc_key),
             Step::TerminateOlder { scope_key, after, until } => self.terminate_older(scope_key, after, until),
             Step::ForgetLoop { body_key } => self.forget_loop(body_key),
@@ -140,6 +146,7 @@ impl Work<'_> {
             | Step::Complete { key, .. }
             | Step::Listen { key, .. }
             | Step::ListenTask { key, .. }
+            | Step::BeginAdHocInner { key, .. }
             | Step::Terminate { key }
             | Step::Withdraw { key }
             | Step::CompensateCancelled { key }
@@ -223,6 +230,7 @@ impl Work<'_> {
             Step::ResumeActivation { key, .. }
             | Step::Complete { key, .. }
             | Step::Listen { key, .. }
+            | Step::BeginAdHocInner { key, .. }
             | Step::CompensateCancelled { key }
             | Step::CheckComplex { key }
             | Step::GatherLoop { body_key: key, .. }

@@ -245,6 +245,17 @@ pub enum Step {
         #[n(1)]
         elements: Vec<AdHocElement>,
     },
+    /// Starts an element of an ad-hoc sub-process in the scope that was made for it, after an incident.
+    #[n(167)]
+    BeginAdHocInner {
+        #[n(0)]
+        key: Key,
+        /// Its ID, which a migration may change.
+        #[n(1)]
+        element_id: protocol::Name,
+        #[n(2)]
+        variables: Document,
+    },
     /// Creates the job of an ad-hoc sub-process, instead of the one that it has.
     #[n(165)]
     CreateAdHocJob {

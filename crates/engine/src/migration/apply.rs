@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bpmn::graph::{AdHoc, ElementKind};
-use protocol::{Document, Intent, JobKind, Json, Key, Name};
+use bpmn::graph::ElementKind;
+use protocol::{Document, Intent, JobKind, Json, Key};
 
 use super::{Migration, Part, refused};
 use crate::entity::{Instance, Phase};
@@ -104,7 +104,7 @@ impl Work<'_> {
         {
             self.record_user_task(&at, task_key, Intent::Migrated, &task, "");
         }
-        self.move_incident(key)?;
+        self.move_incident(migration, key)?;
         if part.row.has_variables {
             let owner = VariableOwner { process_instance_key: at.process_instance_key };
             for (variable_key, name, value) in self.local_variable_rows(key)? {
@@ -148,15 +148,7 @@ impl Work<'_> {
 
     /// What an ad-hoc sub-process has collected goes on under the name that the new model has for it.
     fn move_collected(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
-        let source = &migration.mapping.source_element(part.row.element).kind;
-        let (ElementKind::AdHoc(from), ElementKind::AdHoc(to)) = (source, &at.element().kind) else {
-            return Ok(());
-        };
-        let name_of = |ad_hoc: &AdHoc| ad_hoc.output.as_ref().map(|output| Name::from(&output.variable));
-        let (before, after) = (name_of(from), name_of(to));
-        if before == after {
-            return Ok(());
-        }
+        let Some((before, after)) = migration.mapping.collections(part.row.element) else { return Ok(()) };
         let collected = match before {
             Some(name) => self.detach_collection(part.key, &at.owner(), &name)?,
             None => None,
@@ -166,7 +158,7 @@ impl Work<'_> {
             return Ok(());
         }
         let list = collected.unwrap_or_else(|| Json::from_valid("[]"));
-        Ok(self.set_local(part.key, &at.owner(), &name, list)?)
+        Ok(self.set_locals(part.key, &at.owner(), &[(name, list)].into_iter().collect())?)
     }
 
     fn move_job(&mut self, migration: &Migration, key: Key) -> Result<(), Failure> {
@@ -179,14 +171,23 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn move_incident(&mut self, owner: Key) -> Result<(), Failure> {
+    fn move_incident(&mut self, migration: &Migration, owner: Key) -> Result<(), Failure> {
         let Some(key) = self.tables.incident_by_owner.get(&owner)?.map(|key| *key) else { return Ok(()) };
         let Some(incident) = self.tables.incidents.get(&key)? else { return Ok(()) };
         debug_assert!(
             !matches!(incident.resume, Some(Step::Activate { .. })),
-            "what an incident resumes speaks of no element of the model"
+            "what an incident resumes knows elements of the model by their IDs"
         );
         self.record_incident(key, Intent::Migrated, &incident)?;
+        if let Some(Step::BeginAdHocInner { element_id, .. }) = &incident.resume
+            && let Some(target) = migration.mapping.id(element_id)
+        {
+            self.tables.incidents.update(&key, |incident| {
+                if let Some(Step::BeginAdHocInner { element_id, .. }) = &mut incident.resume {
+                    *element_id = target;
+                }
+            })?;
+        }
         Ok(())
     }
 

@@ -2,8 +2,9 @@
 
 use engine::{Options, WorkLimit};
 use protocol::{
-    Command, CompleteJob, CreateInstance, DefinitionRef, ElementMapping, Key, MigrateInstance, MigrationPlan,
-    Name, RecordValue, Rejection, RejectionType, SetVariables,
+    ActivateAdHoc, ActivateElement, ActivationInstruction, Command, CompleteJob, CreateInstance,
+    DefinitionRef, ElementMapping, Key, MigrateInstance, MigrationPlan, ModifyInstance, Name, RecordValue,
+    Rejection, RejectionType, ScopeVariables, SetVariables,
 };
 
 use crate::named_limits::{LIMITS, complete, create, messages, names, texts};
@@ -207,6 +208,110 @@ fn an_update_of_a_user_task_finds_no_room_after_its_listeners() {
     let stored = harness.engine().tables().variables.contains(&(task, "t0".into())).unwrap();
     assert!(stored, "the update is lost");
     stays_within(&harness);
+    ends(harness);
+}
+
+const PICK: &str = "adhoc pick elements=\"['hold']\" {\njob a\njob hold\ntask b\n}";
+
+/// Activates `b` so many times, then `a` with a text of so many bytes.
+fn activate(harness: &Harness, before: usize, bytes: usize) -> Command {
+    let element = |id: &str, variables: &str| ActivateElement {
+        element_id: Name::from(id),
+        variables: document(variables),
+    };
+    let mut elements = vec![element("b", "{}"); before];
+    elements.push(element("a", &texts(1, bytes)));
+    Command::ActivateAdHoc(ActivateAdHoc {
+        element_instance_key: element_key(harness, "pick"),
+        elements,
+        cancel_remaining_instances: false,
+    })
+}
+
+/// An instance in which somebody took the room for the variables of `a` after it was asked for: its activation has come
+/// to a later batch.
+fn without_room_for_a() -> Harness {
+    let options = Options { work: LIMITS, max_steps_per_command: 1, ..Options::default() };
+    let mut harness = Harness::with_options(options);
+    harness.deploy(&[("p.bpmn", &process(PICK, "pick"))]).unwrap();
+    create(&mut harness, "{}").unwrap();
+    let activate = activate(&harness, 40, 4_900);
+    let others = Command::SetVariables(SetVariables {
+        element_instance_key: instance(&harness),
+        variables: document(&texts(2, 4_900)),
+        local: true,
+        operation_reference: None,
+        request_id: None,
+    });
+    let effects = harness.apply(vec![activate, others], vec![]);
+    assert!(effects.responses.iter().all(|response| matches!(response, Some(Ok(_)))));
+    harness.go_on();
+    has_incident_of(&harness, WorkLimit::InstanceVariableBytes);
+    assert!(harness.activate("a", 1).is_empty());
+    harness
+}
+
+#[test]
+fn an_activation_in_an_ad_hoc_sub_process_finds_no_room_any_more() {
+    let mut harness = without_room_for_a();
+    // A migration renames what is to be started.
+    harness.deploy(&[("p.bpmn", &process(&PICK.replace("job a", "job x"), "pick"))]).unwrap();
+    migrate(&mut harness, &[("pick", "pick"), ("hold", "hold"), ("a", "x")]).unwrap();
+    resolve(&mut harness);
+    has_incident_of(&harness, WorkLimit::InstanceVariableBytes);
+    let root = instance(&harness);
+    set(&mut harness, root, r#"{"t0":0}"#).unwrap();
+    resolve(&mut harness);
+    assert!(messages(&harness).is_empty());
+    let jobs = harness.activate("x", 9);
+    assert_eq!(jobs.len(), 1);
+    assert_eq!(jobs[0].variables.get("t0").map(|text| text.as_bytes().len()), Some(4_900));
+    stays_within(&harness);
+    ends(harness);
+}
+
+/// A cancellation ends the scope that was made for the element, with its incident.
+#[test]
+fn an_activation_without_room_can_be_cancelled() {
+    ends(without_room_for_a());
+}
+
+#[test]
+fn an_activation_whose_element_is_gone_stays_an_incident() {
+    let mut harness = without_room_for_a();
+    harness.deploy(&[("p.bpmn", &process(&PICK.replace("job a\n", ""), "pick"))]).unwrap();
+    migrate(&mut harness, &SAME).unwrap();
+    resolve(&mut harness);
+    let found = messages(&harness);
+    assert!(found.len() == 1 && found[0].contains("No BPMN elements found with ids: 'a'"), "{found:?}");
+    ends(harness);
+}
+
+#[test]
+fn an_element_of_an_ad_hoc_sub_process_gets_no_variable_that_is_too_large() {
+    let mut harness = deployed(&process(PICK, "pick"));
+    create(&mut harness, "{}").unwrap();
+    let command = activate(&harness, 0, 5_001);
+    refuses(&mut harness, WorkLimit::VariableBytes, |harness| harness.command(command).unwrap().map(drop));
+    ends(harness);
+}
+
+#[test]
+fn a_modification_sets_no_variable_that_is_too_large() {
+    let mut harness = deployed(&process("job t", "t"));
+    create(&mut harness, "{}").unwrap();
+    let process_instance_key = instance(&harness);
+    let set = ScopeVariables { scope_id: Name::default(), variables: document(&texts(1, 5_001)) };
+    let modify = ModifyInstance {
+        activate: vec![ActivationInstruction {
+            element_id: Name::from("t"),
+            variables: vec![set],
+            ancestor_key: None,
+        }],
+        ..ModifyInstance::of(process_instance_key)
+    };
+    let command = Command::ModifyInstance(modify);
+    refuses(&mut harness, WorkLimit::VariableBytes, |harness| harness.command(command).unwrap().map(drop));
     ends(harness);
 }
 
