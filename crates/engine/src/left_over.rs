@@ -5,13 +5,16 @@
 //! which they were left. Owners take turns, a step each, in the order of their keys; a round covers those whose keys had
 //! been given out when it began, so that a chain of new instances keeps nobody waiting.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use protocol::{Key, compose_key};
 use state::StateError;
 
 use crate::Engine;
+use crate::entity::Meta;
 use crate::failure::Failure;
+use crate::options::Options;
 use crate::step::Step;
 use crate::tables::Tables;
 use crate::work::Work;
@@ -72,25 +75,86 @@ impl Engine {
             // Left by an earlier release.
             return Ok(Some(oldest));
         }
-        for _ in 0..2 {
-            let round = (self.meta.turn_from, 0)..=(self.meta.turn_until, u64::MAX);
-            if !round.is_empty()
-                && let Some((owner, number)) = self.tables.pending_by_owner.keys(round, 1)?.pop()
-            {
-                self.meta.turn_from = owner + 1;
-                let step = self.tables.pending_steps.get(&number)?;
-                debug_assert!(step.is_some(), "an owner of a step that is not there");
-                return Ok(step.map(|step| (number, step)));
-            }
-            self.meta.turn_from = 0;
-            self.meta.turn_until = compose_key(self.options.partition_id, self.meta.key_counter);
-        }
-        debug_assert!(false, "a step without an owner in turn");
-        Ok(Some(oldest))
+        let mut turns = Turns::of(&self.meta);
+        let next = turns.next(&self.tables, &self.meta, &self.options)?;
+        (self.meta.turn_from, self.meta.turn_until) = (turns.from, turns.until);
+        debug_assert!(next.is_some(), "a step without an owner in turn");
+        Ok(next.or(Some(oldest)))
     }
 
     /// The owner of a step, or 0.
     pub(crate) fn owner_of_step(&self, number: u64) -> Result<Key, StateError> {
         Ok(self.tables.pending_owners.get(&number)?.map_or(0, |owner| *owner))
+    }
+}
+
+/// The steps that a command would take up, so many at the most: one of each owner in turn, or the oldest first.
+pub(crate) fn next_steps(
+    tables: &Tables,
+    meta: &Meta,
+    options: &Options,
+    in_turn: bool,
+) -> Result<Vec<Numbered>, StateError> {
+    let most = options.max_steps_per_command;
+    let mut steps = tables.pending_steps.scan(.., most)?;
+    if !in_turn {
+        return Ok(steps);
+    }
+    // Those left by an earlier release have no owner, and are first.
+    let mut without_owner = 0;
+    for (number, _) in &steps {
+        if tables.pending_owners.contains(number)? {
+            break;
+        }
+        without_owner += 1;
+    }
+    steps.truncate(without_owner);
+    let mut turns = Turns::of(meta);
+    while steps.len() < most
+        && let Some(next) = turns.next(tables, meta, options)?
+    {
+        steps.push(next);
+    }
+    Ok(steps)
+}
+
+/// Owners in turn.
+struct Turns {
+    /// The first owner that has not had its turn in this round.
+    from: Key,
+    /// The last of the round.
+    until: Key,
+    /// The last step of each owner that has had its turn here.
+    taken: BTreeMap<Key, u64>,
+}
+
+impl Turns {
+    fn of(meta: &Meta) -> Self {
+        Self { from: meta.turn_from, until: meta.turn_until, taken: BTreeMap::new() }
+    }
+
+    fn next(
+        &mut self,
+        tables: &Tables,
+        meta: &Meta,
+        options: &Options,
+    ) -> Result<Option<Numbered>, StateError> {
+        for _ in 0..2 {
+            let round_end = (self.until, u64::MAX);
+            while let Some((owner, _)) = tables.pending_by_owner.keys((self.from, 0)..=round_end, 1)?.pop() {
+                self.from = owner + 1;
+                let after = self.taken.get(&owner).map_or(0, |last| last + 1);
+                let left = tables.pending_by_owner.keys((owner, after)..=(owner, u64::MAX), 1)?.pop();
+                if let Some((_, number)) = left {
+                    self.taken.insert(owner, number);
+                    let step = tables.pending_steps.get(&number)?;
+                    debug_assert!(step.is_some(), "an owner of a step that is not there");
+                    return Ok(step.map(|step| (number, step)));
+                }
+            }
+            self.from = 0;
+            self.until = compose_key(options.partition_id, meta.key_counter);
+        }
+        Ok(None)
     }
 }

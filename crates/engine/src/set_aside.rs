@@ -12,6 +12,7 @@ use crate::Engine;
 use crate::due::{self, Due};
 use crate::effects::Effects;
 use crate::failure::{ApplyError, Failure};
+use crate::left_over;
 use crate::transaction::Attempt;
 use crate::work::Work;
 
@@ -83,9 +84,9 @@ impl Work<'_> {
             | Command::ResolveInstanceIncidents { process_instance_key } => Some(*process_instance_key),
             Command::MigrateInstance(migrate) => Some(migrate.process_instance_key),
             Command::ModifyInstance(modify) => Some(modify.process_instance_key),
-            Command::Continue { .. } if next_of_version.is_some() => {
-                let steps = self.tables.pending_steps.scan(.., self.options.max_steps_per_command)?;
-                for (_, step) in steps {
+            Command::Continue { max_records } if next_of_version.is_some() => {
+                let in_turn = max_records.is_some();
+                for (_, step) in left_over::next_steps(self.tables, self.meta, self.options, in_turn)? {
                     touched.extend(self.instance_of(&step)?);
                 }
                 None

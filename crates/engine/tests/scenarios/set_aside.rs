@@ -52,6 +52,34 @@ fn what_commands_are_about_is_banned_and_nothing_else() {
 }
 
 #[test]
+fn those_whose_turn_is_next_are_banned_and_not_those_that_wait_longest() {
+    let tasks: Vec<_> = (0..9).map(|n| format!("t{n}")).collect();
+    let mut wide = "process wide\nstart s\nand f\n".to_owned();
+    let mut long = "process long\nstart s\n".to_owned();
+    for task in &tasks {
+        wide += &format!("task {task}\n");
+        long += &format!("task {task}\n");
+    }
+    wide += "s -> f\n";
+    wide.extend(tasks.iter().map(|task| format!("f -> {task}\n")));
+    long += &format!("s -> {}", tasks.join(" -> "));
+    for before in 0..4 {
+        let mut harness = Harness::with_options(Options { max_steps_per_command: 2, ..Options::default() });
+        harness.deploy(&[("wide.bpmn", &wide), ("long.bpmn", &long)]).unwrap();
+        let first = created(&mut harness, "wide");
+        harness.apply(vec![Command::GO_ON], vec![]);
+        let second = created(&mut harness, "long");
+        for _ in 0..before {
+            harness.apply(vec![Command::GO_ON], vec![]);
+        }
+        let steps = harness.engine().tables().pending_steps.len().unwrap();
+        assert!(steps > 3, "the oldest are all of the first");
+        let effects = harness.set_aside(vec![Command::GO_ON], None);
+        assert_eq!(banned(&effects), [first, second], "after {before}");
+    }
+}
+
+#[test]
 fn of_steps_left_over_the_one_at_work_is_banned_or_all_that_are_next() {
     let mut line = "process line\nstart s\nend e\n".to_owned();
     let mut way = "s".to_owned();
