@@ -4,7 +4,8 @@
 //!
 //! An input that does not begin like XML is a recipe: its bytes are the choices by which a hostile model and its limits are
 //! made (`models::generate_hostile`), and those of what happens to it, for so many batches. Then the log must give the same
-//! state again without records.
+//! state again without records. One instance is cancelled at the end, which must be gone within a bound
+//! (`models::check_cancellation`).
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -38,7 +39,7 @@ const VALUES: [&str; 8] =
 const RECIPE_SIZE: usize = 30;
 /// Commands that leftover steps may go on for, after each thing that is done to a hostile model.
 const RECIPE_CONTINUES: usize = 4;
-/// Batches of a hostile model. A fork bomb has no end in which everything could be cancelled; the random processes look at that.
+/// Batches of a hostile model before one of its instances is cancelled. That everything can be, the random processes look at.
 const RECIPE_BATCHES: usize = 200;
 
 /// Deploys a file and lets things happen to it.
@@ -72,6 +73,7 @@ fn recipe(data: &[u8]) {
     let files = files.chain(decisions.map(String::into_bytes)).collect();
     run.max_batches = RECIPE_BATCHES;
     run.all(files, &[Name::from("main")], ACTIONS);
+    run.cancel_one();
     run.verify_replay();
 }
 
@@ -137,7 +139,19 @@ impl Run {
         assert_eq!(hash(&engine), hash(&self.engine), "the same log gave another state");
     }
 
+    /// Cancels one instance, and looks whether it is gone within its bound.
+    fn cancel_one(&mut self) {
+        let roots = models::cancellable(&self.engine);
+        if let Some(root) = self.pick(&roots) {
+            models::check_cancellation(self, root, true);
+        }
+    }
+
     fn batch(&mut self, commands: Vec<Command>, demand: Vec<Demand>) {
+        self.batch_seen(commands, demand, &mut |_| {});
+    }
+
+    fn batch_seen(&mut self, commands: Vec<Command>, demand: Vec<Demand>, seen: &mut dyn FnMut(&Effects)) {
         let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
         let batch = Batch::decode(&batch.encode()).expect("what was encoded");
         let mut effects = Effects::default();
@@ -145,6 +159,7 @@ impl Run {
         self.log.push(batch);
         assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
         self.pending = effects.has_pending_steps;
+        seen(&effects);
         self.held.extend(effects.deliveries.into_iter().flat_map(|delivery| delivery.jobs));
     }
 
@@ -348,6 +363,16 @@ impl Run {
         for (id, key) in tables.message_by_id.scan(.., usize::MAX).expect("readable") {
             assert!(messages.contains(&key), "the id of a message that is gone: {id:?}");
         }
+    }
+}
+
+impl models::Subject for Run {
+    fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    fn command(&mut self, command: Command, seen: &mut dyn FnMut(&Effects)) {
+        self.batch_seen(vec![command], vec![], seen);
     }
 }
 

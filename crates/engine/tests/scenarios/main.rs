@@ -17,6 +17,7 @@ mod batch_operations;
 mod business_id;
 mod call_activity;
 mod cancellation;
+mod cancellation_bound;
 mod clock;
 mod cluster_variables;
 mod compensation;

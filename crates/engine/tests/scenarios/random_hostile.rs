@@ -4,7 +4,8 @@
 //! process beside them comes to its end as soon as its turns allow. Each instance can be cancelled, within as many batches
 //! as it has rows, and then nothing is left over. The log can be repeated.
 
-use engine::WorkLimits;
+use engine::{Effects, Engine, WorkLimits};
+use models::OWNERS_MAX;
 use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, DeleteResource, Document, Key, Name};
 
 use crate::random_consistency::check_consistency;
@@ -24,8 +25,6 @@ const SMALL_STEPS: u64 = 20;
 /// Steps that it takes to end a row, and batches that it takes in any case.
 const STEPS_TO_END: u64 = 10;
 const BATCHES_TO_END: u64 = 100;
-/// More owners of left-over steps than this, and nobody waits for a turn.
-const OWNERS_MAX: u64 = 100;
 /// Rounds in which listeners of the tasks of one instance are heard.
 const LISTENERS_MAX: usize = 20;
 /// The small process, which nobody else starts.
@@ -61,6 +60,13 @@ impl Run {
                 self.check_others_go_on();
             }
         }
+        // A modification may have begun to end others.
+        let others_last = !self.modifies;
+        let roots = models::cancellable(self.harness.engine());
+        if !roots.is_empty() {
+            let root = roots[self.random.below(roots.len() as u64) as usize];
+            models::check_cancellation(self, root, others_last);
+        }
         self.end_everything();
     }
 
@@ -91,14 +97,6 @@ impl Run {
         effects.has_pending_steps
     }
 
-    /// Those to whom left-over steps belong.
-    fn owners(&self) -> u64 {
-        let rows = self.harness.engine().tables().pending_by_owner.keys(.., usize::MAX).unwrap();
-        let mut owners: Vec<_> = rows.into_iter().map(|(owner, _)| owner).collect();
-        owners.dedup();
-        owners.len() as u64
-    }
-
     /// A small process comes to its end: each of its steps waits for one turn of all others.
     fn check_others_go_on(&mut self) {
         let before = self.harness.history().len();
@@ -112,7 +110,7 @@ impl Run {
         );
         let small = self.harness.engine().tables().instances.keys(..=key, usize::MAX).unwrap();
         let Some(&small) = small.iter().rev().find(|key| self.is_small(**key)) else { return };
-        let mut owners = self.owners();
+        let mut owners = models::owners(self.harness.engine());
         while self.harness.engine().tables().instances.contains(&small).unwrap() {
             if owners > OWNERS_MAX {
                 return;
@@ -120,7 +118,7 @@ impl Run {
             let batches = (self.harness.history().len() - before) as u64;
             assert!(batches <= SMALL_STEPS * (owners + 1), "a small process waits among {owners} owners");
             self.go_on_once();
-            owners = owners.max(self.owners());
+            owners = owners.max(models::owners(self.harness.engine()));
         }
     }
 
@@ -190,6 +188,18 @@ impl Run {
                 self.harness.leftovers()
             );
         }
+    }
+}
+
+impl models::Subject for Run {
+    fn engine(&self) -> &Engine {
+        self.harness.engine()
+    }
+
+    fn command(&mut self, command: Command, seen: &mut dyn FnMut(&Effects)) {
+        let effects = self.harness.apply(vec![command], vec![]);
+        assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
+        seen(effects);
     }
 }
 

@@ -216,7 +216,7 @@ pub struct Run {
     held: Vec<ActivatedJob>,
     actions: Vec<String>,
     /// Whether instances are modified meanwhile.
-    modifies: bool,
+    pub modifies: bool,
     /// Whether instances are migrated meanwhile.
     migrates: bool,
     /// Whether the engine fails on an element.
