@@ -191,10 +191,21 @@ impl Work<'_> {
         Ok(self.tables.element_instances.get(&key)?.map(|row| row.process_instance_key))
     }
 
-    /// Whether a process instance is about to end without completing.
+    /// Whether a process instance is about to end without completing, or the one at the top of its call hierarchy: calls
+    /// that call themselves would go down as fast as its end does.
     fn is_terminating(&self, process_instance_key: Key) -> Result<bool, StateError> {
-        let root = self.tables.element_instances.get(&process_instance_key)?;
-        Ok(root.is_some_and(|root| root.phase == Phase::Terminating))
+        let ends = |key: &Key| -> Result<bool, StateError> {
+            let top = self.tables.element_instances.get(key)?;
+            Ok(top.is_some_and(|top| top.phase == Phase::Terminating))
+        };
+        if ends(&process_instance_key)? {
+            return Ok(true);
+        }
+        let instance = self.tables.instances.get(&process_instance_key)?;
+        match instance.filter(|instance| instance.parent.is_some()) {
+            Some(instance) => ends(&instance.root_key),
+            None => Ok(false),
+        }
     }
 
     /// Terminates what a step would go on with, whose process instance is about to end. Gives the step if there is still

@@ -44,8 +44,7 @@ pub fn owners(engine: &Engine) -> u64 {
 /// Root instances, the oldest first, that nobody has begun to end and of which a cancellation ends all.
 ///
 /// Those are left out which the engine failed on, and those of which a cancelled user task waits for its listeners: a
-/// worker may have failed these. So are those that have called others: a cancellation goes down a level of calls in each
-/// round, and calls that call themselves go down as fast, to the limit of their depth.
+/// worker may have failed these.
 pub fn cancellable(engine: &Engine) -> Vec<Key> {
     let tables = engine.tables();
     let instances = tables.instances.scan(.., usize::MAX).expect("readable");
@@ -54,9 +53,8 @@ pub fn cancellable(engine: &Engine) -> Vec<Key> {
     let tasks = tables.user_tasks.scan(.., usize::MAX).expect("readable");
     let canceling = tasks.iter().filter(|(_, task)| task.state == UserTaskState::Canceling);
     let canceling = canceling.map(|(_, task)| task.process_instance_key);
-    let called = instances.iter().filter(|(_, instance)| instance.parent.is_some()).map(|(key, _)| *key);
     let left_out: BTreeSet<Key> =
-        banned.into_iter().chain(canceling).chain(called).filter_map(|key| root_of(&key)).collect();
+        banned.into_iter().chain(canceling).filter_map(|key| root_of(&key)).collect();
     let roots = instances.iter().filter(|(_, instance)| instance.parent.is_none()).map(|(key, _)| *key);
     roots.filter(|key| !left_out.contains(key) && !is_ending(engine, *key)).collect()
 }

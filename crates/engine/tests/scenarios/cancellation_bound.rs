@@ -18,6 +18,11 @@ struct Run {
     victim: Option<Key>,
 }
 
+fn create() -> Command {
+    let definition = DefinitionRef::Id { id: Name::from("p"), version: None };
+    Command::CreateInstance(CreateInstance::of(definition))
+}
+
 impl Run {
     /// Two instances wait at three jobs each.
     fn new() -> Self {
@@ -25,8 +30,7 @@ impl Run {
         let mut harness = Harness::with_options(options);
         harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
         for _ in 0..2 {
-            let definition = DefinitionRef::Id { id: Name::from("p"), version: None };
-            harness.command(Command::CreateInstance(CreateInstance::of(definition))).unwrap().unwrap();
+            harness.command(create()).unwrap().unwrap();
         }
         Self { harness, is_lazy: false, victim: None }
     }
@@ -78,4 +82,21 @@ fn another_that_ends_is_found() {
     let mut run = Run::new();
     run.victim = cancellable(run.engine()).last().copied();
     run.cancel_first();
+}
+
+/// Calls that call themselves do not go on below while the cancellation goes down.
+#[test]
+fn endless_calls_end_as_soon_as_their_root_is_cancelled() {
+    let mut run = Run::new();
+    let calls = "process p\nstart s\nand fork\ncall one process=\"='p'\"\ncall two process=\"='p'\"\nend e\n\
+        s -> fork -> one -> e\nfork -> two -> e";
+    run.harness.deploy(&[("p.bpmn", calls)]).unwrap();
+    run.harness.apply(vec![create()], vec![]);
+    for _ in 0..60 {
+        run.harness.apply(vec![Command::GO_ON], vec![]);
+    }
+    let root = cancellable(run.engine())[2];
+    check_cancellation(&mut run, root, true);
+    assert_eq!(run.engine().tables().instances.keys(.., 9).unwrap().len(), 2);
+    run.harness.verify_replay(1);
 }
