@@ -17,9 +17,6 @@ use crate::TableValue;
 const ENTRY_OVERHEAD_BYTES: u64 = 96;
 /// A guess from which the cache sizes its bookkeeping; far off is good enough.
 const ENTRY_BYTES_GUESS: u64 = 512;
-/// Larger values are not held, in bytes. The disk gives one as fast as it can be copied, and a few that stay among many that
-/// go would each keep 4 MiB from the allocator, which puts blocks of about one size together.
-const VALUE_BYTES_MAX: usize = 32 * 1024;
 /// The reader and the flush meet here, nobody else.
 const SHARDS: usize = 4;
 
@@ -101,11 +98,8 @@ impl CleanCache {
     }
 
     pub(crate) fn insert<V: TableValue>(&self, table: u32, key: &[u8], value: Arc<V>) {
-        let weight = value.weight();
-        if weight > VALUE_BYTES_MAX {
-            // The one before is no longer true.
-            self.remove(table, key);
-        } else if let Some(cache) = &self.0 {
+        if let Some(cache) = &self.0 {
+            let weight = value.weight();
             cache.insert(RowKey { table, key: key.into() }, CleanValue { value, weight });
         }
     }
@@ -142,27 +136,6 @@ mod tests {
         assert_eq!(cache.get::<u32>(2, b"a"), None);
         cache.remove(1, b"a");
         assert_eq!(cache.get::<u64>(1, b"a"), None);
-    }
-
-    #[test]
-    fn a_large_value_takes_the_place_of_the_one_before_and_is_not_held() {
-        #[derive(Debug, PartialEq)]
-        struct Sized(usize);
-        impl TableValue for Sized {
-            fn encode(&self, _: &mut Vec<u8>) {}
-            fn decode(_: &[u8]) -> Result<Self, crate::StateError> {
-                Ok(Self(0))
-            }
-            fn weight(&self) -> usize {
-                self.0
-            }
-        }
-        let cache = CleanCache::new(16 << 20);
-        cache.insert(1, b"a", Arc::new(Sized(VALUE_BYTES_MAX)));
-        assert!(cache.get::<Sized>(1, b"a").is_some());
-        cache.insert(1, b"a", Arc::new(Sized(VALUE_BYTES_MAX + 1)));
-        assert_eq!(cache.get::<Sized>(1, b"a"), None);
-        assert_eq!(cache.bytes(), 0);
     }
 
     #[test]
