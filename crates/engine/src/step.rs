@@ -319,6 +319,30 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// Bytes of the variables that it carries.
+    pub(crate) fn value_bytes(&self) -> usize {
+        match self {
+            Self::Activate { trigger, .. } | Self::ResumeActivation { trigger, .. } => {
+                trigger.as_ref().map_or(0, Document::json_len)
+            }
+            Self::Complete { variables, .. }
+            | Self::Compensate { variables, .. }
+            | Self::RunHandler { variables, .. }
+            | Self::BroadcastSignal { variables, .. }
+            | Self::StartBySignal { variables, .. }
+            | Self::TriggerSignal { variables, .. }
+            | Self::BeginAdHocInner { variables, .. } => variables.json_len(),
+            Self::PublishMessage { message } => message.variables.json_len(),
+            Self::ActivateAdHoc { elements, .. } => {
+                elements.iter().map(|element| element.variables.json_len()).sum()
+            }
+            Self::Of { step, .. } => step.value_bytes(),
+            _ => 0,
+        }
+    }
+}
+
 /// A variable that has been set.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Touch {
@@ -333,4 +357,26 @@ pub struct Touch {
     /// The last key given out then: who has a later one has seen the new value already.
     #[n(3)]
     pub stamp: Key,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use state::TableValue as _;
+
+    #[test]
+    fn a_step_weighs_as_much_as_the_variables_that_it_carries() {
+        let text = format!(r#"{{"text":"{}"}}"#, "x".repeat(2_000));
+        let variables = Document::parse(bytes::Bytes::from(text)).unwrap();
+        let complete = Step::Complete { key: 1, variables };
+        assert!(complete.weight() > size_of::<Step>() + 2_000);
+        let weight = complete.weight();
+        let caused = Step::Of {
+            operation_reference: Some(1),
+            batch_operation_reference: None,
+            step: Box::new(complete),
+        };
+        assert_eq!(caused.weight(), weight);
+        assert_eq!(Step::Terminate { key: 1 }.weight(), size_of::<Step>());
+    }
 }

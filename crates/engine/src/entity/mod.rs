@@ -557,7 +557,14 @@ pub struct Incident {
     #[cbor(n(6), default)]
     pub created_ms: i64,
 }
-minicbor_value!(Incident, weight = |incident| 128 + incident.error_message.len());
+minicbor_value!(
+    Incident,
+    weight = |incident| {
+        size_of::<Incident>()
+            + incident.error_message.len()
+            + incident.resume.as_ref().map_or(0, Step::value_bytes)
+    }
+);
 
 /// Kinds of incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
@@ -635,7 +642,7 @@ pub struct Banned {
 }
 minicbor_value!(Banned);
 
-minicbor_value!(Step);
+minicbor_value!(Step, weight = |step| size_of::<Step>() + step.value_bytes());
 
 /// Key of a variable: scope and name.
 pub type VariableKey = (Key, Arc<str>);
