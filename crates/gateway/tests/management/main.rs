@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, FutureExt, ready};
 use gateway::management::{
@@ -13,8 +14,9 @@ use gateway::management::{
 use protocol::Clock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Dispatch;
 use tracing_subscriber::layer::SubscriberExt;
@@ -196,6 +198,10 @@ struct Server {
 
 impl Server {
     async fn start() -> Self {
+        Self::start_with(gateway::Connections::default()).await
+    }
+
+    async fn start_with(connections: gateway::Connections) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (filter, loggers) = Loggers::new("info").unwrap();
@@ -213,7 +219,7 @@ impl Server {
             loggers,
             version: "1.2.3",
             gate,
-            connections: gateway::Connections::default(),
+            connections,
             tls,
             renderer: renderer(),
         };
@@ -524,7 +530,7 @@ async fn a_refusal_does_not_break_the_next_request() {
     let mut answer = async |request: &str, body: &str| {
         stream.write_all(request.as_bytes()).await.unwrap();
         // A client that sends head and body apart.
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
         stream.write_all(body.as_bytes()).await.unwrap();
         let mut head = vec![];
         while !head.ends_with(b"\r\n\r\n") {
@@ -561,10 +567,40 @@ async fn probes_are_answered_while_all_other_places_are_held() {
         held.push(half);
     }
     for _ in 0..2 * gateway::management::PROBES_MAX {
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         assert_eq!(server.get("/ready").await.0, 204);
         assert_eq!(server.get("/actuator/health/liveness").await.0, 200);
-        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn clients_that_are_slow_to_send_or_to_read_are_given_up() {
+    let limit = Duration::from_millis(300);
+    let settings = gateway::ConnectionSettings {
+        head_timeout: limit,
+        slow_timeout: limit,
+        ..gateway::ConnectionSettings::default()
+    };
+    let server = Server::start_with(gateway::Connections::new(settings)).await;
+    let half_a_head = "GET /ready HTTP/1.1\r\nhost:";
+    let half_a_body = "POST /actuator/flowControl HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{";
+    for begun in [half_a_head, half_a_body] {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        let began = Instant::now();
+        let mut answer = String::new();
+        let end = timeout(Duration::from_secs(20), stream.read_to_string(&mut answer)).await;
+        end.unwrap_or_else(|_| panic!("{begun} is waited for")).unwrap();
+        assert!(began.elapsed() >= limit, "{:?}", began.elapsed());
+    }
+    let reader = TcpSocket::new_v4().unwrap();
+    reader.set_recv_buffer_size(2048).unwrap();
+    let mut reader = reader.connect(server.address).await.unwrap();
+    let asked = "GET /actuator/prometheus HTTP/1.1\r\nhost: x\r\n\r\n".repeat(1000);
+    // Nothing is read, so one day nothing can be written any more, and then the connection is closed.
+    let given_up = async { while reader.write_all(asked.as_bytes()).await.is_ok() {} };
+    timeout(Duration::from_secs(20), given_up).await.expect("an end");
     server.stop().await;
 }
