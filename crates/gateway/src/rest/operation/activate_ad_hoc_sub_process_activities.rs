@@ -2,10 +2,10 @@
 
 use protocol::{ActivateAdHoc, Command};
 
-use crate::rest::problem::Failure;
-use crate::rest::reply::Reply;
 use super::Call;
 use super::complete_job::{RawActivation, elements};
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let raw: Vec<RawActivation<'_>> = serde_json::from_str(call.fields.raw("elements").unwrap_or("[]"))

@@ -5,11 +5,11 @@ use std::time::Duration;
 use broker::api::{Activation, JobRequest};
 use protocol::{ActivatedJob, UserTaskProperties};
 
+use super::Call;
 use crate::rest::exchange::wait_of;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_list, write_names, write_text};
-use super::Call;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let fields = &call.fields;
@@ -35,7 +35,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         () = call.gateway.stop.cancelled() => Activation::default(),
     };
     call.reached(&positions);
-    let mut out = Vec::with_capacity(16 + jobs.iter().map(|job| 640 + job.variables.json_len()).sum::<usize>());
+    let mut out =
+        Vec::with_capacity(16 + jobs.iter().map(|job| 640 + job.variables.json_len()).sum::<usize>());
     out.push(b'{');
     member("jobs", &mut out);
     write_list(&jobs, &mut out, write_job);

@@ -5,9 +5,9 @@ use protocol::{ActivateElement, Command, CompleteJob, Document, JobResult, Name,
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 /// The result of a listener's or ad-hoc sub-process's job, as it stands in the body.
 #[derive(Deserialize)]
@@ -51,8 +51,11 @@ struct Corrections {
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let result = call.fields.raw("result").map(read).transpose()?;
-    let command =
-        CompleteJob { job_key: call.key()?, variables: call.document("variables")?, result: result.map(Box::new) };
+    let command = CompleteJob {
+        job_key: call.key()?,
+        variables: call.document("variables")?,
+        result: result.map(Box::new),
+    };
     call.submit_for_nothing("COMPLETE", Command::CompleteJob(command)).await
 }
 
@@ -94,7 +97,6 @@ fn activation(place: &str, raw: &RawActivation<'_>) -> Result<ActivateElement, F
             .map_err(|error| Failure::invalid(format!("{place}.variables: {error}")))?,
     };
     let element_id = raw.element_id.clone().filter(|id| !id.is_empty());
-    let element_id = element_id
-        .ok_or_else(|| Failure::invalid(format!("{place}.elementId: is required")))?;
+    let element_id = element_id.ok_or_else(|| Failure::invalid(format!("{place}.elementId: is required")))?;
     Ok(ActivateElement { element_id, variables })
 }

@@ -2,10 +2,10 @@
 
 use protocol::{Command, CorrelateMessage, Response};
 
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_key, write_text};
-use super::{Call, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = CorrelateMessage {
@@ -15,7 +15,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         tenant_id: call.fields.tenant(),
     };
     let answer = call.submit("CORRELATE", Command::CorrelateMessage(command)).await?;
-    let Response::MessageCorrelated { message_key, process_instance_key, tenant_id } = &answer.response else {
+    let Response::MessageCorrelated { message_key, process_instance_key, tenant_id } = &answer.response
+    else {
         return Err(unexpected(&answer.response));
     };
     let mut out = Vec::with_capacity(128);

@@ -5,16 +5,17 @@ use protocol::{
     Response,
 };
 
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_text};
-use super::{Call, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
-    let resources = call.form.files.iter().map(|file| Resource {
-        name: Name::from(file.name.as_str()),
-        content: file.content.to_vec(),
-    });
+    let resources = call
+        .form
+        .files
+        .iter()
+        .map(|file| Resource { name: Name::from(file.name.as_str()), content: file.content.to_vec() });
     let deploy = Deploy {
         resources: resources.collect(),
         tenant_id: call.form.text("tenantId").map_or_else(Name::default_tenant, Name::from),

@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 
+use super::{Call, document};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;

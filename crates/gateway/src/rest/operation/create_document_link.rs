@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use super::{Call, document};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_text, write_time};
-use super::{Call, document};
 
 /// How long a link is good if nobody says, in milliseconds.
 const DEFAULT_LIFE_MS: i64 = 3_600_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;
-    let life_ms = if call.fields.is_declared("timeToLive") { call.fields.integer("timeToLive") } else { None };
+    let life_ms =
+        if call.fields.is_declared("timeToLive") { call.fields.integer("timeToLive") } else { None };
     // What is below one is refused as none is.
     let life = Duration::from_millis(u64::try_from(life_ms.unwrap_or(DEFAULT_LIFE_MS)).unwrap_or(0));
     let hash = call.query_parameter("contentHash")?;

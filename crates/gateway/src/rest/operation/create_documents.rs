@@ -3,10 +3,10 @@
 use http::StatusCode;
 use serde_json::value::RawValue;
 
+use super::{Call, document};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_list, write_text};
-use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;

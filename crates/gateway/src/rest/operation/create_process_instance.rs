@@ -3,11 +3,11 @@
 use broker::api::Answer;
 use protocol::{Command, CreateInstance, DefinitionRef, Document, InstanceCreated, Name, Response};
 
+use super::{Call, unexpected};
 use crate::rest::exchange::wait_of;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_names, write_text};
-use super::{Call, unexpected};
 
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -25,8 +25,14 @@ struct TerminateInstruction {
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = command(call)?;
     let answer = if call.fields.flag("awaitCompletion") {
-        let timeout = wait_of(call.fields.integer("requestTimeout")).unwrap_or(call.gateway.options.await_timeout);
-        let answer = call.gateway.broker.create_with_result(call.caller().await?, command, call.fields.names("fetchVariables"), timeout);
+        let timeout =
+            wait_of(call.fields.integer("requestTimeout")).unwrap_or(call.gateway.options.await_timeout);
+        let answer = call.gateway.broker.create_with_result(
+            call.caller().await?,
+            command,
+            call.fields.names("fetchVariables"),
+            timeout,
+        );
         let answer = answer.await.map_err(|error| Failure::submit(error, "CREATE_WITH_AWAITING_RESULT"))?;
         call.reached(&answer.positions());
         answer
@@ -65,9 +71,9 @@ fn version(version: Option<i32>) -> Result<Option<u32>, Failure> {
     match version {
         None | Some(-1) => Ok(None),
         Some(version @ 1..) => Ok(Some(version.unsigned_abs())),
-        Some(other) => {
-            Err(Failure::not_found(format!("there is no processDefinitionVersion {other}: versions count from 1")))
-        }
+        Some(other) => Err(Failure::not_found(format!(
+            "there is no processDefinitionVersion {other}: versions count from 1"
+        ))),
     }
 }
 

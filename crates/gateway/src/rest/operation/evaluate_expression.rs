@@ -1,9 +1,9 @@
 //! `POST /v2/expression/evaluation`
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_list, write_text};
-use super::Call;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let expression = call.fields.text("expression").unwrap_or_default().into_owned();

@@ -2,10 +2,10 @@
 
 use futures::{StreamExt as _, stream};
 
+use super::{Call, document};
 use crate::rest::download::Download;
 use crate::rest::problem::Failure;
 use crate::rest::reply::{Pieces, Reply};
-use super::{Call, document};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;

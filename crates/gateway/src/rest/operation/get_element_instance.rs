@@ -2,10 +2,10 @@
 
 use protocol::{Query, QueryReply};
 
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_flag, write_key, write_optional_key, write_text, write_time};
-use super::{Call, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::ElementInstance { key: call.key()? }).await?;

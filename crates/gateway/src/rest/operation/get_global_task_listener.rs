@@ -2,10 +2,10 @@
 
 use protocol::{Name, Query, QueryReply};
 
-use crate::rest::problem::Failure;
-use crate::rest::reply::Reply;
 use super::global_task_listener::write;
 use super::{Call, unexpected};
+use crate::rest::problem::Failure;
+use crate::rest::reply::Reply;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::GlobalListener { id: Name::from(&*call.parameters[0]) }).await?;

@@ -1,8 +1,8 @@
 //! `GET /v2/license`: this is free software, so the licence is valid, not a commercial one, and does not expire.
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 const LICENSE: &[u8] =
     br#"{"validLicense":true,"licenseType":"Apache-2.0","isCommercial":false,"expiresAt":null}"#;

@@ -2,12 +2,10 @@
 
 use protocol::{Query, QueryReply};
 
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{
-    member, write_flag, write_integer, write_key, write_optional_text, write_text,
-};
-use super::{Call, unexpected};
+use crate::rest::writer::{member, write_flag, write_integer, write_key, write_optional_text, write_text};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::ProcessDefinition { key: call.key()? }).await?;

@@ -2,10 +2,10 @@
 
 use protocol::{Query, QueryReply};
 
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_optional_text, write_text};
-use super::{Call, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::Resource { key: call.key()?, with_content: false }).await?;

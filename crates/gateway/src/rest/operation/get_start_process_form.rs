@@ -3,9 +3,9 @@
 use http::StatusCode;
 use protocol::{Query, QueryReply};
 
+use super::{Call, form_reply, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::{Call, form_reply, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::StartForm { process_definition_key: call.key()? }).await?;

@@ -2,9 +2,9 @@
 
 use http::StatusCode;
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 #[expect(clippy::unused_async, reason = "all handlers have one shape")]
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {

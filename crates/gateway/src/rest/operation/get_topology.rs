@@ -2,10 +2,10 @@
 
 use broker::api::{API_VERSION, BrokerInfo, PartitionInfo};
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_list, write_text};
-use super::Call;
 
 /// The topology does not change in this release, so no change was ever completed.
 const NO_CHANGE_ID: &str = "-1";

@@ -36,9 +36,11 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
             Filter::Column(time, Test::GreaterOrEqual(Operand::Integer(from))),
             Filter::Column(time, Test::Less(Operand::Integer(to))),
         ];
-        all.extend(tenant.as_deref().map(|tenant| {
-            Filter::Column(tenant_id, Test::Equal(Operand::Text(Name::from(tenant))))
-        }));
+        all.extend(
+            tenant
+                .as_deref()
+                .map(|tenant| Filter::Column(tenant_id, Test::Equal(Operand::Text(Name::from(tenant))))),
+        );
         Filter::All(all)
     };
     let groups = |entity: &'static Entity, filter, group_by, aggregates| {
@@ -46,7 +48,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     };
     let sums = || vec![Aggregate::Sum(usage::PROCESS_INSTANCES), Aggregate::Sum(usage::DECISION_INSTANCES)];
     let assignees = || vec![Aggregate::Distinct(assignee::ASSIGNEE_HASH, Filter::everything())];
-    let used = groups(&usage::ENTITY, filter(usage::TIME, usage::TENANT), vec![usage::TENANT], sums()).await?;
+    let used =
+        groups(&usage::ENTITY, filter(usage::TIME, usage::TENANT), vec![usage::TENANT], sums()).await?;
     let by_tenant = filter(assignee::TIME, assignee::TENANT);
     let assigned = groups(&assignee::ENTITY, by_tenant.clone(), vec![assignee::TENANT], assignees()).await?;
     // Somebody may have had tasks of several tenants.

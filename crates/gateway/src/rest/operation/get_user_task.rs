@@ -2,13 +2,13 @@
 
 use protocol::{Name, Query, QueryReply, UserTaskView};
 
+use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{
     member, write_integer, write_key, write_names, write_optional_key, write_optional_text, write_text,
     write_time,
 };
-use super::{Call, unexpected};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::UserTask { key: call.key()? }).await?;

@@ -3,10 +3,10 @@
 use protocol::{Command, ElementMapping, MigrateInstance, MigrationPlan, Name};
 use serde::Deserialize;
 
+use super::Call;
 use crate::rest::fields::parse_key;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 /// A `MigrateProcessInstanceMappingInstruction` of the contract.
 #[derive(Deserialize)]

@@ -1,7 +1,105 @@
-//! The operations that are served, one file each. To add one: a file and a line in the table below. Operations that are
-//! the same but for whom they are about share a function, with a line each in the second half of the table.
+//! The operations that are served, one file each. To add one: a file, its module, and a line in the table below.
+//! Operations that differ only in their subject share a function, with a line each in the second half of the table.
 
+mod activate_ad_hoc_sub_process_activities;
+mod activate_jobs;
+mod assign_user_task;
+mod batch_operation;
+mod broadcast_signal;
+mod cancel_batch_operation;
+mod cancel_process_instance;
+mod cancel_process_instances_batch_operation;
+mod cluster_variable;
+mod complete_job;
+mod complete_user_task;
+mod correlate_message;
+mod create_deployment;
+mod create_document;
+mod create_document_link;
+mod create_documents;
+mod create_element_instance_variables;
+mod create_global_cluster_variable;
+mod create_global_task_listener;
+mod create_process_instance;
+mod create_tenant_cluster_variable;
+mod delete_document;
+mod delete_global_cluster_variable;
+mod delete_global_task_listener;
+mod delete_resource;
+mod delete_tenant_cluster_variable;
+pub(super) mod document;
+mod evaluate_conditionals;
+mod evaluate_decision;
+mod evaluate_expression;
+mod fail_job;
+mod get_authentication;
+mod get_batch_operation;
+mod get_decision_definition;
+mod get_decision_definition_xml;
+mod get_decision_requirements;
+mod get_decision_requirements_xml;
+mod get_document;
+mod get_element_instance;
+mod get_global_cluster_variable;
+mod get_global_job_statistics;
+mod get_global_task_listener;
+mod get_incident;
+mod get_job_error_statistics;
+mod get_job_time_series_statistics;
+mod get_job_type_statistics;
+mod get_job_worker_statistics;
+mod get_license;
+mod get_process_definition;
+mod get_process_definition_instance_statistics;
+mod get_process_definition_instance_version_statistics;
+mod get_process_definition_message_subscription_statistics;
+mod get_process_definition_statistics;
+mod get_process_definition_xml;
+mod get_process_instance;
+mod get_process_instance_call_hierarchy;
+mod get_process_instance_statistics;
+mod get_process_instance_statistics_by_definition;
+mod get_process_instance_statistics_by_error;
+mod get_resource;
+mod get_resource_content;
+mod get_start_process_form;
+mod get_status;
+mod get_system_configuration;
+mod get_tenant_cluster_variable;
+mod get_topology;
+mod get_usage_metrics;
+mod get_user_task;
+mod get_user_task_form;
+mod get_variable;
 mod global_task_listener;
+pub(super) mod history;
+mod identity;
+mod migrate_process_instance;
+mod migrate_process_instances_batch_operation;
+mod modify_process_instance;
+mod modify_process_instances_batch_operation;
+mod pin_clock;
+mod publish_message;
+mod reset_clock;
+mod resolve_incident;
+mod resolve_incidents_batch_operation;
+mod resolve_process_instance_incidents;
+mod resume_batch_operation;
+mod search_batch_operation_items;
+mod search_batch_operations;
+mod search_cluster_variables;
+mod search_global_task_listeners;
+mod search_user_task_effective_variables;
+mod search_user_task_variables;
+mod statistics;
+mod suspend_batch_operation;
+mod throw_job_error;
+mod unassign_user_task;
+mod update_global_cluster_variable;
+mod update_global_task_listener;
+mod update_job;
+mod update_tenant_cluster_variable;
+mod update_user_task;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,11 +128,6 @@ use super::problem::Failure;
 use super::query::{self, Storage};
 use super::reply::Reply;
 use super::writer::{member, write_integer, write_key, write_text};
-
-mod cluster_variable;
-pub(super) mod document;
-mod identity;
-mod statistics;
 
 /// A validated request.
 pub(crate) struct Call<'a> {
@@ -262,13 +355,8 @@ fn unexpected(response: &impl std::fmt::Debug) -> Failure {
     Failure::submit(SubmitError::Internal(format!("the broker gave an answer of another kind: {kind}")), "")
 }
 
-mod batch_operation;
-pub(super) mod history;
-
 macro_rules! served {
     ($($operation:ident in $module:ident),*; $($alike:ident in $handler:path $([$($whom:expr),*])?,)*) => {
-        $(mod $module;)*
-
         /// The operations that have a file here.
         #[cfg(test)]
         const NAMED: &[Operation] = &[$(Operation::$operation,)* $(Operation::$alike),*];

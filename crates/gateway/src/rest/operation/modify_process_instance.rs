@@ -91,7 +91,8 @@ fn command(call: &Call<'_>) -> Result<ModifyInstance, Failure> {
             ancestor: match step.ancestor_scope_instruction {
                 None => AncestorScope::Only,
                 Some(Ancestor::Direct { ancestor_element_instance_key }) => {
-                    ancestor(Some(&ancestor_element_instance_key))?.map_or(AncestorScope::Only, AncestorScope::Direct)
+                    ancestor(Some(&ancestor_element_instance_key))?
+                        .map_or(AncestorScope::Only, AncestorScope::Direct)
                 }
                 Some(Ancestor::Inferred {}) => AncestorScope::Inferred,
                 Some(Ancestor::SourceParent {}) => AncestorScope::SourceParent,

@@ -2,9 +2,9 @@
 
 use protocol::{Clock, Command};
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     call.submit_for_nothing("RESET", Command::Clock(Clock::Reset)).await

@@ -27,7 +27,8 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 fn events(call: &Call<'_>) -> Result<Vec<Vec<Test>>, Failure> {
     let filter = call.fields.value("filter");
     let wanted = filter["eventTypes"].as_array();
-    let read = |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, ValueKind::Text);
+    let read =
+        |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, ValueKind::Text);
     wanted.into_iter().flatten().enumerate().map(read).collect()
 }
 

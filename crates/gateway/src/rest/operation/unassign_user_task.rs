@@ -2,9 +2,9 @@
 
 use protocol::{Command, Name, UserTaskCommand, UserTaskOperation};
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = UserTaskCommand {

@@ -3,9 +3,9 @@
 use protocol::{Command, UpdateJob};
 use serde::Deserialize;
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 #[derive(Deserialize)]
 struct Changeset {

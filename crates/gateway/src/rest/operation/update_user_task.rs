@@ -3,9 +3,9 @@
 use protocol::{Command, Name, UserTaskChanges, UserTaskCommand, UserTaskOperation};
 use serde::Deserialize;
 
+use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use super::Call;
 
 /// Absent and null leave an attribute alone, empty values clear it.
 #[derive(Default, Deserialize)]
