@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
@@ -17,6 +17,7 @@ use axum::{
 use bench::{Options, WorkerTransport};
 use client::Protocol;
 use grpc::gateway_server::{Gateway, GatewayServer};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::{net::TcpListener, sync::mpsc};
 use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
@@ -42,7 +43,7 @@ struct Book {
 
 impl Engine {
     fn create(&self) -> Result<i64, ()> {
-        let mut book = self.0.lock().unwrap();
+        let mut book = self.0.lock();
         book.created += 1;
         let key = book.created;
         if book.refuse_every > 0 && key % book.refuse_every == 0 {
@@ -59,7 +60,7 @@ impl Engine {
     }
 
     fn take(&self, count: usize) -> Vec<i64> {
-        let mut book = self.0.lock().unwrap();
+        let mut book = self.0.lock();
         let count = count.min(book.waiting.len());
         let keys: Vec<i64> = book.waiting.drain(..count).collect();
         book.active.extend(keys.iter().map(|key| (*key, *key)));
@@ -67,7 +68,7 @@ impl Engine {
     }
 
     fn complete(&self, key: i64) -> bool {
-        let mut book = self.0.lock().unwrap();
+        let mut book = self.0.lock();
         let known = book.active.remove(&key).is_some();
         book.completed += u64::from(known);
         book.unknown_completions += u64::from(!known);
@@ -117,7 +118,7 @@ async fn rest_complete(State(engine): State<Engine>, Path(key): Path<i64>) -> St
 }
 
 async fn rest_deploy(State(engine): State<Engine>, body: String) -> String {
-    engine.0.lock().unwrap().deployed.push(body);
+    engine.0.lock().deployed.push(body);
     json!({"deploymentKey": "1", "tenantId": "<default>", "deployments": []}).to_string()
 }
 
@@ -161,7 +162,7 @@ gateway! {
 
     async fn deploy_resource(&self, request: Request<grpc::DeployResourceRequest>) -> Answer<grpc::DeployResourceResponse> {
         let names = request.into_inner().resources.into_iter().map(|resource| resource.name);
-        self.0.lock().unwrap().deployed.extend(names);
+        self.0.lock().deployed.extend(names);
         Ok(tonic::Response::new(grpc::DeployResourceResponse::default()))
     }
 
@@ -179,7 +180,7 @@ gateway! {
 
     async fn stream_activated_jobs(&self, _: Request<grpc::StreamActivatedJobsRequest>) -> Answer<Self::StreamActivatedJobsStream> {
         let (sender, receiver) = mpsc::channel(1024);
-        self.0.lock().unwrap().stream = Some(sender);
+        self.0.lock().stream = Some(sender);
         Ok(tonic::Response::new(ReceiverStream::new(receiver)))
     }
 
@@ -232,7 +233,7 @@ async fn check(protocol: Protocol, worker_transport: WorkerTransport, rate: Opti
     assert_eq!(report.execution_latency.as_ref().unwrap().count, 300);
     assert_eq!(report.server.resident_bytes, Some(1000.0));
     assert!(report.created_per_second > 0.0);
-    let book = engine.0.lock().unwrap();
+    let book = engine.0.lock();
     assert_eq!((book.completed, book.unknown_completions, book.active.len()), (300, 0, 0));
     assert_eq!(book.deployed.len(), 1);
     assert!(book.deployed[0].contains("benchmark.bpmn"));
@@ -262,7 +263,7 @@ async fn grpc_and_stream_in_open_loop() {
 async fn rejections_are_counted_by_kind_and_do_not_stop_the_run() {
     for protocol in [Protocol::Rest, Protocol::Grpc] {
         let engine = Engine::default();
-        engine.0.lock().unwrap().refuse_every = 10;
+        engine.0.lock().refuse_every = 10;
         let options = Options { protocol, ..serve(&engine).await };
         let report = bench::run(&options).await.unwrap();
         assert_eq!(report.rejections, BTreeMap::from([("RESOURCE_EXHAUSTED".to_owned(), 30)]));
@@ -276,7 +277,7 @@ async fn only_creations_without_workers() {
     let report = bench::run(&Options { no_workers: true, ..serve(&engine).await }).await.unwrap();
     assert_eq!((report.created, report.completed, report.unfinished), (300, 0, 0));
     assert_eq!(report.execution_latency, None);
-    assert_eq!(engine.0.lock().unwrap().waiting.len(), 300);
+    assert_eq!(engine.0.lock().waiting.len(), 300);
     // The management port said the same before and after.
     assert_eq!(report.server.cpu_micros_per_instance, Some(0.0));
 }

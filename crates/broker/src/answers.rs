@@ -1,8 +1,8 @@
 //! Requests that wait for an answer.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::Outcome;
@@ -66,18 +66,18 @@ impl LateAnswers {
     pub fn register(&self) -> (u64, oneshot::Receiver<Outcome>) {
         let (sender, receiver) = oneshot::channel();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).insert(number, sender);
+        self.waiting.lock().insert(number, sender);
         (number, receiver)
     }
 
     /// Nobody waits any more.
     pub fn forget(&self, number: u64) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        self.waiting.lock().remove(&number);
     }
 
     /// The answer, for whoever still waits.
     pub fn answer(&self, number: u64, outcome: Outcome) {
-        let waiter = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        let waiter = self.waiting.lock().remove(&number);
         if let Some(waiter) = waiter {
             // Who stopped waiting in this moment does not need it.
             let _ = waiter.send(outcome);

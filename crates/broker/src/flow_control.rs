@@ -4,9 +4,10 @@
 //! (completing and failing jobs and the like) is admitted well beyond it, so that it is never refused before creations
 //! are. What finds no place waits, bounded in time and number, or is refused.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -218,7 +219,7 @@ impl FlowControl {
     }
 
     fn lock_queues(&self) -> MutexGuard<'_, Queues> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock()
     }
 
     /// Takes free places for those who wait. Who has gone meanwhile is passed over.
@@ -267,7 +268,7 @@ impl FlowControl {
             return;
         }
         // One answer that cannot have a look now is not missed.
-        let Ok(mut window) = self.window.try_lock() else { return };
+        let Some(mut window) = self.window.try_lock() else { return };
         window.samples += 1;
         window.sum += latency;
         window.peak_in_flight = window.peak_in_flight.max(in_flight);
@@ -334,7 +335,7 @@ impl FlowControl {
     /// Sets the limit; an adaptive one goes on from there.
     pub fn set_limit(&self, limit: usize) {
         let limit = limit.clamp(self.options.min_limit, self.options.max_limit);
-        self.window.lock().unwrap_or_else(PoisonError::into_inner).limit = limit as f64;
+        self.window.lock().limit = limit as f64;
         self.limit.store(limit, Ordering::Relaxed);
         self.wake();
     }

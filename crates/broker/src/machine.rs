@@ -3,8 +3,9 @@
 //! Everything here runs between one committed batch and the next, on the partition's thread or, while proposals come one
 //! at a time, on the raft thread: never two at once.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::{Counters, Effects, Engine};
@@ -41,7 +42,7 @@ pub(crate) struct Proposed {
 
 impl Proposed {
     pub fn take_waiters(&self) -> Vec<Waiter> {
-        std::mem::take(&mut *self.waiters.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.waiters.lock())
     }
 }
 
@@ -90,18 +91,18 @@ impl Shared {
 
     /// For the write limit.
     pub fn written(&self) -> Written {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.written.lock()
     }
 
     fn note_written(&self, position: u64, left_over: u64) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         written.position = position;
         written.left_over += left_over;
     }
 
     /// Notes how the last flush ended. Returns whether the one before had failed.
     fn set_flush_failure(&self, failure: Option<String>) -> bool {
-        let mut noted = self.flush_failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.flush_failure.lock();
         std::mem::replace(&mut *noted, failure).is_some()
     }
 }
@@ -321,10 +322,10 @@ impl StateMachine for Machine {
         };
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;
-            let mut counters = self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counters = self.shared.counters.lock();
             counters.clone_from(engine.counters());
             let rows = engine.tables().row_counts();
-            *self.shared.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
+            *self.shared.rows.lock() = rows;
         }
         drop(engine);
         self.dispatch(proposed, effects, started, clock);

@@ -1,8 +1,9 @@
 //! A broker: opens what is durable, starts its partition, and answers gateways.
 
+use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use engine::{Counters, Engine, Outcome};
@@ -245,7 +246,7 @@ impl Node {
             let (exports, shutdown) = (Arc::clone(exports), node.shutdown.clone());
             tasks.push(tokio::spawn(exporting::acknowledge(Arc::downgrade(&node), exports, shutdown)));
         }
-        *node.tasks.lock().unwrap_or_else(PoisonError::into_inner) = tasks;
+        *node.tasks.lock() = tasks;
         // State may hold timers that are due and steps that are left over: one tick finds out.
         let failed = |error: SubmitError| std::io::Error::other(error.to_string());
         node.run_own(Command::Tick).await.map_err(failed)?;
@@ -266,7 +267,7 @@ impl Node {
         let last = if self.is_processing_paused() { pause::nothing() } else { Command::Tick };
         let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.run_own(last)).await;
         self.shutdown.cancel();
-        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let tasks = std::mem::take(&mut *self.tasks.lock());
         for task in tasks {
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, task).await;
         }
@@ -348,7 +349,7 @@ impl Node {
             None => Err("partition 1 has no leader".to_owned()),
         };
         let partition = self.slow_batch().map_or(partition, |slow| Err(slow.describe()));
-        let flush = self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let flush = self.shared.flush_failure.lock().clone();
         Health {
             partition,
             disk: self.disk.check(Class::New).map_err(|error| error.to_string()),
@@ -425,7 +426,7 @@ impl Node {
 
     /// Exporters that have exported once, but are not configured any more.
     pub fn former_exporters(&self) -> Vec<String> {
-        self.former_exporters.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.former_exporters.lock().clone()
     }
 
     /// Forgets an exporter that is not configured any more, with its parked records. One with its ID begins as a new one.
@@ -439,7 +440,7 @@ impl Node {
         self.run_own(Command::ForgetExporter { exporter: Name::from(id) }).await?;
         let directory = export::Options::spill_directory(&self.options.data_dir, FIRST_PARTITION);
         exporting::forget(self.shared.exports.clone(), directory, id.to_owned()).await?;
-        self.former_exporters.lock().unwrap_or_else(PoisonError::into_inner).retain(|former| former != id);
+        self.former_exporters.lock().retain(|former| former != id);
         Ok(())
     }
 
@@ -463,8 +464,8 @@ impl Node {
             exports.publish();
             self.write_limit.observe(exporting::exported(exports));
         }
-        let counters = self.shared.counters.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let rows = self.shared.rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let counters = self.shared.counters.lock().clone();
+        let rows = self.shared.rows.lock().clone();
         let (pushed, push_failed) = self.shared.demand.counts();
         let group = self.group.metrics();
         publish(&Figures {

@@ -3,7 +3,6 @@
 //! While processing is paused, the log takes nothing but what the broker needs for itself. Everything else is refused by the
 //! proposer, timers are late, workers get no jobs; queries are answered as ever. A start ends the pause.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -53,8 +52,7 @@ impl Node {
         }
         while self.shared.durable_index() < wanted {
             if began.elapsed() > WRITE_TIMEOUT {
-                let failure =
-                    self.shared.flush_failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let failure = self.shared.flush_failure.lock().clone();
                 return Err(SubmitError::Timeout(format!(
                     "Expected to write state to disk within {} s, but {}; it goes on",
                     WRITE_TIMEOUT.as_secs(),

@@ -2,9 +2,10 @@
 //!
 //! It proposes at once when idle, and gathers commands while entries are under way.
 
+use parking_lot::Mutex;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;

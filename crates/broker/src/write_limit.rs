@@ -13,9 +13,9 @@
 //! configured limit holds; above, it is the exporting rate of the last minutes times acceptable over present backlog. Where
 //! both are equal, the backlog stands still.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -143,7 +143,7 @@ impl WriteLimit {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Lets a command that begins work in, at its turn, or refuses it.

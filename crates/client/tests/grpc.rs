@@ -27,12 +27,12 @@ async fn commands_and_answers() {
     assert_eq!(client.create_instance_key(&by_key).await.unwrap(), 1);
     assert_eq!(client.create_instance(&CreateInstance::latest("p")).await.unwrap().key, 2);
     {
-        let book = gateway.book.lock().unwrap();
+        let book = gateway.book.lock();
         assert_eq!((book.created[0].process_definition_key, book.created[0].variables.as_str()), (7, "{}"));
         assert_eq!((book.created[1].bpmn_process_id.as_str(), book.created[1].version), ("p", -1));
     }
 
-    gateway.book.lock().unwrap().waiting.extend([fakes::job(1), fakes::job(2), fakes::job(3)]);
+    gateway.book.lock().waiting.extend([fakes::job(1), fakes::job(2), fakes::job(3)]);
     let command = ActivateJobs {
         job_type: "work",
         worker: "me",

@@ -5,7 +5,7 @@ mod fakes;
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -23,6 +23,7 @@ use client::{
     ActivateJobs, CompleteJob, CorrelateMessage, CreateInstance, Definition, Error, EvaluateExpression,
     FailJob, PublishMessage, Resource, RestClient, RestOptions, SetVariables, ThrowError, UpdateJob,
 };
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -38,7 +39,7 @@ async fn recorder(status: u16, body: Value) -> (RestClient, Arc<Mutex<Vec<(Metho
         let (parts, content) = request.into_parts();
         let content = axum::body::to_bytes(content, usize::MAX).await.unwrap();
         let content = serde_json::from_slice(&content).unwrap_or(Value::Null);
-        seen_there.lock().unwrap().push((parts.method, parts.uri.path().to_owned(), content));
+        seen_there.lock().push((parts.method, parts.uri.path().to_owned(), content));
         let status = StatusCode::from_u16(status).unwrap();
         if body.is_null() { status.into_response() } else { (status, body.to_string()).into_response() }
     };
@@ -73,7 +74,7 @@ async fn creates_an_instance() {
         client.create_instance_with_result(&command, &["total"], Duration::from_secs(3)).await.unwrap();
     assert_eq!(result.variables, r#"{"total":1.1}"#);
 
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock();
     let body = json!({
         "processDefinitionId": "order", "processDefinitionVersion": 3, "variables": {"total": 1.10},
         "startInstructions": [{"elementId": "pay"}], "tags": ["vip"], "tenantId": "<default>"
@@ -126,7 +127,7 @@ async fn commands_that_answer_nothing() {
     ];
     let expected: Vec<_> =
         expected.into_iter().map(|(method, path, body)| (method, path.to_owned(), body)).collect();
-    assert_eq!(*seen.lock().unwrap(), expected);
+    assert_eq!(*seen.lock(), expected);
 }
 
 #[tokio::test]
@@ -138,7 +139,7 @@ async fn activates_jobs_and_keeps_documents_as_they_are() {
     let seen = Arc::new(Mutex::new(Value::Null));
     let seen_there = Arc::clone(&seen);
     let activate = move |body: Bytes| async move {
-        *seen_there.lock().unwrap() = serde_json::from_slice(&body).unwrap();
+        *seen_there.lock() = serde_json::from_slice(&body).unwrap();
         job
     };
     let address = fakes::rest_server(Router::new().route("/v2/jobs/activation", post(activate))).await;
@@ -158,11 +159,11 @@ async fn activates_jobs_and_keeps_documents_as_they_are() {
     assert_eq!(jobs[0].custom_headers, r#"{"h":"1"}"#);
     let expected = json!({"type": "w", "worker": "me", "timeout": 5000, "maxJobsToActivate": 7, "fetchVariable": ["n"],
         "requestTimeout": 1000});
-    assert_eq!(*seen.lock().unwrap(), expected);
+    assert_eq!(*seen.lock(), expected);
 
     command.wait = Some(Duration::ZERO);
     client.activate_jobs(&command).await.unwrap();
-    assert_eq!(seen.lock().unwrap()["requestTimeout"], json!(-1));
+    assert_eq!(seen.lock()["requestTimeout"], json!(-1));
 }
 
 #[tokio::test]
@@ -210,14 +211,14 @@ async fn deploys_as_multipart() {
     let seen_there = Arc::clone(&seen);
     let deploy = move |request: Request| async move {
         let kind = request.headers()[header::CONTENT_TYPE].to_str().unwrap().to_owned();
-        *seen_there.lock().unwrap() = Some(kind);
+        *seen_there.lock() = Some(kind);
         StatusCode::BAD_REQUEST
     };
     let address = fakes::rest_server(Router::new().route("/v2/deployments", post(deploy))).await;
     let result =
         fakes::rest_client(address, 1).deploy(&[Resource { name: "p.bpmn", content: b"" }], None).await;
     assert!(matches!(result, Err(Error::Problem { status: 400, .. })), "{result:?}");
-    assert_eq!(seen.lock().unwrap().as_deref(), Some("multipart/form-data; boundary=baton-part-0"));
+    assert_eq!(seen.lock().as_deref(), Some("multipart/form-data; boundary=baton-part-0"));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod fakes;
 use std::{
     future::Future,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -14,6 +14,7 @@ use std::{
 
 use client::{Client, Error, Job, JobHandler, JobWorker, Outcome, Transport, WorkerOptions};
 use fakes::FakeGateway;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 
 /// Completes jobs when allowed to, and tells when `expected` reports were taken.
@@ -56,7 +57,7 @@ impl JobHandler for Handler {
     }
 
     fn reported(&self, job: &Job, result: Result<(), &Error>) {
-        let mut reported = self.reported.lock().unwrap();
+        let mut reported = self.reported.lock();
         reported.push((job.key, result.is_ok()));
         if reported.len() == self.expected {
             self.all.notify_one();
@@ -79,7 +80,7 @@ async fn run(gateway: &FakeGateway, streaming: bool, capacity: usize, handler: &
 }
 
 fn completed(gateway: &FakeGateway) -> Vec<i64> {
-    let mut keys: Vec<i64> = gateway.book.lock().unwrap().completed.iter().map(|(key, _)| *key).collect();
+    let mut keys: Vec<i64> = gateway.book.lock().completed.iter().map(|(key, _)| *key).collect();
     keys.sort_unstable();
     keys
 }
@@ -87,18 +88,18 @@ fn completed(gateway: &FakeGateway) -> Vec<i64> {
 #[tokio::test]
 async fn polls_and_completes_everything_once() {
     let gateway = FakeGateway::default();
-    gateway.book.lock().unwrap().waiting.extend((1..=100).map(fakes::job));
+    gateway.book.lock().waiting.extend((1..=100).map(fakes::job));
     let handler = Handler::new(100, complete);
     run(&gateway, false, 8, &handler).await;
     assert_eq!(completed(&gateway), (1..=100).collect::<Vec<_>>());
     assert!(handler.peak.load(Ordering::SeqCst) <= 8);
-    assert_eq!(gateway.book.lock().unwrap().completed[0].1, r#"{"done":true}"#);
+    assert_eq!(gateway.book.lock().completed[0].1, r#"{"done":true}"#);
 }
 
 #[tokio::test]
 async fn streams_and_completes_everything_once() {
     let gateway = FakeGateway::default();
-    gateway.book.lock().unwrap().streamed.extend((1..=100).map(fakes::job));
+    gateway.book.lock().streamed.extend((1..=100).map(fakes::job));
     let handler = Handler::new(100, complete);
     run(&gateway, true, 8, &handler).await;
     assert_eq!(completed(&gateway), (1..=100).collect::<Vec<_>>());
@@ -108,7 +109,7 @@ async fn streams_and_completes_everything_once() {
 #[tokio::test]
 async fn a_streaming_worker_finds_jobs_from_before_the_stream() {
     let gateway = FakeGateway::default();
-    gateway.book.lock().unwrap().waiting.extend((1..=30).map(fakes::job));
+    gateway.book.lock().waiting.extend((1..=30).map(fakes::job));
     let handler = Handler::new(30, complete);
     run(&gateway, true, 4, &handler).await;
     assert_eq!(completed(&gateway), (1..=30).collect::<Vec<_>>());
@@ -118,14 +119,14 @@ async fn a_streaming_worker_finds_jobs_from_before_the_stream() {
 async fn overload_is_waited_out_and_no_job_fails() {
     let gateway = FakeGateway::default();
     {
-        let mut book = gateway.book.lock().unwrap();
+        let mut book = gateway.book.lock();
         book.waiting.extend((1..=3).map(fakes::job));
         book.refusals = 4;
     }
     let handler = Handler::new(3, complete);
     run(&gateway, false, 8, &handler).await;
     assert_eq!(completed(&gateway), [1, 2, 3]);
-    assert!(handler.reported.lock().unwrap().iter().all(|(_, taken)| *taken));
+    assert!(handler.reported.lock().iter().all(|(_, taken)| *taken));
 }
 
 #[tokio::test]
@@ -142,9 +143,9 @@ async fn failures_and_errors_are_reported() {
         }
     }
     let gateway = FakeGateway::default();
-    gateway.book.lock().unwrap().waiting.extend((1..=3).map(fakes::job));
+    gateway.book.lock().waiting.extend((1..=3).map(fakes::job));
     run(&gateway, false, 8, &Handler::new(3, outcome)).await;
-    let book = gateway.book.lock().unwrap();
+    let book = gateway.book.lock();
     assert_eq!((book.failed[0].retries, book.failed[0].retry_back_off), (2, 2000));
     assert_eq!(book.thrown[0].error_code, "E");
     assert!(book.completed.is_empty());
@@ -154,7 +155,7 @@ async fn failures_and_errors_are_reported() {
 async fn an_expired_job_is_not_worked() {
     let gateway = FakeGateway::default();
     {
-        let mut book = gateway.book.lock().unwrap();
+        let mut book = gateway.book.lock();
         book.waiting.push_back(grpc::ActivatedJob { deadline: 1, ..fakes::job(1) });
         book.waiting.push_back(fakes::job(2));
     }
@@ -166,7 +167,7 @@ async fn an_expired_job_is_not_worked() {
 #[tokio::test]
 async fn a_full_worker_asks_for_nothing() {
     let gateway = FakeGateway::default();
-    gateway.book.lock().unwrap().waiting.extend((1..=10).map(fakes::job));
+    gateway.book.lock().waiting.extend((1..=10).map(fakes::job));
     let mut handler = Handler::new(10, complete);
     handler.gate = Arc::new(Semaphore::new(0));
     let watched = handler.clone();
@@ -175,7 +176,7 @@ async fn a_full_worker_asks_for_nothing() {
         while watched.in_work.load(Ordering::SeqCst) < 4 {
             tokio::task::yield_now().await;
         }
-        let left = there.book.lock().unwrap().waiting.len();
+        let left = there.book.lock().waiting.len();
         watched.gate.add_permits(100);
         left
     });

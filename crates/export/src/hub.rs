@@ -1,8 +1,9 @@
 //! The exporters of one partition, and the threads that serve them.
 
+use parking_lot::Mutex;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -172,7 +173,7 @@ impl Hub {
 
     /// Pauses or resumes; kept over restarts. Writes a small file.
     pub fn set_phase(&self, phase: Phase) -> std::io::Result<()> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = self.files.lock();
         files.phase.write(phase)?;
         self.stream.set_phase(phase);
         Ok(())
@@ -195,7 +196,7 @@ impl Hub {
     pub fn set_enabled(&self, id: &str, enabled: bool, like: Option<&str>) -> Result<(), ChangeError> {
         let reader = self.reader(id)?;
         let like = like.map(|other| self.enabled_reader(other)).transpose()?;
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = self.files.lock();
         let mut disabled = files.switch.read()?;
         if enabled == disabled.contains(id) {
             if enabled {
@@ -211,7 +212,7 @@ impl Hub {
 
     /// Forgets what is kept of an exporter that is not configured any more: that it was switched off, and its parked records.
     pub fn forget(&self, id: &str) -> Result<(), ChangeError> {
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = self.files.lock();
         forget(&files.switch, &self.stream.parking, id)
     }
 

@@ -5,11 +5,11 @@
 //! little-endian, and the payload in CBOR. An entry is synced before the exporter passes over its record, and passes over it
 //! again after a crash for as long as the entry is there.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use protocol::Record;
 use xxhash_rust::xxh3::xxh3_64;
@@ -86,7 +86,7 @@ impl Parking {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     /// Positions that an exporter passes over.

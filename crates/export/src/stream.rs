@@ -4,12 +4,13 @@
 //! The lock on what is in memory is never held while a file is touched; the lock on the writer of the spill is always
 //! taken first.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::Record;
@@ -161,11 +162,11 @@ impl Stream {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // No panic can happen between two changes that belong together.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 
     fn writer(&self) -> MutexGuard<'_, SpillWriter> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writer.lock()
     }
 
     /// Takes the records of an applied batch. Those that are known already, because the log is replayed, are skipped.
@@ -258,13 +259,12 @@ impl Stream {
                 (false, at) => at,
             };
             inner.readers[reader].idle = !available && !paused;
-            inner = match until {
-                None => self.work.wait(inner).unwrap_or_else(PoisonError::into_inner),
+            match until {
+                None => self.work.wait(&mut inner),
                 Some(until) => {
-                    let waited = self.work.wait_timeout(inner, until.saturating_duration_since(now));
-                    waited.unwrap_or_else(PoisonError::into_inner).0
+                    self.work.wait_for(&mut inner, until.saturating_duration_since(now));
                 }
-            };
+            }
             inner.readers[reader].idle = false;
         }
     }
@@ -330,7 +330,7 @@ impl Stream {
         self.progress.notify_all();
         // Freed here, not on the partition's thread.
         drop(dropped);
-        if let Ok(mut writer) = self.writer.try_lock() {
+        if let Some(mut writer) = self.writer.try_lock() {
             self.remove_acknowledged(&mut writer);
         }
         all
@@ -352,8 +352,7 @@ impl Stream {
             if inner.stop.is_some() || left.is_zero() {
                 return inner.stop;
             }
-            let waited = self.work.wait_timeout(inner, left);
-            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.work.wait_for(&mut inner, left);
         }
     }
 
@@ -420,8 +419,7 @@ impl Stream {
             if inner.acknowledged() >= upto || hopeless || left.is_zero() || inner.stop.is_some() {
                 break;
             }
-            let waited = self.progress.wait_timeout(inner, left);
-            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.progress.wait_for(&mut inner, left);
         }
         inner.wanted = 0;
         drop(inner);
@@ -439,7 +437,7 @@ impl Stream {
                 if inner.memory_bytes > self.options.memory_bytes {
                     break;
                 }
-                inner = self.overflow.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                self.overflow.wait(&mut inner);
             }
             let target = self.options.memory_bytes / 2;
             let mut bytes = inner.memory_bytes;
@@ -559,7 +557,7 @@ impl Stream {
     pub fn await_enabled(&self, reader: usize) -> bool {
         let mut inner = self.lock();
         while inner.stop.is_none() && !inner.readers[reader].enabled {
-            inner = self.work.wait(inner).unwrap_or_else(PoisonError::into_inner);
+            self.work.wait(&mut inner);
         }
         inner.readers[reader].restart = false;
         inner.stop.is_none()
@@ -591,7 +589,7 @@ impl Stream {
 
     /// Gives the directory back.
     pub fn unlock(&self) {
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.lock.lock().take();
     }
 
     /// A thread has begun.
@@ -607,9 +605,9 @@ impl Stream {
 
     /// Waits until every thread has ended. False if they did not in time.
     pub fn await_end(&self, timeout: Duration) -> bool {
-        let inner = self.lock();
-        let waited = self.progress.wait_timeout_while(inner, timeout, |inner| inner.threads > 0);
-        waited.unwrap_or_else(PoisonError::into_inner).0.threads == 0
+        let mut inner = self.lock();
+        self.progress.wait_while_for(&mut inner, |inner| inner.threads > 0, timeout);
+        inner.threads == 0
     }
 }
 

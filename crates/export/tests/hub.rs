@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
 
+use parking_lot::{Condvar, Mutex};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use export::{Assigned, ExportError, Exporter, Flush, Hub, HubError, Phase, StreamOptions};
@@ -38,7 +39,7 @@ struct Target {
 
 impl Target {
     fn set(&self, mood: Mood) {
-        *self.mood.lock().unwrap() = mood;
+        *self.mood.lock() = mood;
         self.changed.notify_all();
     }
 
@@ -48,9 +49,9 @@ impl Target {
 
     fn act(&self) -> Result<(), ExportError> {
         self.entered.store(true, Ordering::Release);
-        let mood = self.mood.lock().unwrap();
-        let mood = *self.changed.wait_while(mood, |mood| *mood == Mood::Blocks).unwrap();
-        match mood {
+        let mut mood = self.mood.lock();
+        self.changed.wait_while(&mut mood, |mood| *mood == Mood::Blocks);
+        match *mood {
             Mood::Panics => panic!("as the test wants it"),
             Mood::Fails => Err(ExportError::Target("the target refuses".to_owned())),
             _ => Ok(()),
@@ -76,7 +77,7 @@ impl Exporter for Probe {
     }
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
-        self.target.opened.lock().unwrap().push(acknowledged);
+        self.target.opened.lock().push(acknowledged);
         self.taken.clear();
         self.last = acknowledged;
         Ok(acknowledged)
@@ -173,7 +174,7 @@ fn records_arrive_in_order_and_are_acknowledged_without_touching_the_disk() {
     assert_eq!(status.acknowledged_position, 997);
     assert_eq!((status.exporters[0].backlog_records, status.exporters[0].backlog), (0, Duration::ZERO));
     assert_eq!(status.memory_bytes, 0);
-    assert_eq!(*target.opened.lock().unwrap(), [0]);
+    assert_eq!(*target.opened.lock(), [0]);
     assert!(hub.shutdown(PATIENCE));
 }
 
@@ -294,14 +295,14 @@ fn a_failure_is_shown_and_what_was_not_flushed_comes_again() {
     target.set(Mood::Fails);
     hub.append(records([3, 4]));
     // Two more attempts.
-    while target.opened.lock().unwrap().len() < 3 {
+    while target.opened.lock().len() < 3 {
         std::thread::yield_now();
     }
     let status = hub.status().exporters.remove(0);
     assert_eq!(status.failure.as_deref(), Some("the target refuses"));
     target.set(Mood::Works);
     assert_eq!(receive(&received, 2), [3, 4]);
-    assert!(target.opened.lock().unwrap()[1..].iter().all(|acknowledged| *acknowledged == 2));
+    assert!(target.opened.lock()[1..].iter().all(|acknowledged| *acknowledged == 2));
 }
 
 #[test]
@@ -349,7 +350,7 @@ fn a_pause_holds_over_a_restart() {
     let (exporter, target, received) = probe("a", Mood::Works);
     let hub = open(directory.path(), options(), vec![(exporter, 1)]);
     assert_eq!(hub.status().phase, Phase::Paused);
-    while target.opened.lock().unwrap().is_empty() {
+    while target.opened.lock().is_empty() {
         std::thread::yield_now();
     }
     assert!(received.try_recv().is_err());

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use export::{Assigned, ChangeError, ExportError, Exporter, ExporterStatus, Flush, Hub, StreamOptions};
@@ -37,7 +38,7 @@ struct Picky {
 
 impl Picky {
     fn store(&self, position: u64) -> Result<(), ExportError> {
-        let mut target = self.target.lock().unwrap();
+        let mut target = self.target.lock();
         if target.is_away {
             return Err(ExportError::Target("away".to_owned()));
         }
@@ -59,7 +60,7 @@ impl Exporter for Picky {
     }
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
-        self.target.lock().unwrap().opened += 1;
+        self.target.lock().opened += 1;
         self.taken.clear();
         self.durable = acknowledged;
         Ok(acknowledged)
@@ -142,8 +143,8 @@ fn what_is_refused_again_and_again_is_parked_and_the_rest_goes_on() {
     until(|| hub.status().acknowledged_position == 10);
     until(|| status(&hub, 0).failure.is_none());
     let expected: Vec<u64> = (1..=9).filter(|position| *position != 4).collect();
-    assert_eq!(target.lock().unwrap().stored, expected);
-    assert_eq!(target.lock().unwrap().refusals, 2 * PARK_AFTER);
+    assert_eq!(target.lock().stored, expected);
+    assert_eq!(target.lock().refusals, 2 * PARK_AFTER);
     assert_eq!(parked(&hub), [4, 10]);
     assert_eq!((status(&hub, 0).parked, status(&hub, 0).backlog_records), (2, 0));
     let first = &hub.parked("a").unwrap()[0];
@@ -159,12 +160,12 @@ fn a_crash_before_the_acknowledgement_does_not_unpark() {
     until(|| hub.status().acknowledged_position == 10);
     drop(hub);
     // The partition knows nothing of it, and the records come again.
-    target.lock().unwrap().stored.clear();
+    target.lock().stored.clear();
     let hub = open(directory.path(), &[("a", &target, 0)]);
     hub.append(records(1..=12));
     until(|| hub.status().acknowledged_position == 12);
-    assert_eq!(target.lock().unwrap().stored, (1..=12).filter(|position| *position != 4).collect::<Vec<_>>());
-    assert_eq!(target.lock().unwrap().refusals, PARK_AFTER, "it is not tried again");
+    assert_eq!(target.lock().stored, (1..=12).filter(|position| *position != 4).collect::<Vec<_>>());
+    assert_eq!(target.lock().refusals, PARK_AFTER, "it is not tried again");
     assert_eq!(parked(&hub), [4]);
 }
 
@@ -175,22 +176,22 @@ fn replaying_puts_in_what_is_taken_now() {
     let hub = open(directory.path(), &[("a", &target, 0)]);
     hub.append(records(1..=6));
     until(|| hub.status().acknowledged_position == 6);
-    target.lock().unwrap().refused = BTreeSet::from([3]);
+    target.lock().refused = BTreeSet::from([3]);
     let replayed = hub.replay("a", PATIENCE).unwrap();
     assert_eq!(
         (replayed.replayed, replayed.refused, replayed.reason.as_deref()),
         (2, 1, Some("not that one"))
     );
-    assert_eq!(target.lock().unwrap().stored, [1, 4, 6, 2, 5]);
+    assert_eq!(target.lock().stored, [1, 4, 6, 2, 5]);
     assert_eq!(parked(&hub), [3]);
-    target.lock().unwrap().refused.clear();
+    target.lock().refused.clear();
     drop(hub);
     let hub = open(directory.path(), &[("a", &target, 6)]);
     assert_eq!(hub.replay("a", PATIENCE).unwrap().replayed, 1);
     assert_eq!(parked(&hub), Vec::<u64>::new());
     hub.append(records([7]));
     until(|| hub.status().acknowledged_position == 7);
-    assert_eq!(target.lock().unwrap().stored, [1, 4, 6, 2, 5, 3, 7]);
+    assert_eq!(target.lock().stored, [1, 4, 6, 2, 5, 3, 7]);
     assert!(matches!(hub.replay("b", PATIENCE), Err(ChangeError::Unknown(id)) if id == "b"));
 }
 
@@ -222,15 +223,15 @@ fn what_is_kept_of_an_exporter_that_is_gone_can_be_forgotten() {
 fn nothing_is_parked_while_the_target_is_away() {
     let directory = tempfile::tempdir().unwrap();
     let target = target([]);
-    target.lock().unwrap().is_away = true;
+    target.lock().is_away = true;
     let hub = open(directory.path(), &[("a", &target, 0)]);
     hub.append(records(1..=5));
-    until(|| target.lock().unwrap().opened > 4 * PARK_AFTER);
+    until(|| target.lock().opened > 4 * PARK_AFTER);
     assert_eq!(status(&hub, 0).failure.as_deref(), Some("away"));
-    target.lock().unwrap().is_away = false;
+    target.lock().is_away = false;
     until(|| hub.status().acknowledged_position == 5);
     assert_eq!(parked(&hub), Vec::<u64>::new());
-    assert_eq!(target.lock().unwrap().stored, [1, 2, 3, 4, 5]);
+    assert_eq!(target.lock().stored, [1, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -239,11 +240,11 @@ fn a_target_that_refuses_everything_is_waited_for() {
     let target = target(1..=40);
     let hub = open(directory.path(), &[("a", &target, 0)]);
     hub.append(records(1..=40));
-    until(|| target.lock().unwrap().refusals > 30 * PARK_AFTER);
+    until(|| target.lock().refusals > 30 * PARK_AFTER);
     assert_eq!(parked(&hub), (1..=16).collect::<Vec<_>>());
-    target.lock().unwrap().refused.clear();
+    target.lock().refused.clear();
     until(|| hub.status().acknowledged_position == 40);
-    assert_eq!(target.lock().unwrap().stored, (17..=40).collect::<Vec<_>>());
+    assert_eq!(target.lock().stored, (17..=40).collect::<Vec<_>>());
 }
 
 #[test]
@@ -269,8 +270,8 @@ fn one_that_is_switched_off_holds_nothing_back_and_begins_anew() {
     hub.set_enabled("b", true, None).unwrap();
     hub.append(records([6]));
     until(|| hub.status().acknowledged_position == 6);
-    assert_eq!(a.lock().unwrap().stored, [1, 2, 3, 4, 5, 6]);
-    assert_eq!(b.lock().unwrap().stored, [1, 2, 6]);
+    assert_eq!(a.lock().stored, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(b.lock().stored, [1, 2, 6]);
     assert!(matches!(hub.set_enabled("c", true, None), Err(ChangeError::Unknown(_))));
 }
 
@@ -285,11 +286,11 @@ fn one_can_begin_where_another_is_and_all_can_be_off() {
     hub.make_durable(1).unwrap();
     assert_eq!((hub.status().memory_bytes, hub.overload()), (0, None));
     hub.set_enabled("a", true, None).unwrap();
-    a.lock().unwrap().is_away = true;
+    a.lock().is_away = true;
     hub.append(records([2, 3]));
     hub.set_enabled("b", true, Some("a")).unwrap();
-    until(|| b.lock().unwrap().stored == [2, 3]);
-    a.lock().unwrap().is_away = false;
+    until(|| b.lock().stored == [2, 3]);
+    a.lock().is_away = false;
     until(|| hub.status().acknowledged_position == 3);
-    assert_eq!(a.lock().unwrap().stored, [2, 3]);
+    assert_eq!(a.lock().stored, [2, 3]);
 }

@@ -3,10 +3,11 @@
 //! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the engine says
 //! by a number that anybody's grants have changed; so no request waits for anything but the command or query it is for.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use auth::{
     Authenticator, ClaimPath, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn,
@@ -104,7 +105,7 @@ pub(crate) struct Known {
 impl Known {
     /// The filter on rows of an entity, made once.
     pub(crate) fn filter(&self, entity: EntityId, make: impl FnOnce() -> Filter) -> Arc<Filter> {
-        let mut filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut filters = self.filters.lock();
         Arc::clone(filters.entry(entity).or_insert_with(|| Arc::new(make())))
     }
 }
@@ -270,7 +271,7 @@ impl Access {
     async fn expressions(&self, broker: &Arc<dyn Broker>) -> Result<Arc<Expressions>, SubmitError> {
         // Before they are read: what changes meanwhile is read again with the next request.
         let valid_from = Some(broker.grants_version());
-        let last = || self.0.expressions.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = || self.0.expressions.lock();
         let known = Arc::clone(&last());
         if known.valid_from == valid_from {
             return Ok(known);

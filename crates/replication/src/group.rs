@@ -9,10 +9,11 @@
 //! until the disk can be written again, makes the log store recover, and starts the core anew on the same log and
 //! the same state machine, which goes on behind its last applied entry.
 
+use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::thread;
 
 use openraft::error::{Fatal, RaftError};
@@ -180,11 +181,11 @@ impl Inner {
             self.role
                 .send_if_modified(|role| std::mem::replace(role, Role::Unavailable) != Role::Unavailable);
         }
-        *self.slot.write().unwrap_or_else(PoisonError::into_inner) = slot;
+        *self.slot.write() = slot;
     }
 
     fn raft(&self) -> Result<Raft<TypeConfig>, ProposeError> {
-        match &*self.slot.read().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.slot.read() {
             Slot::Running(raft) => Ok(raft.clone()),
             Slot::Starting => Err(ProposeError::NotLeader { leader: None }),
             Slot::Recovering(reason) => Err(ProposeError::Storage(reason.clone())),
@@ -360,7 +361,7 @@ impl Group {
     /// Brings a snapshot that is still a view into a file of this node.
     async fn receive(&self, raft: &Raft<TypeConfig>, data: SnapshotData) -> Result<SnapshotData, PeerError> {
         let SnapshotData::Source(source) = data else { return Ok(data) };
-        let Some(source) = source.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+        let Some(source) = source.into_inner() else {
             return Err(PeerError::Unreachable("the snapshot was already sent".to_owned()));
         };
         let target =

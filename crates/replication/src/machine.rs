@@ -7,13 +7,14 @@
 //! While one entry is applied on the apply thread the next one can be synced. When proposals come one at a time the
 //! hand-over would only cost two wake-ups, and the entry is applied on the raft thread.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use openraft::storage::RaftStateMachine;
@@ -137,11 +138,11 @@ impl Progress {
     }
 
     fn applied(&self) -> Option<LogId> {
-        *self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.applied.lock()
     }
 
     fn set_applied(&self, id: LogId) {
-        *self.applied.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+        *self.applied.lock() = Some(id);
         self.applied_index.store(id.index, Ordering::Release);
     }
 }
@@ -325,7 +326,7 @@ struct Applier {
 }
 
 fn lock(applier: &Mutex<Applier>) -> MutexGuard<'_, Applier> {
-    applier.lock().unwrap_or_else(PoisonError::into_inner)
+    applier.lock()
 }
 
 /// The apply thread.

@@ -1,8 +1,9 @@
 //! The types that parametrise openraft, and the proposal that travels through it.
 
+use parking_lot::Mutex;
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use openraft::error::{ClientWriteError, RaftError};
@@ -100,7 +101,7 @@ impl Settle {
     }
 
     pub(crate) fn settle(&self, result: Result<u64, ProposeError>) {
-        let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let sender = self.0.lock().take();
         if let Some(sender) = sender {
             // The proposer may have stopped waiting.
             let _ = sender.send(result);

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests, too, stop at the first surprise")]
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use replication::{
@@ -40,7 +41,7 @@ impl Ledger {
 
     fn flush(&self) -> u64 {
         let last = self.applied.borrow().keys().next_back().copied().unwrap_or(0);
-        *self.durable.lock().unwrap() = last;
+        *self.durable.lock() = last;
         last
     }
 }
@@ -57,7 +58,7 @@ impl StateMachine for Ledger {
     }
 
     fn durable_index(&self) -> u64 {
-        *self.durable.lock().unwrap()
+        *self.durable.lock()
     }
 
     fn snapshot(&mut self) -> Result<Box<dyn SnapshotSource>, SnapshotError> {
@@ -70,8 +71,8 @@ impl StateMachine for Ledger {
         let entries = text.lines().map(|line| line.split_once(' ').unwrap());
         self.applied
             .send_replace(entries.map(|(index, text)| (index.parse().unwrap(), text.to_owned())).collect());
-        *self.durable.lock().unwrap() = index;
-        *self.installed.lock().unwrap() += 1;
+        *self.durable.lock() = index;
+        *self.installed.lock() += 1;
         Ok(())
     }
 }
@@ -103,7 +104,7 @@ struct Wire {
 impl Transport for Wire {
     fn call<'a>(&'a self, _: u64, node: u64, address: &'a str, request: PeerRequest) -> PeerFuture<'a> {
         assert_eq!(address, format!("node-{node}"));
-        let target = self.nodes.lock().unwrap().get(&node).cloned();
+        let target = self.nodes.lock().get(&node).cloned();
         Box::pin(async move {
             match target {
                 Some(group) => group.answer(request).await,
@@ -144,20 +145,20 @@ impl Cluster {
         let durable = ledger.durable_index();
         ledger.applied.send_modify(|entries| entries.retain(|index, _| *index <= durable));
         let group = Group::start(1, node, &log, ledger, options).await.unwrap();
-        self.wire.nodes.lock().unwrap().insert(node, group);
-        self.wire.logs.lock().unwrap().insert(node, log);
+        self.wire.nodes.lock().insert(node, group);
+        self.wire.logs.lock().insert(node, log);
     }
 
     async fn unplug(&self, node: u64) {
-        let group = self.wire.nodes.lock().unwrap().remove(&node).unwrap();
+        let group = self.wire.nodes.lock().remove(&node).unwrap();
         group.shutdown().await;
         // Requests from other nodes may still hold the group.
-        let log = self.wire.logs.lock().unwrap().remove(&node).unwrap();
+        let log = self.wire.logs.lock().remove(&node).unwrap();
         log.close().await;
     }
 
     fn groups(&self) -> Vec<(u64, Group)> {
-        self.wire.nodes.lock().unwrap().iter().map(|(node, group)| (*node, group.clone())).collect()
+        self.wire.nodes.lock().iter().map(|(node, group)| (*node, group.clone())).collect()
     }
 
     async fn leader(&self) -> (u64, Group) {
@@ -254,12 +255,12 @@ async fn a_voter_that_missed_too_much_is_sent_a_snapshot() {
         ledger.reaches(42).await;
         assert_eq!(ledger.texts(), cluster.ledgers[&leader].texts());
     }
-    assert_eq!(*cluster.ledgers[&absent].installed.lock().unwrap(), 1);
+    assert_eq!(*cluster.ledgers[&absent].installed.lock(), 1);
     // It restarts from the snapshot it was sent.
     cluster.unplug(absent).await;
     cluster.plug(absent).await;
     cluster.propose("last").await;
     cluster.ledgers[&absent].reaches(43).await;
-    assert_eq!(*cluster.ledgers[&absent].installed.lock().unwrap(), 1);
+    assert_eq!(*cluster.ledgers[&absent].installed.lock(), 1);
     cluster.stop().await;
 }

@@ -24,7 +24,7 @@ async fn a_proposal_is_applied_once_and_in_order() {
     }
     assert!(indexes.is_sorted_by(|a, b| a < b));
     assert_eq!(seen.texts(), (0..100).map(|number| number.to_string()).collect::<Vec<_>>());
-    assert_eq!(*seen.threads.lock().unwrap(), ["partition-1", "raft-1"], "one at a time needs no hand-over");
+    assert_eq!(*seen.threads.lock(), ["partition-1", "raft-1"], "one at a time needs no hand-over");
 
     let metrics = group.metrics();
     let last = *indexes.last().unwrap();
@@ -42,8 +42,7 @@ async fn many_proposals_at_once_are_applied_once_and_in_order_on_either_thread()
     let group = start(&open(dir.path()), 1, &seen).await;
     let mut expected = Vec::new();
     // Until both threads have applied: alone it is the one, in company the other.
-    while !["raft-1", "partition-1"].iter().all(|name| seen.threads.lock().unwrap().iter().any(|n| n == name))
-    {
+    while !["raft-1", "partition-1"].iter().all(|name| seen.threads.lock().iter().any(|n| n == name)) {
         for _ in 0..10 {
             expected.push(group.propose(payload("alone")).await.unwrap());
         }

@@ -1,11 +1,8 @@
 //! The rows of one table that are on disk.
 
-use std::{
-    cell::RefCell,
-    ops::Bound,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{cell::RefCell, ops::Bound, sync::Arc};
 
+use parking_lot::RwLock;
 use redb::AccessGuard;
 
 use crate::{
@@ -86,7 +83,7 @@ impl<K: TableKey> Disk<K> {
     /// The rows on disk if those include the overlay being flushed already: the flush reached the disk, but what it
     /// reported has not, and the database was opened anew in between.
     pub(crate) fn rows_ahead(&self) -> Option<u64> {
-        let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+        let view = self.view.read();
         (view.flushes > self.flushes).then_some(view.rows)
     }
 
@@ -215,7 +212,7 @@ impl<K: TableKey> Disk<K> {
         key: &[u8],
         work: impl Fn(&RawTable) -> Result<R, redb::Error>,
     ) -> Result<R, StateError> {
-        let attempt = || match &self.view.read().unwrap_or_else(PoisonError::into_inner).table {
+        let attempt = || match &self.view.read().table {
             Some(table) => guarded(|| work(table)),
             None => Ok(R::default()),
         };
@@ -232,7 +229,7 @@ impl<K: TableKey> Disk<K> {
     /// the frozen overlay lies above either and makes them look alike. That is why `span` stays.
     #[cold]
     fn renew(&self) -> Result<(), StateError> {
-        let mut view = self.view.write().unwrap_or_else(PoisonError::into_inner);
+        let mut view = self.view.write();
         // Another table may have opened the database anew already.
         self.store.reopen(view.generation)?;
         if let Some(newer) = self.store.views_or_reopen(std::iter::once(self.number))?.pop() {

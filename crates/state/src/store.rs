@@ -8,11 +8,12 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use redb::{
     Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
     StorageBackend, TableDefinition, TableError, TableHandle, WriteTransaction,
@@ -264,7 +265,7 @@ impl Store {
         let damaged = |reason: String| StateError::Damaged { path: path.clone(), reason };
         let inner =
             Arc::try_unwrap(self.0).map_err(|_| damaged("still in use, cannot be verified".to_owned()))?;
-        let opening = inner.opening.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let opening = inner.opening.into_inner();
         let mut database = Arc::try_unwrap(opening.database)
             .map_err(|_| damaged("still in use, cannot be verified".to_owned()))?;
         let check = || match &mut database.0 {
@@ -279,12 +280,12 @@ impl Store {
     }
 
     pub(crate) fn opening(&self) -> Opening {
-        self.0.opening.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.opening.read().clone()
     }
 
     /// Keeps every other writer out.
     pub(crate) fn lock_writer(&self) -> MutexGuard<'_, ()> {
-        self.0.writer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.writer.lock()
     }
 
     pub(crate) fn error(&self, action: &'static str, source: redb::Error) -> StateError {
@@ -303,7 +304,7 @@ impl Store {
         generation: u64,
         _writer: &MutexGuard<'_, ()>,
     ) -> Result<(), StateError> {
-        let mut opening = self.0.opening.write().unwrap_or_else(PoisonError::into_inner);
+        let mut opening = self.0.opening.write();
         if opening.generation != generation {
             return Ok(());
         }

@@ -4,9 +4,10 @@ use std::{
     any::Any,
     collections::btree_map::Entry,
     ops::{Bound, ControlFlow, RangeBounds},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::{
@@ -441,8 +442,8 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
             if self.active.restore(key, before)
                 && let Some(key) = gap_key
             {
-                self.frozen_gaps.get_mut().unwrap_or_else(PoisonError::into_inner).open(&key);
-                self.disk_gaps.get_mut().unwrap_or_else(PoisonError::into_inner).open(&key);
+                self.frozen_gaps.get_mut().open(&key);
+                self.disk_gaps.get_mut().open(&key);
             }
         }
         self.undo.shrink_to(UNDO_KEPT_MAX);
@@ -452,7 +453,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     pub fn freeze(&mut self) {
         let layer = std::mem::replace(&mut self.active, Layer::new());
         self.frozen = Some(Arc::new(layer));
-        self.frozen_gaps.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.frozen_gaps.get_mut().clear();
     }
 
     pub fn frozen_table(&self) -> Option<Box<dyn FrozenTable>> {
@@ -463,8 +464,8 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
     /// Goes over to the flushed rows and gives the frozen layer away.
     pub fn flushed(&mut self, view: View) -> Option<Arc<dyn Any + Send + Sync>> {
         self.disk.install(view);
-        self.frozen_gaps.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
-        self.disk_gaps.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.frozen_gaps.get_mut().clear();
+        self.disk_gaps.get_mut().clear();
         self.frozen.take().map(|layer| layer as Arc<dyn Any + Send + Sync>)
     }
 

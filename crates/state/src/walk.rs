@@ -3,11 +3,9 @@
 //! A row of a lower layer counts only if no upper layer decides about its key. So the three streams never hold the
 //! same key, and merging them is taking the next key of three.
 
-use std::{
-    collections::btree_map,
-    mem,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::btree_map, mem, sync::Arc};
+
+use parking_lot::Mutex;
 
 use crate::{
     StateError, TableKey, TableValue,
@@ -89,7 +87,7 @@ impl<K: TableKey> Ahead<K> {
 
     /// Goes on beyond the gap at this place. Returns whether there was one.
     fn jump(&mut self, gaps: &Mutex<Gaps<K>>) -> bool {
-        let gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let gaps = gaps.lock();
         let backwards = self.backwards;
         let place = self.place();
         let Some(beyond) = gaps.beyond(place, backwards).cloned() else { return false };
@@ -132,7 +130,7 @@ impl<K: TableKey> Hidden<K> {
     /// Remembers that nothing is visible in this run.
     fn remember(self, ahead: &mut Ahead<K>, gaps: &Mutex<Gaps<K>>) {
         let Some(from) = self.from else { return };
-        let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gaps = gaps.lock();
         let worth_it = self.rows >= GAP_ROWS_MIN;
         let here = ahead.place().clone();
         if ahead.backwards {

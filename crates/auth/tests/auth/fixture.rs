@@ -1,9 +1,10 @@
 //! A clock that stands still, a store of users, and what requests present.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use auth::{
@@ -66,7 +67,7 @@ pub struct Store {
 
 impl Store {
     pub fn set_silently(&self, user: &str, hash: &str) {
-        self.hashes.lock().unwrap().insert(user.to_owned(), hash.into());
+        self.hashes.lock().insert(user.to_owned(), hash.into());
     }
 
     pub fn set(&self, user: &str, hash: &str) {
@@ -75,7 +76,7 @@ impl Store {
     }
 
     pub fn remove(&self, user: &str) {
-        self.hashes.lock().unwrap().remove(user);
+        self.hashes.lock().remove(user);
         self.generation.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -97,7 +98,7 @@ impl Users for Store {
             if self.away.load(Ordering::Relaxed) {
                 return Err(Unavailable("no leader".to_owned()));
             }
-            Ok(self.hashes.lock().unwrap().get(user).cloned())
+            Ok(self.hashes.lock().get(user).cloned())
         })
     }
 }

@@ -1,9 +1,10 @@
 //! An issuer of tokens on localhost, which publishes what the test wants.
 
+use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use auth::ServerTls;
 use base64::Engine as _;
@@ -198,11 +199,11 @@ impl Issuer {
 
     pub fn publish(&self, keys: &[&SigningKey]) {
         let keys: Vec<_> = keys.iter().map(|key| key.public()).collect();
-        *self.state.keys.lock().unwrap() = json!({ "keys": keys });
+        *self.state.keys.lock() = json!({ "keys": keys });
     }
 
     pub fn claim_to_be(&self, issuer: &str) {
-        *self.state.claims_to_be.lock().unwrap() = Some(issuer.to_owned());
+        *self.state.claims_to_be.lock() = Some(issuer.to_owned());
     }
 
     /// From now on connections are closed without an answer, or no longer.
@@ -237,12 +238,12 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, state: Arc<State>) {
 fn answer(request: &Request<Incoming>, state: &State) -> Response<Full<Bytes>> {
     let body = match request.uri().path() {
         "/realms/test/.well-known/openid-configuration" => {
-            let issuer = state.claims_to_be.lock().unwrap().clone().unwrap_or(state.url.clone());
+            let issuer = state.claims_to_be.lock().clone().unwrap_or(state.url.clone());
             json!({"issuer": issuer, "jwks_uri": format!("{}/keys", state.url)})
         }
         "/realms/test/keys" => {
             state.key_requests.fetch_add(1, Ordering::Relaxed);
-            state.keys.lock().unwrap().clone()
+            state.keys.lock().clone()
         }
         _ => {
             let mut response = Response::new(Full::default());

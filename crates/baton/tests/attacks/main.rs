@@ -24,9 +24,9 @@ mod siege;
 mod watch;
 mod write_limit;
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use report::Row;
 use siege::Size;
@@ -55,19 +55,19 @@ fn main() -> ExitCode {
     std::thread::scope(|scope| {
         let lane = || {
             loop {
-                let next = parts.lock().unwrap().pop_front();
+                let next = parts.lock().pop_front();
                 let Some((name, part)) = next else { return };
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(part));
                 let is_good = outcome.as_ref().is_ok_and(|rows| rows.iter().all(Row::is_met));
                 println!("test {name} ... {}", if is_good { "ok" } else { "FAILED" });
-                ended.lock().unwrap().push((is_good, outcome.unwrap_or_default()));
+                ended.lock().push((is_good, outcome.unwrap_or_default()));
             }
         };
         for _ in 0..if is_full { 1 } else { AT_A_TIME } {
             scope.spawn(lane);
         }
     });
-    let ended = ended.into_inner().unwrap();
+    let ended = ended.into_inner();
     let passed = ended.iter().filter(|(is_good, _)| *is_good).count();
     let failed = ended.len() - passed;
     let rows: Vec<Row> = ended.into_iter().flat_map(|(_, rows)| rows).collect();

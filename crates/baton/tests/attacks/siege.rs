@@ -1,8 +1,9 @@
 //! A hostile model in a loop from three clients, while somebody else works: how long others wait, how much memory it takes, whether it
 //! can be cancelled, and whether the program comes back after it was killed.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use client::{CreateInstance, EvaluateExpression, Resource, RestClient};
@@ -205,7 +206,7 @@ impl Attack {
                     CreateInstance { variables: Some(&variables), ..CreateInstance::latest(HOSTILE) };
                 // The first ones are to be cancelled, so their keys are wanted.
                 let first = client.create_instance_key(&command).await;
-                keys.lock().unwrap().push(first.ok());
+                keys.lock().push(first.ok());
                 while !is_over.load(Ordering::Relaxed) {
                     let is_answered = if let Some(expression) = &expression {
                         let evaluation = EvaluateExpression { expression, variables: None, tenant_id: None };
@@ -226,7 +227,7 @@ impl Attack {
 
     /// The first instances, once all attackers have an answer.
     fn keys(&self) -> Option<Vec<i64>> {
-        let keys = self.keys.lock().unwrap();
+        let keys = self.keys.lock();
         (keys.len() == ATTACKERS as usize).then(|| keys.iter().copied().flatten().collect())
     }
 

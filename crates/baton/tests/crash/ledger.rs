@@ -3,8 +3,8 @@
 //! Every instance carries a number of its own in its variables, so an instance that nobody acknowledged (its answer was lost in the
 //! crash) is known by what its jobs carry. The process has two jobs side by side, then one more.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use client::Job;
@@ -65,7 +65,7 @@ pub(crate) struct Sample {
 
 impl Ledger {
     fn books(&self) -> MutexGuard<'_, Books> {
-        self.0.lock().unwrap()
+        self.0.lock()
     }
 
     /// The server was started again: keys go on from where they were.

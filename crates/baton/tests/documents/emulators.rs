@@ -1,10 +1,10 @@
 //! What stands in for the clouds: moto and Azurite, installed by pip and npm once, started and stopped here.
 
+use parking_lot::Mutex;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -93,7 +93,7 @@ fn installed(
     program: &str,
     install: impl FnOnce(&Path) -> Result<(), String>,
 ) -> Result<PathBuf, String> {
-    let _alone = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = INSTALLING.lock();
     if Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
         return Err(format!("there is no {program}"));
     }

@@ -1,8 +1,9 @@
 //! The load, and what it was told: instances at a steady rate, of which most are worked and some stay.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use client::{ActivateJobs, CompleteJob, CreateInstance, Error, Resource, RestClient, RestOptions};
@@ -54,31 +55,31 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     pub(crate) fn instances(&self) -> MutexGuard<'_, BTreeMap<i64, bool>> {
-        self.instances.lock().unwrap()
+        self.instances.lock()
     }
 
     /// Creations and completions so far.
     pub(crate) fn done(&self) -> (usize, usize) {
-        (self.instances().len(), self.completed.lock().unwrap().len())
+        (self.instances().len(), self.completed.lock().len())
     }
 
     /// An instance that has ended.
     pub(crate) fn completed(&self) -> Option<i64> {
-        self.completed.lock().unwrap().last().copied()
+        self.completed.lock().last().copied()
     }
 
     /// Why a creation was refused last.
     pub(crate) fn reason(&self) -> String {
-        self.reason.lock().unwrap().clone()
+        self.reason.lock().clone()
     }
 
     fn surprise(&self, text: String) {
-        self.surprises.lock().unwrap().push(text);
+        self.surprises.lock().push(text);
     }
 
     /// Nothing was answered that must not be.
     pub(crate) fn assert_sound(&self) {
-        let surprises = self.surprises.lock().unwrap();
+        let surprises = self.surprises.lock();
         assert!(surprises.is_empty(), "{} surprises, such as {}", surprises.len(), surprises[0]);
     }
 }
@@ -191,7 +192,7 @@ async fn create(mut station: Station, first: u64, pace: Duration, variables: Str
             }
             Err(error) if error.is_resource_exhausted() => {
                 station.ledger.refused.fetch_add(1, Ordering::Relaxed);
-                *station.ledger.reason.lock().unwrap() = error.to_string();
+                *station.ledger.reason.lock() = error.to_string();
             }
             Err(error) if is_lost(&error) => {
                 station.ledger.unanswered.fetch_add(1, Ordering::Relaxed);
@@ -225,7 +226,7 @@ async fn work(mut station: Station) {
         let complete = async |job: client::Job| {
             let command = CompleteJob { job_key: job.key, variables: None };
             match server.complete_job(&command).await {
-                Ok(()) => _ = station.ledger.completed.lock().unwrap().insert(job.process_instance_key),
+                Ok(()) => _ = station.ledger.completed.lock().insert(job.process_instance_key),
                 // It comes again, or somebody else has had it after its time.
                 Err(error) if is_lost(&error) || error.is_not_found() => {}
                 Err(error) if error.is_resource_exhausted() => {}

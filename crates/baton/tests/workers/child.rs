@@ -1,7 +1,8 @@
 //! A worker as the experiments see it: a process that is started, frozen, let go on, and tells its counts.
 
+use parking_lot::Mutex;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -65,7 +66,7 @@ impl Child {
         let told = Arc::clone(&series);
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
-                told.lock().unwrap().0.push((Instant::now(), counts(&line)));
+                told.lock().0.push((Instant::now(), counts(&line)));
             }
         });
         Self { process, series }
@@ -85,7 +86,7 @@ impl Child {
     }
 
     pub(crate) fn at(&self, time: Instant) -> Counts {
-        self.series.lock().unwrap().at(time)
+        self.series.lock().at(time)
     }
 
     pub(crate) fn now(&self) -> Counts {
@@ -94,12 +95,12 @@ impl Child {
 
     /// How often it has told its counts.
     pub(crate) fn reports(&self) -> usize {
-        self.series.lock().unwrap().0.len()
+        self.series.lock().0.len()
     }
 
     /// Whether it has told anything.
     pub(crate) fn is_up(&self) -> bool {
-        !self.series.lock().unwrap().0.is_empty()
+        !self.series.lock().0.is_empty()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Instances at a steady rate, whatever the answers: as many as are due, each request on its own.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use client::{CreateInstance, Error, Resource, RestClient, RestOptions};
@@ -64,7 +65,7 @@ impl Created {
     /// Latencies of what was due since a time, in order of length.
     #[allow(dead_code, reason = "the attacks tell them")]
     pub(crate) fn latencies(&self, since: Instant) -> Vec<Duration> {
-        let latencies = self.latencies.lock().unwrap();
+        let latencies = self.latencies.lock();
         let mut chosen: Vec<_> =
             latencies.iter().filter(|(due, _)| *due >= since).map(|(_, latency)| *latency).collect();
         chosen.sort();
@@ -73,7 +74,7 @@ impl Created {
 
     /// What went wrong otherwise.
     pub(crate) fn wrong(&self) -> Vec<String> {
-        self.wrong.lock().unwrap().clone()
+        self.wrong.lock().clone()
     }
 
     #[allow(dead_code, reason = "the attacks count what went wrong")]
@@ -83,11 +84,11 @@ impl Created {
     }
 
     fn answered(&self, due: Instant, answer: Result<i64, Error>) {
-        self.latencies.lock().unwrap().push((due, due.elapsed()));
+        self.latencies.lock().push((due, due.elapsed()));
         match answer {
             Ok(_) => _ = self.count.fetch_add(1, Ordering::Relaxed),
             Err(error) if error.is_resource_exhausted() => _ = self.refused.fetch_add(1, Ordering::Relaxed),
-            Err(error) => self.wrong.lock().unwrap().push(error.to_string()),
+            Err(error) => self.wrong.lock().push(error.to_string()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The program with its workers, and what the program counts all the while.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use client::RestClient;
@@ -106,7 +107,7 @@ impl Scene {
                 loop {
                     ticks.tick().await;
                     let jobs = jobs(&address).await;
-                    looks.lock().unwrap().push((Instant::now(), jobs));
+                    looks.lock().push((Instant::now(), jobs));
                 }
             })
         };
@@ -146,7 +147,7 @@ impl Scene {
 
     /// Jobs that workers had at one time since, at the most.
     pub(crate) fn outstanding_max(&self, since: Instant) -> u64 {
-        let looks = self.looks.lock().unwrap();
+        let looks = self.looks.lock();
         let later = looks.iter().filter(|(time, _)| *time >= since);
         later.map(|(_, jobs)| jobs.outstanding()).max().unwrap_or(0)
     }

@@ -10,10 +10,11 @@
 //! - Deadlines are not looked at: a job that has expired in the window is worked like any other.
 //! - The handler completes the job and waits for the answer. An exception in it, such as a refused completion, makes the client fail the job.
 
+use parking_lot::Mutex;
 use std::io::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use client::{
@@ -254,7 +255,7 @@ impl Worker {
     /// One thread.
     fn work(&self, jobs: &Mutex<Receiver<Work>>, runtime: &Handle) {
         loop {
-            let next = jobs.lock().unwrap().recv();
+            let next = jobs.lock().recv();
             let Ok(work) = next else { return };
             std::thread::sleep(self.length(work.job.key));
             let done = runtime

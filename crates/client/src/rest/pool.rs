@@ -1,6 +1,6 @@
 //! Keep-alive connections, bounded in number; who finds none free waits.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use bytes::Bytes;
 use http::Request;
@@ -97,7 +97,7 @@ impl Pool {
         }
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> parking_lot::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock()
     }
 }

@@ -1,14 +1,11 @@
 //! Small servers in the test's own process that play the gateway.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
-use std::{
-    collections::VecDeque,
-    net::SocketAddr,
-    sync::{Arc, Mutex},
-};
+use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
 
 use client::{GrpcClient, GrpcOptions, RestClient, RestOptions};
 use grpc::gateway_server::{Gateway, GatewayServer};
+use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::mpsc};
 use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
 use tonic::{Request, Response, Status};
@@ -131,7 +128,7 @@ gateway! {
         if request.bpmn_process_id == "missing" {
             return Err(Status::not_found("no such process"));
         }
-        let mut book = self.book.lock().unwrap();
+        let mut book = self.book.lock();
         book.created.push(request);
         let process_instance_key = book.created.len() as i64;
         Ok(Response::new(grpc::CreateProcessInstanceResponse { process_instance_key, ..Default::default() }))
@@ -143,7 +140,7 @@ gateway! {
 
     async fn activate_jobs(&self, request: Request<grpc::ActivateJobsRequest>) -> Answer<Self::ActivateJobsStream> {
         let wanted = request.into_inner().max_jobs_to_activate as usize;
-        let mut book = self.book.lock().unwrap();
+        let mut book = self.book.lock();
         let count = wanted.min(book.waiting.len());
         let jobs: Vec<_> = book.waiting.drain(..count).collect();
         let (sender, receiver) = mpsc::channel(1);
@@ -155,7 +152,7 @@ gateway! {
 
     async fn stream_activated_jobs(&self, _: Request<grpc::StreamActivatedJobsRequest>) -> Answer<Self::StreamActivatedJobsStream> {
         let (sender, receiver) = mpsc::channel(1);
-        let jobs = std::mem::take(&mut self.book.lock().unwrap().streamed);
+        let jobs = std::mem::take(&mut self.book.lock().streamed);
         tokio::spawn(async move {
             for job in jobs {
                 if sender.send(Ok(job)).await.is_err() {
@@ -169,7 +166,7 @@ gateway! {
 
     async fn complete_job(&self, request: Request<grpc::CompleteJobRequest>) -> Answer<grpc::CompleteJobResponse> {
         let request = request.into_inner();
-        let mut book = self.book.lock().unwrap();
+        let mut book = self.book.lock();
         if book.refusals > 0 {
             book.refusals -= 1;
             return Err(Status::resource_exhausted("later"));
@@ -179,12 +176,12 @@ gateway! {
     }
 
     async fn fail_job(&self, request: Request<grpc::FailJobRequest>) -> Answer<grpc::FailJobResponse> {
-        self.book.lock().unwrap().failed.push(request.into_inner());
+        self.book.lock().failed.push(request.into_inner());
         Ok(Response::new(grpc::FailJobResponse {}))
     }
 
     async fn throw_error(&self, request: Request<grpc::ThrowErrorRequest>) -> Answer<grpc::ThrowErrorResponse> {
-        self.book.lock().unwrap().thrown.push(request.into_inner());
+        self.book.lock().thrown.push(request.into_inner());
         Ok(Response::new(grpc::ThrowErrorResponse {}))
     }
 }

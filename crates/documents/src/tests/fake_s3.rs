@@ -1,8 +1,9 @@
 //! A small S3: one bucket in memory that checks who asks, for tests.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -100,7 +101,7 @@ impl FakeS3 {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+        self.state.lock()
     }
 }
 
@@ -123,7 +124,7 @@ async fn answer(state: Arc<Mutex<State>>, request: Request<Incoming>) -> Result<
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
         .map(|(name, value)| (decoded(name), decoded(value)))
         .collect();
-    let mut state = state.lock().unwrap();
+    let mut state = state.lock();
     if state.broken > 0 {
         state.broken -= 1;
         return Ok(error(StatusCode::SERVICE_UNAVAILABLE, "SlowDown"));

@@ -3,9 +3,10 @@
 //! Left in the connection, such a body would be taken for the next request, or end the connection under it. So the rest of a small
 //! body is read and thrown away before the answer leaves; for all others the answer says `Connection: close` (RFC 9112 §9.6).
 
+use parking_lot::Mutex;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -159,7 +160,7 @@ impl Drop for Lent {
     fn drop(&mut self) {
         if let (Some(owner), Some(body)) = (self.owner.take(), self.body.take()) {
             let left = Left { body, touched: self.touched };
-            *owner.left.lock().unwrap_or_else(PoisonError::into_inner) = Some(left);
+            *owner.left.lock() = Some(left);
         }
     }
 }
@@ -172,7 +173,7 @@ impl Rest {
 
     /// Throws away what was not read, or has the answer say that the connection ends.
     pub(crate) async fn settle<B>(self, response: &mut Response<B>) {
-        let left = self.owner.left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let left = self.owner.left.lock().take();
         let Some(Left { mut body, touched }) = left else { return };
         if body.is_end_stream() || ends_connection(response.headers()) {
             return;

@@ -1,6 +1,7 @@
 //! Jobs that were handed to a call, of which the client has not got all bytes. What is left of them when the call ends goes back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use broker::api::Broker;
@@ -45,13 +46,13 @@ impl Handed {
     }
 
     fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
 impl Drop for Handed {
     fn drop(&mut self) {
-        let Jobs { broker, lent } = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let Jobs { broker, lent } = std::mem::take(self.0.get_mut());
         if let Some(broker) = broker {
             give_back(&broker, &lent);
         }

@@ -1,6 +1,7 @@
 //! Log levels, changed while the process runs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -59,11 +60,11 @@ impl Loggers {
     }
 
     fn current(&self) -> Targets {
-        self.targets.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.targets.lock().clone()
     }
 
     fn set(&self, name: &str, level: Option<LevelFilter>) -> Result<(), Problem> {
-        let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut targets = self.targets.lock();
         let root = targets.default_level().unwrap_or(LevelFilter::OFF);
         let others: Vec<_> = targets
             .iter()

@@ -1,8 +1,9 @@
 //! One request and its answer: route, negotiate, read, validate, dispatch, answer, measure.
 
+use parking_lot::Mutex;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::Principal;

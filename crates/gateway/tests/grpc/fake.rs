@@ -1,7 +1,8 @@
 //! A broker that answers as told and writes down what it was asked.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use broker::api::{
@@ -58,15 +59,15 @@ impl FakeBroker {
     }
 
     pub(crate) fn commands(&self) -> Vec<Command> {
-        self.commands.lock().unwrap().clone()
+        self.commands.lock().clone()
     }
 
     pub(crate) fn asked(&self) -> Vec<(JobRequest, Option<Duration>)> {
-        self.asked.lock().unwrap().clone()
+        self.asked.lock().clone()
     }
 
     pub(crate) fn result_timeouts(&self) -> Vec<Duration> {
-        self.result_timeouts.lock().unwrap().clone()
+        self.result_timeouts.lock().clone()
     }
 }
 
@@ -75,8 +76,8 @@ impl Broker for FakeBroker {
         if let (Command::YieldJobs { job_keys }, Some(sender)) = (&command, &self.yielded) {
             sender.try_send(job_keys.clone()).unwrap();
         }
-        self.commands.lock().unwrap().push(command);
-        match self.answers.lock().unwrap().pop_front() {
+        self.commands.lock().push(command);
+        match self.answers.lock().pop_front() {
             Some(answer) => {
                 ready(answer.map(|response| Answer { response, timing: Timing::default(), position: 42 }))
                     .boxed()
@@ -92,7 +93,7 @@ impl Broker for FakeBroker {
         _: Vec<Name>,
         timeout: Duration,
     ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        self.result_timeouts.lock().unwrap().push(timeout);
+        self.result_timeouts.lock().push(timeout);
         self.submit(Command::CreateInstance(command).asked_by(caller))
     }
 
@@ -101,8 +102,8 @@ impl Broker for FakeBroker {
         request: JobRequest,
         wait: Option<Duration>,
     ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
-        self.asked.lock().unwrap().push((request, wait));
-        match (self.jobs.lock().unwrap().take(), wait) {
+        self.asked.lock().push((request, wait));
+        match (self.jobs.lock().take(), wait) {
             (Some(jobs), _) => {
                 let mut positions = Positions::at(1, 42);
                 positions.reach(3, 7);
@@ -118,8 +119,8 @@ impl Broker for FakeBroker {
     }
 
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError> {
-        self.asked.lock().unwrap().push((request, None));
-        let jobs = self.stream.lock().unwrap().take();
+        self.asked.lock().push((request, None));
+        let jobs = self.stream.lock().take();
         let jobs = jobs.ok_or_else(|| SubmitError::Unavailable("no stream is scripted".to_owned()))?;
         let open = Arc::clone(&self.open_streams);
         Ok(JobStream::new(ReceiverStream::new(jobs).map(move |job| {

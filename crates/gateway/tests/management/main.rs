@@ -1,9 +1,10 @@
 //! The management port over real connections.
 #![allow(clippy::unwrap_used)]
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::{BoxFuture, FutureExt, ready};
@@ -39,24 +40,24 @@ impl FakeBroker {
     }
 
     fn done(&self, what: &'static str) -> BoxFuture<'_, Result<(), OperationError>> {
-        self.pauses.lock().unwrap().push(what);
+        self.pauses.lock().push(what);
         ready(Ok(())).boxed()
     }
 }
 
 impl Operations for FakeBroker {
     fn health(&self) -> Vec<Component> {
-        let state = *self.state.lock().unwrap();
+        let state = *self.state.lock();
         vec![Component { name: "partition-1".to_owned(), state, detail: "as told".to_owned() }]
     }
 
     fn flow_control(&self) -> Value {
-        json!({ "1": { "limit": *self.limit.lock().unwrap() } })
+        json!({ "1": { "limit": *self.limit.lock() } })
     }
 
     fn set_flow_control(&self, change: Value) -> Result<Value, OperationError> {
         match change.get("limit") {
-            Some(limit) => *self.limit.lock().unwrap() = limit.clone(),
+            Some(limit) => *self.limit.lock() = limit.clone(),
             None => return Err(OperationError::Invalid("Expected a 'limit'".to_owned())),
         }
         Ok(self.flow_control())
@@ -167,11 +168,11 @@ impl Operations for FakeBroker {
     }
 
     fn clock_ms(&self) -> i64 {
-        *self.clock_ms.lock().unwrap()
+        *self.clock_ms.lock()
     }
 
     fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>> {
-        let mut clock_ms = self.clock_ms.lock().unwrap();
+        let mut clock_ms = self.clock_ms.lock();
         match clock {
             Clock::Pin { timestamp_ms } => *clock_ms = timestamp_ms,
             Clock::Add { offset_ms } => *clock_ms += offset_ms,
@@ -281,9 +282,9 @@ async fn probes_follow_the_broker_from_start_to_fault() {
     let broker = FakeBroker::new();
     server.slot.set(broker.clone());
     assert_eq!(statuses(&server).await, [200, 200, 200, 200, 200, 204, 204, 204]);
-    *broker.state.lock().unwrap() = ComponentState::Unhealthy;
+    *broker.state.lock() = ComponentState::Unhealthy;
     assert_eq!(statuses(&server).await, [503, 200, 503, 200, 503, 204, 503, 204]);
-    *broker.state.lock().unwrap() = ComponentState::Dead;
+    *broker.state.lock() = ComponentState::Dead;
     assert_eq!(statuses(&server).await, [503, 503, 503, 200, 503, 503, 503, 204]);
     let (_, body) = server.json("GET", "/actuator/health", "").await;
     assert_eq!(body["components"]["partition-1"]["details"]["reason"], "as told");
@@ -358,7 +359,7 @@ async fn operators_read_and_change_the_broker() {
     let paused = server.json("POST", "/actuator/exporting/pause?soft=true", "").await;
     assert_eq!((paused.0, &paused.1["status"]), (200, &json!(204)));
     server.json("POST", "/actuator/exporting/pause", "").await;
-    assert_eq!(*broker.pauses.lock().unwrap(), ["soft", "hard"]);
+    assert_eq!(*broker.pauses.lock(), ["soft", "hard"]);
     let failed = server.json("POST", "/actuator/exporting/resume", "").await;
     assert_eq!(
         (failed.0, &failed.1["status"], &failed.1["body"]["message"]),
@@ -382,7 +383,7 @@ async fn partitions_are_paused_resumed_and_written_to_disk() {
     ] {
         let answer = server.json("POST", &format!("/actuator/partitions/{action}"), "").await;
         assert_eq!(answer, (200, shown.clone()), "{action}");
-        assert_eq!(*std::mem::take(&mut *broker.pauses.lock().unwrap()), *done, "{action}");
+        assert_eq!(*std::mem::take(&mut *broker.pauses.lock()), *done, "{action}");
     }
     // What fails is told by the status.
     let (status, problem) = server.json("POST", "/actuator/partitions/resumeExporting", "").await;
@@ -391,7 +392,7 @@ async fn partitions_are_paused_resumed_and_written_to_disk() {
     assert_eq!(status, 404);
     assert!(problem["detail"].as_str().unwrap().contains("but found 'explode'"), "{problem}");
     assert_eq!(server.json("GET", "/actuator/partitions/takeSnapshot", "").await.0, 405);
-    assert!(broker.pauses.lock().unwrap().is_empty());
+    assert!(broker.pauses.lock().is_empty());
     server.stop().await;
 }
 

@@ -49,9 +49,9 @@ fn connections_that_were_closed_meanwhile_are_replaced() {
 #[test]
 fn an_answer_that_takes_too_long_is_not_waited_for() {
     let (release, wait) = std::sync::mpsc::channel::<()>();
-    let wait = std::sync::Mutex::new(wait);
+    let wait = parking_lot::Mutex::new(wait);
     let stub = Stub::start(move |request| {
-        let _ = wait.lock().unwrap().recv();
+        let _ = wait.lock().recv();
         hello(request)
     });
     let options = Options { request_timeout: Duration::from_millis(50), ..Options::new(stub.url()) };

@@ -1,6 +1,6 @@
 //! The exporter of records, when the store does not take them.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::time::Duration;
 
 use export::{ExportError, Exporter, Flush};
@@ -169,7 +169,7 @@ fn noting(bulks: Vec<Answer>) -> Stub {
     let bulks = script(bulks);
     Stub::start(move |request| {
         let (method, path) = request.line.split_once(' ').unwrap();
-        let mut noted = noted.lock().unwrap();
+        let mut noted = noted.lock();
         match (method, path) {
             ("PUT", "/sequences-of-zeebe-record") => Answer::Body(200, json!({ "acknowledged": true })),
             ("PUT", "/sequences-of-zeebe-record/_doc/2") => {

@@ -1,9 +1,10 @@
 //! A server that answers as a test says.
 
+use parking_lot::Mutex;
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
@@ -137,7 +138,7 @@ pub fn script(answers: Vec<Answer>) -> impl Fn(&Request) -> Answer {
     let answers = Mutex::new(answers.into_iter());
     move |request| {
         let is_bulk = request.line.contains("_bulk");
-        let next = if is_bulk { answers.lock().unwrap().next() } else { None };
+        let next = if is_bulk { answers.lock().next() } else { None };
         next.unwrap_or_else(|| if is_bulk { good(request) } else { Answer::Body(200, json!({})) })
     }
 }

@@ -5,12 +5,13 @@
 //! was not synced survives: before the engine is opened again, every file is cut back to where it was last synced,
 //! because after a failed sync the kernel may drop the data from the disk and still show it to readers.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use raft_engine::env::{DefaultFileSystem, FileSystem, Handle, Permission, WriteExt};
 
@@ -66,7 +67,7 @@ struct Shared {
 
 impl Shared {
     fn fail(&self, reason: String) {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+        self.failure.lock().get_or_insert(reason);
         self.failed.store(true, Ordering::SeqCst);
     }
 
@@ -81,11 +82,11 @@ impl Shared {
         if !self.failed.load(Ordering::SeqCst) {
             return None;
         }
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.failure.lock().clone()
     }
 
     fn extent(&self, path: &Path, size: u64) -> Arc<Extent> {
-        let mut extents = self.extents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut extents = self.extents.lock();
         let extent = extents.entry(path.to_owned()).or_default();
         extent.written.store(size, Ordering::SeqCst);
         extent.synced.store(size, Ordering::SeqCst);
@@ -125,7 +126,7 @@ impl Disk {
     pub(crate) fn repair(&self) -> io::Result<()> {
         DiskFaults::check_write(self.shared.faults.as_deref())?;
         DiskFaults::check_sync(self.shared.faults.as_deref())?;
-        let mut extents = self.shared.extents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut extents = self.shared.extents.lock();
         for (path, extent) in extents.iter() {
             let synced = extent.synced.load(Ordering::SeqCst);
             if extent.written.load(Ordering::SeqCst) > synced && path.exists() {
@@ -135,7 +136,7 @@ impl Disk {
             }
         }
         extents.clear();
-        *self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.shared.failure.lock() = None;
         self.shared.failed.store(false, Ordering::SeqCst);
         Ok(())
     }
@@ -159,7 +160,7 @@ impl Disk {
     }
 
     fn forget(&self, path: &Path) {
-        self.shared.extents.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+        self.shared.extents.lock().remove(path);
     }
 }
 

@@ -13,9 +13,10 @@ mod group_log;
 mod suite;
 mod writer;
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
 use raft_engine::{Config, ReadableSize, RecoveryMode};
@@ -219,7 +220,7 @@ impl LogStore {
 
     /// The log of one group. A second claim on a group that is running is refused.
     pub(crate) fn group(&self, group: u64) -> Result<Arc<GroupLog>, LogError> {
-        let mut groups = self.inner.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut groups = self.inner.groups.lock();
         if groups.get(&group).is_some_and(|known| known.strong_count() > 0) {
             return Err(LogError::InUse(group));
         }
@@ -230,7 +231,7 @@ impl LogStore {
 
     /// Ends a group's claim on its log.
     pub(crate) fn release(&self, group: u64) {
-        self.inner.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&group);
+        self.inner.groups.lock().remove(&group);
     }
 
     /// Makes the store writable again after a failure; does nothing when it is.

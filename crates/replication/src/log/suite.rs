@@ -1,7 +1,8 @@
 //! openraft's own test suite for log stores run on ours, and ours against a model.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use openraft::storage::{RaftLogStorage, RaftLogStorageExt, RaftStateMachine};
@@ -25,7 +26,7 @@ struct Standing(Arc<Mutex<(Option<LogId>, StoredMembership)>>);
 
 impl Standing {
     fn current(&self) -> Snapshot<TypeConfig> {
-        let (last_log_id, last_membership) = self.0.lock().unwrap().clone();
+        let (last_log_id, last_membership) = self.0.lock().clone();
         let snapshot_id = format!("{last_log_id:?}");
         Snapshot {
             meta: SnapshotMeta { last_log_id, last_membership, snapshot_id },
@@ -44,7 +45,7 @@ impl RaftStateMachine<TypeConfig> for Standing {
     type SnapshotBuilder = Self;
 
     async fn applied_state(&mut self) -> Result<(Option<LogId>, StoredMembership), StorageError> {
-        Ok(self.0.lock().unwrap().clone())
+        Ok(self.0.lock().clone())
     }
 
     async fn apply<I>(&mut self, entries: I) -> Result<Vec<()>, StorageError>
@@ -52,7 +53,7 @@ impl RaftStateMachine<TypeConfig> for Standing {
         I: IntoIterator<Item = Entry> + OptionalSend,
         I::IntoIter: OptionalSend,
     {
-        let mut standing = self.0.lock().unwrap();
+        let mut standing = self.0.lock();
         let mut replies = Vec::new();
         for entry in entries {
             if let EntryPayload::Membership(membership) = entry.payload {
@@ -77,7 +78,7 @@ impl RaftStateMachine<TypeConfig> for Standing {
         meta: &SnapshotMeta<u64, openraft::BasicNode>,
         _: Box<SnapshotData>,
     ) -> Result<(), StorageError> {
-        *self.0.lock().unwrap() = (meta.last_log_id, meta.last_membership.clone());
+        *self.0.lock() = (meta.last_log_id, meta.last_membership.clone());
         Ok(())
     }
 

@@ -5,11 +5,12 @@
 //! waiting. raft-engine would merge concurrent writes, too, but when it panics in the midst of a merged write it
 //! tells some of the writers that theirs succeeded.
 
+use parking_lot::{Mutex, RwLock};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -90,7 +91,7 @@ impl Shared {
     }
 
     pub(crate) fn stats(&self) -> LogStats {
-        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.engine.read();
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         LogStats {
             writes: read(&self.counters.writes),
@@ -102,7 +103,7 @@ impl Shared {
     }
 
     pub(crate) fn failure(&self) -> Option<String> {
-        let closed = || self.engine.read().unwrap_or_else(PoisonError::into_inner).is_none();
+        let closed = || self.engine.read().is_none();
         self.disk.failure().or_else(|| closed().then(|| "the store is closed or recovering".to_owned()))
     }
 
@@ -113,7 +114,7 @@ impl Shared {
         read: impl FnOnce(&LogEngine) -> io::Result<T>,
     ) -> Result<T, LogError> {
         let failed = |reason: String| LogError::Read { group, reason };
-        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.engine.read();
         let engine = engine.as_ref().ok_or_else(|| failed("the store is closed or recovering".to_owned()))?;
         read(engine).map_err(|error| failed(error.to_string()))
     }
@@ -123,7 +124,7 @@ impl Shared {
         if let Some(reason) = self.disk.failure() {
             return Err(LogError::Write(reason));
         }
-        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.engine.read();
         let Some(engine) = engine.as_ref() else {
             return Err(LogError::Write("the store has not recovered".to_owned()));
         };
@@ -150,7 +151,7 @@ impl Shared {
     }
 
     fn purge(&self) {
-        let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let engine = self.engine.read();
         let (Some(engine), None) = (engine.as_ref(), self.disk.failure()) else { return };
         match catch_unwind(AssertUnwindSafe(|| engine.purge_expired_files())) {
             Ok(Ok(_)) => {}
@@ -161,7 +162,7 @@ impl Shared {
 
     /// Closes the files, as far as they are open.
     fn close(&self) {
-        let engine = self.engine.write().unwrap_or_else(PoisonError::into_inner).take();
+        let engine = self.engine.write().take();
         // Closing tidies up the files, which a failed disk refuses.
         if catch_unwind(AssertUnwindSafe(|| drop(engine))).is_err() {
             tracing::warn!(dir = %self.dir.display(), "the log engine panicked when it was closed");
@@ -169,7 +170,7 @@ impl Shared {
     }
 
     fn recover(&self) -> Result<(), LogError> {
-        let slot = self.engine.read().unwrap_or_else(PoisonError::into_inner);
+        let slot = self.engine.read();
         if slot.is_some() && self.disk.failure().is_none() {
             return Ok(());
         }
@@ -185,7 +186,7 @@ impl Shared {
         if let Some(reason) = self.disk.failure() {
             return Err(LogError::Write(reason));
         }
-        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Some(engine);
+        *self.engine.write() = Some(engine);
         tracing::info!(dir = %self.dir.display(), "the log is writable again");
         Ok(())
     }
@@ -253,12 +254,12 @@ impl Writer {
     }
 
     fn enqueue(&self, change: Change, done: Done) {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push((change, done));
+        self.queue.lock().push((change, done));
     }
 
     fn commit_queued(&self) {
-        let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        let queued = std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut gathered = self.gathered.lock();
+        let queued = std::mem::take(&mut *self.queue.lock());
         for (change, done) in queued {
             gathered.add(change, done);
             if gathered.batch.approximate_size() >= GATHERED_BYTES {
@@ -294,7 +295,7 @@ impl Writer {
             if recoveries.is_empty() && closing.is_none() {
                 continue;
             }
-            let writing = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+            let writing = self.gathered.lock();
             for reply in recoveries {
                 // The asker may be gone.
                 let _ = reply.send(self.shared.recover());

@@ -1,9 +1,10 @@
 //! A state machine that records what it is given, and the set-up the tests share.
 #![allow(clippy::unwrap_used, dead_code, unreachable_pub, reason = "each test file uses a part of it")]
 
+use parking_lot::Mutex;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use replication::{ApplyError, Group, GroupOptions, LogOptions, LogStore, Payload, StateMachine};
@@ -22,16 +23,11 @@ pub struct Seen {
 
 impl Seen {
     pub fn texts(&self) -> Vec<String> {
-        self.entries
-            .lock()
-            .unwrap()
-            .iter()
-            .map(|(_, bytes)| String::from_utf8(bytes.to_vec()).unwrap())
-            .collect()
+        self.entries.lock().iter().map(|(_, bytes)| String::from_utf8(bytes.to_vec()).unwrap()).collect()
     }
 
     pub fn indexes(&self) -> Vec<u64> {
-        self.entries.lock().unwrap().iter().map(|(index, _)| *index).collect()
+        self.entries.lock().iter().map(|(index, _)| *index).collect()
     }
 
     pub fn machine(&self) -> Recorder {
@@ -61,11 +57,11 @@ impl StateMachine for Recorder {
             self.seen.decoded.fetch_add(1, Ordering::SeqCst);
         }
         let name = std::thread::current().name().unwrap_or_default().to_owned();
-        let mut threads = self.seen.threads.lock().unwrap();
+        let mut threads = self.seen.threads.lock();
         if threads.last() != Some(&name) {
             threads.push(name);
         }
-        self.seen.entries.lock().unwrap().push((index, payload.bytes.clone()));
+        self.seen.entries.lock().push((index, payload.bytes.clone()));
         Ok(())
     }
 

@@ -4,12 +4,10 @@
 
 use std::{
     io,
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::Mutex;
 use state::StorageBackend;
 
 /// What the disk answers.
@@ -46,22 +44,22 @@ impl Disk {
     }
 
     pub(crate) fn set(&self, mood: Mood) {
-        *self.mood.lock().unwrap() = mood;
+        *self.mood.lock() = mood;
     }
 
     /// What a crash of the process would leave.
     pub(crate) fn copy(&self) -> Vec<u8> {
-        self.bytes.lock().unwrap().clone()
+        self.bytes.lock().clone()
     }
 
     /// What a power failure would leave at worst.
     pub(crate) fn synced(&self) -> Vec<u8> {
-        self.synced.lock().unwrap().clone()
+        self.synced.lock().clone()
     }
 
     fn change(&self, end: u64) -> io::Result<()> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        let mut mood = self.mood.lock().unwrap();
+        let mut mood = self.mood.lock();
         match &mut *mood {
             Mood::FailingAfter(0) => Err(io::Error::other("the disk fails")),
             Mood::FailingAfter(left) => {
@@ -81,18 +79,18 @@ pub(crate) struct Handle(pub(crate) std::sync::Arc<Disk>);
 
 impl StorageBackend for Handle {
     fn len(&self) -> io::Result<u64> {
-        if *self.0.mood.lock().unwrap() == Mood::Dead {
+        if *self.0.mood.lock() == Mood::Dead {
             return Err(io::Error::other("the disk is dead"));
         }
-        Ok(self.0.bytes.lock().unwrap().len() as u64)
+        Ok(self.0.bytes.lock().len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.0.reads.fetch_add(1, Ordering::Relaxed);
-        if *self.0.mood.lock().unwrap() == Mood::Dead {
+        if *self.0.mood.lock() == Mood::Dead {
             return Err(io::Error::other("the disk is dead"));
         }
-        let bytes = self.0.bytes.lock().unwrap();
+        let bytes = self.0.bytes.lock();
         let start = usize::try_from(offset).unwrap();
         let part = bytes.get(start..start + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(part);
@@ -101,20 +99,20 @@ impl StorageBackend for Handle {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.0.change(len)?;
-        self.0.bytes.lock().unwrap().resize(usize::try_from(len).unwrap(), 0);
+        self.0.bytes.lock().resize(usize::try_from(len).unwrap(), 0);
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
         self.0.change(0)?;
-        let bytes = self.0.bytes.lock().unwrap();
-        self.0.synced.lock().unwrap().clone_from(&bytes);
+        let bytes = self.0.bytes.lock();
+        self.0.synced.lock().clone_from(&bytes);
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.0.change(offset + data.len() as u64)?;
-        let mut bytes = self.0.bytes.lock().unwrap();
+        let mut bytes = self.0.bytes.lock();
         let start = usize::try_from(offset).unwrap();
         bytes[start..start + data.len()].copy_from_slice(data);
         Ok(())

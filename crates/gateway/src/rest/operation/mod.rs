@@ -101,8 +101,9 @@ mod update_job;
 mod update_tenant_cluster_variable;
 mod update_user_task;
 
+use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Principal;
@@ -207,7 +208,7 @@ impl<'a> Call<'a> {
 
     /// The files of the form, if they are documents.
     fn take_staged(&self) -> Vec<Result<Staged, Failure>> {
-        std::mem::take(&mut *self.staged.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.staged.lock())
     }
 
     /// A parameter of the query.
@@ -269,7 +270,7 @@ impl<'a> Call<'a> {
 
     /// Remembers how far the log was after a command.
     fn reached(&self, positions: &Positions) {
-        let mut reached = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reached = self.positions.lock();
         positions.iter().for_each(|(partition, position)| reached.reach(partition, position));
     }
 
@@ -278,7 +279,7 @@ impl<'a> Call<'a> {
         if self.gateway.options.storage.is_none() {
             return Positions::default();
         }
-        std::mem::take(&mut *self.positions.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.positions.lock())
     }
 
     /// Where searches look.

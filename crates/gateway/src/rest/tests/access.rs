@@ -87,7 +87,7 @@ fn whoever_does_not_say_who_it_is_is_told_how_to() {
         // ann:guess
         wrong.headers_mut().insert("authorization", "Basic YW5uOmd1ZXNz".parse().unwrap());
         assert_eq!(gateway.answer(wrong).await.status(), 401);
-        assert!(broker.commands.lock().unwrap().is_empty());
+        assert!(broker.commands.lock().is_empty());
         for path in ["/v2/license", "/v2/status"] {
             assert!(gateway.answer(request("GET", path, "")).await.status().is_success(), "{path}");
         }
@@ -199,9 +199,9 @@ fn whoever_may_do_nothing_sees_and_does_nothing() {
         assert!(leaks.is_empty(), "{}", leaks.join("\n"));
         // The engine hands out what a worker may work on.
         ask(&gateway, Operation::ActivateJobs).await;
-        let (demand, _) = broker.activations.lock().unwrap().pop().unwrap();
+        let (demand, _) = broker.activations.lock().pop().unwrap();
         assert!(demand.caller.unwrap().checks_authorizations);
-        let commands = broker.commands.lock().unwrap();
+        let commands = broker.commands.lock();
         assert!(commands.iter().all(|command| command.caller().is_none()), "{commands:?}");
     });
 }
@@ -283,7 +283,7 @@ fn a_deletion_takes_its_own_permission_and_nothing_is_known_across_tenants() {
                 let broker = Arc::new(FakeBroker { grants, ..FakeBroker::default() });
                 let gateway = gateway_with(&broker, checks).await;
                 let (status, _) = ask(&gateway, operation).await;
-                (status, broker.commands.lock().unwrap().len())
+                (status, broker.commands.lock().len())
             })
         };
         // Whoever may delete need not be able to read: the engine decides, and knows of the permission.

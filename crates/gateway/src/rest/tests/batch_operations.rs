@@ -1,6 +1,7 @@
 //! Batch operations.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use broker::api::SubmitError;
 use protocol::{
@@ -172,7 +173,7 @@ fn with_secondary_storage_the_whole_filter_goes_with_the_operation() {
         assert_eq!(status, 400, "{bad}: {answer}");
         assert!(answer.contains("filter: at least one condition is required"), "{answer}");
     }
-    assert!(broker.commands.lock().unwrap().is_empty());
+    assert!(broker.commands.lock().is_empty());
 }
 
 fn search(kind: BatchOperationType) -> BatchSearch {
@@ -186,7 +187,7 @@ fn items_are_found_among_what_was_there_and_handed_over() {
         let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
         let gateway = stored_gateway(&broker, &storage);
         block_on(batch_searches::work_on(&gateway, &storage.storage(), search(kind)));
-        let found = storage.searches.lock().unwrap().pop().unwrap();
+        let found = storage.searches.lock().pop().unwrap();
         let is_incident = kind == BatchOperationType::ResolveIncident;
         assert_eq!(found.entity.0.name, if is_incident { "incident" } else { "process_instance" });
         let Filter::All(all) = &found.filter else { panic!("{found:?}") };
@@ -255,7 +256,7 @@ fn deletions_of_histories_are_created() {
         }
         // What has ended is nowhere else.
         assert_eq!(ask(&gateway(&broker), &body).0, 403);
-        assert!(broker.commands.lock().unwrap().is_empty());
+        assert!(broker.commands.lock().is_empty());
     }
 }
 
@@ -274,7 +275,7 @@ fn a_resource_is_deleted_with_the_histories_of_its_instances() {
     };
     // Without a store nothing is deleted, not even the resource.
     assert_eq!(ask(&gateway(&broker)).0, 403);
-    assert!(broker.commands.lock().unwrap().is_empty());
+    assert!(broker.commands.lock().is_empty());
     let gateway = stored_gateway(&broker, &Arc::default());
     let (status, answer) = ask(&gateway);
     check_response(Operation::DeleteResource.spec(), status, &answer);
@@ -297,7 +298,7 @@ fn deletion(kind: BatchOperationType, filter: &str) -> (AddBatchItems, Search) {
     let search = BatchSearch { key: 50, kind, filter: filter.into(), found_up_to: 5, position: 0 };
     block_on(batch_searches::work_on(&gateway, &storage.storage(), search));
     let Command::AddBatchItems(added) = broker.last() else { panic!("no items") };
-    (added, storage.searches.lock().unwrap().pop().unwrap())
+    (added, storage.searches.lock().pop().unwrap())
 }
 
 #[test]
@@ -347,5 +348,5 @@ fn a_search_that_was_ended_meanwhile_is_given_up() {
     let gateway = stored_gateway(&broker, &storage);
     let search = search(BatchOperationType::CancelProcessInstance);
     block_on(batch_searches::work_on(&gateway, &storage.storage(), search));
-    assert_eq!(broker.commands.lock().unwrap().len(), 1);
+    assert_eq!(broker.commands.lock().len(), 1);
 }

@@ -37,11 +37,10 @@ fn answered_by(operation: Operation) -> &'static str {
     let gateway = stored_gateway(&broker, &storage);
     let body = small_body(operation).map(|body| body.to_string()).unwrap_or_default();
     block_on(async { text(gateway.answer(request(spec.method, &valid_path(spec), body)).await).await });
-    let is_command = !broker.commands.lock().unwrap().is_empty();
-    let is_activation = !broker.activations.lock().unwrap().is_empty();
+    let is_command = !broker.commands.lock().is_empty();
+    let is_activation = !broker.activations.lock().is_empty();
     let has_read = broker.reads.load(Ordering::SeqCst) > 0;
-    let is_stored =
-        !storage.searches.lock().unwrap().is_empty() || storage.statistics.load(Ordering::SeqCst) > 0;
+    let is_stored = !storage.searches.lock().is_empty() || storage.statistics.load(Ordering::SeqCst) > 0;
     match (is_command || is_activation, has_read, is_stored) {
         (true, ..) => "command",
         (_, true, _) if query::get_of(operation).is_some() => {

@@ -1,7 +1,7 @@
 //! A broker that answers every command with what it usually gets, unless told otherwise, and remembers what it saw.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ pub(super) struct FakeBroker {
 impl FakeBroker {
     /// What was submitted last.
     pub(super) fn last(&self) -> Command {
-        self.commands.lock().unwrap().pop().expect("a command was submitted")
+        self.commands.lock().pop().expect("a command was submitted")
     }
 
     fn answer(&self, command: Command) -> Result<Answer, SubmitError> {
@@ -66,9 +66,9 @@ impl FakeBroker {
             return Err(Rejection::new(RejectionType::Forbidden, "Insufficient permissions").into());
         }
         let usual = usual(command.asked());
-        self.commands.lock().unwrap().push(command);
+        self.commands.lock().push(command);
         self.refuse()?;
-        let response = self.scripted.lock().unwrap().pop_front().unwrap_or(Ok(usual))?;
+        let response = self.scripted.lock().pop_front().unwrap_or(Ok(usual))?;
         let timing = Timing { queued: Duration::from_micros(1), ..Timing::default() };
         Ok(Answer { response, timing, position: 42 })
     }
@@ -265,7 +265,7 @@ impl Broker for FakeBroker {
         fetch_variables: Vec<Name>,
         timeout: Duration,
     ) -> BoxFuture<'_, Result<Answer, SubmitError>> {
-        self.awaited.lock().unwrap().push((fetch_variables, timeout));
+        self.awaited.lock().push((fetch_variables, timeout));
         let instance = instance(&command);
         let variables = command.variables.clone();
         let answer = self
@@ -279,7 +279,7 @@ impl Broker for FakeBroker {
         request: JobRequest,
         wait: Option<Duration>,
     ) -> BoxFuture<'_, Result<Activation, SubmitError>> {
-        self.activations.lock().unwrap().push((request, wait));
+        self.activations.lock().push((request, wait));
         if let Err(refused) = self.refuse() {
             return std::future::ready(Err(refused)).boxed();
         }
@@ -325,7 +325,7 @@ impl Broker for FakeBroker {
     fn hasten_exports(&self, exporter: &str) -> Recorded {
         assert_eq!(exporter, secondary::EXPORTER_ID);
         self.hastened.fetch_add(1, Ordering::SeqCst);
-        self.recorded.lock().unwrap().clone()
+        self.recorded.lock().clone()
     }
 
     fn evaluate_expression(

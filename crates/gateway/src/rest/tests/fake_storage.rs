@@ -1,7 +1,8 @@
 //! Secondary storage that has one row of everything, and remembers what it was asked.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
@@ -93,7 +94,7 @@ impl Reader for FakeStorage {
         }
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
         let has_nothing = self.has_nothing || !can_pass(search.entity.0, &search.filter);
-        self.searches.lock().unwrap().push(search);
+        self.searches.lock().push(search);
         let rows = if has_nothing { vec![] } else { vec![row; 1 + self.copies] };
         ready(Ok(Found { total: rows.len() as u64, rows, has_more: false })).boxed()
     }

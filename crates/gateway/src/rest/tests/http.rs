@@ -115,7 +115,7 @@ fn requests_follow_each_other_on_one_connection_pipelined_or_not() {
             let (head, _) = client.receive().await;
             assert!(head.starts_with("HTTP/1.1 204 No Content\r\n"), "{head}");
         }
-        assert_eq!(broker.commands.lock().unwrap().len(), 4);
+        assert_eq!(broker.commands.lock().len(), 4);
         client.send("HEAD /v2/license HTTP/1.1\r\nhost: x\r\n\r\n").await;
         let head = client.receive_head().await;
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("content-length: "), "{head}");

@@ -173,7 +173,7 @@ fn the_first_administrator_is_created_by_anybody() {
     // Somebody was faster.
     let broker = Arc::new(FakeBroker::default());
     let reason = Rejection::new(RejectionType::Forbidden, "there is one");
-    broker.scripted.lock().unwrap().push_back(Err(reason.into()));
+    broker.scripted.lock().push_back(Err(reason.into()));
     let detail = "Command 'CREATE_INITIAL_ADMIN' rejected with code 'FORBIDDEN': there is one";
     fail_with(&broker, "POST", path, body, 403, "FORBIDDEN", detail);
     // There was one for long: nothing is hashed or submitted.
@@ -181,7 +181,7 @@ fn the_first_administrator_is_created_by_anybody() {
     let detail = "Command 'CREATE_INITIAL_ADMIN' rejected with code 'FORBIDDEN': Expected to create the first administrator, \
                   but there is or was one already";
     fail_with(&broker, "POST", path, body, 403, "FORBIDDEN", detail);
-    assert!(broker.commands.lock().unwrap().is_empty());
+    assert!(broker.commands.lock().is_empty());
     // Where users are not kept here, nobody comes in that way, even if there is none.
     let broker = Arc::new(FakeBroker::default());
     let options = Options { set_up: SetUp::Closed("it is closed"), ..Options::default() };
@@ -191,7 +191,7 @@ fn the_first_administrator_is_created_by_anybody() {
                   but it is closed";
     assert_eq!(answer.0, 403);
     assert!(answer.1.contains(detail), "{}", answer.1);
-    assert!(broker.commands.lock().unwrap().is_empty());
+    assert!(broker.commands.lock().is_empty());
 }
 
 const CIRCLES: [(CircleKind, &str, &str, [Operation; 5]); 3] = [

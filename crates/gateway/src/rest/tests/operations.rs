@@ -105,7 +105,7 @@ fn create_and_await() {
     let answer = block_on(async { text(gateway.answer(request("POST", INSTANCES, body)).await).await });
     check_response(Operation::CreateProcessInstance.spec(), answer.0, &answer.1);
     assert!(answer.1.contains(r#""variables":{"a":{"b":[1,2]}}"#), "{}", answer.1);
-    assert_eq!(*broker.awaited.lock().unwrap(), [(vec!["a".into()], Duration::from_millis(2500))]);
+    assert_eq!(*broker.awaited.lock(), [(vec!["a".into()], Duration::from_millis(2500))]);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn refusals_of_the_broker() {
         (SubmitError::Internal("bug".into()), 500, "INTERNAL", "bug".into()),
     ] {
         let broker = Arc::new(FakeBroker::default());
-        broker.scripted.lock().unwrap().push_back(Err(error));
+        broker.scripted.lock().push_back(Err(error));
         fail_with(&broker, "POST", job, "{}", status, title, &detail);
     }
 }
@@ -238,7 +238,7 @@ fn activate() {
     ask(
         r#"{"type":"pay","worker":"w","timeout":1,"maxJobsToActivate":1,"requestTimeout":-1,"fetchVariable":["a","\u0062"],"tenantIds":["t1","t2"]}"#,
     );
-    let activations = broker.activations.lock().unwrap();
+    let activations = broker.activations.lock();
     let [(first, first_wait), (second, second_wait)] = &activations[..] else { panic!("two activations") };
     assert_eq!((first.max_jobs, first.timeout_ms, &*first.worker), (32, 60_000, ""));
     assert_eq!(first.tenant_ids, ["<default>".into()]);
@@ -652,7 +652,7 @@ fn evaluate_a_decision() {
     );
     let broker = Arc::new(FakeBroker::default());
     let rejection = Rejection::not_found("no such decision");
-    broker.scripted.lock().unwrap().push_back(Err(SubmitError::Rejected(rejection)));
+    broker.scripted.lock().push_back(Err(SubmitError::Rejected(rejection)));
     fail_with(
         &broker,
         "POST",

@@ -1,7 +1,8 @@
 //! Requests that are refused before their bodies were read: the client sees the answer, and its next request is served.
 
+use parking_lot::Mutex;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Clock;
@@ -326,7 +327,7 @@ impl tracing::Subscriber for Log {
         }
         let mut text = Text(event.metadata().level().to_string() + " ");
         event.record(&mut text);
-        self.0.0.lock().unwrap().push(text.0);
+        self.0.0.lock().push(text.0);
     }
     fn enter(&self, _: &span::Id) {}
     fn exit(&self, _: &span::Id) {}
@@ -363,7 +364,7 @@ fn a_flood_of_refusals_is_one_line_of_the_log_in_a_time() {
             client.send("not HTTP\r\n\r\n").await;
             assert_eq!(answer(&mut client).await, (400, true));
         }
-        let told = || lines.0.lock().unwrap().clone();
+        let told = || lines.0.lock().clone();
         while total(&told(), "malformed") < 50 {
             assert!(began.elapsed() < Duration::from_secs(60), "{:?}", told());
             sleep(APART).await;

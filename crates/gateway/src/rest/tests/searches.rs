@@ -1,7 +1,8 @@
 //! Every search of the contract: each filter, each order, pages, and answers that validate strictly.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use broker::api::{Positions, Recorded};
@@ -49,7 +50,7 @@ fn every_property_of_every_filter_is_understood() {
                 let storage = Arc::new(FakeStorage::default());
                 let (status, answer) = ask(&storage, operation, &body);
                 assert_eq!(status, 200, "{} {body}: {answer}", operation.spec().id);
-                let search = storage.searches.lock().unwrap().pop();
+                let search = storage.searches.lock().pop();
                 // Engine state answers a few.
                 let Some(search) = search else { continue };
                 let is_open = property.name == "isLatestVersion" || value == json!([]);
@@ -79,7 +80,7 @@ fn every_order_is_understood() {
             let storage = Arc::new(FakeStorage::default());
             let (status, answer) = ask(&storage, operation, &body);
             assert_eq!(status, 200, "{} {body}: {answer}", operation.spec().id);
-            if let Some(search) = storage.searches.lock().unwrap().pop() {
+            if let Some(search) = storage.searches.lock().pop() {
                 assert!(
                     search.sort.len() == 1 && search.sort[0].descending,
                     "{} {field}",
@@ -117,12 +118,12 @@ async fn a_search_waits_for_the_store_to_open() {
         for _ in 0..10 {
             tokio::task::yield_now().await;
         }
-        assert!(fake.searches.lock().unwrap().is_empty());
+        assert!(fake.searches.lock().is_empty());
         progress.reached(1, 0);
     };
     let (answer, ()) = tokio::join!(gateway.answer(request(spec.method, spec.path, "{}")), opens);
     assert_eq!(text(answer).await.0, 200);
-    assert_eq!(fake.searches.lock().unwrap().len(), 1);
+    assert_eq!(fake.searches.lock().len(), 1);
 }
 
 /// Asks once, with records up to 8, while something happens to the store. Returns the lag that is told.
@@ -156,7 +157,7 @@ async fn a_search_shows_what_was_answered_before_it_or_tells_how_far_it_is_behin
         let began = tokio::time::Instant::now();
         assert_eq!(lag_of(behind.clone(), fresh(&fake), &fake.progress, shown).await.as_deref(), lag);
         assert_eq!(began.elapsed().as_secs(), waited.as_secs(), "several questions to the store wait once");
-        assert!(fake.searches.lock().unwrap().len() > 1);
+        assert!(fake.searches.lock().len() > 1);
     }
     // One that does not get on is not waited for.
     let stalled = Recorded { is_stalled: true, ..behind };
@@ -208,7 +209,7 @@ fn pages_and_cursors() {
     let cursor = answer["page"]["endCursor"].as_str().unwrap().to_owned();
     let page = |body: Value| {
         let (status, answer) = ask(&storage, Operation::SearchProcessInstances, &body);
-        let search = storage.searches.lock().unwrap().pop();
+        let search = storage.searches.lock().pop();
         (status, answer, search.unwrap())
     };
     let body = json!({"sort": [{"field": "startDate"}], "page": {"after": cursor, "limit": 3}});
@@ -231,7 +232,7 @@ fn what_is_said_about_elements_is_said_about_one() {
     let storage = Arc::new(FakeStorage::default());
     let body = json!({"filter": {"elementId": "e", "elementInstanceState": "ACTIVE"}});
     ask(&storage, Operation::SearchProcessInstances, &body);
-    let search = storage.searches.lock().unwrap().pop().unwrap();
+    let search = storage.searches.lock().pop().unwrap();
     let Filter::All(all) = search.filter else { panic!("a list") };
     let [Filter::Related(related)] = all.as_slice() else { panic!("{all:?}") };
     assert!(matches!(&related.filter, Filter::All(tests) if tests.len() == 2), "{related:?}");
@@ -241,7 +242,7 @@ fn what_is_said_about_elements_is_said_about_one() {
 fn candidates_are_looked_for_in_lists() {
     let storage = Arc::new(FakeStorage::default());
     ask(&storage, Operation::SearchUserTasks, &json!({"filter": {"candidateGroup": "g"}}));
-    let search = storage.searches.lock().unwrap().pop().unwrap();
+    let search = storage.searches.lock().pop().unwrap();
     let wanted = Filter::Column(task::CANDIDATE_GROUPS, Test::Equal(Operand::Text("g".into())));
     assert_eq!(search.filter, Filter::All(vec![wanted]));
 }
@@ -258,10 +259,10 @@ fn empty_lists_say_nothing() {
     let (status, answer) =
         ask(&storage, Operation::SearchProcessInstances, &json!({"sort": [], "filter": lists}));
     assert_eq!(status, 200, "{answer}");
-    let of_lists = storage.searches.lock().unwrap().pop().unwrap().filter;
+    let of_lists = storage.searches.lock().pop().unwrap().filter;
     let plain = json!({"state": "ACTIVE", "processInstanceKey": "7"});
     ask(&storage, Operation::SearchProcessInstances, &json!({"filter": plain}));
-    assert_eq!(of_lists, storage.searches.lock().unwrap().pop().unwrap().filter);
+    assert_eq!(of_lists, storage.searches.lock().pop().unwrap().filter);
 }
 
 #[test]
