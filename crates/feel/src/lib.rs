@@ -25,11 +25,12 @@ mod parser;
 mod temporal;
 mod value;
 
+pub use ::json::DEPTH_MAX as JSON_DEPTH_MAX;
 pub use diagnostics::{Evaluation, EvaluationError, ParseError, Warning, WarningKind};
 pub use environment::{Budget, Dialect, Environment, Limits, Types, Variables};
 pub use expression::Expression;
 pub use from_ai::AiParameter;
-pub use json::{DEPTH_MAX as JSON_DEPTH_MAX, JsonError, SIZE_MAX as JSON_SIZE_MAX};
+pub use json::{JsonError, SIZE_MAX as JSON_SIZE_MAX};
 pub use number::{Number, PRECISION, Rounding};
 pub use temporal::{Date, DateTime, NamedZone, Time, Zone};
 pub use value::{

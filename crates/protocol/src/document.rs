@@ -3,18 +3,17 @@
 //! A document is checked once, where it enters, and split at its top level. Nobody parses a value again unless an
 //! expression reads it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
+use json::{Cursor, DEPTH_MAX, write_string};
 use minicbor::decode::{Decoder, Error as DecodeError};
 use minicbor::encode::{Encoder, Error as EncodeError, Write};
-use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::Name;
 
-/// How deeply arrays and objects of a document may nest.
-pub const MAX_DEPTH: usize = 1000;
 /// The values of a document of so many bytes share one copy of it; those of longer ones have one each. A value may be kept
 /// for long, and must not keep the rest of the request alive.
 const SHARED_BYTES_MAX: usize = 256;
@@ -42,7 +41,7 @@ impl Json {
     /// A JSON string.
     pub fn string(text: &str) -> Self {
         let mut bytes = Vec::with_capacity(text.len() + 2);
-        write_json_string(text, &mut bytes);
+        write_string(text, &mut bytes);
         Self(bytes.into())
     }
 
@@ -101,7 +100,7 @@ pub enum DocumentError {
     #[error("expected a JSON object, but found {0}")]
     NotAnObject(&'static str),
     /// Nested too deeply.
-    #[error("JSON nested deeper than {MAX_DEPTH} levels")]
+    #[error("JSON nested deeper than {DEPTH_MAX} levels")]
     TooDeep,
 }
 
@@ -120,16 +119,14 @@ impl Document {
             Some(b'{') => {}
             Some(_) => return Err(not_an_object(start)),
         }
-        check_depth(text.as_bytes())?;
         let shared = (bytes.len() <= SHARED_BYTES_MAX).then(|| Bytes::copy_from_slice(&bytes));
         let text = std::str::from_utf8(shared.as_ref().unwrap_or(&bytes)).expect("checked above");
-        let Entries(entries) =
-            serde_json::from_str(text).map_err(|e| DocumentError::Syntax(e.to_string()))?;
+        let entries = split(text)?;
         let mut document = Self(Vec::with_capacity(entries.len()));
         let many = entries.len() > 16;
         let mut seen = std::collections::HashMap::<_, usize>::new();
         for (name, raw) in entries {
-            let value = raw.get().as_bytes();
+            let value = raw.as_bytes();
             let value = Json(match &shared {
                 Some(shared) => shared.slice_ref(value),
                 None => Bytes::copy_from_slice(value),
@@ -196,7 +193,7 @@ impl Document {
             if at > 0 {
                 out.push(b',');
             }
-            write_json_string(name, out);
+            write_string(name, out);
             out.push(b':');
             out.extend_from_slice(&value.0);
         }
@@ -251,23 +248,12 @@ impl<'b, C> minicbor::Decode<'b, C> for Document {
     }
 }
 
-/// Appends a JSON string literal: quotes, and escapes where they are needed.
-pub fn write_json_string(text: &str, out: &mut Vec<u8>) {
-    if text.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'"');
-    } else {
-        serde_json::to_writer(out, text).expect("writing to memory does not fail");
-    }
-}
-
 fn not_an_object(start: &str) -> DocumentError {
     if start.trim_ascii_end() == "null" {
         return DocumentError::NotAnObject("null");
     }
-    match serde_json::from_str::<serde::de::IgnoredAny>(start) {
-        Err(e) => DocumentError::Syntax(e.to_string()),
+    match json::depth(start) {
+        Err(error) => error.into(),
         Ok(_) => DocumentError::NotAnObject(match start.as_bytes()[0] {
             b'[' => "an array",
             b'"' => "a string",
@@ -277,62 +263,26 @@ fn not_an_object(start: &str) -> DocumentError {
     }
 }
 
-/// Nesting is only counted where there are enough brackets to nest too deeply, which is next to never.
-fn check_depth(text: &[u8]) -> Result<(), DocumentError> {
-    if memchr::memchr2_iter(b'{', b'[', text).nth(MAX_DEPTH).is_none() {
-        return Ok(());
-    }
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for &byte in text {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > MAX_DEPTH {
-                    return Err(DocumentError::TooDeep);
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-struct Entries<'a>(Vec<(std::borrow::Cow<'a, str>, &'a RawValue)>);
-
-impl<'de> serde::Deserialize<'de> for Entries<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor;
-        impl<'de> Visitor<'de> for EntriesVisitor {
-            type Value = Entries<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<'de>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(CowStr(name)) = map.next_key()? {
-                    entries.push((name, map.next_value()?));
-                }
-                Ok(Entries(entries))
-            }
-        }
-        deserializer.deserialize_map(EntriesVisitor)
+impl From<json::Error> for DocumentError {
+    fn from(error: json::Error) -> Self {
+        if error.is_too_deep() { Self::TooDeep } else { Self::Syntax(error.to_string()) }
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(transparent)]
-struct CowStr<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+/// The members of the object that the text is, with the text of each value.
+fn split(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, DocumentError> {
+    let mut cursor = Cursor::new(text);
+    cursor.token()?;
+    cursor.open();
+    let mut entries = Vec::new();
+    while let Some(name) = cursor.member(entries.is_empty())? {
+        let start = cursor.at();
+        cursor.skip_within(DEPTH_MAX - 1)?;
+        entries.push((name.text(), cursor.since(start)));
+    }
+    cursor.finish()?;
+    Ok(entries)
+}
 
 #[cfg(test)]
 mod tests {
@@ -385,8 +335,8 @@ mod tests {
     #[test]
     fn nesting_is_bounded() {
         let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
-        assert!(parse(&nested(MAX_DEPTH - 1)).is_ok());
-        assert_eq!(parse(&nested(MAX_DEPTH)), Err(DocumentError::TooDeep));
+        assert!(parse(&nested(DEPTH_MAX - 1)).is_ok());
+        assert_eq!(parse(&nested(DEPTH_MAX)), Err(DocumentError::TooDeep));
         assert!(parse(&format!("{{\"a\":\"{}\"}}", "[".repeat(5000))).is_ok());
     }
 

@@ -38,7 +38,7 @@ pub use command::{
     Deploy, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind, PublishMessage, Resource,
     SetVariables, ThrowError, UpdateJob,
 };
-pub use document::{Document, DocumentError, Json, MAX_DEPTH, write_json_string};
+pub use document::{Document, DocumentError, Json};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
 pub use identity::{
     Access, Authorization, AuthorizationScope, Caller, Circle, CircleKind, EntityType, Grants,

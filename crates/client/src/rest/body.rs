@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use json::write_string;
 
 /// A JSON object under construction. Field names are written as they are: they need no escaping.
 pub(crate) struct Object {
@@ -29,7 +30,7 @@ impl Object {
     /// A string, escaped.
     pub(crate) fn string(mut self, name: &str, value: &str) -> Self {
         self.name(name);
-        push_string(&mut self.text, value);
+        write_string(value, &mut self.text);
         self
     }
 
@@ -84,7 +85,7 @@ impl Object {
             self.name(name);
             for (index, value) in values.iter().enumerate() {
                 self.text.push(if index == 0 { b'[' } else { b',' });
-                push_string(&mut self.text, value);
+                write_string(value, &mut self.text);
             }
             self.text.push(b']');
         }
@@ -114,10 +115,6 @@ impl Object {
 /// Whole milliseconds, as many as the protocol can carry.
 pub(crate) fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn push_string(text: &mut Vec<u8>, value: &str) {
-    serde_json::to_writer(&mut *text, value).expect("writing a string into memory cannot fail");
 }
 
 #[cfg(test)]

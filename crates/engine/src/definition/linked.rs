@@ -1,7 +1,8 @@
 //! Resources that an element links to: found when its job is created, told to the worker in a header.
 
 use bpmn::graph::LinkedResource;
-use protocol::{Name, write_json_string};
+use json::write_string;
+use protocol::Name;
 
 use super::describe;
 use crate::entity::{DefinitionKind, ErrorType};
@@ -31,14 +32,14 @@ impl Work<'_> {
                 list.push(b',');
             }
             list.extend_from_slice(format!(r#"{{"resourceKey":"{key}","resourceType":"#).as_bytes());
-            write_json_string(&link.resource_type, &mut list);
+            write_string(&link.resource_type, &mut list);
             list.extend_from_slice(br#","linkName":"#);
-            write_json_string(&link.link_name, &mut list);
+            write_string(&link.link_name, &mut list);
             list.push(b'}');
         }
         list.push(b']');
         let mut member = Vec::from(*br#""linkedResources":"#);
-        write_json_string(&String::from_utf8_lossy(&list), &mut member);
+        write_string(&String::from_utf8_lossy(&list), &mut member);
         Ok(Some(Name::from(&*String::from_utf8_lossy(&member))))
     }
 }

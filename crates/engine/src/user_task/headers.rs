@@ -1,6 +1,7 @@
 //! The reserved headers that tell a job worker about a user task.
 
-use protocol::{Name, UserTaskProperties, write_json_string};
+use json::write_string;
+use protocol::{Name, UserTaskProperties};
 
 /// What the key of every reserved header begins with.
 const PREFIX: &str = "io.camunda.zeebe:";
@@ -18,9 +19,9 @@ impl ReservedHeaders {
         if !self.0.is_empty() {
             self.0.push(b',');
         }
-        write_json_string(&format!("{PREFIX}{name}"), &mut self.0);
+        write_string(&format!("{PREFIX}{name}"), &mut self.0);
         self.0.push(b':');
-        write_json_string(value, &mut self.0);
+        write_string(value, &mut self.0);
     }
 
     /// A JSON list of texts, which may be empty.
@@ -30,7 +31,7 @@ impl ReservedHeaders {
             if index > 0 {
                 list.push(b',');
             }
-            write_json_string(item, &mut list);
+            write_string(item, &mut list);
         }
         list.push(b']');
         self.text(name, &String::from_utf8_lossy(&list));

@@ -2,9 +2,9 @@
 
 use super::{Failure, Outcome, text};
 use crate::evaluate::Evaluator;
-use crate::json::write_string;
 use crate::temporal::{format_iso_hours, format_years_months};
 use crate::value::Value;
+use ::json::write_string;
 use bytes::Bytes;
 
 pub(super) fn from_json(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {

@@ -2,38 +2,35 @@
 //! written from values.
 
 mod read;
-mod scan;
 mod write;
 
 pub(crate) use read::{find_entry, item_texts, read, read_entries, read_items};
-pub(crate) use write::{write, write_string, write_within};
+pub(crate) use write::{write, write_within};
 
-/// Deepest nesting of a document.
-pub const DEPTH_MAX: usize = 500;
 /// Largest document in bytes.
 pub const SIZE_MAX: usize = 64 << 20;
 
-/// Why a text is not JSON that we take.
+/// Why a text is not JSON that FEEL takes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
-    /// The text is not JSON at this byte.
-    #[error("not JSON at byte {0}")]
-    Syntax(usize),
-    /// Arrays and objects are nested deeper than [`DEPTH_MAX`].
-    #[error("JSON nested deeper than {DEPTH_MAX} levels at byte {0}")]
-    TooDeep(usize),
+    /// The text is not UTF-8 from this byte on.
+    #[error("not UTF-8 at byte {0}")]
+    Encoding(usize),
+    /// The text is not JSON, or nested too deeply.
+    #[error("not JSON: {0}")]
+    Syntax(#[from] ::json::Error),
     /// The text is longer than [`SIZE_MAX`].
     #[error("JSON of {0} bytes is larger than {SIZE_MAX}")]
     TooLarge(usize),
 }
 
-/// Checks that the bytes are one JSON document within the bounds. Gives its depth.
+/// Checks that the bytes are one JSON document within the bounds. Returns its depth.
 pub(crate) fn validate(bytes: &[u8]) -> Result<u16, JsonError> {
     if bytes.len() > SIZE_MAX {
         return Err(JsonError::TooLarge(bytes.len()));
     }
-    if let Err(error) = std::str::from_utf8(bytes) {
-        return Err(JsonError::Syntax(error.valid_up_to()));
-    }
-    scan::validate(bytes)
+    let text = std::str::from_utf8(bytes).map_err(|error| JsonError::Encoding(error.valid_up_to()))?;
+    Ok(::json::depth(text)? as u16)
 }
+
+const _: () = assert!(::json::DEPTH_MAX <= u16::MAX as usize, "the depth of a value has 16 bits");

@@ -1,8 +1,8 @@
 //! Values from JSON text, one level at a time.
 
-use super::scan::Scanner;
 use crate::number::Number;
 use crate::value::{Context, List, Value};
+use ::json::Scanner;
 use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ fn item_ranges(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
             return None;
         }
         scanner.skip_space();
-        let start = scanner.position;
+        let start = scanner.position();
         scanner.skip_value()?;
-        let range = start..scanner.position;
+        let range = start..scanner.position();
         scanner.skip_space();
         goes_on = scanner.take(b',');
         (!range.is_empty()).then_some(range)
@@ -115,9 +115,9 @@ pub(crate) fn find_entry(bytes: &Bytes, wanted: &str, depth: u16) -> Option<Valu
 }
 
 fn next_value(bytes: &Bytes, scanner: &mut Scanner<'_>, depth: u16) -> Option<Value> {
-    let start = scanner.position;
+    let start = scanner.position();
     scanner.skip_value()?;
-    (scanner.position > start).then(|| value_of(bytes, start, scanner.position, depth))
+    (scanner.position() > start).then(|| value_of(bytes, start, scanner.position(), depth))
 }
 
 /// The value that the bytes from start to end are.
@@ -140,48 +140,8 @@ fn value_of(bytes: &Bytes, start: usize, end: usize, depth: u16) -> Value {
 }
 
 fn text(content: &[u8], escaped: bool) -> Arc<str> {
-    if !escaped {
-        return Arc::from(String::from_utf8_lossy(content));
-    }
     let content = String::from_utf8_lossy(content);
-    let mut out = String::with_capacity(content.len());
-    let mut rest: &str = &content;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        out.push_str(&rest[..at]);
-        let escape = rest.as_bytes().get(at + 1).copied().unwrap_or(b'\\');
-        rest = rest.get(at + 2..).unwrap_or("");
-        match escape {
-            b'n' => out.push('\n'),
-            b't' => out.push('\t'),
-            b'r' => out.push('\r'),
-            b'b' => out.push('\u{8}'),
-            b'f' => out.push('\u{c}'),
-            b'u' => rest = unicode_escape(rest, &mut out),
-            other => out.push(char::from(other)),
-        }
-    }
-    out.push_str(rest);
-    Arc::from(out)
-}
-
-/// Reads the digits behind `\u`, and a second half of a surrogate pair; half pairs become U+FFFD.
-fn unicode_escape<'a>(rest: &'a str, out: &mut String) -> &'a str {
-    let unit = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let Some(first) = unit(rest) else {
-        out.push('\u{fffd}');
-        return rest;
-    };
-    let rest = &rest[4..];
-    if (0xd800..0xdc00).contains(&first)
-        && let Some(second) = rest.strip_prefix("\\u").and_then(unit)
-        && (0xdc00..0xe000).contains(&second)
-    {
-        let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
-        return &rest[6..];
-    }
-    out.push(char::from_u32(first).unwrap_or('\u{fffd}'));
-    rest
+    if escaped { Arc::from(::json::unescape(&content)) } else { Arc::from(content) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! JSON text from values.
 
+use ::json::write_string;
+
 use crate::temporal::{format_days_time, format_years_months};
 use crate::value::Value;
 
@@ -73,32 +75,4 @@ fn write_raw(raw: &[u8], out: &mut Vec<u8>, max: usize) -> bool {
     }
     out.extend_from_slice(raw);
     true
-}
-
-/// Appends a string with quotes and escapes.
-pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
-    let mut start = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&text.as_bytes()[start..index]);
-        start = index + 1;
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            _ => {
-                out.extend_from_slice(b"\\u00");
-                out.push(HEX[usize::from(byte >> 4)]);
-                out.push(HEX[usize::from(byte & 15)]);
-            }
-        }
-    }
-    out.extend_from_slice(&text.as_bytes()[start..]);
-    out.push(b'"');
 }

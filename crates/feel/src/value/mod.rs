@@ -62,7 +62,7 @@ pub enum Value {
 
 impl Value {
     /// Reads a JSON document. Objects and arrays are checked now and kept raw; bounded in depth
-    /// ([`json::DEPTH_MAX`]) and size ([`json::SIZE_MAX`]).
+    /// ([`crate::JSON_DEPTH_MAX`]) and size ([`json::SIZE_MAX`]).
     pub fn from_json(bytes: Bytes) -> Result<Self, JsonError> {
         let depth = json::validate(&bytes)?;
         Ok(json::read(bytes, depth))
@@ -80,7 +80,7 @@ impl Value {
 
     /// Reads a JSON document that is known to be valid; what is not reads as null.
     pub fn from_json_lazy(bytes: Bytes) -> Self {
-        json::read(bytes, json::DEPTH_MAX as u16)
+        json::read(bytes, ::json::DEPTH_MAX as u16)
     }
 
     /// Appends the value as JSON, in the form in which it leaves to a variable. What came from

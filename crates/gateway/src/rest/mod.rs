@@ -13,7 +13,6 @@ mod download;
 mod exchange;
 mod fields;
 mod instance_filter;
-mod json;
 mod metric_definitions;
 mod moment;
 mod multipart;

@@ -1,17 +1,15 @@
 //! The one validator: walks the raw JSON of a body once against the tables of the contract.
 //!
-//! It notes where the root's properties stand, so that handlers read them without parsing the body again. A free
-//! property of the root, such as `variables`, is skipped by its brackets; [`Fields::document`] checks it when it
-//! splits it. Every problem is reported with the path of its field, several at once.
+//! It notes where the root's properties stand, so that handlers read them without parsing the body again. Every problem is reported with the path of its field, several at once.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
+use json::{Cursor, Token};
 use smallvec::SmallVec;
 
 use super::contract::{Additional, Array, Discriminator, Format, Kind, Object, Parameter, Schema, Text};
 use super::fields::{Field, Fields};
-use super::json::{Cursor, SyntaxError, Token};
 use super::moment;
 
 /// How many problems one answer lists.
@@ -87,13 +85,13 @@ struct Seen {
 }
 
 impl<'a> Walk<'a> {
-    fn value(&mut self, schema: &'static Schema) -> Result<(), SyntaxError> {
+    fn value(&mut self, schema: &'static Schema) -> Result<(), json::Error> {
         let token = self.cursor.token()?;
         if token == Token::Null && (schema.nullable || matches!(schema.kind, Kind::Any)) {
             return self.cursor.word();
         }
         match (&schema.kind, token) {
-            (Kind::Any, _) => self.cursor.skip(token),
+            (Kind::Any, _) => self.cursor.skip(),
             (Kind::Boolean, Token::Boolean) => self.cursor.word(),
             (Kind::Integer { min, max }, Token::Number) => self.integer(*min, *max),
             (Kind::Text(_) | Kind::Enum(_), Token::String) => {
@@ -104,10 +102,7 @@ impl<'a> Walk<'a> {
                 Ok(())
             }
             (Kind::Array(array), Token::Array) => self.array(array),
-            (Kind::Object(object), Token::Object) if object.is_free() => {
-                // Properties of the root are checked by who reads them.
-                if self.path.len() == 1 { self.cursor.skip_unchecked() } else { self.cursor.skip(token) }
-            }
+            (Kind::Object(object), Token::Object) if object.is_free() => self.cursor.skip(),
             (Kind::Object(object), Token::Object) => self.object(object),
             (Kind::Choice(alternatives), _) => match alternatives.iter().find(|a| takes(&a.kind, token)) {
                 Some(alternative) => self.value(alternative),
@@ -117,8 +112,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn wrong_type(&mut self, schema: &Schema, token: Token) -> Result<(), SyntaxError> {
-        self.cursor.skip(token)?;
+    fn wrong_type(&mut self, schema: &Schema, token: Token) -> Result<(), json::Error> {
+        self.cursor.skip()?;
         self.problem(if token == Token::Null {
             format!("must not be null, expected {}", describe(schema))
         } else {
@@ -127,7 +122,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn integer(&mut self, min: i64, max: i64) -> Result<(), SyntaxError> {
+    fn integer(&mut self, min: i64, max: i64) -> Result<(), json::Error> {
         let text = self.cursor.number()?;
         let problem = if text.contains(['.', 'e', 'E']) {
             Some(format!("expected an integer, but found {}", Echo(text)))
@@ -143,7 +138,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn array(&mut self, array: &'static Array) -> Result<(), SyntaxError> {
+    fn array(&mut self, array: &'static Array) -> Result<(), json::Error> {
         self.cursor.open();
         let mut count = 0;
         let mut literals: SmallVec<[&'a str; 16]> = SmallVec::new();
@@ -170,7 +165,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn object(&mut self, object: &'static Object) -> Result<(), SyntaxError> {
+    fn object(&mut self, object: &'static Object) -> Result<(), json::Error> {
         self.cursor.open();
         let all = u64::MAX >> (64 - object.alternatives.len());
         let mut seen = Seen { properties: 0, alternatives: all };
@@ -187,7 +182,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn property(&mut self, object: &'static Object, at: usize, seen: &mut Seen) -> Result<(), SyntaxError> {
+    fn property(&mut self, object: &'static Object, at: usize, seen: &mut Seen) -> Result<(), json::Error> {
         let property = &object.properties[at];
         let is_root = self.path.is_empty();
         self.path.push(Step::Name(property.name));
@@ -225,19 +220,19 @@ impl<'a> Walk<'a> {
     }
 
     /// A member that the object does not name.
-    fn other(&mut self, object: &'static Object, name: Cow<'a, str>) -> Result<(), SyntaxError> {
+    fn other(&mut self, object: &'static Object, name: Cow<'a, str>) -> Result<(), json::Error> {
         let step = match name {
             Cow::Borrowed(name) => name,
             Cow::Owned(_) => "(escaped name)",
         };
         self.path.push(Step::Name(step));
-        let token = self.cursor.token()?;
+        self.cursor.token()?;
         let result = match object.additional {
             Additional::Each(schema) => self.value(schema),
-            Additional::Any => self.cursor.skip(token),
+            Additional::Any => self.cursor.skip(),
             Additional::None => {
                 self.problem("unknown property".to_owned());
-                self.cursor.skip(token)
+                self.cursor.skip()
             }
         };
         self.path.pop();
@@ -349,7 +344,7 @@ fn out_of_range(min: i64, max: i64, number: i64) -> Option<String> {
     }
 }
 
-fn malformed(text: &str, error: SyntaxError, path: &Path<'_, '_>) -> Invalid {
+fn malformed(text: &str, error: json::Error, path: &Path<'_, '_>) -> Invalid {
     let before = &text.as_bytes()[..error.at.min(text.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;
     let column = before.len() - memchr::memrchr(b'\n', before).map_or(0, |at| at + 1) + 1;

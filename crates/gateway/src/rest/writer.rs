@@ -1,7 +1,7 @@
 //! Writes JSON into one buffer.
 
 /// A string literal.
-pub(crate) use protocol::write_json_string as write_text;
+pub(crate) use json::write_string as write_text;
 use protocol::{Key, Name};
 
 /// An integer.

@@ -1,9 +1,9 @@
 //! Batch operations and their items.
 
+use json::write_string;
 use protocol::{
     BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
     BatchOperationInitializationRecord, BatchOperationLifecycleRecord, Intent, Key, Name, Record,
-    write_json_string,
 };
 
 use crate::change::{Batch, RowId};
@@ -106,7 +106,7 @@ fn errors(record: &Record, errors: &[Name]) -> String {
         out.extend_from_slice(
             format!("{{\"partitionId\":{partition},\"type\":\"QUERY_FAILED\",\"message\":").as_bytes(),
         );
-        write_json_string(error, &mut out);
+        write_string(error, &mut out);
         out.push(b'}');
     }
     out.push(b']');

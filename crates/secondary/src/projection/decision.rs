@@ -1,8 +1,7 @@
 //! Decisions that were evaluated: one row for each decision of an evaluation.
 
-use protocol::{
-    DecisionEvaluationRecord, EvaluatedDecisionRecord, Intent, Json, Name, Record, write_json_string,
-};
+use json::write_string;
+use protocol::{DecisionEvaluationRecord, EvaluatedDecisionRecord, Intent, Json, Name, Record};
 
 use crate::change::{Batch, RowId};
 use crate::model::decision_instance as decision;
@@ -53,9 +52,9 @@ fn text(name: &str, value: &str, out: &mut Vec<u8>) {
     if out.last() != Some(&b'{') {
         out.push(b',');
     }
-    write_json_string(name, out);
+    write_string(name, out);
     out.push(b':');
-    write_json_string(value, out);
+    write_string(value, out);
 }
 
 fn list<T>(items: &[T], out: &mut Vec<u8>, mut write: impl FnMut(&T, &mut Vec<u8>)) {
