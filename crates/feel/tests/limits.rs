@@ -54,6 +54,21 @@ fn nesting_up_to_the_bound_is_evaluated() {
 }
 
 #[test]
+fn the_deepest_document_is_compared_searched_and_written() {
+    let document = format!("{}1{}", "[{\\\"a\\\":".repeat(250), "}]".repeat(250));
+    let read = format!("from json(\"{document}\")");
+    check(format!("{read} = {read}"), "true");
+    check(format!("count(distinct values([{read}, {read}]))"), "1");
+    check(format!("list contains([{read}], {read})"), "true");
+    check(format!("string length(to json({read})) > 1500"), "true");
+    check(format!("string length(string({read})) > 1500"), "true");
+    check(format!("count(flatten({read}))"), "1");
+    check(read, "[{\"a\":[{");
+    let too_deep = format!("from json(\"[{document}]\")");
+    check(too_deep, "null");
+}
+
+#[test]
 fn long_chains_are_evaluated() {
     check(format!("1{}", "+1".repeat(500_000)), "500001");
     check(format!("true{}", " and true".repeat(100_000)), "true");

@@ -13,8 +13,8 @@ pub use grammar::depth;
 pub use scanner::Scanner;
 pub use string::{unescape, write_string};
 
-/// Levels of arrays and objects in a value, at most.
-pub const DEPTH_MAX: usize = 1000;
+/// Levels of arrays and objects in a value, at most: as many as expressions compare and write on a small stack.
+pub const DEPTH_MAX: usize = 500;
 
 /// Text that is not JSON within [`DEPTH_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -130,7 +130,7 @@ fn every_problem_of_every_file_is_told() {
          create a",
         expect![[r#"
             > deploy a anonymous.form number.form list.form broken.form tag.form no-id.rpa
-              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'anonymous.form': the form must have a non-blank property 'id'|'number.form': the property 'id' of the form must be a string|'list.form': the form must be a JSON object|'broken.form': the form is not valid JSON: not JSON at byte 1|'tag.form': the property 'versionTag' of the form must be a string|'no-id.rpa': the script must have a non-blank property 'id'
+              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'anonymous.form': the form must have a non-blank property 'id'|'number.form': the property 'id' of the form must be a string|'list.form': the form must be a JSON object|'broken.form': the form is not valid JSON: expected a property name at byte 1|'tag.form': the property 'versionTag' of the form must be a string|'no-id.rpa': the script must have a non-blank property 'id'
             > deploy a ask.form again.form
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|Duplicated form id 'ask' in resources 'ask.form' and 'again.form'
             > deploy a broken.dmn no-decision.dmn bad.dmn no-graph-id.dmn

@@ -17,7 +17,7 @@ pub enum JsonError {
     #[error("not UTF-8 at byte {0}")]
     Encoding(usize),
     /// The text is not JSON, or nested too deeply.
-    #[error("not JSON: {0}")]
+    #[error(transparent)]
     Syntax(#[from] ::json::Error),
     /// The text is longer than [`SIZE_MAX`].
     #[error("JSON of {0} bytes is larger than {SIZE_MAX}")]
