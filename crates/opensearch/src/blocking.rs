@@ -1,8 +1,8 @@
 //! For threads that may block.
 
 use bytes::Bytes;
+use export::OwnRuntime;
 use http::Method;
-use runtime::OwnRuntime;
 use serde_json::Value;
 
 use crate::bulk::{Bulk, Outcome};

@@ -1,6 +1,6 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
-use runtime::OwnRuntime;
+use export::OwnRuntime;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _};
 

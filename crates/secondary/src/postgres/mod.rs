@@ -14,7 +14,7 @@ use std::fmt;
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use runtime::OwnRuntime;
+use export::OwnRuntime;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Error};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use export::OwnRuntime;
 use protocol::PartitionId;
-use runtime::OwnRuntime;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Error};
 

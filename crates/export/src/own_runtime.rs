@@ -1,27 +1,25 @@
-//! Waiting for asynchronous clients on a thread that may block: the exporters, cleaners and loaders of remote stores.
-//!
-//! This crate knows nothing of stores.
+//! Asynchronous clients on a thread that may block: the exporters, cleaners and loaders of remote stores.
 
 use std::io;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// A runtime that lives on the caller's thread. Not for a thread that runs tasks.
+/// A runtime on the thread of its owner, which must run no tasks of another runtime.
 pub struct OwnRuntime(Option<Runtime>);
 
 impl OwnRuntime {
-    /// A runtime with nothing to do yet.
+    /// An idle runtime.
     pub fn new() -> io::Result<Self> {
         Ok(Self(Some(Builder::new_current_thread().enable_all().build()?)))
     }
 
-    /// Runs a future to its end.
+    /// Runs a future to its end, on the calling thread.
     pub fn run<F: Future>(&self, future: F) -> F::Output {
-        self.0.as_ref().expect("it is taken at the end only").block_on(future)
+        self.0.as_ref().expect("taken by drop alone").block_on(future)
     }
 }
 
-/// Does not wait, since a runtime must not end by itself where others run.
+/// Shuts down in the background: tokio panics when a runtime is dropped where another one runs.
 impl Drop for OwnRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
