@@ -22,10 +22,10 @@ help: ## List the targets
 .PHONY: demo
 demo: ## Run 150 orders per second through a server of its own, over gRPC and over REST, and compare
 	@scripts/needs cc $(CARGO)
-	@test -x $(TARGET)/demo/baton || echo "Building some 300 crates; two cores take about six minutes, once."
+	@test -x "$(TARGET)/demo/baton" || echo "Building some 300 crates; two cores take about six minutes, once."
 	$(CARGO) build --locked --profile demo --no-default-features -p baton
-	@mkdir -p $(SCRATCH)
-	$(TARGET)/demo/baton demo --scratch $(SCRATCH) $(ARGS)
+	@mkdir -p "$(SCRATCH)"
+	"$(TARGET)/demo/baton" demo --scratch "$(SCRATCH)" $(ARGS)
 
 .PHONY: test
 test: needed fmt-check deny ## Everything that must be green before a change is merged, each kind of test in a modest size
@@ -39,7 +39,7 @@ test-long: ## `make test`, then more of it: random processes, fuzzing, propertie
 
 .PHONY: run
 run: release ## Start a server with its data in ./data
-	$(TARGET)/release/baton start $(ARGS)
+	"$(TARGET)/release/baton" start $(ARGS)
 
 ##@ Parts of `make test`
 
@@ -62,7 +62,7 @@ lint: ## Lint everything while it is built for tests, warnings denied
 
 .PHONY: deny
 deny: ## Check licences, sources and versions of the dependencies
-	scripts/cargo-deny $(TARGET)/tools
+	scripts/cargo-deny "$(TARGET)/tools"
 
 .PHONY: unit
 unit: ## Unit, property, replay, random-process and crash tests, one suite after the other
@@ -72,13 +72,13 @@ unit: ## Unit, property, replay, random-process and crash tests, one suite after
 .PHONY: clients
 clients: ## End-to-end tests with the official Java, Node and Python clients; SUITES="java node" picks some
 	$(CARGO) test --locked --workspace --no-run --quiet
-	python3 tests/clients/run.py --baton $(TARGET)/debug/baton $(SUITES)
+	python3 tests/clients/run.py --baton "$(TARGET)/debug/baton" $(SUITES)
 
 # The server that the unit tests have built stands in for the one that the documents build.
 .PHONY: pasted
 pasted: ## Paste every command of README.md and docs/, and compare what they print
 	$(CARGO) test --locked --workspace --no-run --quiet
-	python3 tests/pasted/run.py --baton $(TARGET)/debug/baton
+	python3 tests/pasted/run.py --baton "$(TARGET)/debug/baton"
 
 ##@ Longer and wider
 
@@ -108,13 +108,13 @@ RATE ?= 100
 outage: ## Take secondary storage away for SECONDS (20) in every way, under RATE instances a second (100); STORES="sqlite postgres" picks some
 	OUTAGE_SECONDS=$(SECONDS) OUTAGE_RATE=$(RATE) $(CARGO) test --locked --release -p baton --test outage -- $(STORES)
 
-PROGRAM ?= $(abspath $(TARGET)/release/baton)
+PROGRAM ?= $(if $(filter /%,$(TARGET)),$(TARGET),$(CURDIR)/$(TARGET))/release/baton
 .PHONY: experiments
 experiments: release ## Run the experiments with workers, those of the Java client too, and the attacks in full size; PARTS="freeze" picks some, PROGRAM=PATH another build
-	@export EXPERIMENTS_FULL=1 EXPERIMENTS_PROGRAM=$(PROGRAM); code=0; \
+	@export EXPERIMENTS_FULL=1 EXPERIMENTS_PROGRAM="$(PROGRAM)"; code=0; \
 		$(CARGO) test --locked -p baton --test workers -- $(PARTS) || code=1; \
 		$(CARGO) test --locked -p baton --test attacks -- $(PARTS) || code=1; \
-		python3 tests/clients/run.py --baton $(PROGRAM) workers || code=1; \
+		python3 tests/clients/run.py --baton "$(PROGRAM)" workers || code=1; \
 		exit $$code
 
 CASES ?= 5000
@@ -124,9 +124,9 @@ properties: ## Property tests with CASES cases each (5000)
 
 .PHONY: bench
 bench: ## Take all measurements of docs/performance.md, of the program as it is shipped; ARGS="--quick" and the like go to the suite
-	@mkdir -p $(SCRATCH)
+	@mkdir -p "$(SCRATCH)"
 	$(CARGO) build --locked --profile dist -p baton -p bench
-	$(TARGET)/dist/bench-suite --server $(TARGET)/dist/baton --scratch $(SCRATCH) $(ARGS)
+	"$(TARGET)/dist/bench-suite" --server "$(TARGET)/dist/baton" --scratch "$(SCRATCH)" $(ARGS)
 
 .PHONY: microbench
 microbench: ## Benchmarks of single crates (criterion)
@@ -139,12 +139,12 @@ PACKAGED ?= dist
 packages: ## Make a .deb, a wheel and an npm package of the program as it is shipped; PACKAGED=release takes another profile
 	@scripts/needs cc $(CARGO) python3
 	$(CARGO) build --locked --profile $(PACKAGED) -p baton
-	python3 deploy/packages/make.py --baton $(TARGET)/$(PACKAGED)/baton --out $(TARGET)/packages
+	python3 deploy/packages/make.py --baton "$(TARGET)/$(PACKAGED)/baton" --out "$(TARGET)/packages"
 
 .PHONY: packages-test
 packages-test: ## Make packages of the server that the unit tests have built, install each and start it; KINDS="deb npm" picks some
 	$(CARGO) test --locked --workspace --no-run --quiet
-	python3 tests/packages/run.py --baton $(TARGET)/debug/baton $(KINDS)
+	python3 tests/packages/run.py --baton "$(TARGET)/debug/baton" $(KINDS)
 
 ##@ Everyday
 
