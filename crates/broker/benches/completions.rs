@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker::api::{Broker, SubmitError};
 use broker::{Node, Options};
+use broker_api::{Broker, SubmitError};
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::{Effects, Engine};

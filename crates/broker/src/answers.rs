@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use broker_api::{Answer, SubmitError};
 use engine::Outcome;
 use protocol::Command;
 use tokio::sync::oneshot;
 
-use crate::api::{Answer, SubmitError};
 use crate::flow_control::Permit;
 
 /// What everybody is told from the moment the broker stops.

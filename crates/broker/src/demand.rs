@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use broker_api::{Activation, JobRequest, Positions, SubmitError};
 use engine::{Delivery, JobEnd};
 use protocol::{ActivatedJob, Demand, Key, Name};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use crate::api::{Activation, JobRequest, Positions, SubmitError};
 use crate::credit::Credit;
 use crate::options::JobOptions;
 

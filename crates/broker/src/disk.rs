@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::api::SubmitError;
+use broker_api::SubmitError;
+
 use crate::flow_control::Class;
 
 /// What is known of the disk under the data directory.

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use broker_api::SubmitError;
 use engine::Engine;
 use export::{Hub, Phase};
 use protocol::{Command, Name};
 use state::StateError;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::SubmitError;
 use crate::flow_control::Class;
 use crate::node::Node;
 use crate::options::Options;

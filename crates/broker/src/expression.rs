@@ -8,7 +8,7 @@ use protocol::{Document, Rejection};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use crate::api::{ExpressionResult, SubmitError};
+use broker_api::{ExpressionResult, SubmitError};
 
 struct Given(Document);
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::api::SubmitError;
+use broker_api::SubmitError;
 
 /// How much more of the work that is already begun is admitted than of new work.
 const BEGUN_FACTOR: usize = 4;

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use broker_api::{Activation, JobRequest, JobStream, SubmitError};
 use futures::Stream;
 use protocol::ActivatedJob;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::answers::stopping;
-use crate::api::{Activation, JobRequest, JobStream, SubmitError};
 use crate::demand::{DemandRegistry, Polled, is_worth_asking};
 
 /// Activates jobs once.

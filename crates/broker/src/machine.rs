@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use broker_api::{Answer, Positions, SubmitError, Timing};
 use engine::{Counters, Effects, Engine};
 use export::Hub;
 use parking_lot::Mutex as FairMutex;
@@ -16,7 +17,6 @@ use replication::{ApplyError, Payload, StateMachine};
 use tokio::sync::watch;
 
 use crate::answers::{LateAnswers, Waiter};
-use crate::api::{Answer, Positions, SubmitError, Timing};
 use crate::apply_watch::ApplyWatch;
 use crate::clock::{Due, EngineClock};
 use crate::demand::{Delivered, DemandRegistry};

@@ -6,6 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use broker_api::{
+    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
+    Positions, Recorded, SubmitError, Topology,
+};
 use engine::{Counters, Engine, Outcome};
 use export::{Assigned, Hastened, Hub};
 use futures::FutureExt;
@@ -21,10 +25,6 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{LateAnswers, Request, Waiter, stopping};
-use crate::api::{
-    Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
-    Positions, Recorded, SubmitError, Topology,
-};
 use crate::apply_watch::{self, SlowBatch};
 use crate::clock::Due;
 use crate::demand::DemandRegistry;

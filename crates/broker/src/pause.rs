@@ -6,9 +6,9 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use broker_api::SubmitError;
 use protocol::Command;
 
-use crate::api::SubmitError;
 use crate::node::Node;
 
 /// How long writing state to disk may take until whoever asked is told so; it goes on.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use broker_api::SubmitError;
 use bytes::Bytes;
 use engine::Engine;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -20,7 +21,6 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{Request, paused, stopping};
-use crate::api::SubmitError;
 use crate::clock::now_ms;
 use crate::machine::{Proposed, Shared};
 use crate::options::IngressOptions;

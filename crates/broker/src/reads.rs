@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use broker_api::SubmitError;
 use engine::{Engine, Read, ReadError, Scan};
 use parking_lot::{Mutex, MutexGuard};
 use protocol::{Query, QueryReply};
@@ -17,7 +18,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::answers::stopping;
-use crate::api::SubmitError;
 
 /// Queries that wait; further ones are refused.
 const QUEUE: usize = 1024;

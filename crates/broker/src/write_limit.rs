@@ -18,9 +18,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use broker_api::SubmitError;
 use tokio::time::Instant;
 
-use crate::api::SubmitError;
 use crate::flow_control::Overflow;
 
 /// The exporting rate is an average over this time.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use broker::api::{
+use broker_api::{
     Activation, Answer, Broker, ExpressionResult, JobRequest, JobStream, Positions, Recorded, SubmitError,
     Timing, Topology,
 };

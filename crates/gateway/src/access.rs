@@ -13,7 +13,7 @@ use auth::{
     Authenticator, ClaimPath, Clock, Identity, Method, Presented, Principal, Refusal, SignIn, SignedIn,
     Unavailable, Users, claim_values,
 };
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use futures::future::{BoxFuture, FutureExt as _};
 use http::request::Parts;
 use protocol::{
@@ -21,8 +21,8 @@ use protocol::{
     RejectionType,
 };
 use quick_cache::sync::Cache;
-use secondary::Filter;
-use secondary::model::EntityId;
+use search::Filter;
+use search::model::EntityId;
 use serde_json::{Map, Value};
 
 use crate::connection::Address;

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use broker::api::Positions;
+use broker_api::Positions;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use protocol::PartitionId;
 

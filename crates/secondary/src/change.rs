@@ -5,8 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use protocol::{Key, Name};
 
-use crate::model::{ColumnId, Entity, EntityId};
-use crate::value::Value;
+use search::Value;
+use search::model::{ColumnId, Entity, EntityId};
 
 /// What identifies a row of an entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,7 +271,7 @@ impl Hasher for KeyHasher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::process_instance as instance;
+    use search::model::process_instance as instance;
 
     #[test]
     fn a_row_that_begins_and_ends_is_one_insert() {

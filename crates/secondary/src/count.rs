@@ -2,12 +2,11 @@
 //! of its own, who removes rows subtracts in others; what is asked for is the sum.
 
 use protocol::{Name, PartitionId};
+use search::model::{ColumnId, Entity, EntityId, element_count as count, element_instance as element};
+use search::{Row, Value};
 
 use crate::change::{Batch, RowId};
-use crate::model::{ColumnId, Entity, EntityId, element_count as count, element_instance as element};
-use crate::query::Row;
 use crate::recent::Recent;
-use crate::value::Value;
 
 /// Who removes rows counts as this partition; real ones begin at 1.
 const REMOVED: PartitionId = 0;

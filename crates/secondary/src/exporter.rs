@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use export::{ExportError, Exporter, Flush};
 use protocol::{PartitionId, Record};
+use search::{Progress, StoreError};
 
 use crate::change::Batch;
-use crate::progress::Progress;
 use crate::projection::Projection;
 use crate::replay::Replays;
-use crate::store::{StoreError, Writer};
-
-/// The ID of the exporter that feeds the store.
-pub const EXPORTER_ID: &str = "secondary-storage";
+use crate::store::Writer;
 
 /// Above this, the number of records that are written at once is not limited.
 const STEP_MAX: usize = 64 * 1024;
@@ -98,7 +95,7 @@ impl StoreExporter {
 
 impl Exporter for StoreExporter {
     fn id(&self) -> &str {
-        EXPORTER_ID
+        search::EXPORTER_ID
     }
 
     fn open(&mut self, acknowledged: u64) -> Result<u64, ExportError> {
@@ -162,9 +159,9 @@ mod tests {
 
     use super::*;
     use crate::change::{Operation, RowId};
-    use crate::model::{Entity, process_instance as instance};
     use crate::projection::Loader;
-    use crate::value::Value;
+    use search::Value;
+    use search::model::{Entity, process_instance as instance};
 
     /// Keeps the names of processes that were written.
     struct Rows(Arc<Mutex<Vec<Value>>>);

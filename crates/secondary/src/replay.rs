@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 
 use export::ExportError;
 use protocol::{Intent, Key, Record, RecordValue};
+use search::StoreError;
+use search::model::{EntityId, process_instance as instance};
 
 use crate::change::{Batch, Change, RowId};
-use crate::model::history::PROCESS_INSTANCES;
-use crate::model::{EntityId, process_instance as instance};
-use crate::store::{StoreError, Writer};
+use crate::history::PROCESS_INSTANCES;
+use crate::store::Writer;
 
 /// Instances whose own row was refused when it was tried last.
 #[derive(Debug, Default)]
@@ -118,7 +119,7 @@ mod tests {
     use protocol::testing;
 
     use super::*;
-    use crate::model::Entity;
+    use search::model::Entity;
 
     /// A store that has the rows of some instances.
     struct Rows(Vec<Key>);
@@ -140,8 +141,8 @@ mod tests {
 
     fn batch() -> Batch {
         let mut batch = Batch::default();
-        batch.insert(&crate::model::variable::ENTITY, RowId::Key(1));
-        batch.insert(&crate::model::audit_log::ENTITY, RowId::Key(2));
+        batch.insert(&search::model::variable::ENTITY, RowId::Key(1));
+        batch.insert(&search::model::audit_log::ENTITY, RowId::Key(2));
         batch
     }
 

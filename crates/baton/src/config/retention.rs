@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use protocol::Name;
+use secondary::KINDS;
 use secondary::Rule;
-use secondary::model::history::KINDS;
 
 use super::value::Setting;
 

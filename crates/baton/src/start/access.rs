@@ -6,7 +6,7 @@ use std::time::Duration;
 use auth::{
     AttemptLimits, Authenticator, Basic, Clock, Hasher, Method, Oidc, ServerTls, SessionSettings, TlsFiles,
 };
-use broker::api::Broker;
+use broker_api::Broker;
 use gateway::rest::SetUp;
 use gateway::{Access, AccessOptions, EngineUsers, Hosts};
 use protocol::{EntityType, IdentityQuery, IdentityReply, Query, QueryReply};

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use gateway::rest::Storage;
-use secondary::{Cleaner, Retention, StoreError, Sweeper, Swept};
+use search::StoreError;
+use secondary::{Cleaner, Retention, Sweeper, Swept};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
@@ -93,9 +94,9 @@ mod tests {
     use futures::FutureExt as _;
     use futures::future::BoxFuture;
     use protocol::PartitionId;
-    use secondary::model::history::KINDS;
-    use secondary::model::{ColumnId, Entity};
-    use secondary::{Found, Reader, Row, Search, Statistics, Value};
+    use search::model::{ColumnId, Entity};
+    use search::{Found, Reader, Row, Search, Statistics, Value};
+    use secondary::KINDS;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use auth::Hasher;
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use protocol::{
     Caller, CircleKind, Command, EntityType, IdentityCommand, IdentityQuery, IdentityReply, Name,
     PasswordHash, Principal, Query, QueryReply, RejectionType, User,

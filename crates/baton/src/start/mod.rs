@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::{Cost, HashLimits, Hasher};
-use broker::api::Broker;
+use broker_api::Broker;
 use gateway::management::{Gate, Management, Metrics, Renderer, Slot};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use broker::api::{Broker, SubmitError};
 use broker::{SlowBatch, StartError};
+use broker_api::{Broker, SubmitError};
 use export::Phase;
 use futures::future::{BoxFuture, FutureExt};
 use gateway::management::{

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use export::Factory;
 use gateway::rest::Storage;
 use protocol::PartitionId;
+use search::{Progress, Reader};
 use secondary::{
-    AuditSettings, Cleaner, Loader, Progress, Projection, Reader, SqliteCleaner, SqliteLoader, SqliteOptions,
-    SqliteReader, SqliteWriter, StoreExporter, Writer,
+    AuditSettings, Cleaner, Loader, Projection, SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader,
+    SqliteWriter, StoreExporter, Writer,
 };
 
 use crate::config::{Config, StorageKind};

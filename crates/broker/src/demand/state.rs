@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use broker_api::{Activation, JobRequest, Positions};
 use engine::{Delivery, JobEnd};
 use protocol::{ActivatedJob, Demand, Key, Name};
 use tokio::sync::mpsc;
@@ -12,7 +13,6 @@ use super::Polled;
 use super::figures::JobTypes;
 use super::group::Group;
 use super::subscriber::{Sink, Subscriber};
-use crate::api::{Activation, JobRequest, Positions};
 use crate::credit::Departure;
 
 /// Groups without queued jobs that are looked at for one batch, per subscriber whose demand fits into it.

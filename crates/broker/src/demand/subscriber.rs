@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use broker_api::JobRequest;
 use protocol::{ActivatedJob, Demand, Key};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Polled;
-use crate::api::JobRequest;
 use crate::credit::Credit;
 
 /// A stream asks for queued jobs when this part of what it may have is free, so that a slow one does not cost an entry

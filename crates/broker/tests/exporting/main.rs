@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker::api::{Broker, JobRequest, SubmitError};
 use broker::{Node, Options};
+use broker_api::{Broker, JobRequest, SubmitError};
 use export::Phase;
 use protocol::{
     Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, RejectionType,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use broker::api::{Answer, Broker, SubmitError};
+use broker_api::{Answer, Broker, SubmitError};
 use protocol::{Name, RejectionType, Response};
 use tokio::task::JoinHandle;
 

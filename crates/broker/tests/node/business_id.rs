@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::api::{Broker as _, SubmitError};
+use broker_api::{Broker as _, SubmitError};
 use protocol::{Command, CreateInstance, Key, Name, RejectionType, Response};
 
 use crate::support::{Server, instance, task};

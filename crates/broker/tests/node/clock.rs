@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use protocol::{Clock, Command, Document, Name};
 
 use crate::support::{Server, instance, jobs, task, timer, within};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use broker::Node;
-use broker::api::{Broker, JobRequest, JobStream};
+use broker_api::{Broker, JobRequest, JobStream};
 use futures::{FutureExt, StreamExt};
 use protocol::{ActivatedJob, Name};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use broker::api::{Broker, JobRequest};
+use broker_api::{Broker, JobRequest};
 use futures::{FutureExt, StreamExt};
 use protocol::Name;
 

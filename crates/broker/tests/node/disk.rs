@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use replication::DiskFaults;
 
 use crate::support::{Server, complete, create, instance, jobs, task, until, within};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::api::Broker;
+use broker_api::Broker;
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
 

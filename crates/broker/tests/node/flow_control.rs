@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use broker::api::{Broker, SubmitError};
 use broker::{Algorithm, Overflow};
+use broker_api::{Broker, SubmitError};
 
 use crate::support::{Server, cancel, create, instance, jobs, task, within};
 

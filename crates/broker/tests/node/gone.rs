@@ -1,6 +1,6 @@
 //! Commands about what is gone: refused as the engine would, without an entry of the log.
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use protocol::{
     Command, Document, FailJob, Key, Name, RejectionType, SetVariables, ThrowError, UpdateJob,
     UserTaskCommand, UserTaskOperation,

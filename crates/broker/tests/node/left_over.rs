@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use broker::WriteLimitOptions;
-use broker::api::{Broker, JobRequest};
+use broker_api::{Broker, JobRequest};
 use protocol::{
     BroadcastSignal, Command, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, Resource,
 };

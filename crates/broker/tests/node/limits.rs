@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use protocol::{Command, Deploy, Document, FailJob, Name, Resource};
 
 use crate::support::{Server, create, task, within};

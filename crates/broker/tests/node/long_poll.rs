@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use broker::Node;
-use broker::api::{Broker, JobRequest};
+use broker_api::{Broker, JobRequest};
 use protocol::{ActivatedJob, Command, UpdateJob};
 use tokio::task::JoinHandle;
 

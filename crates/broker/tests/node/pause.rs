@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use futures::{FutureExt, StreamExt};
 use protocol::{Query, QueryReply};
 

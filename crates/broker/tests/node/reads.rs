@@ -1,6 +1,6 @@
 //! Queries while commands run.
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use protocol::{Command, Query, QueryReply, RejectionType, Response};
 
 use crate::support::{Server, cancel, instance, task, within};

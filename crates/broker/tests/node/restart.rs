@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use broker::api::{Broker, JobRequest};
+use broker_api::{Broker, JobRequest};
 use protocol::{
     Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, JobListenerEventType, Query,
     QueryReply,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use broker::api::{Broker, SubmitError};
 use broker::set_aside::{SetAsideError, list, look_at, set_aside};
+use broker_api::{Broker, SubmitError};
 use protocol::{Command, Query, QueryReply, RejectionType};
 
 use crate::support::{Server, complete, task, within};

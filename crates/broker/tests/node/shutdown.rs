@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use broker::api::{Broker, SubmitError};
+use broker_api::{Broker, SubmitError};
 use futures::StreamExt;
 
 use crate::support::{Server, create, endless, jobs, next, task, until, within};

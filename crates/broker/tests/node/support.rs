@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker::api::{Answer, Broker, JobRequest, JobStream, SubmitError};
 use broker::{Node, Options};
+use broker_api::{Answer, Broker, JobRequest, JobStream, SubmitError};
 use bytes::Bytes;
 use futures::StreamExt;
 use protocol::{

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::vec;
 
-use broker::api::{Broker, JobStream};
+use broker_api::{Broker, JobStream};
 use futures::Stream;
 use grpc as pb;
 use metrics::{Counter, Gauge};

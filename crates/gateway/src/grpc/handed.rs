@@ -4,7 +4,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use broker::api::Broker;
+use broker_api::Broker;
 use protocol::{ActivatedJob, Command};
 
 /// A job and the end of its time, which gives it to others anyway.

@@ -1,6 +1,6 @@
 //! Jobs: activate, complete, fail, throw an error, change retries or timeout.
 
-use broker::api::JobRequest;
+use broker_api::JobRequest;
 use grpc as pb;
 use grpc::activated_job::{JobKind as PbKind, ListenerEventType as PbListener};
 use protocol::{

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use broker::api::Timing;
+use broker_api::Timing;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use tonic::Code;
 use tonic::metadata::MetadataMap;

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use ::grpc::gateway_server::GatewayServer;
 use auth::ServerTls;
-use broker::api::Broker;
+use broker_api::Broker;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::codec::CompressionEncoding;

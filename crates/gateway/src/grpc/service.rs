@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Principal;
-use broker::api::{Activation, Answer, Broker, JobRequest, Positions, SubmitError};
+use broker_api::{Activation, Answer, Broker, JobRequest, Positions, SubmitError};
 use grpc as pb;
 use protocol::{Caller, Command, Response as Reply};
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
 //! Which gRPC status a refused request gets.
 
 use auth::Refusal;
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{Rejection, RejectionType};
 use tonic::{Code, Status};
 

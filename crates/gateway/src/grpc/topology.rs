@@ -1,6 +1,6 @@
 //! Who is there.
 
-use broker::api::{API_VERSION, BrokerInfo, PartitionInfo, Topology};
+use broker_api::{API_VERSION, BrokerInfo, PartitionInfo, Topology};
 use grpc as pb;
 use grpc::partition::{PartitionBrokerHealth, PartitionBrokerRole};
 

@@ -6,7 +6,7 @@ use auth::{Origins, Presented, Reason};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use broker::api::Broker;
+use broker_api::Broker;
 use http::header::WWW_AUTHENTICATE;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};

@@ -32,7 +32,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
-use broker::api::API_VERSION;
+use broker_api::API_VERSION;
 use bytes::Bytes;
 use http::header::CONNECTION;
 use http::{HeaderValue, Method, Request, StatusCode, Uri};

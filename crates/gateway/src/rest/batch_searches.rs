@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{
     AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION,
     HistoryKind, Key, Name, Operand, Query, QueryReply, Test,
 };
-use secondary::model::{ColumnId, Entity, incident, process_instance as instance};
-use secondary::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
+use search::model::{ColumnId, Entity, incident, process_instance as instance};
+use search::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;

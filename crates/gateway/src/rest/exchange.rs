@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use auth::Principal;
-use broker::api::{Broker, Timing};
+use broker_api::{Broker, Timing};
 use bytes::{Bytes, BytesMut};
 use http::header::{ALLOW, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use hyper::body::Body;
 use percent_encoding::percent_decode_str;
-use secondary::EXPORTER_ID;
+use search::EXPORTER_ID;
 use smallvec::SmallVec;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;

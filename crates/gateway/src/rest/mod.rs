@@ -2,7 +2,7 @@
 //!
 //! A request enters at `server` (connections), goes through `exchange` (route, negotiate, read, validate, dispatch,
 //! answer, measure) and one file of `operation`. What is valid stands in the tables of `contract` and nowhere else.
-//! Nothing here knows how a broker works; it sees [`broker::api::Broker`] only.
+//! Nothing here knows how a broker works; it sees [`broker_api::Broker`] only.
 //!
 //! There is no framework between the socket and the handlers: routing is a static tree, so a framework would only
 //! add boxed services and header copies to a path whose cost is the product's promise.

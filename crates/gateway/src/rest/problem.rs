@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use auth::Refusal;
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use http::StatusCode;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use protocol::RejectionType;

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use broker::api::{Positions, Timing};
+use broker_api::{Positions, Timing};
 use bytes::Bytes;
 use documents::Error;
 use futures::StreamExt as _;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 
-use broker::api::Broker;
+use broker_api::Broker;
 use http::{Request, Response, StatusCode};
 use hyper::service::service_fn;
 use tokio::net::TcpListener;

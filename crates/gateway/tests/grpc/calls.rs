@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use gateway::grpc::Options;
 use grpc as pb;
 use protocol::{
@@ -543,7 +543,7 @@ async fn a_decision_is_evaluated_by_key_or_by_id() {
 async fn the_topology_is_told() {
     let server = Server::start(FakeBroker::default()).await;
     let topology = server.client().await.topology(pb::TopologyRequest {}).await.unwrap().into_inner();
-    assert_eq!(topology.gateway_version, broker::api::API_VERSION);
+    assert_eq!(topology.gateway_version, broker_api::API_VERSION);
     assert_eq!((topology.cluster_size, topology.partitions_count, topology.replication_factor), (1, 1, 1));
     let partition = &topology.brokers[0].partitions[0];
     assert_eq!((partition.partition_id, partition.role, partition.health), (1, 0, 0));

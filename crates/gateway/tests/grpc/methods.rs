@@ -1,6 +1,6 @@
 //! Every method of the protocol has somebody who answers it.
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use grpc as pb;
 use http::uri::PathAndQuery;
 use tonic::client::Grpc;

@@ -1,6 +1,6 @@
 //! Which tenants requests may name, or leave out.
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use gateway::Tenancy;
 use gateway::grpc::Options;
 use grpc as pb;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use auth::{Authenticator, Basic, ClientTls, Clock, Cost, HashLimits, Hasher, Method, ServerTls, TlsFiles};
-use broker::api::Broker;
+use broker_api::Broker;
 use gateway::management::{Gate, Loggers, Management, Metrics, Renderer, Slot};
 use gateway::{Access, AccessOptions, Connections, EngineUsers, grpc, rest};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};

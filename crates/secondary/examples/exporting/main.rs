@@ -19,9 +19,10 @@ use protocol::{
     Batch, Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Deploy, Document, ENGINE_VERSION,
     Key, Name, Record, Resource,
 };
+use search::Progress;
 use secondary::{
-    Loader, PostgresLoader, PostgresOptions, PostgresWriter, Progress, Projection, SqliteLoader,
-    SqliteOptions, SqliteWriter, StoreExporter, Writer,
+    Loader, PostgresLoader, PostgresOptions, PostgresWriter, Projection, SqliteLoader, SqliteOptions,
+    SqliteWriter, StoreExporter, Writer,
 };
 use state::Store;
 

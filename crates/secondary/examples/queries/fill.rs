@@ -1,10 +1,11 @@
 //! The rows of a busy system: most instances have ended, few have incidents.
 
-use secondary::model::{
+use search::StoreError;
+use search::model::{
     element_count as count, element_instance as element, incident, job, process_definition as definition,
     process_instance as instance, sequence_flow as flow, user_task as task, variable,
 };
-use secondary::{Batch, RowId, StoreError, Writer};
+use secondary::{Batch, RowId, Writer};
 
 /// Element instances of a process instance.
 pub const ELEMENTS: u64 = 10;

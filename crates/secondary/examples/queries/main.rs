@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use search::Reader;
 use secondary::{
-    PostgresOptions, PostgresReader, PostgresWriter, Reader, SqliteOptions, SqliteReader, SqliteWriter,
-    Writer,
+    PostgresOptions, PostgresReader, PostgresWriter, SqliteOptions, SqliteReader, SqliteWriter, Writer,
 };
 
 /// What 99 of 100 queries should take at most.

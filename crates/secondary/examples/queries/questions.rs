@@ -1,12 +1,12 @@
 //! What user interfaces ask.
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{
+use search::model::{
     ColumnId, Entity, element_count as count, element_instance as element, incident, job,
     process_definition as definition, process_instance as instance, sequence_flow as flow, user_task as task,
     variable,
 };
-use secondary::{
+use search::{
     Aggregate, EntityRef, Filter, Latest, Position, Reader, Related, Search, Sort, Statistics, StoreError,
 };
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use protocol::{Name, Operand, Test};
+use search::Filter;
+use search::model::ColumnId;
 
-use crate::model::ColumnId;
-use crate::model::history::Kind;
-use crate::query::Filter;
+use super::kinds::Kind;
 
 /// How long something is kept after its end; `None` for ever.
 pub type Keep = Option<Duration>;

@@ -5,16 +5,15 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use protocol::{HistoryKind, Operand, Test};
-
-use super::Retention;
-use crate::model::history::{DECISIONS, KINDS, Kind, PROCESS_DEFINITIONS, PROCESS_INSTANCES, REQUESTS};
-use crate::model::{
+use search::model::{
     ColumnId, Entity, decision_instance as decision, history_deletion as deletion,
     process_instance as instance,
 };
-use crate::query::{EntityRef, Filter, Position, Row, Search, Sort};
-use crate::store::{Cleaner, Reader, StoreError};
-use crate::value::Value;
+use search::{EntityRef, Filter, Position, Reader, Row, Search, Sort, StoreError, Value};
+
+use super::Retention;
+use super::kinds::{DECISIONS, KINDS, Kind, PROCESS_DEFINITIONS, PROCESS_INSTANCES, REQUESTS};
+use crate::store::Cleaner;
 
 /// Things that are looked at together.
 const PAGE: u32 = 100;

@@ -4,14 +4,14 @@
 use std::time::{Duration, Instant};
 
 use opensearch::{Blocking, Method};
+use search::model::{ColumnId, Entity};
+use search::{StoreError, Value};
 use serde_json::{Value as Json, json};
 
 use super::row::to_json;
 use super::schema::{DELETED, REMOVE};
 use super::{OpensearchOptions, condition, expect, unanswered};
-use crate::model::{ColumnId, Entity};
-use crate::store::{Cleaner, StoreError};
-use crate::value::Value;
+use crate::store::Cleaner;
 
 /// How often rows are looked for that somebody has changed meanwhile.
 const ATTEMPTS_MAX: u32 = 5;

@@ -3,12 +3,11 @@
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use protocol::{Operand, Test};
+use search::model::{Column, ColumnId, Entity, Kind};
+use search::{Filter, Latest, Related, StoreError};
 use serde_json::{Value as Json, json};
 
 use super::reader::Asker;
-use crate::model::{Column, ColumnId, Entity, Kind};
-use crate::query::{Filter, Latest, Related};
-use crate::store::StoreError;
 
 /// Values in one clause; more are refused by default.
 const TERMS_MAX: usize = 65_536;
@@ -199,7 +198,7 @@ fn wildcard(pattern: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::process_instance as instance;
+    use search::model::process_instance as instance;
 
     #[test]
     fn patterns_end_with_what_they_say() {

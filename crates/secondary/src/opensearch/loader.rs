@@ -2,14 +2,14 @@
 
 use ::opensearch::{Blocking, Method};
 use protocol::{Key, Name};
+use search::StoreError;
+use search::model::process_definition as definition;
 
 use super::row::{document_id, escaped};
 use super::schema::found;
 use super::{OpensearchOptions, unanswered};
 use crate::change::RowId;
-use crate::model::process_definition as definition;
 use crate::projection::Loader;
-use crate::store::StoreError;
 
 /// Finds models in the store.
 pub struct OpensearchLoader(OpensearchOptions);

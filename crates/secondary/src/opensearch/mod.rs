@@ -23,8 +23,8 @@ pub use loader::OpensearchLoader;
 pub use reader::OpensearchReader;
 pub use writer::OpensearchWriter;
 
-use crate::model::Entity;
-use crate::store::StoreError;
+use ::search::StoreError;
+use ::search::model::Entity;
 
 /// Options of the store.
 #[derive(Debug, Clone)]

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use ::opensearch::{Answer, Client, ClientError, Method, OptionsError, StatusCode};
 use futures::future::BoxFuture;
 use protocol::PartitionId;
+use search::model::{ColumnId, Entity};
+use search::{Found, Reader, Row, Search, Statistics, StoreError};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::Semaphore;
 
 use super::schema::DELETED;
 use super::{OpensearchOptions, expect, unanswered};
-use crate::model::{ColumnId, Entity};
-use crate::query::{Found, Row, Search, Statistics};
-use crate::store::{Reader, StoreError};
 
 /// Queries at once; more wait.
 const QUERIES_MAX: usize = 64;

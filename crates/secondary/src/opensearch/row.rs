@@ -3,13 +3,12 @@
 use std::fmt::Write as _;
 
 use protocol::Name;
+use search::model::{Column, Entity, Kind};
+use search::{Row, Value};
 use serde_json::{Map, Value as Json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::change::RowId;
-use crate::model::{Column, Entity, Kind};
-use crate::query::Row;
-use crate::value::Value;
 
 /// The longest ID of a document, in bytes.
 const ID_BYTES_MAX: usize = 512;

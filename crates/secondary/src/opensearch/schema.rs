@@ -1,13 +1,13 @@
 //! Indices, made and extended at start.
 
 use ::opensearch::{Answer, Blocking, Method, StatusCode};
+use search::StoreError;
+use search::model::{Column, ENTITIES, EntityId, Kind};
 use serde_json::{Map, Value as Json, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::row::TEXT_UNITS_MAX;
 use super::{OpensearchOptions, expect, unanswered};
-use crate::model::{Column, ENTITIES, EntityId, Kind};
-use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and entities that are added need no new number.
 const VERSION: u64 = 2;

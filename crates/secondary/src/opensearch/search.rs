@@ -1,13 +1,12 @@
 //! Searches, page by page.
 
+use search::model::{ColumnId, Entity, Kind};
+use search::{Found, Position, Row, Search, Sort, StoreError, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::reader::Asker;
 use super::row::{self, is_too_long};
-use crate::model::{ColumnId, Entity, Kind};
-use crate::query::{Found, Position, Row, Search, Sort};
-use crate::store::{PageBytes, StoreError};
-use crate::value::Value;
+use crate::store::PageBytes;
 
 /// Rows of one answer, skipped ones included; more are refused by default.
 const WINDOW: u64 = 10_000;

@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 
+use search::model::ColumnId;
+use search::{Aggregate, Filter, Row, Statistics, StoreError, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::reader::Asker;
 use super::row::from_json;
-use crate::model::ColumnId;
-use crate::query::{Aggregate, Filter, Row, Statistics};
-use crate::store::StoreError;
-use crate::value::Value;
 
 impl Asker<'_> {
     pub(super) async fn statistics(&self, asked: &Statistics) -> Result<Vec<Row>, StoreError> {

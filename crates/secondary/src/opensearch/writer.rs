@@ -9,13 +9,14 @@ use std::collections::BTreeSet;
 
 use ::opensearch::{Blocking, Bulk, Method, Outcome, StatusCode};
 use protocol::PartitionId;
+use search::StoreError;
+use search::model::{Entity, EntityId, Kind, history_deletion as deletion};
 use serde_json::{Map, Value as Json, json};
 
 use super::row::{document_id, escaped, holds_too_long, to_json};
 use super::{OpensearchOptions, expect, schema, unanswered};
 use crate::change::{Batch, Change, Operation, RowId};
-use crate::model::{Entity, EntityId, Kind, history_deletion as deletion};
-use crate::store::{StoreError, Writer};
+use crate::store::Writer;
 
 /// How often a change is tried when another partition changes the same row.
 const CONFLICTS_MAX: u32 = 10;

@@ -1,5 +1,7 @@
 //! Many changes as one statement: what is alike in form is written together, its values as arrays.
 
+use search::model::{Column, ColumnId, Entity};
+use search::{StoreError, Value};
 use sqlx::postgres::{PgArguments, PgConnection};
 use sqlx::query::Query as Statement;
 use sqlx::{AssertSqlSafe, Error, Postgres as Database};
@@ -7,10 +9,7 @@ use sqlx::{AssertSqlSafe, Error, Postgres as Database};
 use super::dialect::Postgres;
 use super::text;
 use crate::change::{Batch, Change, Operation};
-use crate::model::{Column, ColumnId, Entity};
 use crate::sql::Query;
-use crate::store::StoreError;
-use crate::value::Value;
 
 /// Changes of the same shape, in the order of their rows.
 pub(super) struct Group<'b>(pub Vec<&'b Change>);
@@ -169,7 +168,7 @@ fn assignments(query: &mut Query<'_>, values: &[&Column], increments: &[&Column]
 mod tests {
     use super::*;
     use crate::change::RowId;
-    use crate::model::{element_instance as element, process_instance as instance};
+    use search::model::{element_instance as element, process_instance as instance};
 
     #[test]
     fn what_is_alike_is_one_statement() {

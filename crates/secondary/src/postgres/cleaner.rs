@@ -1,6 +1,8 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
 use export::OwnRuntime;
+use search::model::{ColumnId, Entity};
+use search::{StoreError, Value};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _};
 
@@ -8,10 +10,8 @@ use super::bulk::groups;
 use super::dialect::{self, Postgres};
 use super::{PostgresOptions, own_runtime, within};
 use crate::count::{counted, removed};
-use crate::model::{ColumnId, Entity};
 use crate::sql;
-use crate::store::{Cleaner, StoreError};
-use crate::value::Value;
+use crate::store::Cleaner;
 
 /// Removes rows of the database.
 pub struct PostgresCleaner {

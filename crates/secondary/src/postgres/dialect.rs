@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use protocol::Test;
+use search::Value;
+use search::model::{ColumnId, Entity, Kind};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query as Statement;
 use sqlx::{Error, Postgres as Database, Row as _, TypeInfo as _, ValueRef as _};
 
 use super::text;
-use crate::model::{ColumnId, Entity, Kind};
 use crate::sql::Dialect;
-use crate::value::Value;
 
 pub(crate) struct Postgres;
 

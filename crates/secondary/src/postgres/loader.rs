@@ -1,10 +1,10 @@
 //! Models that were deployed before the exporter began.
 
 use protocol::{Key, Name};
+use search::StoreError;
 
 use super::{PostgresOptions, own_runtime, within};
 use crate::projection::Loader;
-use crate::store::StoreError;
 
 /// Finds models in the store. Connects for each of them: it is seldom asked.
 pub struct PostgresLoader(PostgresOptions);

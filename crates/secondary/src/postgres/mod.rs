@@ -23,7 +23,7 @@ pub use loader::PostgresLoader;
 pub use reader::PostgresReader;
 pub use writer::PostgresWriter;
 
-use crate::store::StoreError;
+use search::StoreError;
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS_MAX: usize = 256;

@@ -6,16 +6,15 @@ use futures::TryStreamExt as _;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use protocol::PartitionId;
+use search::{Found, Position, Reader, Row, Search, Statistics, StoreError, Value};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Error};
 use tokio::sync::Semaphore;
 
 use super::dialect::{self, Postgres};
 use super::{PostgresOptions, asked, failed, is_lost};
-use crate::query::{Found, Position, Row, Search, Statistics};
 use crate::sql;
-use crate::store::{PageBytes, Reader, StoreError};
-use crate::value::Value;
+use crate::store::PageBytes;
 
 /// How much later than the database itself a query is given up here.
 const GRACE: Duration = Duration::from_millis(500);

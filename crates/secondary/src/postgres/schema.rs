@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use search::StoreError;
+use search::model::{ENTITIES, Entity, INDEXES_RETIRED, Index, element_instance};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Error};
 use xxhash_rust::xxh3::xxh3_64;
@@ -10,9 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::dialect::Postgres;
 use super::{PostgresOptions, within};
 use crate::count::of_what_is_there;
-use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Index, element_instance};
 use crate::sql::{Dialect as _, create_index, create_table};
-use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
 const VERSION: i64 = 1;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use protocol::{Name, Operand, Test};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::model::{ColumnId, Entity, Kind};
+use search::model::{ColumnId, Entity, Kind};
 
 /// Bytes of a text in an index. An entry must fit a third of a page, and two texts stand in some.
 const INDEXED_BYTES_MAX: usize = 1000;
@@ -65,7 +65,7 @@ pub(super) fn test<'t>(entity: &Entity, column: ColumnId, test: &'t Test) -> Cow
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CUT_CHARS, ENTITIES, IndexScope, process_instance as instance};
+    use search::model::{CUT_CHARS, ENTITIES, IndexScope, process_instance as instance};
 
     #[test]
     fn what_cannot_be_stored_is_replaced() {

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use export::OwnRuntime;
 use protocol::PartitionId;
+use search::StoreError;
+use search::model::Entity;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Error};
 
@@ -11,9 +13,8 @@ use super::bulk::{Group, groups, refused};
 use super::dialect::{self, Postgres};
 use super::{PostgresOptions, code, failed, late, own_runtime, schema, within};
 use crate::change::{Batch, RowId};
-use crate::model::Entity;
 use crate::sql;
-use crate::store::{StoreError, Writer};
+use crate::store::Writer;
 
 /// How often a transaction is repeated that the database ended in favour of another one.
 const ATTEMPTS_MAX: u32 = 5;

@@ -4,11 +4,11 @@ use protocol::{
     ActorType, BatchOperationType, GroupRecord, HistoryKind, Intent, Key, Name, Record, RecordValue,
     RoleRecord, TenantRecord, compose_key,
 };
+use search::Value;
+use search::model::{ColumnId, audit_log as log};
 
 use super::names::Names;
 use crate::change::{Batch, RowId};
-use crate::model::{ColumnId, audit_log as log};
-use crate::value::Value;
 
 /// Kinds of operation, as the API names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use protocol::{
     BatchOperationChunkRecord, BatchOperationCreationRecord, BatchOperationExecutionRecord,
     BatchOperationInitializationRecord, BatchOperationLifecycleRecord, Intent, Key, Name, Record,
 };
+use search::Value;
+use search::model::{batch_operation as operation, batch_operation_item as item};
 
 use crate::change::{Batch, RowId};
-use crate::model::{batch_operation as operation, batch_operation_item as item};
-use crate::value::Value;
 
 pub(super) fn creation(record: &Record, value: &BatchOperationCreationRecord, batch: &mut Batch) {
     if record.intent == Intent::Created {

@@ -2,10 +2,10 @@
 
 use json::write_string;
 use protocol::{DecisionEvaluationRecord, EvaluatedDecisionRecord, Intent, Json, Name, Record};
+use search::Value;
+use search::model::decision_instance as decision;
 
 use crate::change::{Batch, RowId};
-use crate::model::decision_instance as decision;
-use crate::value::Value;
 
 pub(super) fn apply(record: &Record, value: &DecisionEvaluationRecord, batch: &mut Batch) {
     if !matches!(record.intent, Intent::Evaluated | Intent::Failed) {

@@ -1,13 +1,13 @@
 //! Definitions of processes and decisions, and forms.
 
 use protocol::{DecisionRecord, DecisionRequirementsRecord, FormRecord, Intent, ProcessRecord, Record};
+use search::Value;
+use search::model::{
+    decision_definition as decision, decision_requirements as graph, form, process_definition as process,
+};
 
 use super::names::Names;
 use crate::change::{Batch, RowId};
-use crate::model::{
-    decision_definition as decision, decision_requirements as graph, form, process_definition as process,
-};
-use crate::value::Value;
 
 pub(super) fn process(record: &Record, value: &ProcessRecord, names: &mut Names, batch: &mut Batch) {
     let key = value.process_definition_key;

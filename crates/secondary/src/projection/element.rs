@@ -1,12 +1,12 @@
 //! Process instances, element instances, sequence flows.
 
 use protocol::{Intent, Name, ProcessInstanceRecord, Record};
+use search::Value;
+use search::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
 
 use super::names::Names;
 use crate::change::{Batch, Change, RowId};
 use crate::count::{self, Counted, Place};
-use crate::model::{element_instance as element, process_instance as instance, sequence_flow as flow};
-use crate::value::Value;
 
 pub(super) fn apply(
     record: &Record,

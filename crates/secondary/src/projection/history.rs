@@ -1,9 +1,9 @@
 //! History that somebody asked to delete: remembered for the sweeper, which removes it in slices.
 
 use protocol::{HistoryDeletionRecord, HistoryKind, Intent, Record};
+use search::model::{history_deletion as deletion, process_instance as instance};
 
 use crate::change::{Batch, RowId};
-use crate::model::{history_deletion as deletion, process_instance as instance};
 
 pub(super) fn deletion(record: &Record, value: &HistoryDeletionRecord, batch: &mut Batch) {
     if record.intent != Intent::Deleted {

@@ -1,10 +1,10 @@
 //! Incidents, and the flags of what has one.
 
 use protocol::{IncidentRecord, Intent, Key, Record, error_hash};
+use search::Value;
+use search::model::{element_instance as element, incident, process_instance as instance};
 
 use crate::change::{Batch, RowId};
-use crate::model::{element_instance as element, incident, process_instance as instance};
-use crate::value::Value;
 
 pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);

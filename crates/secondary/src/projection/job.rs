@@ -1,11 +1,11 @@
 //! Jobs, and how many of a type came to what.
 
 use protocol::{Intent, JobRecord, Name, PartitionId, Record};
+use search::Value;
+use search::model::{ColumnId, job, job_metric as metric};
 
 use crate::change::{Batch, Change, RowId};
-use crate::model::{ColumnId, job, job_metric as metric};
 use crate::recent::Recent;
-use crate::value::Value;
 
 /// Jobs are counted by the minute.
 const METRIC_MS: i64 = 60_000;

@@ -1,10 +1,10 @@
 //! Message subscriptions, and the messages that reached them.
 
 use protocol::{Intent, Key, MessageStartSubscriptionRecord, MessageSubscriptionRecord, Name, Record};
+use search::Value;
+use search::model::{correlated_message_subscription as correlated, message_subscription as subscription};
 
 use crate::change::{Batch, RowId};
-use crate::model::{correlated_message_subscription as correlated, message_subscription as subscription};
-use crate::value::Value;
 
 pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);

@@ -25,7 +25,7 @@ pub use names::{Loader, Names};
 
 use crate::change::Batch;
 use crate::count::Counted;
-use crate::store::StoreError;
+use search::StoreError;
 
 /// Turns records into changes.
 pub struct Projection {

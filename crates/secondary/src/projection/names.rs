@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use protocol::{Key, Name};
 
-use crate::store::StoreError;
+use search::StoreError;
 
 /// Definitions whose names are remembered.
 const DEFINITIONS_MAX: usize = 1000;

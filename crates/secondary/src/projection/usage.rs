@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use protocol::{Intent, Name, PartitionId, Record, RecordValue};
+use search::model::{ColumnId, usage_assignee as assignee, usage_metric as usage};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::change::{Batch, RowId};
-use crate::model::{ColumnId, usage_assignee as assignee, usage_metric as usage};
 use crate::recent::Recent;
 
 /// Counts.

@@ -1,12 +1,12 @@
 //! User tasks.
 
 use protocol::{Intent, Name, Record, UserTaskRecord};
+use search::Value;
+use search::model::user_task as task;
 
 use super::element::tags_json;
 use super::names::Names;
 use crate::change::{Batch, Change, RowId};
-use crate::model::user_task as task;
-use crate::value::Value;
 
 pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, batch: &mut Batch) {
     let id = RowId::Key(record.key);

@@ -1,9 +1,9 @@
 //! Variables.
 
 use protocol::{Intent, Name, Record, VariableRecord};
+use search::model::{VALUE_CHARS_MAX, variable};
 
 use crate::change::{Batch, RowId};
-use crate::model::{VALUE_CHARS_MAX, variable};
 
 pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);

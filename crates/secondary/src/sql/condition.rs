@@ -1,11 +1,10 @@
 //! Filters and positions as conditions.
 
 use protocol::{Name, Operand, Test};
+use search::model::{CUT_CHARS, ColumnId, Entity, Kind, ORDER_CHARS};
+use search::{Filter, Latest, Related, Sort, Value};
 
 use super::Query;
-use crate::model::{CUT_CHARS, ColumnId, Entity, Kind, ORDER_CHARS};
-use crate::query::{Filter, Latest, Related, Sort};
-use crate::value::Value;
 
 /// Conditions that are joined side by side.
 const JOINED_MAX: usize = 50;

@@ -16,8 +16,8 @@ use std::borrow::Cow;
 
 use protocol::Test;
 
-use crate::model::{CUT_CHARS, ColumnId, Entity, Kind};
-use crate::value::Value;
+use search::Value;
+use search::model::{CUT_CHARS, ColumnId, Entity, Kind};
 
 /// What differs between databases.
 pub(crate) trait Dialect {

@@ -3,12 +3,11 @@
 //! Whether there are few no database knows without looking, so a store looks before it searches.
 
 use protocol::{Operand, Test};
+use search::model::Entity;
+use search::{Filter, Related, Row, Search, Value};
 
 use super::condition::Scope;
 use super::{Dialect, Query};
-use crate::model::Entity;
-use crate::query::{Filter, Related, Row, Search};
-use crate::value::Value;
 
 /// What is looked at first must be no more than this.
 const FEW: usize = 1000;

@@ -1,11 +1,11 @@
 //! Whole statements.
 
+use search::model::{CUT_CHARS, Column, ColumnId, Entity, Index, IndexScope};
+use search::{Aggregate, Position, Search, Sort, Statistics, Value};
+
 use super::condition::Scope;
 use super::{Dialect, Query};
 use crate::change::{Change, Columns, Operation};
-use crate::model::{CUT_CHARS, Column, ColumnId, Entity, Index, IndexScope};
-use crate::query::{Aggregate, Position, Search, Sort, Statistics};
-use crate::value::Value;
 
 /// Creates a table, if it is not there.
 pub(crate) fn create_table(dialect: &dyn Dialect, entity: &Entity, suffix: &str) -> String {

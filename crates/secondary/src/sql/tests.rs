@@ -1,14 +1,15 @@
 //! SQL as literals: what a change of the builder changes.
 
 use protocol::{Name, Operand, Test};
+use search::model::{
+    Entity, IndexScope, element_instance as element, process_instance as instance, variable,
+};
+use search::{Aggregate, EntityRef, Filter, Position, Related, Search, Sort, Statistics, Value};
 
 use super::{count, create_index, create_table, search, statistics, upsert};
 use crate::change::{Batch, Columns, RowId};
-use crate::model::{Entity, IndexScope, element_instance as element, process_instance as instance, variable};
 use crate::postgres::dialect::Postgres;
-use crate::query::{Aggregate, EntityRef, Filter, Position, Related, Search, Sort, Statistics};
 use crate::sqlite::dialect::Sqlite;
-use crate::value::Value;
 
 fn text(text: &str) -> Operand {
     Operand::Text(Name::from(text))
@@ -145,7 +146,7 @@ fn numbers_by_group() {
 
 #[test]
 fn every_entity_has_a_table() {
-    for entity in crate::model::ENTITIES {
+    for entity in search::model::ENTITIES {
         assert!(create_table(&Sqlite, entity, "").contains(entity.name), "{}", entity.name);
         for index in entity.indexes {
             let is_of_elements = matches!(index.scope, IndexScope::Elements(_));

@@ -1,16 +1,16 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
 use rusqlite::Connection;
+use search::model::{ColumnId, Entity};
+use search::{StoreError, Value};
 
 use super::dialect::Sqlite;
 use super::reader::rows;
 use super::writer::Statements;
 use super::{SqliteOptions, failed};
 use crate::count::{counted, removed};
-use crate::model::{ColumnId, Entity};
 use crate::sql;
-use crate::store::{Cleaner, StoreError};
-use crate::value::Value;
+use crate::store::Cleaner;
 
 /// Free pages that are kept, because new rows take them soon.
 const FREE_PAGES_KEPT: i64 = 64;

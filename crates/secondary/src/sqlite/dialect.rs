@@ -2,10 +2,10 @@
 
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use search::Value;
+use search::model::Kind;
 
-use crate::model::Kind;
 use crate::sql::Dialect;
-use crate::value::Value;
 
 pub(crate) struct Sqlite;
 
@@ -48,12 +48,15 @@ impl Dialect for Sqlite {
     }
 }
 
-impl ToSql for Value {
+/// A value as a parameter of a statement.
+pub(super) struct Parameter<'a>(pub(super) &'a Value);
+
+impl ToSql for Parameter<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Integer(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
         }))
     }
 }

@@ -2,10 +2,10 @@
 
 use protocol::{Key, Name};
 use rusqlite::OptionalExtension as _;
+use search::StoreError;
 
 use super::{SqliteOptions, failed};
 use crate::projection::Loader;
-use crate::store::StoreError;
 
 /// Finds models in the store.
 pub struct SqliteLoader(SqliteOptions);

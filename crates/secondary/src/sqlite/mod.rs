@@ -16,7 +16,7 @@ pub use loader::SqliteLoader;
 pub use reader::SqliteReader;
 pub use writer::SqliteWriter;
 
-use crate::store::StoreError;
+use search::StoreError;
 
 /// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with every
 /// transaction; it goes there once for many of them.

@@ -8,13 +8,13 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use protocol::PartitionId;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use search::{Found, Position, Reader, Row, Search, Statistics, StoreError};
 use tokio::sync::Semaphore;
 
-use super::dialect::{Sqlite, value};
+use super::dialect::{Parameter, Sqlite, value};
 use super::{SqliteOptions, asked, failed};
-use crate::query::{Found, Position, Row, Search, Statistics};
 use crate::sql::{self, Query};
-use crate::store::{PageBytes, Reader, StoreError};
+use crate::store::PageBytes;
 
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;
@@ -129,7 +129,7 @@ fn read(
 ) -> Result<Vec<Row>, StoreError> {
     let mut statement = connection.prepare_cached(&query.text).map_err(asked)?;
     let columns = statement.column_count();
-    let mut rows = statement.query(params_from_iter(&query.values)).map_err(asked)?;
+    let mut rows = statement.query(params_from_iter(query.values.iter().map(Parameter))).map_err(asked)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(asked)? {
         let row = (0..columns)
@@ -149,12 +149,12 @@ mod tests {
     use protocol::{Name, Operand, Test};
 
     use super::*;
-    use crate::model::{
+    use crate::sqlite::schema;
+    use search::model::{
         ColumnId, Entity, element_instance as element, job, process_instance as instance,
         sequence_flow as flow, variable,
     };
-    use crate::query::{EntityRef, Filter, Sort};
-    use crate::sqlite::schema;
+    use search::{EntityRef, Filter, Sort};
 
     fn text(column: ColumnId, value: &str) -> Filter {
         Filter::Column(column, Test::Equal(Operand::Text(Name::from(value))))
@@ -179,7 +179,8 @@ mod tests {
         let query = sql::search(&Sqlite, &search);
         let mut statement =
             connection.prepare(&format!("EXPLAIN QUERY PLAN {}", query.text)).expect("a plan");
-        let rows = statement.query_map(params_from_iter(&query.values), |row| row.get::<_, String>(3));
+        let rows = statement
+            .query_map(params_from_iter(query.values.iter().map(Parameter)), |row| row.get::<_, String>(3));
         rows.expect("rows").collect::<Result<Vec<_>, _>>().expect("texts").join("; ")
     }
 

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use rusqlite::Connection;
+use search::StoreError;
+use search::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 
 use super::dialect::Sqlite;
 use super::failed;
 use crate::count::of_what_is_there;
-use crate::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 use crate::sql::{Dialect as _, create_index, create_table};
-use crate::store::StoreError;
 
 /// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
 const VERSION: i64 = 1;

@@ -8,15 +8,15 @@ use std::time::Instant;
 use export::Flush;
 use protocol::PartitionId;
 use rusqlite::{Connection, OptionalExtension as _};
+use search::model::{ColumnId, Entity};
+use search::{StoreError, Value};
 
-use super::dialect::Sqlite;
+use super::dialect::{Parameter, Sqlite};
 use super::reader::rows;
 use super::{SqliteOptions, failed, schema, set};
 use crate::change::{Batch, Change, Columns, Operation, RowId, Shape};
-use crate::model::{ColumnId, Entity};
 use crate::sql::{exists, upsert};
-use crate::store::{StoreError, Writer};
-use crate::value::Value;
+use crate::store::Writer;
 
 /// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done when the
 /// last row went there.
@@ -71,7 +71,7 @@ fn execute(connection: &Connection, text: &str, rows: &[&Change], shared: Column
     let mut next = 0;
     let mut bind = |value: &Value| {
         next += 1;
-        statement.raw_bind_parameter(next, value)
+        statement.raw_bind_parameter(next, Parameter(value))
     };
     let is_shared = |column: ColumnId| shared.place(column).is_some();
     for (_, value) in rows[0].values.iter().filter(|(column, _)| is_shared(*column)) {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use protocol::{Operand, Test};
-use secondary::model::{element_instance as element, process_instance as instance, variable};
-use secondary::{
-    Aggregate, Batch, EntityRef, Filter, Position, Reader, Related, RowId, Search, Sort, Statistics,
-    StoreError, Value,
+use search::model::{element_instance as element, process_instance as instance, variable};
+use search::{
+    Aggregate, EntityRef, Filter, Position, Reader, Related, Search, Sort, Statistics, StoreError, Value,
 };
+use secondary::{Batch, RowId};
 
 use crate::node::Node;
 use crate::suite::{Store as _, block_on, everything, fill, search};
@@ -80,11 +80,10 @@ pub fn what_looks_like_a_query_is_text(node: &mut Node) {
     let mut batch = Batch::default();
     let ids = ["../process_instance", "a/b", "a?refresh", "ä", "~x", " ", "\"},\"x\":{\""];
     for id in ids {
-        batch.insert(&secondary::model::sequence_flow::ENTITY, RowId::Text(id.into()));
+        batch.insert(&search::model::sequence_flow::ENTITY, RowId::Text(id.into()));
     }
     write(&store, &batch);
-    let found =
-        block_on(reader.search(search(&secondary::model::sequence_flow::ENTITY, Filter::everything())));
+    let found = block_on(reader.search(search(&search::model::sequence_flow::ENTITY, Filter::everything())));
     let mut wanted: Vec<Value> = ids.into_iter().map(Value::from).collect();
     wanted.sort_unstable_by_key(|value| value.text().unwrap().to_string());
     assert_eq!(found.unwrap().rows.into_iter().map(|mut row| row.remove(0)).collect::<Vec<_>>(), wanted);
@@ -98,7 +97,7 @@ pub fn long_texts_are_kept_and_not_looked_for(node: &mut Node) {
     batch.insert(&variable::ENTITY, RowId::Key(1)).set(variable::NAME, &*name).set(variable::VALUE, &*long);
     batch.insert(&variable::ENTITY, RowId::Key(2)).set(variable::VALUE, "short");
     batch.insert(&variable::ENTITY, RowId::Key(3));
-    batch.insert(&secondary::model::job_metric::ENTITY, RowId::Text(name.as_str().into()));
+    batch.insert(&search::model::job_metric::ENTITY, RowId::Text(name.as_str().into()));
     write(&store, &batch);
     let reader = store.reader();
     let on = |column, test| search(&variable::ENTITY, Filter::Column(column, test));
@@ -142,7 +141,7 @@ pub fn more_is_found_than_fits_into_an_answer(node: &mut Node) {
     let found = block_on(reader.search(page.clone())).unwrap();
     assert_eq!((found.rows, found.total, found.has_more), (wanted[10_450..].to_vec(), 0, false));
     let page = Search { position: Position::Offset(11_000), ..page };
-    assert_eq!(block_on(reader.search(page)).unwrap().rows, Vec::<secondary::Row>::new());
+    assert_eq!(block_on(reader.search(page)).unwrap().rows, Vec::<search::Row>::new());
     // All of them belong to something else.
     let mut batch = Batch::default();
     for row in &rows {

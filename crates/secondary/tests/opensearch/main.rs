@@ -30,9 +30,8 @@ use std::process::ExitCode;
 
 use node::{Node, Product};
 use opensearch::{Blocking, Method};
-use secondary::{
-    Cleaner, OpensearchCleaner, OpensearchOptions, OpensearchReader, OpensearchWriter, Reader, Writer,
-};
+use search::Reader;
+use secondary::{Cleaner, OpensearchCleaner, OpensearchOptions, OpensearchReader, OpensearchWriter, Writer};
 use serde_json::Value;
 use suite::Store;
 

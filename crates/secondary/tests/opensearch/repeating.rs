@@ -5,13 +5,12 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use opensearch::Method;
-use secondary::model::history::PROCESS_INSTANCES;
-use secondary::model::{
+use search::model::{
     Kind, batch_operation as operation, history_deletion as deletion, process_instance as instance, variable,
 };
-use secondary::{
-    Batch, Cleaner as _, Filter, OpensearchCleaner, Retention, RowId, StoreError, Sweeper, Value, Writer as _,
-};
+use search::{Filter, StoreError, Value};
+use secondary::PROCESS_INSTANCES;
+use secondary::{Batch, Cleaner as _, OpensearchCleaner, Retention, RowId, Sweeper, Writer as _};
 use serde_json::json;
 
 use crate::Opensearch;

@@ -1,8 +1,9 @@
 //! Indices, and what is found in them at start.
 
 use opensearch::Method;
-use secondary::model::{ENTITIES, process_definition as definition, process_instance as instance};
-use secondary::{Batch, Loader, OpensearchLoader, OpensearchOptions, RowId, StoreError};
+use search::StoreError;
+use search::model::{ENTITIES, process_definition as definition, process_instance as instance};
+use secondary::{Batch, Loader, OpensearchLoader, OpensearchOptions, RowId};
 use serde_json::json;
 
 use crate::Opensearch;

@@ -3,7 +3,8 @@
 use std::net::TcpListener;
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use secondary::{PostgresOptions, PostgresReader, Reader as _};
+use search::Reader as _;
+use secondary::{PostgresOptions, PostgresReader};
 use sqlx::{Connection as _, PgConnection};
 
 use crate::server::Server;

@@ -32,9 +32,8 @@ mod writing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use secondary::{
-    Cleaner, PostgresCleaner, PostgresOptions, PostgresReader, PostgresWriter, Reader, StoreError, Writer,
-};
+use search::{Reader, StoreError};
+use secondary::{Cleaner, PostgresCleaner, PostgresOptions, PostgresReader, PostgresWriter, Writer};
 use server::Server;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{ColumnId, user_task as task};
-use secondary::{Batch, Filter, RowId, Search, Sort};
+use search::model::{ColumnId, user_task as task};
+use search::{Filter, Search, Sort};
+use secondary::{Batch, RowId};
 
 use super::server::Server;
 use super::suite::{Store as _, block_on, search};

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{
-    process_definition as definition, process_instance as instance, sequence_flow as flow,
-};
-use secondary::{Batch, Filter, Loader as _, PostgresLoader, RowId, StoreError};
+use search::model::{process_definition as definition, process_instance as instance, sequence_flow as flow};
+use search::{Filter, StoreError};
+use secondary::{Batch, Loader as _, PostgresLoader, RowId};
 
 use super::server::Server;
 use super::suite::{self, Store as _, block_on, search};

@@ -3,8 +3,9 @@
 use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
 
-use secondary::model::process_instance as instance;
-use secondary::{Batch, RowId, StoreError};
+use search::StoreError;
+use search::model::process_instance as instance;
+use secondary::{Batch, RowId};
 
 use super::server::Server;
 use super::suite::{self, Store as _, block_on};

@@ -7,8 +7,9 @@ use protocol::{
     IncidentRecord, Intent, Key, Name, ProcessInstanceCreationRecord, ProcessInstanceRecord, Record,
     UserTaskRecord, testing,
 };
-use secondary::model::audit_log::ENTITY;
-use secondary::{AuditCategory, AuditSettings, Loader, Projection, StoreError};
+use search::StoreError;
+use search::model::audit_log::ENTITY;
+use secondary::{AuditCategory, AuditSettings, Loader, Projection};
 
 use super::{asked, record, rows, rows_by};
 

@@ -5,8 +5,8 @@ use protocol::{
     BatchOperationInitializationRecord, BatchOperationItem, BatchOperationLifecycleRecord, Intent, Name,
     Record,
 };
+use search::model::{batch_operation, batch_operation_item};
 use secondary::AuditSettings;
-use secondary::model::{batch_operation, batch_operation_item};
 
 use super::{asked, record, rows};
 

@@ -1,8 +1,8 @@
 //! Elements that have ended are counted.
 
 use protocol::{Intent, Key, Name, ProcessInstanceRecord, Record};
+use search::model::element_count as count;
 use secondary::AuditSettings;
-use secondary::model::element_count as count;
 
 use super::{record, rows};
 

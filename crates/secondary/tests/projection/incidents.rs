@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{IncidentRecord, Intent, Key, Name, Record};
+use search::model::{element_instance as element, process_instance as instance};
 use secondary::AuditSettings;
-use secondary::model::{element_instance as element, process_instance as instance};
 
 use super::{record, rows};
 

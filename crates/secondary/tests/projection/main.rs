@@ -11,8 +11,9 @@ mod usage;
 use std::collections::BTreeMap;
 
 use protocol::{Actor, Intent, Key, Name, Record, RecordValue, testing};
-use secondary::model::Entity;
-use secondary::{AuditSettings, Batch, Loader, Projection, StoreError, Value};
+use search::model::Entity;
+use search::{StoreError, Value};
+use secondary::{AuditSettings, Batch, Loader, Projection};
 
 /// Knows no model.
 pub struct Nothing;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use protocol::{Intent, Record, RecordValue};
+use search::model::{usage_assignee, usage_metric};
 use secondary::Projection;
-use secondary::model::{usage_assignee, usage_metric};
 
 use super::audit_log::{process, task};
 use super::{Nothing, rows_by};

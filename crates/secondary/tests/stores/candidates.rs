@@ -1,8 +1,9 @@
 //! Who may do a task is a list; tasks are found by each of its elements.
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{ColumnId, user_task as task};
-use secondary::{Batch, Filter, RowId};
+use search::Filter;
+use search::model::{ColumnId, user_task as task};
+use secondary::{Batch, RowId};
 
 use super::suite::{Store, block_on, search};
 

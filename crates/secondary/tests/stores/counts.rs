@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use protocol::{Operand, Test};
-use secondary::model::{element_count as count, element_instance as element};
-use secondary::{Aggregate, Batch, EntityRef, Filter, RowId, Statistics};
+use search::model::{element_count as count, element_instance as element};
+use search::{Aggregate, EntityRef, Filter, Statistics};
+use secondary::{Batch, RowId};
 
 use super::suite::{Store, block_on};
 
@@ -25,7 +26,7 @@ fn counted(store: &dyn Store) -> BTreeMap<String, [i64; 2]> {
         limit: 100,
     };
     let rows = block_on(store.reader().statistics(asked)).unwrap();
-    let number = |value: &secondary::Value| value.integer().unwrap();
+    let number = |value: &search::Value| value.integer().unwrap();
     rows.iter().map(|row| (row[0].text().unwrap().to_string(), [number(&row[1]), number(&row[2])])).collect()
 }
 

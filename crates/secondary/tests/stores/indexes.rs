@@ -1,11 +1,12 @@
 //! What indexes leave out or cut short is found all the same.
 
 use protocol::{Operand, Test};
-use secondary::model::{
+use search::model::{
     ColumnId, Entity, element_instance as element, job, process_instance as instance, sequence_flow as flow,
     variable,
 };
-use secondary::{Batch, EntityRef, Filter, Related, RowId, Value};
+use search::{EntityRef, Filter, Related, Value};
+use secondary::{Batch, RowId};
 
 use super::suite::{Store, block_on, search};
 

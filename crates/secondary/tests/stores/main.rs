@@ -14,7 +14,8 @@ mod suite;
 
 use std::path::Path;
 
-use secondary::{Cleaner, Reader, SqliteCleaner, SqliteOptions, SqliteReader, SqliteWriter, Writer};
+use search::Reader;
+use secondary::{Cleaner, SqliteCleaner, SqliteOptions, SqliteReader, SqliteWriter, Writer};
 use suite::Store;
 
 /// Random searches.
@@ -55,7 +56,7 @@ fn a_query_that_takes_too_long_is_stopped() {
     suite::fill(&mut *store.writer(), &model::rows(2_000, 7));
     store.0.query_timeout = std::time::Duration::ZERO;
     let error = suite::block_on(store.reader().search(suite::everything())).unwrap_err();
-    assert!(matches!(error, secondary::StoreError::TooSlow(_)), "{error}");
+    assert!(matches!(error, search::StoreError::TooSlow(_)), "{error}");
 }
 
 #[test]
@@ -115,14 +116,14 @@ fn a_page_of_many_small_rows_is_whole_and_one_of_many_large_ones_is_refused() {
     suite::fill(&mut *store.writer(), &rows);
     let page = || suite::block_on(store.reader().search(suite::everything()));
     assert_eq!(page().unwrap().rows.len(), 10_000);
-    let large = secondary::PAGE_BYTES_MAX / LARGE;
+    let large = search::PAGE_BYTES_MAX / LARGE;
     for row in &mut rows[..large] {
-        row[secondary::model::process_instance::TAGS as usize] =
+        row[search::model::process_instance::TAGS as usize] =
             format!("[\"{}\"]", "x".repeat(LARGE)).as_str().into();
     }
     rows.truncate(large);
     suite::fill(&mut *store.writer(), &rows);
     let error = page().unwrap_err();
-    assert!(matches!(error, secondary::StoreError::PageTooLarge(_)), "{error}");
+    assert!(matches!(error, search::StoreError::PageTooLarge(_)), "{error}");
     assert!(error.to_string().contains("page.limit") && error.to_string().contains("67108864"), "{error}");
 }

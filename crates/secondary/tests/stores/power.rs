@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use export::Flush;
-use secondary::model::process_instance as instance;
-use secondary::{Batch, RowId, SqliteOptions, SqliteReader, SqliteWriter, Value, Writer};
+use search::Value;
+use search::model::process_instance as instance;
+use secondary::{Batch, RowId, SqliteOptions, SqliteReader, SqliteWriter, Writer};
 
 use super::model::Dice;
 use super::suite;
@@ -63,7 +64,7 @@ fn rows(path: &Path) -> u64 {
     let mut search = suite::everything();
     search.limit = 1;
     search.count_up_to = u64::MAX >> 1;
-    suite::block_on(secondary::Reader::search(&reader, search)).unwrap().total
+    suite::block_on(search::Reader::search(&reader, search)).unwrap().total
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Rows of other entities may be as many as they like.
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{process_instance as instance, variable};
-use secondary::{EntityRef, Filter, Related, Value};
+use search::model::{process_instance as instance, variable};
+use search::{EntityRef, Filter, Related, Value};
 
 use super::suite::{Store, block_on, search};
 

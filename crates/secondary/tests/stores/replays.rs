@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use export::{Exporter as _, Flush};
 use protocol::{Intent, Key, Name, Operand, Record, RecordValue, Test, testing};
-use secondary::model::{
+use search::model::{
     Entity, element_count as count, element_instance as element, process_instance as instance, variable,
 };
-use secondary::{
-    Aggregate, EntityRef, Filter, Loader, Progress, Projection, Statistics, StoreError, StoreExporter, Value,
-};
+use search::{Aggregate, EntityRef, Filter, Progress, Statistics, StoreError, Value};
+use secondary::{Loader, Projection, StoreExporter};
 
 use super::retention::{keep_nothing, sweep};
 use super::suite::{Store, block_on, search};

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::Name;
-use secondary::model::{
+use search::model::{
     Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
     decision_instance as decision, element_instance as element, history_deletion as deletion,
     message_subscription as subscription, process_definition as definition, process_instance as instance,
     usage_metric as usage, variable,
 };
-use secondary::{Batch, Filter, Retention, RowId, Rule, Sweeper, Swept, Value, Writer};
+use search::{Filter, Value};
+use secondary::{Batch, Retention, RowId, Rule, Sweeper, Swept, Writer};
 
 use super::suite::{Store, block_on, search};
 

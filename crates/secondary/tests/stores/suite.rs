@@ -3,14 +3,15 @@
 use std::sync::LazyLock;
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{
+use search::model::{
     Entity, ORDER_CHARS, element_instance as element, process_definition as definition,
     process_instance as instance, variable,
 };
-use secondary::{
-    Aggregate, Batch, Cleaner, EntityRef, Filter, Latest, Position, Reader, Related, Row, RowId, Search,
-    Sort, Statistics, Value, Writer, decode_cursor, encode_cursor,
+use search::{
+    Aggregate, EntityRef, Filter, Latest, Position, Reader, Related, Row, Search, Sort, Statistics, Value,
+    decode_cursor, encode_cursor,
 };
+use secondary::{Batch, Cleaner, RowId, Writer};
 
 use tokio::runtime::Runtime;
 

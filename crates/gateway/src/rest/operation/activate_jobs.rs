@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::api::{Activation, JobRequest};
+use broker_api::{Activation, JobRequest};
 use protocol::{ActivatedJob, UserTaskProperties};
 
 use super::Call;

@@ -1,6 +1,6 @@
 //! `POST /v2/process-instances`: creates an instance, and waits for its end if asked.
 
-use broker::api::Answer;
+use broker_api::Answer;
 use protocol::{Command, CreateInstance, DefinitionRef, Document, InstanceCreated, Name, Response};
 
 use super::{Call, unexpected};

@@ -1,7 +1,7 @@
 //! `GET /v2/authentication/me`: who is asking, and what it belongs to.
 
 use auth::Identity;
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{AuthorizationScope, CircleKind, IdentityQuery, IdentityReply, PermissionType, ResourceType};
 
 use super::{Call, unexpected};

@@ -1,6 +1,6 @@
 //! `GET /v2/topology`
 
-use broker::api::{API_VERSION, BrokerInfo, PartitionInfo};
+use broker_api::{API_VERSION, BrokerInfo, PartitionInfo};
 
 use super::Call;
 use crate::rest::problem::Failure;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{ColumnId, Entity, usage_assignee as assignee, usage_metric as usage};
-use secondary::{Aggregate, EntityRef, Filter, Statistics};
+use search::model::{ColumnId, Entity, usage_assignee as assignee, usage_metric as usage};
+use search::{Aggregate, EntityRef, Filter, Statistics};
 
 use super::Call;
 use crate::rest::instance_filter;

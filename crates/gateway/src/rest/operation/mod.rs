@@ -107,7 +107,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Principal;
-use broker::api::{Answer, Positions, SubmitError};
+use broker_api::{Answer, Positions, SubmitError};
 use bytes::Bytes;
 use documents::Staged;
 use http::StatusCode;

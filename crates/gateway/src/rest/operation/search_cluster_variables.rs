@@ -1,7 +1,7 @@
 //! `POST /v2/cluster-variables/search`: up to ten thousand variables are looked at.
 
 use protocol::{ClusterVariableView, Query, QueryReply};
-use secondary::model::VALUE_CHARS_MAX;
+use search::model::VALUE_CHARS_MAX;
 
 use super::cluster_variable::{scope, write_members};
 use super::{Call, unexpected};

@@ -1,8 +1,8 @@
 //! The `filter` of a request, validated from the contract, as a condition on rows.
 
 use protocol::Test;
-use secondary::Filter;
-use secondary::model::{Entity, Kind};
+use search::Filter;
+use search::model::{Entity, Kind};
 use serde_json::{Map, Value};
 
 use super::super::instance_filter::{self, VALUES_MAX, ValueKind};

@@ -1,7 +1,7 @@
 //! Searches in secondary storage.
 //!
 //! Most of a search follows from two tables: the contract says which properties may be filtered by, sorted by and
-//! shown, `secondary::model` says which column holds them. `table` adds what is special about an operation, `filter`
+//! shown, `search::model` says which column holds them. `table` adds what is special about an operation, `filter`
 //! and `page` read requests, `write` writes rows.
 
 mod filter;
@@ -15,12 +15,10 @@ mod write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use broker::api::Broker;
+use broker_api::Broker;
 use protocol::{BatchOperationType, FIRST_PARTITION, Name, Operand};
-use secondary::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
-use secondary::{
-    EXPORTER_ID, EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError,
-};
+use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
+use search::{EXPORTER_ID, EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
 
 use super::contract::{Kind, Object, Operation, Schema};
 use super::download::Download;

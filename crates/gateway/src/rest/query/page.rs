@@ -1,7 +1,7 @@
 //! Order and page of a request, and what an answer says about its page.
 
-use secondary::model::Entity;
-use secondary::{Found, Position, Sort, decode_cursor, encode_cursor};
+use search::model::Entity;
+use search::{Found, Position, Sort, decode_cursor, encode_cursor};
 use serde_json::Value;
 
 use super::super::operation::Call;

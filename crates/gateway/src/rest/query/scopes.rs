@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use protocol::{Key, Name, Operand, Test};
-use secondary::model::{Entity, element_instance as element, user_task as task, variable};
-use secondary::{Filter, Row, Search};
+use search::model::{Entity, element_instance as element, user_task as task, variable};
+use search::{Filter, Row, Search};
 
 use super::super::operation::Call;
 use super::super::problem::Failure;

@@ -1,12 +1,12 @@
 //! Properties of filters that are not a column of their entity.
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{
+use search::model::{
     ColumnId, Entity, EntityId, Kind, batch_operation_item as item, decision_definition as decision,
     element_instance as element, incident, job, process_definition as process, process_instance as instance,
     user_task as task, variable,
 };
-use secondary::{EntityRef, Filter, Latest, Related};
+use search::{EntityRef, Filter, Latest, Related};
 use serde_json::{Map, Value};
 
 use super::super::problem::Failure;
@@ -74,7 +74,7 @@ pub(super) fn read(
             is_latest(reader, object, latest, &mut all)?;
         }
         EntityId::BatchOperation => {
-            use secondary::model::batch_operation::TYPE;
+            use search::model::batch_operation::TYPE;
             columns(reader, path, object, &[("operationType", TYPE, Kind::Text)], &mut all)?;
         }
         _ => {}

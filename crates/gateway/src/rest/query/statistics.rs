@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use protocol::{Name, Operand, Test};
-use secondary::model::{
+use search::model::{
     ColumnId, Kind, element_count as count, element_instance as element, job_metric as metric,
     process_instance as instance,
 };
-use secondary::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
+use search::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
 use serde_json::Value as Json;
 
 use super::super::operation::Call;
@@ -354,7 +354,7 @@ fn gather(times: &mut Vec<Row>, minutes: Vec<Row>, resolution: i64) {
 
 /// Errors of jobs, from the jobs themselves.
 pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Failure> {
-    use secondary::model::job;
+    use search::model::job;
     let object = call.fields.object("filter");
     let mut reader = FilterReader::new(&job::ENTITY);
     let mut all = between(&mut reader, "filter.", &object, job::UPDATED, job::TYPE)?;

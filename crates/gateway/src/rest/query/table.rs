@@ -1,8 +1,8 @@
 //! Search operations and where they look.
 
 use protocol::{Operand, Test};
-use secondary::Filter;
-use secondary::model::{
+use search::Filter;
+use search::model::{
     ColumnId, Entity, audit_log, batch_operation, batch_operation_item, correlated_message_subscription,
     decision_definition, decision_instance, decision_requirements, element_instance, incident, job,
     message_subscription, process_definition, process_instance, sequence_flow, user_task, variable,

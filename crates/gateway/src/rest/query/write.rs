@@ -1,8 +1,8 @@
 //! Rows as the contract shows them.
 
 use protocol::Name;
-use secondary::model::{ColumnId, Entity, Kind as ColumnKind, VALUE_CHARS_MAX};
-use secondary::{Row, Value};
+use search::model::{ColumnId, Entity, Kind as ColumnKind, VALUE_CHARS_MAX};
+use search::{Row, Value};
 
 use super::super::contract::{Kind, Object, Schema};
 use super::super::writer::{cut, write_flag, write_integer, write_key, write_text, write_time};

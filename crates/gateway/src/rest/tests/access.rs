@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::http::header::WWW_AUTHENTICATE;
 use auth::{Authenticator, Basic, Clock, Cost, HashLimits, Hasher, Method, Unavailable, Users};
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use futures::future::{BoxFuture, FutureExt as _};
 use protocol::{
     Authorization, AuthorizationScope, Caller, Command, EntityType, Grants, PermissionType, Principal,

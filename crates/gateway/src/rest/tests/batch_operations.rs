@@ -3,15 +3,15 @@
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{
     AddBatchItems, AncestorScope, BatchAction, BatchOperationChange, BatchOperationCreated,
     BatchOperationItem, BatchOperationType, BatchSearch, Command, Condition, CreateBatchOperation,
     DeleteResource, ElementMapping, ElementSource, HistoryKind, HistoryOwner, InstanceField, InstanceFilter,
     MigrationPlan, MoveElement, Operand, Rejection, Response, Test,
 };
-use secondary::model::{decision_instance as decision, incident, process_instance as instance};
-use secondary::{Filter, Search, Sort};
+use search::model::{decision_instance as decision, incident, process_instance as instance};
+use search::{Filter, Search, Sort};
 
 use super::contract::check_response;
 use super::fake::FakeBroker;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{Rejection, RejectionType};
 
 use super::contract::{example, path_of, problem, small_body, valid_path};

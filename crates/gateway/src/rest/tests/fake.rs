@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use broker::api::{
+use broker_api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
     Positions, Recorded, SubmitError, Timing, Topology,
 };
@@ -323,7 +323,7 @@ impl Broker for FakeBroker {
     }
 
     fn hasten_exports(&self, exporter: &str) -> Recorded {
-        assert_eq!(exporter, secondary::EXPORTER_ID);
+        assert_eq!(exporter, search::EXPORTER_ID);
         self.hastened.fetch_add(1, Ordering::SeqCst);
         self.recorded.lock().clone()
     }

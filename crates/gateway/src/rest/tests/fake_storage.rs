@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use protocol::{Name, Operand, PartitionId, Test};
-use secondary::model::{Column, Entity, Kind, job_metric};
-use secondary::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
+use search::model::{Column, Entity, Kind, job_metric};
+use search::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
 
 use crate::rest::Storage;
 
@@ -90,7 +90,7 @@ fn can_pass(entity: &Entity, filter: &Filter) -> bool {
 impl Reader for FakeStorage {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
         if self.is_too_large {
-            return ready(Err(StoreError::PageTooLarge(secondary::PAGE_BYTES_MAX))).boxed();
+            return ready(Err(StoreError::PageTooLarge(search::PAGE_BYTES_MAX))).boxed();
         }
         let row: Row = search.entity.0.columns.iter().map(|column| self.value(column)).collect();
         let has_nothing = self.has_nothing || !can_pass(search.entity.0, &search.filter);

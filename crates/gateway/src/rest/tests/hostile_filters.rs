@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use secondary::model::{process_instance as instance, variable};
-use secondary::{Batch, Progress, RowId, SqliteOptions, SqliteReader, SqliteWriter, Writer as _};
+use search::Progress;
+use search::model::{process_instance as instance, variable};
+use secondary::{Batch, RowId, SqliteOptions, SqliteReader, SqliteWriter, Writer as _};
 use serde_json::{Map, Value, json};
 
 use super::contract::{example, json_body, path_of, problem};

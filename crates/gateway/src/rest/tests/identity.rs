@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{
     Authorization, AuthorizationScope, AuthorizationView, Circle, CircleKind, CircleView, Command,
     EntityType, IdentityCommand, IdentityQuery, IdentityReply, MappingRule, Membership, Name, Page,

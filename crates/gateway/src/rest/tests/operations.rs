@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use bytes::Bytes;
 use http_body_util::Full;
 use protocol::{

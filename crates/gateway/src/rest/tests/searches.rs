@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use broker::api::{Positions, Recorded};
+use broker_api::{Positions, Recorded};
 use protocol::{Operand, Test};
-use secondary::model::{process_instance as instance, user_task as task};
-use secondary::{EntityRef, Filter, Position, Progress};
+use search::model::{process_instance as instance, user_task as task};
+use search::{EntityRef, Filter, Position, Progress};
 use serde_json::{Value, json};
 
 use super::contract::{check_response, example, json_body, path_of, problem};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::api::SubmitError;
+use broker_api::SubmitError;
 use protocol::{
     Actor, ActorType, BatchItemState, BatchItemView, BatchOperationState, BatchOperationType,
     BatchOperationView, CallHierarchyEntry, ClusterVariableView, Command, DecisionRequirementsView,

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use protocol::{AuthorizationScope, Operand, PermissionType as P, ResourceType as R, Test, UserTaskProperty};
-use secondary::model::{
+use search::model::{
     ColumnId, Entity, EntityId, audit_log, correlated_message_subscription, decision_definition,
     decision_instance, decision_requirements, element_count, element_instance, form, incident, job,
     job_metric, message_subscription, process_definition, process_instance, sequence_flow, usage_assignee,
     usage_metric, user_task, variable,
 };
-use secondary::{EntityRef, Filter, Related};
+use search::{EntityRef, Filter, Related};
 
 use super::Sight;
 use crate::rest::operation::Call;

@@ -9,7 +9,7 @@ pub(super) mod mapping_rule;
 pub(super) mod member;
 pub(super) mod user;
 
-use broker::api::Answer;
+use broker_api::Answer;
 use http::StatusCode;
 use protocol::{Command, IdentityCommand, IdentityQuery, IdentityReply, Name, Page, Query, QueryReply};
 

@@ -1,7 +1,7 @@
 //! `/v2/users` and `/v2/setup/user`
 
 use auth::HashError;
-use broker::api::{Answer, SubmitError};
+use broker_api::{Answer, SubmitError};
 use protocol::{
     IdentityCommand, IdentityQuery, IdentityReply, Name, PasswordHash, Rejection, RejectionType, Response,
     User, UserChange, UserView,

@@ -2,7 +2,7 @@
 //!
 //! An entity that shall be forgotten names here when its things end, and what goes with them.
 
-use super::{
+use search::model::{
     ColumnId, Entity, audit_log as audit, batch_operation as operation, batch_operation_item as item,
     correlated_message_subscription as correlated, decision_instance as decision,
     element_instance as element, history_deletion as deletion, incident, job, job_metric,
@@ -107,8 +107,8 @@ const fn moments(name: &'static str, entity: &'static Entity, end: ColumnId) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ENTITIES, EntityId};
     use super::*;
+    use search::model::{ENTITIES, EntityId};
 
     #[test]
     fn everything_of_an_instance_goes_with_it() {

@@ -213,7 +213,6 @@ macro_rules! entities {
 }
 
 mod entities;
-pub mod history;
 
 pub use entities::*;
 

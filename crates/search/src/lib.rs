@@ -1,0 +1,22 @@
+//! The search interface: the rows that secondary storage holds, and the questions that it answers.
+//!
+//! Rows are described once (`model`), and so are questions (`query`). Crate `secondary` writes and finds them; this
+//! crate knows no store.
+
+mod cursor;
+pub mod model;
+mod progress;
+mod query;
+mod reader;
+mod value;
+
+pub use cursor::{decode as decode_cursor, encode as encode_cursor};
+pub use progress::Progress;
+pub use query::{
+    Aggregate, EntityRef, Filter, Found, Latest, Position, Related, Row, Search, Sort, Statistics,
+};
+pub use reader::{PAGE_BYTES_MAX, Reader, StoreError};
+pub use value::Value;
+
+/// The exporter that feeds secondary storage, by its ID.
+pub const EXPORTER_ID: &str = "secondary-storage";
