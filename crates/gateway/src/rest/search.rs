@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::fields::Fields;
 use super::instance_filter::{self, ValueKind};
 use super::problem::Failure;
-use super::writer::{member, write_flag, write_integer, write_list, write_text};
+use super::writer::object;
 
 /// What the contract has if a request says nothing.
 const LIMIT_DEFAULT: usize = 100;
@@ -137,23 +137,17 @@ impl Search {
         let start = self.from.min(total);
         let end = start.saturating_add(self.limit).min(total);
         let mut out = Vec::with_capacity(256);
-        out.push(b'{');
-        member("items", &mut out);
-        write_list(&all[start..end], &mut out, write);
-        member("page", &mut out);
-        out.push(b'{');
-        member("totalItems", &mut out);
-        write_integer(total, &mut out);
-        member("hasMoreTotalItems", &mut out);
-        write_flag(has_more, &mut out);
-        for (name, at) in [("startCursor", Some(start)), ("endCursor", end.checked_sub(1))] {
-            member(name, &mut out);
-            match at.filter(|_| start < end) {
-                Some(at) => write_text(&format!("{at:012}"), &mut out),
-                None => out.extend_from_slice(b"null"),
-            }
-        }
-        out.extend_from_slice(b"}}");
+        let cursor = |at: Option<usize>| at.filter(|_| start < end).map(|at| format!("{at:012}"));
+        object(&mut out)
+            .list("items", &all[start..end], write)
+            .object("page", |object| {
+                object
+                    .with("totalItems", total)
+                    .with("hasMoreTotalItems", has_more)
+                    .with("startCursor", cursor(Some(start)))
+                    .with("endCursor", cursor(end.checked_sub(1)))
+            })
+            .end();
         out
     }
 }
@@ -175,6 +169,7 @@ fn position(name: &str, cursor: &str) -> Result<usize, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::writer::write_text;
     use super::*;
 
     #[test]

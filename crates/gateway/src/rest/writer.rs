@@ -3,6 +3,7 @@
 /// A string literal.
 pub(crate) use json::write_string as write_text;
 use protocol::{Key, Name};
+use serde::{Serialize, Serializer};
 
 /// An integer.
 pub(crate) fn write_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
@@ -14,22 +15,6 @@ pub(crate) fn write_key(key: Key, out: &mut Vec<u8>) {
     out.push(b'"');
     write_integer(key, out);
     out.push(b'"');
-}
-
-/// A key, or null.
-pub(crate) fn write_optional_key(key: Option<Key>, out: &mut Vec<u8>) {
-    match key {
-        Some(key) => write_key(key, out),
-        None => out.extend_from_slice(b"null"),
-    }
-}
-
-/// A string literal, or null.
-pub(crate) fn write_optional_text(text: Option<&Name>, out: &mut Vec<u8>) {
-    match text {
-        Some(text) => write_text(text, out),
-        None => out.extend_from_slice(b"null"),
-    }
 }
 
 /// A boolean.
@@ -72,6 +57,102 @@ pub(crate) fn write_names(names: &[Name], out: &mut Vec<u8>) {
     write_list(names, out, |name, out| write_text(name, out));
 }
 
+/// A key as the contract has it: digits in quotes.
+#[derive(Clone, Copy)]
+pub(crate) struct Digits(pub(crate) Key);
+
+impl Serialize for Digits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(itoa::Buffer::new().format(self.0))
+    }
+}
+
+/// A moment in UTC, in Unix milliseconds. A moment beyond the calendar becomes its last one.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment(pub(crate) i64);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let time = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::MAX);
+        serializer.collect_str(&format_args!("{time:.3}"))
+    }
+}
+
+/// A name, unless it is empty.
+pub(crate) fn given(name: &Name) -> Option<&Name> {
+    (!name.is_empty()).then_some(name)
+}
+
+/// Begins an object.
+pub(crate) fn object(out: &mut Vec<u8>) -> Object<'_> {
+    out.push(b'{');
+    Object(out)
+}
+
+/// An object being written, member by member in the order of the contract.
+#[must_use = "`end` writes the closing brace"]
+pub(crate) struct Object<'a>(&'a mut Vec<u8>);
+
+impl Object<'_> {
+    /// A member. The name needs no escapes.
+    pub(crate) fn with(self, name: &'static str, value: impl Serialize) -> Self {
+        member(name, self.0);
+        serde_json::to_writer(&mut *self.0, &value).expect("values of the contract are JSON");
+        self
+    }
+
+    /// A member that is an array, element by element.
+    pub(crate) fn list<T>(
+        self,
+        name: &'static str,
+        items: impl IntoIterator<Item = T>,
+        write: impl FnMut(T, &mut Vec<u8>),
+    ) -> Self {
+        member(name, self.0);
+        write_list(items, self.0, write);
+        self
+    }
+
+    /// A member that is an array, whose elements a function writes, each behind [`separate`].
+    pub(crate) fn array(self, name: &'static str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
+        member(name, self.0);
+        self.0.push(b'[');
+        write(self.0);
+        self.0.push(b']');
+        self
+    }
+
+    /// A member whose value is JSON already.
+    pub(crate) fn raw(self, name: &'static str, json: &str) -> Self {
+        member(name, self.0);
+        self.0.extend_from_slice(json.as_bytes());
+        self
+    }
+
+    /// A member that is an object, whose members a function writes.
+    pub(crate) fn object(
+        self,
+        name: &'static str,
+        write: impl for<'o> FnOnce(Object<'o>) -> Object<'o>,
+    ) -> Self {
+        member(name, self.0);
+        write(object(self.0)).end();
+        self
+    }
+
+    /// The closing brace.
+    pub(crate) fn end(self) {
+        self.0.push(b'}');
+    }
+}
+
+/// The comma before an element of an array, unless it is the first.
+pub(crate) fn separate(out: &mut Vec<u8>) {
+    if out.last() != Some(&b'[') {
+        out.push(b',');
+    }
+}
+
 /// `"name":`, with a comma before it unless it is the first member. The name needs no escapes.
 pub(crate) fn member(name: &'static str, out: &mut Vec<u8>) {
     if out.last() != Some(&b'{') {
@@ -80,35 +161,6 @@ pub(crate) fn member(name: &'static str, out: &mut Vec<u8>) {
     out.push(b'"');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
-}
-
-/// A member that is a string.
-pub(crate) fn text_member(name: &'static str, text: &str, out: &mut Vec<u8>) {
-    member(name, out);
-    write_text(text, out);
-}
-
-/// A member that is a string, or null.
-pub(crate) fn optional_text_member(name: &'static str, text: Option<&Name>, out: &mut Vec<u8>) {
-    member(name, out);
-    write_optional_text(text, out);
-}
-
-/// A member that is a string, or null if that is empty.
-pub(crate) fn text_or_null_member(name: &'static str, text: &Name, out: &mut Vec<u8>) {
-    optional_text_member(name, (!text.is_empty()).then_some(text), out);
-}
-
-/// A member that is a key.
-pub(crate) fn key_member(name: &'static str, key: Key, out: &mut Vec<u8>) {
-    member(name, out);
-    write_key(key, out);
-}
-
-/// A member that is an integer.
-pub(crate) fn integer_member(name: &'static str, number: impl itoa::Integer, out: &mut Vec<u8>) {
-    member(name, out);
-    write_integer(number, out);
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
 use crate::rest::query;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_integer, write_key, write_optional_text, write_text, write_time};
+use crate::rest::writer::{Digits, Moment, Object, object};
 
 /// Creates one with the filter of the body. Its items are found by secondary storage, which knows what every property means;
 /// without that, by the engine, among what lives.
@@ -38,18 +38,15 @@ pub(super) async fn submit(call: &Call<'_>, command: Command) -> Result<Reply, F
         return Err(unexpected(&answer.response));
     };
     let mut out = Vec::with_capacity(96);
-    write_created(created, &mut out);
+    self::created(created, object(&mut out)).end();
     Ok(Reply::json(out).timed(answer.timing))
 }
 
 /// One that was created.
-pub(super) fn write_created(created: &BatchOperationCreated, out: &mut Vec<u8>) {
-    out.push(b'{');
-    member("batchOperationKey", out);
-    write_key(created.batch_operation_key, out);
-    member("batchOperationType", out);
-    write_text(created.kind.as_str(), out);
-    out.push(b'}');
+pub(super) fn created<'a>(created: &BatchOperationCreated, object: Object<'a>) -> Object<'a> {
+    object
+        .with("batchOperationKey", Digits(created.batch_operation_key))
+        .with("batchOperationType", created.kind.as_str())
 }
 
 /// Changes the one that the path names.
@@ -76,48 +73,24 @@ pub(super) fn actor_type(operation: &BatchOperationView) -> Option<&'static str>
 
 /// A batch operation.
 pub(super) fn write(operation: &BatchOperationView, out: &mut Vec<u8>) {
-    out.push(b'{');
-    member("batchOperationKey", out);
-    write_key(operation.key, out);
-    member("state", out);
-    write_text(operation.state.as_str(), out);
-    member("batchOperationType", out);
-    write_text(operation.kind.as_str(), out);
-    member("startDate", out);
-    write_optional_time(operation.started_ms, out);
-    member("endDate", out);
-    write_optional_time(operation.ended_ms, out);
-    member("actorType", out);
-    write_optional_text(actor_type(operation).map(Name::from).as_ref(), out);
-    member("actorId", out);
-    write_optional_text(operation.actor.as_ref().and_then(|actor| actor.id.as_ref()), out);
-    for (name, count) in [
-        ("operationsTotalCount", operation.total),
-        ("operationsFailedCount", operation.failed),
-        ("operationsCompletedCount", operation.completed),
-    ] {
-        member(name, out);
-        write_integer(i32::try_from(count).unwrap_or(i32::MAX), out);
-    }
-    member("errors", out);
-    out.push(b'[');
-    if let Some((partition_id, message)) = &operation.error {
-        out.push(b'{');
-        member("partitionId", out);
-        write_integer(*partition_id, out);
-        member("type", out);
-        write_text("QUERY_FAILED", out);
-        member("message", out);
-        write_text(message, out);
-        out.push(b'}');
-    }
-    out.extend_from_slice(b"]}");
-}
-
-/// A moment, or null.
-pub(super) fn write_optional_time(unix_ms: Option<i64>, out: &mut Vec<u8>) {
-    match unix_ms {
-        Some(unix_ms) => write_time(unix_ms, out),
-        None => out.extend_from_slice(b"null"),
-    }
+    let count = |count| i32::try_from(count).unwrap_or(i32::MAX);
+    object(out)
+        .with("batchOperationKey", Digits(operation.key))
+        .with("state", operation.state.as_str())
+        .with("batchOperationType", operation.kind.as_str())
+        .with("startDate", operation.started_ms.map(Moment))
+        .with("endDate", operation.ended_ms.map(Moment))
+        .with("actorType", actor_type(operation))
+        .with("actorId", operation.actor.as_ref().and_then(|actor| actor.id.as_ref()))
+        .with("operationsTotalCount", count(operation.total))
+        .with("operationsFailedCount", count(operation.failed))
+        .with("operationsCompletedCount", count(operation.completed))
+        .list("errors", &operation.error, |(partition_id, message), out| {
+            object(out)
+                .with("partitionId", partition_id)
+                .with("type", "QUERY_FAILED")
+                .with("message", message)
+                .end();
+        })
+        .end();
 }

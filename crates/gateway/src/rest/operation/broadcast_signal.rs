@@ -5,7 +5,7 @@ use protocol::{BroadcastSignal, Command, Response};
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_key, write_text};
+use crate::rest::writer::{Digits, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = BroadcastSignal {
@@ -18,11 +18,6 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         return Err(unexpected(&answer.response));
     };
     let mut out = Vec::with_capacity(96);
-    out.push(b'{');
-    member("tenantId", &mut out);
-    write_text(tenant_id, &mut out);
-    member("signalKey", &mut out);
-    write_key(*signal_key, &mut out);
-    out.push(b'}');
+    object(&mut out).with("tenantId", tenant_id).with("signalKey", Digits(*signal_key)).end();
     Ok(Reply::json(out).timed(answer.timing))
 }

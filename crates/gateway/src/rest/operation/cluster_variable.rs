@@ -9,7 +9,7 @@ use protocol::{QueryReply, Response};
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_optional_text, write_text};
+use crate::rest::writer::{Object, object};
 
 /// The tenant of the path, and the last placeholder after it.
 fn place<'a>(call: &'a Call<'_>, has_tenant: bool) -> (Option<Name>, Option<&'a str>) {
@@ -78,25 +78,19 @@ async fn change(
 /// The value is JSON text inside a string.
 fn json(variable: &ClusterVariableView) -> Vec<u8> {
     let mut out = Vec::with_capacity(96 + variable.value.as_str().len());
-    write_members(variable, variable.value.as_str(), &mut out);
-    out.push(b'}');
+    members(variable, variable.value.as_str(), object(&mut out)).end();
     out
 }
 
-/// The object of a variable with what is told of its value, not yet closed.
-pub(super) fn write_members(variable: &ClusterVariableView, value: &str, out: &mut Vec<u8>) {
-    out.push(b'{');
-    member("name", out);
-    write_text(&variable.name, out);
-    member("scope", out);
-    write_text(scope(variable), out);
-    member("tenantId", out);
-    write_optional_text(variable.tenant_id.as_ref(), out);
-    member("value", out);
-    write_text(value, out);
+/// The members of a variable, with as much of its value as is shown.
+pub(super) fn members<'a>(variable: &ClusterVariableView, value: &str, object: Object<'a>) -> Object<'a> {
+    object
+        .with("name", &variable.name)
+        .with("scope", scope(variable))
+        .with("tenantId", &variable.tenant_id)
+        .with("value", value)
 }
 
-/// Who sees a variable.
 pub(super) const fn scope(variable: &ClusterVariableView) -> &'static str {
     if variable.tenant_id.is_some() { "TENANT" } else { "GLOBAL" }
 }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use super::{Call, document};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_text, write_time};
+use crate::rest::writer::{Moment, object};
 
 /// How long a link is good if nobody says, in milliseconds.
 const DEFAULT_LIFE_MS: i64 = 3_600_000;
@@ -25,11 +25,6 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let found = document::told(call, store, found)?;
     let link = document::told(call, store, store.link(&found, life, now_ms).await)?;
     let mut out = Vec::with_capacity(1024);
-    out.push(b'{');
-    member("url", &mut out);
-    write_text(&link.url, &mut out);
-    member("expiresAt", &mut out);
-    write_time(link.expires_at_ms, &mut out);
-    out.push(b'}');
+    object(&mut out).with("url", &link.url).with("expiresAt", Moment(link.expires_at_ms)).end();
     Ok(Reply { status: StatusCode::CREATED, ..Reply::json(out) })
 }

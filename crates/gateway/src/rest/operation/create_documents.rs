@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{Call, document};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_integer, write_list, write_text};
+use crate::rest::writer::object;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;
@@ -29,23 +29,19 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     }
     let status = if failed.is_empty() { StatusCode::CREATED } else { StatusCode::MULTI_STATUS };
     let mut out = Vec::with_capacity(512 * files.len());
-    out.push(b'{');
-    member("createdDocuments", &mut out);
-    write_list(&created, &mut out, |stored, out| document::write_reference(stored, store.store_id(), out));
-    member("failedDocuments", &mut out);
-    write_list(&failed, &mut out, |(name, failure), out| {
-        out.push(b'{');
-        member("fileName", out);
-        write_text(name, out);
-        member("status", out);
-        write_integer(failure.status.as_u16(), out);
-        member("title", out);
-        write_text(failure.title, out);
-        member("detail", out);
-        write_text(&failure.detail, out);
-        out.push(b'}');
-    });
-    out.push(b'}');
+    object(&mut out)
+        .list("createdDocuments", &created, |stored, out| {
+            document::write_reference(stored, store.store_id(), out)
+        })
+        .list("failedDocuments", &failed, |(name, failure), out| {
+            object(out)
+                .with("fileName", name)
+                .with("status", failure.status.as_u16())
+                .with("title", failure.title)
+                .with("detail", &failure.detail)
+                .end();
+        })
+        .end();
     Ok(Reply { status, ..Reply::json(out) })
 }
 

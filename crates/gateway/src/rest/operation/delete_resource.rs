@@ -5,7 +5,7 @@ use protocol::{Command, DeleteResource, Response};
 use super::{Call, batch_operation, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_key};
+use crate::rest::writer::{Digits, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let resource_key = call.key()?;
@@ -18,18 +18,14 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = DeleteResource { resource_key, operation_reference, delete_history };
     let answer = call.submit("DELETE", Command::DeleteResource(command)).await?;
     let mut out = Vec::with_capacity(160);
-    out.push(b'{');
-    member("resourceKey", &mut out);
-    write_key(resource_key, &mut out);
-    member("batchOperation", &mut out);
+    let object = object(&mut out).with("resourceKey", Digits(resource_key));
     match &answer.response {
-        Response::Done => out.extend_from_slice(b"null"),
+        Response::Done => object.with("batchOperation", ()).end(),
         Response::BatchOperationCreated(created) => {
-            batch_operation::write_created(created, &mut out);
             call.gateway.batch_searches.wake();
+            object.object("batchOperation", |object| batch_operation::created(created, object)).end();
         }
         other => return Err(unexpected(other)),
     }
-    out.push(b'}');
     Ok(Reply::json(out).timed(answer.timing))
 }

@@ -10,7 +10,7 @@ use crate::rest::moment;
 use crate::rest::multipart::{File, Form};
 use crate::rest::problem::Failure;
 use crate::rest::validate::validate;
-use crate::rest::writer::{member, write_integer, write_key, write_text, write_time};
+use crate::rest::writer::{Digits, Moment, object};
 
 /// Now, Unix milliseconds.
 pub(super) fn now_ms() -> i64 {
@@ -132,39 +132,20 @@ fn read_metadata(file: &File, text: Option<&str>) -> Result<Metadata, Failure> {
 /// The reference to a document.
 pub(super) fn write_reference(document: &Document, store_id: &str, out: &mut Vec<u8>) {
     let metadata = &document.metadata;
-    out.push(b'{');
-    member("camunda.document.type", out);
-    write_text("camunda", out);
-    member("storeId", out);
-    write_text(store_id, out);
-    member("documentId", out);
-    write_text(&document.id, out);
-    member("contentHash", out);
-    write_text(&document.content_hash, out);
-    member("metadata", out);
-    out.push(b'{');
-    member("contentType", out);
-    write_text(&metadata.content_type, out);
-    member("fileName", out);
-    write_text(&metadata.file_name, out);
-    member("expiresAt", out);
-    match metadata.expires_at_ms {
-        Some(at) => write_time(at, out),
-        None => out.extend_from_slice(b"null"),
-    }
-    member("size", out);
-    write_integer(document.size_bytes, out);
-    member("processDefinitionId", out);
-    match &metadata.process_definition_id {
-        Some(id) => write_text(id, out),
-        None => out.extend_from_slice(b"null"),
-    }
-    member("processInstanceKey", out);
-    match metadata.process_instance_key {
-        Some(key) => write_key(key, out),
-        None => out.extend_from_slice(b"null"),
-    }
-    member("customProperties", out);
-    out.extend_from_slice(metadata.custom_properties.as_deref().unwrap_or("{}").as_bytes());
-    out.extend_from_slice(b"}}");
+    object(out)
+        .with("camunda.document.type", "camunda")
+        .with("storeId", store_id)
+        .with("documentId", &document.id)
+        .with("contentHash", &document.content_hash)
+        .object("metadata", |object| {
+            object
+                .with("contentType", &metadata.content_type)
+                .with("fileName", &metadata.file_name)
+                .with("expiresAt", metadata.expires_at_ms.map(Moment))
+                .with("size", document.size_bytes)
+                .with("processDefinitionId", &metadata.process_definition_id)
+                .with("processInstanceKey", metadata.process_instance_key.map(Digits))
+                .raw("customProperties", metadata.custom_properties.as_deref().unwrap_or("{}"))
+        })
+        .end();
 }

@@ -5,7 +5,7 @@ use protocol::{Command, EvaluateConditionals, Response};
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_key, write_list, write_text};
+use crate::rest::writer::{Digits, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = EvaluateConditionals {
@@ -18,20 +18,15 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         return Err(unexpected(&answer.response));
     };
     let mut out = Vec::with_capacity(128 + 96 * instances.len());
-    out.push(b'{');
-    member("conditionalEvaluationKey", &mut out);
-    write_key(*key, &mut out);
-    member("tenantId", &mut out);
-    write_text(tenant_id, &mut out);
-    member("processInstances", &mut out);
-    write_list(instances, &mut out, |(definition_key, instance_key), out| {
-        out.push(b'{');
-        member("processDefinitionKey", out);
-        write_key(*definition_key, out);
-        member("processInstanceKey", out);
-        write_key(*instance_key, out);
-        out.push(b'}');
-    });
-    out.push(b'}');
+    object(&mut out)
+        .with("conditionalEvaluationKey", Digits(*key))
+        .with("tenantId", tenant_id)
+        .list("processInstances", instances, |(definition_key, instance_key), out| {
+            object(out)
+                .with("processDefinitionKey", Digits(*definition_key))
+                .with("processInstanceKey", Digits(*instance_key))
+                .end();
+        })
+        .end();
     Ok(Reply::json(out).timed(answer.timing))
 }

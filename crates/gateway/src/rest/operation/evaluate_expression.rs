@@ -3,7 +3,7 @@
 use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_list, write_text};
+use crate::rest::writer::{member, object, write_list, write_text};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let expression = call.fields.text("expression").unwrap_or_default().into_owned();
@@ -22,10 +22,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     out.extend_from_slice(evaluated.result_json.as_bytes());
     member("warnings", &mut out);
     write_list(&evaluated.warnings, &mut out, |warning, out| {
-        out.push(b'{');
-        member("message", out);
-        write_text(warning, out);
-        out.push(b'}');
+        object(out).with("message", warning).end();
     });
     out.push(b'}');
     Ok(Reply::json(out))

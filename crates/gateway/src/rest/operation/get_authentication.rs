@@ -2,13 +2,15 @@
 
 use auth::Identity;
 use broker_api::SubmitError;
-use protocol::{AuthorizationScope, CircleKind, IdentityQuery, IdentityReply, PermissionType, ResourceType};
+use protocol::{
+    AuthorizationScope, CircleKind, IdentityQuery, IdentityReply, Name, PermissionType, ResourceType,
+};
 
 use super::{Call, unexpected};
 use crate::access::Known;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_list, write_names, write_text};
+use crate::rest::writer::object;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let (name, user) = match &call.principal.identity {
@@ -27,43 +29,26 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         }
     }
     let (display_name, email) = user.map_or((None, None), |user| (Some(user.name), Some(user.email)));
-    let or_null = |text: Option<&str>, out: &mut Vec<u8>| match text.filter(|text| !text.is_empty()) {
-        Some(text) => write_text(text, out),
-        None => out.extend_from_slice(b"null"),
-    };
+    let given = |text: &Name| Some(text.clone()).filter(|text| !text.is_empty());
     let mut out = Vec::with_capacity(512);
-    out.push(b'{');
-    member("username", &mut out);
-    write_text(name, &mut out);
-    member("displayName", &mut out);
-    or_null(display_name.as_deref(), &mut out);
-    member("email", &mut out);
-    or_null(email.as_deref(), &mut out);
-    member("authorizedComponents", &mut out);
-    write_list(&components(call, &known), &mut out, |id, out| write_text(id, out));
-    member("tenants", &mut out);
-    write_list(&tenants, &mut out, |tenant, out| {
-        out.push(b'{');
-        member("name", out);
-        write_text(&tenant.name, out);
-        member("tenantId", out);
-        write_text(&tenant.id, out);
-        member("description", out);
-        or_null(Some(&*tenant.description), out);
-        out.push(b'}');
-    });
-    member("groups", &mut out);
-    write_names(&known.grants.groups, &mut out);
-    member("roles", &mut out);
-    write_names(&known.grants.roles, &mut out);
-    member("salesPlanType", &mut out);
-    out.extend_from_slice(b"null");
-    member("c8Links", &mut out);
-    out.extend_from_slice(b"{}");
-    member("canLogout", &mut out);
-    let can_logout = call.gateway.options.access.has_sessions();
-    out.extend_from_slice(if can_logout { b"true" } else { b"false" });
-    out.push(b'}');
+    object(&mut out)
+        .with("username", name)
+        .with("displayName", display_name.as_ref().and_then(given))
+        .with("email", email.as_ref().and_then(given))
+        .with("authorizedComponents", components(call, &known))
+        .list("tenants", &tenants, |tenant, out| {
+            object(out)
+                .with("name", &tenant.name)
+                .with("tenantId", &tenant.id)
+                .with("description", given(&tenant.description))
+                .end();
+        })
+        .with("groups", &known.grants.groups)
+        .with("roles", &known.grants.roles)
+        .with("salesPlanType", ())
+        .raw("c8Links", "{}")
+        .with("canLogout", call.gateway.options.access.has_sessions())
+        .end();
     Ok(Reply::json(out))
 }
 

@@ -9,7 +9,7 @@ use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{integer_member, member, optional_text_member, text_member, write_flag};
+use crate::rest::writer::object;
 
 /// All versions of a process that have running instances.
 struct Process {
@@ -61,17 +61,12 @@ fn property(process: &Process, name: &str) -> Option<String> {
 }
 
 fn write(process: &Process, out: &mut Vec<u8>) {
-    out.push(b'{');
-    text_member("processDefinitionId", &process.latest.process_id, out);
-    text_member("tenantId", &process.latest.tenant_id, out);
-    optional_text_member("latestProcessDefinitionName", process.latest.name.as_ref(), out);
-    member("hasMultipleVersions", out);
-    write_flag(process.has_multiple_versions, out);
-    integer_member(
-        "activeInstancesWithoutIncidentCount",
-        process.running.saturating_sub(process.with_incidents),
-        out,
-    );
-    integer_member("activeInstancesWithIncidentCount", process.with_incidents, out);
-    out.push(b'}');
+    object(out)
+        .with("processDefinitionId", &process.latest.process_id)
+        .with("tenantId", &process.latest.tenant_id)
+        .with("latestProcessDefinitionName", &process.latest.name)
+        .with("hasMultipleVersions", process.has_multiple_versions)
+        .with("activeInstancesWithoutIncidentCount", process.running.saturating_sub(process.with_incidents))
+        .with("activeInstancesWithIncidentCount", process.with_incidents)
+        .end();
 }

@@ -8,7 +8,7 @@ use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{integer_member, key_member, optional_text_member, text_member};
+use crate::rest::writer::{Digits, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -38,13 +38,13 @@ fn property(definition: &RunningDefinitionView, name: &str) -> Option<String> {
 }
 
 fn write(definition: &RunningDefinitionView, out: &mut Vec<u8>) {
-    out.push(b'{');
-    text_member("processDefinitionId", &definition.process_id, out);
-    key_member("processDefinitionKey", definition.key, out);
-    optional_text_member("processDefinitionName", definition.name.as_ref(), out);
-    text_member("tenantId", &definition.tenant_id, out);
-    integer_member("processDefinitionVersion", definition.version, out);
-    integer_member("activeInstancesWithIncidentCount", definition.with_incidents, out);
-    integer_member("activeInstancesWithoutIncidentCount", without_incidents(definition), out);
-    out.push(b'}');
+    object(out)
+        .with("processDefinitionId", &definition.process_id)
+        .with("processDefinitionKey", Digits(definition.key))
+        .with("processDefinitionName", definition.name.as_ref())
+        .with("tenantId", &definition.tenant_id)
+        .with("processDefinitionVersion", definition.version)
+        .with("activeInstancesWithIncidentCount", definition.with_incidents)
+        .with("activeInstancesWithoutIncidentCount", without_incidents(definition))
+        .end();
 }

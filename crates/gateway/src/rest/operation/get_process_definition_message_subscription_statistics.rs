@@ -9,7 +9,7 @@ use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{integer_member, key_member, text_member};
+use crate::rest::writer::{Digits, object};
 
 /// The subscriptions of one definition.
 struct Definition {
@@ -61,11 +61,11 @@ fn property(subscription: &SubscriptionView, name: &str) -> Option<String> {
 }
 
 fn write(definition: &Definition, out: &mut Vec<u8>) {
-    out.push(b'{');
-    text_member("processDefinitionId", &definition.one.process_id, out);
-    text_member("tenantId", &definition.one.tenant_id, out);
-    key_member("processDefinitionKey", definition.one.process_definition_key, out);
-    integer_member("processInstancesWithActiveSubscriptions", definition.instances.len(), out);
-    integer_member("activeSubscriptions", definition.subscriptions, out);
-    out.push(b'}');
+    object(out)
+        .with("processDefinitionId", &definition.one.process_id)
+        .with("tenantId", &definition.one.tenant_id)
+        .with("processDefinitionKey", Digits(definition.one.process_definition_key))
+        .with("processInstancesWithActiveSubscriptions", definition.instances.len())
+        .with("activeSubscriptions", definition.subscriptions)
+        .end();
 }

@@ -7,7 +7,7 @@ use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{integer_member, key_member, text_member};
+use crate::rest::writer::{Digits, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -31,13 +31,13 @@ fn property(definition: &FailingDefinitionView, name: &str) -> Option<String> {
 }
 
 fn write(definition: &FailingDefinitionView, out: &mut Vec<u8>) {
-    out.push(b'{');
-    text_member("processDefinitionId", &definition.process_id, out);
-    key_member("processDefinitionKey", definition.key, out);
-    // The contract wants a text, so a process without a name goes by its ID.
-    text_member("processDefinitionName", definition.name.as_ref().unwrap_or(&definition.process_id), out);
-    integer_member("processDefinitionVersion", definition.version, out);
-    text_member("tenantId", &definition.tenant_id, out);
-    integer_member("activeInstancesWithErrorCount", definition.instances, out);
-    out.push(b'}');
+    object(out)
+        .with("processDefinitionId", &definition.process_id)
+        .with("processDefinitionKey", Digits(definition.key))
+        // The contract wants a text, so a process without a name goes by its ID.
+        .with("processDefinitionName", definition.name.as_ref().unwrap_or(&definition.process_id))
+        .with("processDefinitionVersion", definition.version)
+        .with("tenantId", &definition.tenant_id)
+        .with("activeInstancesWithErrorCount", definition.instances)
+        .end();
 }

@@ -7,7 +7,7 @@ use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{integer_member, text_member};
+use crate::rest::writer::object;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
@@ -26,9 +26,9 @@ fn property(error: &ErrorView, name: &str) -> Option<String> {
 }
 
 fn write(error: &ErrorView, out: &mut Vec<u8>) {
-    out.push(b'{');
-    integer_member("errorHashCode", error_hash(&error.message), out);
-    text_member("errorMessage", &error.message, out);
-    integer_member("activeInstancesWithErrorCount", error.instances, out);
-    out.push(b'}');
+    object(out)
+        .with("errorHashCode", error_hash(&error.message))
+        .with("errorMessage", &error.message)
+        .with("activeInstancesWithErrorCount", error.instances)
+        .end();
 }

@@ -5,7 +5,7 @@ use super::Call;
 use crate::rest::problem::Failure;
 use crate::rest::query::statistics::GROUPS_MAX;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{integer_member, member, write_flag, write_text};
+use crate::rest::writer::object;
 
 /// As the contract has it.
 const TENANT_CHARS_MAX: u32 = 256;
@@ -13,15 +13,16 @@ const TENANT_CHARS_MAX: u32 = 256;
 #[expect(clippy::unused_async, reason = "all handlers have one shape")]
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let mut out = Vec::with_capacity(256);
-    out.extend_from_slice(b"{\"jobMetrics\":{");
-    member("enabled", &mut out);
-    write_flag(call.storage().is_ok(), &mut out);
-    member("exportInterval", &mut out);
-    write_text("PT1M", &mut out);
-    integer_member("maxWorkerNameLength", i32::MAX, &mut out);
-    integer_member("maxJobTypeLength", i32::MAX, &mut out);
-    integer_member("maxTenantIdLength", TENANT_CHARS_MAX, &mut out);
-    integer_member("maxUniqueKeys", GROUPS_MAX, &mut out);
-    out.extend_from_slice(b"}}");
+    object(&mut out)
+        .object("jobMetrics", |object| {
+            object
+                .with("enabled", call.storage().is_ok())
+                .with("exportInterval", "PT1M")
+                .with("maxWorkerNameLength", i32::MAX)
+                .with("maxJobTypeLength", i32::MAX)
+                .with("maxTenantIdLength", TENANT_CHARS_MAX)
+                .with("maxUniqueKeys", GROUPS_MAX)
+        })
+        .end();
     Ok(Reply::json(out))
 }

@@ -11,13 +11,14 @@ use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
 use crate::rest::query::statistics::{ask, number};
 use crate::rest::reply::Reply;
-use crate::rest::writer::{integer_member, member, write_text};
+use crate::rest::writer::object;
 
 /// Tenants in one answer.
 const TENANTS_MAX: u32 = 10_000;
 
 /// What was used.
-#[derive(Default, Clone, Copy)]
+#[derive(Default, Clone, Copy, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Used {
     process_instances: i64,
     decision_instances: i64,
@@ -67,28 +68,15 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         tenants.entry(row[0].text().cloned().unwrap_or_default()).or_default().assignees = number(row, 1);
     }
     let mut out = Vec::with_capacity(256);
-    out.push(b'{');
-    write(total, &mut out);
-    integer_member("activeTenants", tenants.len(), &mut out);
-    member("tenants", &mut out);
-    out.push(b'{');
-    if call.query_parameter("withTenants")?.as_deref() == Some("true") {
-        for (at, (tenant, used)) in tenants.into_iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            write_text(&tenant, &mut out);
-            out.extend_from_slice(b":{");
-            write(used, &mut out);
-            out.push(b'}');
-        }
-    }
-    out.extend_from_slice(b"}}");
+    let is_by_tenant = call.query_parameter("withTenants")?.as_deref() == Some("true");
+    let active = tenants.len();
+    let shown = if is_by_tenant { tenants } else { BTreeMap::new() };
+    object(&mut out)
+        .with("processInstances", total.process_instances)
+        .with("decisionInstances", total.decision_instances)
+        .with("assignees", total.assignees)
+        .with("activeTenants", active)
+        .with("tenants", shown)
+        .end();
     Ok(Reply::json(out))
-}
-
-fn write(used: Used, out: &mut Vec<u8>) {
-    integer_member("processInstances", used.process_instances, out);
-    integer_member("decisionInstances", used.decision_instances, out);
-    integer_member("assignees", used.assignees, out);
 }

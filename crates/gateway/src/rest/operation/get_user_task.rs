@@ -1,14 +1,11 @@
 //! `GET /v2/user-tasks/{userTaskKey}`: one that is not done.
 
-use protocol::{Name, Query, QueryReply, UserTaskView};
+use protocol::{Query, QueryReply, UserTaskView};
 
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{
-    member, write_integer, write_key, write_names, write_optional_key, write_optional_text, write_text,
-    write_time,
-};
+use crate::rest::writer::{Digits, Moment, given, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::UserTask { key: call.key()? }).await?;
@@ -19,59 +16,30 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 }
 
 fn write(task: &UserTaskView, out: &mut Vec<u8>) {
-    let given = |name: &'_ Name| (!name.is_empty()).then(|| name.clone());
-    out.push(b'{');
-    member("name", out);
-    write_optional_text(task.name.as_ref(), out);
-    member("state", out);
-    write_text(task.state, out);
-    member("assignee", out);
-    write_optional_text(given(&task.assignee).as_ref(), out);
-    member("elementId", out);
-    write_text(&task.element_id, out);
-    member("candidateGroups", out);
-    write_names(&task.candidate_groups, out);
-    member("candidateUsers", out);
-    write_names(&task.candidate_users, out);
-    member("processDefinitionId", out);
-    write_text(&task.process_id, out);
-    for (name, time) in [
-        ("creationDate", Some(task.created_ms)),
-        ("completionDate", None),
-        ("followUpDate", task.follow_up_ms),
-        ("dueDate", task.due_ms),
-    ] {
-        member(name, out);
-        match time {
-            Some(time) => write_time(time, out),
-            None => out.extend_from_slice(b"null"),
-        }
-    }
-    member("tenantId", out);
-    write_text(&task.tenant_id, out);
-    member("externalFormReference", out);
-    write_optional_text(given(&task.external_form_reference).as_ref(), out);
-    member("processDefinitionVersion", out);
-    write_integer(task.version, out);
-    member("customHeaders", out);
-    out.extend_from_slice(task.custom_headers_json.as_bytes());
-    member("priority", out);
-    write_integer(task.priority, out);
-    member("userTaskKey", out);
-    write_key(task.key, out);
-    member("elementInstanceKey", out);
-    write_key(task.element_instance_key, out);
-    member("processName", out);
-    write_optional_text(task.process_name.as_ref(), out);
-    member("processDefinitionKey", out);
-    write_key(task.process_definition_key, out);
-    member("processInstanceKey", out);
-    write_key(task.process_instance_key, out);
-    member("rootProcessInstanceKey", out);
-    write_key(task.root_process_instance_key, out);
-    member("formKey", out);
-    write_optional_key(task.form_key, out);
-    member("tags", out);
-    write_names(&task.tags, out);
-    out.push(b'}');
+    object(out)
+        .with("name", &task.name)
+        .with("state", task.state)
+        .with("assignee", given(&task.assignee))
+        .with("elementId", &task.element_id)
+        .with("candidateGroups", &task.candidate_groups)
+        .with("candidateUsers", &task.candidate_users)
+        .with("processDefinitionId", &task.process_id)
+        .with("creationDate", Moment(task.created_ms))
+        .with("completionDate", ())
+        .with("followUpDate", task.follow_up_ms.map(Moment))
+        .with("dueDate", task.due_ms.map(Moment))
+        .with("tenantId", &task.tenant_id)
+        .with("externalFormReference", given(&task.external_form_reference))
+        .with("processDefinitionVersion", task.version)
+        .raw("customHeaders", &task.custom_headers_json)
+        .with("priority", task.priority)
+        .with("userTaskKey", Digits(task.key))
+        .with("elementInstanceKey", Digits(task.element_instance_key))
+        .with("processName", &task.process_name)
+        .with("processDefinitionKey", Digits(task.process_definition_key))
+        .with("processInstanceKey", Digits(task.process_instance_key))
+        .with("rootProcessInstanceKey", Digits(task.root_process_instance_key))
+        .with("formKey", task.form_key.map(Digits))
+        .with("tags", &task.tags)
+        .end();
 }

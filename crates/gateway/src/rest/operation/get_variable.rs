@@ -5,27 +5,20 @@ use protocol::{Query, QueryReply};
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
-use crate::rest::writer::{member, write_key, write_text};
+use crate::rest::writer::{Digits, object};
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let reply = call.read(Query::Variable { key: call.key()? }).await?;
     let QueryReply::Variable(variable) = reply else { return Err(unexpected(&reply)) };
     let mut out = Vec::with_capacity(640);
-    out.push(b'{');
-    member("name", &mut out);
-    write_text(&variable.name, &mut out);
-    member("tenantId", &mut out);
-    write_text(&variable.tenant_id, &mut out);
-    member("variableKey", &mut out);
-    write_key(variable.key, &mut out);
-    member("scopeKey", &mut out);
-    write_key(variable.scope_key, &mut out);
-    member("processInstanceKey", &mut out);
-    write_key(variable.process_instance_key, &mut out);
-    member("rootProcessInstanceKey", &mut out);
-    write_key(variable.root_process_instance_key, &mut out);
-    member("value", &mut out);
-    write_text(variable.value.as_str(), &mut out);
-    out.push(b'}');
+    object(&mut out)
+        .with("name", &variable.name)
+        .with("tenantId", &variable.tenant_id)
+        .with("variableKey", Digits(variable.key))
+        .with("scopeKey", Digits(variable.scope_key))
+        .with("processInstanceKey", Digits(variable.process_instance_key))
+        .with("rootProcessInstanceKey", Digits(variable.root_process_instance_key))
+        .with("value", variable.value.as_str())
+        .end();
     Ok(Reply::json(out))
 }

@@ -4,7 +4,7 @@ use protocol::{GlobalListener, GlobalListenerSource, Name};
 
 use super::Call;
 use crate::rest::problem::Failure;
-use crate::rest::writer::{member, write_flag, write_integer, write_list, write_text};
+use crate::rest::writer::{object, write_text};
 
 /// Reads what a request says about a listener.
 pub(super) fn listener(call: &Call<'_>, id: Name) -> Result<GlobalListener, Failure> {
@@ -47,20 +47,13 @@ pub(super) fn event_types(listener: &GlobalListener) -> impl Iterator<Item = &'s
 }
 
 pub(super) fn write(listener: &GlobalListener, out: &mut Vec<u8>) {
-    out.push(b'{');
-    member("id", out);
-    write_text(&listener.id, out);
-    member("type", out);
-    write_text(&listener.job_type, out);
-    member("retries", out);
-    write_integer(listener.retries, out);
-    member("eventTypes", out);
-    write_list(event_types(listener), out, write_text);
-    member("afterNonGlobal", out);
-    write_flag(listener.after_non_global, out);
-    member("priority", out);
-    write_integer(listener.priority, out);
-    member("source", out);
-    write_text(listener.source.as_str(), out);
-    out.push(b'}');
+    object(out)
+        .with("id", &listener.id)
+        .with("type", &listener.job_type)
+        .with("retries", listener.retries)
+        .list("eventTypes", event_types(listener), write_text)
+        .with("afterNonGlobal", listener.after_non_global)
+        .with("priority", listener.priority)
+        .with("source", listener.source.as_str())
+        .end();
 }

@@ -128,7 +128,7 @@ use super::multipart::Form;
 use super::problem::Failure;
 use super::query::{self, Storage};
 use super::reply::Reply;
-use super::writer::{member, write_integer, write_key, write_text};
+use super::writer::{Digits, object};
 
 /// A validated request.
 pub(crate) struct Call<'a> {
@@ -334,18 +334,13 @@ impl<'a> Call<'a> {
 /// A form as people's clients draw it.
 fn form_reply(form: &FileView) -> Reply {
     let mut out = Vec::with_capacity(256 + form.content.len());
-    out.push(b'{');
-    member("tenantId", &mut out);
-    write_text(&form.tenant_id, &mut out);
-    member("formId", &mut out);
-    write_text(&form.id, &mut out);
-    member("schema", &mut out);
-    write_text(&String::from_utf8_lossy(&form.content), &mut out);
-    member("version", &mut out);
-    write_integer(form.version, &mut out);
-    member("formKey", &mut out);
-    write_key(form.key, &mut out);
-    out.push(b'}');
+    object(&mut out)
+        .with("tenantId", &form.tenant_id)
+        .with("formId", &form.id)
+        .with("schema", &String::from_utf8_lossy(&form.content))
+        .with("version", form.version)
+        .with("formKey", Digits(form.key))
+        .end();
     Reply::json(out)
 }
 

@@ -3,13 +3,12 @@
 
 use protocol::{BatchItemView, Query, QueryReply};
 
-use super::batch_operation::write_optional_time;
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{member, write_key, write_optional_text, write_text};
+use crate::rest::writer::{Digits, Moment, object};
 
 /// Items that one search looks at. `hasMoreTotalItems` says that there are more.
 const ITEMS_MAX: usize = 10_000;
@@ -39,22 +38,14 @@ fn property(item: &BatchItemView, name: &str) -> Option<String> {
 }
 
 fn write(item: &BatchItemView, out: &mut Vec<u8>) {
-    out.push(b'{');
-    member("operationType", out);
-    write_text(item.kind.as_str(), out);
-    member("batchOperationKey", out);
-    write_key(item.batch_operation_key, out);
-    member("itemKey", out);
-    write_key(item.item_key, out);
-    member("processInstanceKey", out);
-    write_key(item.process_instance_key, out);
-    member("rootProcessInstanceKey", out);
-    write_key(item.root_process_instance_key, out);
-    member("state", out);
-    write_text(item.state.as_str(), out);
-    member("processedDate", out);
-    write_optional_time(item.processed_ms, out);
-    member("errorMessage", out);
-    write_optional_text(item.error_message.as_ref(), out);
-    out.push(b'}');
+    object(out)
+        .with("operationType", item.kind.as_str())
+        .with("batchOperationKey", Digits(item.batch_operation_key))
+        .with("itemKey", Digits(item.item_key))
+        .with("processInstanceKey", Digits(item.process_instance_key))
+        .with("rootProcessInstanceKey", Digits(item.root_process_instance_key))
+        .with("state", item.state.as_str())
+        .with("processedDate", item.processed_ms.map(Moment))
+        .with("errorMessage", item.error_message.as_ref())
+        .end();
 }

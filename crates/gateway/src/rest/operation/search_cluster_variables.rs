@@ -3,12 +3,12 @@
 use protocol::{ClusterVariableView, Query, QueryReply};
 use search::model::VALUE_CHARS_MAX;
 
-use super::cluster_variable::{scope, write_members};
+use super::cluster_variable::{members, scope};
 use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{cut, member, write_flag};
+use crate::rest::writer::{cut, object};
 
 /// Variables that one search looks at. `hasMoreTotalItems` says that there are more.
 const VARIABLES_MAX: usize = 10_000;
@@ -37,8 +37,5 @@ fn property(variable: &ClusterVariableView, name: &str, limit: usize) -> Option<
 
 fn write(variable: &ClusterVariableView, limit: usize, out: &mut Vec<u8>) {
     let (value, is_cut) = cut(variable.value.as_str(), limit);
-    write_members(variable, value, out);
-    member("isTruncated", out);
-    write_flag(is_cut, out);
-    out.push(b'}');
+    members(variable, value, object(out)).with("isTruncated", is_cut).end();
 }

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::super::operation::Call;
 use super::super::problem::Failure;
 use super::super::reply::Reply;
-use super::super::writer::{member, write_flag, write_integer, write_list, write_text, write_time};
+use super::super::writer::{Moment, Object, object};
 use super::filter::FilterReader;
 
 /// Groups that one answer may have.
@@ -113,19 +113,17 @@ fn name(row: &Row) -> Name {
 /// Rows of an element and its numbers: active, terminated, with incidents, completed.
 fn elements(rows: &[Row]) -> Reply {
     let mut out = Vec::with_capacity(64 + rows.len() * 96);
-    out.push(b'{');
-    member("items", &mut out);
-    write_list(rows, &mut out, |row: &Row, out| {
-        out.push(b'{');
-        member("elementId", out);
-        write_value(&row[0], out);
-        for (at, name) in ["active", "canceled", "incidents", "completed"].into_iter().enumerate() {
-            member(name, out);
-            write_integer(number(row, at + 1), out);
-        }
-        out.push(b'}');
-    });
-    out.push(b'}');
+    object(&mut out)
+        .list("items", rows, |row: &Row, out| {
+            object(out)
+                .with("elementId", name(row))
+                .with("active", number(row, 1))
+                .with("canceled", number(row, 2))
+                .with("incidents", number(row, 3))
+                .with("completed", number(row, 4))
+                .end();
+        })
+        .end();
     Reply::json(out)
 }
 
@@ -148,14 +146,6 @@ pub(in crate::rest) fn of_filtered_instances(call: &Call<'_>) -> Result<Filter, 
 pub(in crate::rest) async fn ask(call: &Call<'_>, mut asked: Statistics) -> Result<Vec<Row>, Failure> {
     asked.filter = asked.filter.and(call.visible_rows(asked.entity.0).await?);
     call.fresh_storage().await?.statistics(asked).await
-}
-
-fn write_value(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Text(text) => write_text(text, out),
-        Value::Integer(number) => write_integer(*number, out),
-        Value::Null => write_text("", out),
-    }
 }
 
 /// What a request says about jobs: a time, from and to, and a type.
@@ -218,7 +208,7 @@ fn between(
     Ok(all)
 }
 
-/// The aggregates of [`write_counts`].
+/// The aggregates of [`counted`].
 fn counts() -> Vec<Aggregate> {
     vec![
         Aggregate::Sum(metric::CREATED),
@@ -230,19 +220,14 @@ fn counts() -> Vec<Aggregate> {
     ]
 }
 
-fn write_counts(row: &Row, from: usize, out: &mut Vec<u8>) {
-    for (at, name) in ["created", "completed", "failed"].into_iter().enumerate() {
-        member(name, out);
-        out.push(b'{');
-        member("count", out);
-        write_integer(number(row, from + 2 * at), out);
-        member("lastUpdatedAt", out);
-        match row[from + 2 * at + 1].integer() {
-            Some(time) => write_time(time, out),
-            None => out.extend_from_slice(b"null"),
-        }
-        out.push(b'}');
-    }
+fn counted<'a>(object: Object<'a>, row: &Row, from: usize) -> Object<'a> {
+    let of = |object: Object<'a>, (at, name): (usize, &'static str)| {
+        let last = row[from + 2 * at + 1].integer();
+        object.object(name, |object| {
+            object.with("count", number(row, from + 2 * at)).with("lastUpdatedAt", last.map(Moment))
+        })
+    };
+    ["created", "completed", "failed"].into_iter().enumerate().fold(object, of)
 }
 
 /// All jobs of a time.
@@ -257,11 +242,7 @@ pub(in crate::rest) async fn of_all_jobs(call: &Call<'_>, asked: JobsAsked) -> R
     let rows = ask(call, asked).await?;
     let nothing = vec![Value::Null; 6];
     let mut out = Vec::with_capacity(256);
-    out.push(b'{');
-    write_counts(rows.first().unwrap_or(&nothing), 0, &mut out);
-    member("isIncomplete", &mut out);
-    write_flag(false, &mut out);
-    out.push(b'}');
+    counted(object(&mut out), rows.first().unwrap_or(&nothing), 0).with("isIncomplete", false).end();
     Ok(Reply::json(out))
 }
 
@@ -300,17 +281,13 @@ pub(in crate::rest) async fn of_jobs(
         JobGroups::Times(resolution) => of_times(call, asked, resolution).await?,
         _ => ask(call, asked).await?,
     };
-    page(call, rows, |row, out| {
-        member(name, out);
-        match groups {
-            JobGroups::Times(_) => write_time(number(row, 0), out),
-            _ => write_value(&row[0], out),
-        }
-        write_counts(row, 1, out);
-        if matches!(groups, JobGroups::Types) {
-            member("workers", out);
-            write_integer(number(row, 7), out);
-        }
+    page(call, rows, |row, object| {
+        let group = match groups {
+            JobGroups::Times(_) => object.with(name, Moment(number(row, 0))),
+            _ => object.with(name, self::name(row)),
+        };
+        let group = counted(group, row, 1);
+        if matches!(groups, JobGroups::Types) { group.with("workers", number(row, 7)) } else { group }
     })
 }
 
@@ -375,30 +352,23 @@ pub(in crate::rest) async fn of_job_errors(call: &Call<'_>) -> Result<Reply, Fai
         limit: GROUPS_MAX,
     };
     let rows = ask(call, asked).await?;
-    page(call, rows, |row, out| {
-        member("errorCode", out);
-        write_value(&row[0], out);
-        member("errorMessage", out);
-        write_value(&row[1], out);
-        member("workers", out);
-        write_integer(number(row, 2), out);
+    page(call, rows, |row, object| {
+        object
+            .with("errorCode", name(row))
+            .with("errorMessage", row[1].text().cloned().unwrap_or_default())
+            .with("workers", number(row, 2))
     })
 }
 
 /// The page of a list that was computed as a whole. A cursor is the number of the item.
-fn page(call: &Call<'_>, rows: Vec<Row>, write: impl Fn(&Row, &mut Vec<u8>)) -> Result<Reply, Failure> {
+fn page(
+    call: &Call<'_>,
+    rows: Vec<Row>,
+    write: impl for<'a> Fn(&Row, Object<'a>) -> Object<'a>,
+) -> Result<Reply, Failure> {
     let has_more = rows.len() >= GROUPS_MAX as usize;
     let search = super::super::search::Search::read(&call.fields)?;
-    Ok(Reply::json(search.page(
-        rows,
-        has_more,
-        |_, _| None,
-        |row, out| {
-            out.push(b'{');
-            write(row, out);
-            out.push(b'}');
-        },
-    )))
+    Ok(Reply::json(search.page(rows, has_more, |_, _| None, |row, out| write(row, object(out)).end())))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::{LISTED_MAX, created};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{member, write_key, write_list, write_text};
+use crate::rest::writer::{Digits, object, write_text};
 
 pub(crate) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
     let command = IdentityCommand::CreateAuthorization(read_authorization(call)?);
@@ -20,10 +20,7 @@ pub(crate) async fn create(call: &Call<'_>) -> Result<Reply, Failure> {
         return Err(unexpected(&answer.response));
     };
     let mut out = Vec::with_capacity(64);
-    out.push(b'{');
-    member("authorizationKey", &mut out);
-    write_key(authorization_key, &mut out);
-    out.push(b'}');
+    object(&mut out).with("authorizationKey", Digits(authorization_key)).end();
     Ok(created(out, &answer))
 }
 
@@ -105,26 +102,15 @@ fn known<T: Copy>(
 
 fn write(view: &AuthorizationView, out: &mut Vec<u8>) {
     let Authorization { owner_type, owner_id, resource_type, scope, permissions } = &view.authorization;
-    let optional = |text: Option<&str>, out: &mut Vec<u8>| match text {
-        Some(text) => write_text(text, out),
-        None => out.extend_from_slice(b"null"),
-    };
-    out.push(b'{');
-    member("authorizationKey", out);
-    write_key(view.key, out);
-    member("ownerType", out);
-    write_text(owner_type.as_str(), out);
-    member("ownerId", out);
-    write_text(owner_id, out);
-    member("resourceType", out);
-    write_text(resource_type.as_str(), out);
-    member("resourceId", out);
-    optional(scope.resource_id(), out);
-    member("resourcePropertyName", out);
-    optional(scope.property_name(), out);
-    member("permissionTypes", out);
-    write_list(permissions, out, |permission, out| write_text(permission.as_str(), out));
-    out.push(b'}');
+    object(out)
+        .with("authorizationKey", Digits(view.key))
+        .with("ownerType", owner_type.as_str())
+        .with("ownerId", owner_id)
+        .with("resourceType", resource_type.as_str())
+        .with("resourceId", scope.resource_id())
+        .with("resourcePropertyName", scope.property_name())
+        .list("permissionTypes", permissions, |permission, out| write_text(permission.as_str(), out))
+        .end();
 }
 
 fn property(view: &AuthorizationView, name: &str) -> Option<String> {

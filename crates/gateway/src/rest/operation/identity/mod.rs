@@ -17,7 +17,7 @@ use super::{Call, unexpected};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
-use crate::rest::writer::{member, write_text};
+use crate::rest::writer::{Object, object};
 
 /// What one search looks at. `hasMoreTotalItems` says that there is more.
 const LISTED_MAX: usize = 10_000;
@@ -79,17 +79,11 @@ fn text(text: &Name) -> Option<String> {
 }
 
 /// An object of strings; what is empty is null.
-fn write_object(members: &[(&'static str, &str)], out: &mut Vec<u8>) {
-    out.push(b'{');
-    for (name, text) in members {
-        member(name, out);
-        if text.is_empty() {
-            out.extend_from_slice(b"null");
-        } else {
-            write_text(text, out);
-        }
-    }
-    out.push(b'}');
+fn write_object<'a>(members: &[(&'static str, &str)], out: &'a mut Vec<u8>) {
+    let write = |object: Object<'a>, (name, text): &(&'static str, &str)| {
+        object.with(name, Some(*text).filter(|text| !text.is_empty()))
+    };
+    members.iter().fold(object(out), write).end();
 }
 
 /// Bytes of what a function writes.
