@@ -16,6 +16,8 @@ pub use string::{unescape, write_string};
 /// Levels of arrays and objects in a value, at most: as many as expressions compare and write on a small stack.
 pub const DEPTH_MAX: usize = 500;
 
+const _: () = assert!(DEPTH_MAX == 500, "the reason of an error names it");
+
 /// Text that is not JSON within [`DEPTH_MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at byte {at}")]
@@ -27,7 +29,7 @@ pub struct Error {
 }
 
 impl Error {
-    const TOO_DEEP: &'static str = "nested too deeply";
+    const TOO_DEEP: &'static str = "nested deeper than 500 levels";
 
     /// Whether the text is nested deeper than [`DEPTH_MAX`].
     pub fn is_too_deep(&self) -> bool {

@@ -68,7 +68,7 @@ fn records_are_documents(node: &mut Node) {
     let mut exporter = RecordExporter::new(2, options);
     // Variables of all shapes, each other than the one before.
     let long = "x".repeat(100_000);
-    let deep = format!("{{\"a\":{}{}}}", "[".repeat(500), "]".repeat(500));
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(499), "]".repeat(499));
     let mut records = vec![
         message(1, r#"{"a": 1, "b": {"c": "2020-01-01"}}"#),
         message(2, r#"{"a": {"x": []}, "b": "text", "": null, "x.y": 1, "x": 2}"#),

@@ -182,7 +182,7 @@ fn create_refusals() {
         "POST",
         INSTANCES,
         &nested,
-        "request body is not valid JSON: nested too deeply at line 1 column 1044 in variables",
+        "request body is not valid JSON: nested deeper than 500 levels at line 1 column 544 in variables",
     );
     fail(
         "POST",
