@@ -22,6 +22,7 @@ help: ## List the targets
 .PHONY: demo
 demo: ## Run 150 orders per second through a server of its own, over gRPC and over REST, and compare
 	@scripts/needs cc $(CARGO)
+	@test -x "$(TARGET)/demo/baton" || scripts/room "$(TARGET)" 900
 	@test -x "$(TARGET)/demo/baton" || echo "Building some 300 crates; two cores take about six minutes, once."
 	$(CARGO) build --locked --profile demo --no-default-features -p baton
 	@mkdir -p "$(SCRATCH)"
