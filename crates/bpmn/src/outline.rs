@@ -157,7 +157,9 @@ impl<'a> Outline<'a> {
                     let reference = excerpt(reference);
                     problem(
                         node,
-                        format!("{attribute} refers to '{reference}', which is no element of the process"),
+                        format!(
+                            "{attribute} refers to '{reference}', which is not an element of the process"
+                        ),
                     );
                     None
                 }

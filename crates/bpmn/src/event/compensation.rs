@@ -21,7 +21,7 @@ pub(crate) fn compensate(cx: &mut Context<'_, '_>, definition: NodeId) -> Option
         found.filter(|&index| cx.outline.elements[index as usize].kind.is_some_and(|kind| kind.is_activity));
     let reference = excerpt(reference);
     match activity {
-        None => cx.problem(format!("activityRef refers to '{reference}', which is no activity")),
+        None => cx.problem(format!("activityRef refers to '{reference}', which is not an activity")),
         Some(index) if !scopes_of(cx).contains(&cx.outline.elements[index as usize].scope) => {
             cx.problem(format!("activityRef refers to '{reference}', which is not in the scope of this event"));
         }
@@ -67,7 +67,7 @@ pub(super) fn own_handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     let around = cx.outline.elements[handler as usize].scope;
     // A process and an event sub-process are not compensated.
     if cx.outline.elements[around as usize].kind.is_none_or(|kind| !kind.is_activity) {
-        cx.problem("a compensation event sub-process must stand in a sub-process or transaction");
+        cx.problem("a compensation event sub-process must be in a sub-process or transaction");
         return None;
     }
     Some(Trigger::Compensation { handler })
@@ -94,7 +94,7 @@ pub(crate) fn handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     if handler.is_none() {
         let target = excerpt(target);
         cx.problem(format!(
-            "the association leads to '{target}', which is no activity beside this event that is marked isForCompensation"
+            "the association leads to '{target}', which is not an activity marked isForCompensation in the scope of this event"
         ));
     }
     handler.map(|handler| Trigger::Compensation { handler })

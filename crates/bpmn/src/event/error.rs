@@ -40,7 +40,7 @@ pub(super) fn caught_error(cx: &mut Context<'_, '_>, definition: NodeId) -> Opti
 fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Error> {
     let found = local_name(reference).and_then(|id| cx.catalogue.errors.get(id));
     if found.is_none() {
-        cx.problem(format!("errorRef refers to '{}', which is no error", excerpt(reference)));
+        cx.problem(format!("errorRef refers to '{}', which is not an error", excerpt(reference)));
     }
     found
 }

@@ -39,7 +39,7 @@ pub(super) fn caught_escalation(cx: &mut Context<'_, '_>, definition: NodeId) ->
 fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Given<Text>> {
     let found = local_name(reference).and_then(|id| cx.catalogue.escalations.get(id));
     if found.is_none() {
-        cx.problem(format!("escalationRef refers to '{}', which is no escalation", excerpt(reference)));
+        cx.problem(format!("escalationRef refers to '{}', which is not an escalation", excerpt(reference)));
     }
     found
 }

@@ -18,7 +18,7 @@ pub(crate) enum KeyNeed {
 pub(crate) fn message(cx: &mut Context<'_, '_>, node: NodeId, need: KeyNeed) -> Option<MessageDefinition> {
     let reference = cx.required(node, "messageRef")?;
     let Some(message) = local_name(reference).and_then(|id| cx.catalogue.messages.get(id)) else {
-        cx.problem(format!("messageRef refers to '{}', which is no message", excerpt(reference)));
+        cx.problem(format!("messageRef refers to '{}', which is not a message", excerpt(reference)));
         return None;
     };
     let id = excerpt(reference.trim());

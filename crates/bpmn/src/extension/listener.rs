@@ -56,7 +56,7 @@ pub(super) fn read_listener(
 ) -> Option<(&'static str, Listener)> {
     let part = cx.name_of(node);
     if ["taskHeaders", "header"].iter().any(|name| cx.document.zeebe_children(node, name).next().is_some()) {
-        cx.problem(format!("{part}: headers of a listener of its own are not supported yet"));
+        cx.problem(format!("{part}: headers of a listener are not supported yet"));
         return None;
     }
     let event = cx.required(node, "eventType").and_then(|found| {

@@ -21,7 +21,7 @@ use crate::xml::{Document, NodeId, Space};
 
 /// Extension elements that would change execution, but do not, and why.
 const REFUSED: &[(&str, &str)] = &[
-    ("conditionalFilter", "stands in the conditional event definition, not in the event"),
+    ("conditionalFilter", "belongs in the conditional event definition, not in the event"),
     ("jobPriorityDefinition", "job priorities are not supported yet"),
 ];
 

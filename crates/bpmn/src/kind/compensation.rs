@@ -80,7 +80,7 @@ pub(super) fn check_cancel(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
     let scope = element.scope;
     if !is_transaction(check, scope) {
-        check.problem(index, "a cancel end event must stand directly inside a transaction");
+        check.problem(index, "a cancel end event must be directly inside a transaction");
         return;
     }
     let events = &check.process.element(scope).boundary_events;

@@ -41,7 +41,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
         if event.incoming.len() > 1 {
             check.problem(
                 target,
-                "cannot have other incoming sequence flows than that of its event-based gateway",
+                "cannot have incoming sequence flows other than the one from its event-based gateway",
             );
         }
         events.push(target);

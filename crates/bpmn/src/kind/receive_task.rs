@@ -17,7 +17,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     let has = |name| cx.document.bpmn_children(cx.node(), name).next().is_some();
     let mut clean = true;
     for (found, what) in [
-        (cx.draft().scope != PROCESS, "must stand in the process itself, not in a sub-process"),
+        (cx.draft().scope != PROCESS, "must be directly in the process, not in a sub-process"),
         (cx.attribute("isForCompensation").is_some_and(is_true), "cannot be a compensation handler"),
         (
             has("multiInstanceLoopCharacteristics") || has("standardLoopCharacteristics"),

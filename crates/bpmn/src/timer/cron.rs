@@ -97,7 +97,7 @@ impl Cron {
             weekdays: DaysOfWeek::parse(weekday)?,
         };
         // Any start will do: the horizon covers every combination of dates.
-        cron.next(0).map(|_| cron).ok_or_else(|| "it never happens".to_owned())
+        cron.next(0).map(|_| cron).ok_or_else(|| "no date matches its fields".to_owned())
     }
 
     /// The first matching time strictly after another.

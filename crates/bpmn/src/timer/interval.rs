@@ -28,7 +28,7 @@ impl Interval {
     /// which milliseconds count.
     pub fn parse(text: &str) -> Result<Self, TimerError> {
         let error = |cause: &str| TimerError::Duration { text: excerpt(text), cause: cause.to_owned() };
-        let trimmed = trimmed(text).ok_or_else(|| error("it is too long"))?;
+        let trimmed = trimmed(text).ok_or_else(|| error(super::TOO_LONG))?;
         Parser { rest: trimmed }.interval().map_err(error)
     }
 
@@ -77,14 +77,14 @@ impl Parser<'_> {
                     Some(())
                 })?;
             if time_units == 0 {
-                return Err("nothing follows the T");
+                return Err("the T must be followed by hours, minutes or seconds");
             }
         }
         if !self.rest.is_empty() {
             return Err("a unit is unknown, repeated or out of order");
         }
         if date_units + time_units == 0 {
-            return Err("it has no parts");
+            return Err("it has no number with a unit");
         }
         if negative {
             interval = Interval {

@@ -12,8 +12,9 @@ pub use cycle::Cycle;
 pub use date::parse_date;
 pub use interval::Interval;
 
-/// Longest timer text that is looked at, in bytes.
+/// Longest timer text that is parsed, in bytes.
 const MAX_TEXT_BYTES: usize = 512;
+const TOO_LONG: &str = "it is longer than 512 bytes";
 
 /// Why a timer text has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

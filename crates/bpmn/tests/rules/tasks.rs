@@ -210,7 +210,7 @@ fn a_receive_task_knows_its_message() {
         (
             String::new(),
             "messageRef='m'",
-            Some("receiveTask 't': messageRef refers to 'm', which is no message"),
+            Some("receiveTask 't': messageRef refers to 'm', which is not a message"),
         ),
         (
             format!("<message id='m'>{key}</message>"),
@@ -264,7 +264,7 @@ fn a_receive_task_may_start_the_process() {
         ),
         (
             format!("<subProcess id='u'><startEvent id='i'/>{}</subProcess>", alone("")),
-            vec![format!("{prefix} must stand in the process itself, not in a sub-process")],
+            vec![format!("{prefix} must be directly in the process, not in a sub-process")],
         ),
         (
             "<receiveTask id='t' instantiate='true'/>".to_owned(),

@@ -154,8 +154,7 @@ impl<'s> Compiler<'s> {
             if let Some(model) = found {
                 self.imports.push(Import { name: self.name_of(node), model });
             } else {
-                let reason =
-                    format!("no model with the namespace '{}' is there to import", excerpt(namespace));
+                let reason = format!("no available model has the namespace '{}'", excerpt(namespace));
                 self.strict_problem(Some("import"), reason);
             }
         }
@@ -183,21 +182,21 @@ impl<'s> Compiler<'s> {
             self.element_id = Some(excerpt(&id));
             if id.is_empty() {
                 if is_decision {
-                    self.problem(Some("decision"), "a decision needs an ID");
+                    self.problem(Some("decision"), "the decision has no ID");
                 }
             } else if id.chars().count() > self.settings.limits.max_id_chars {
                 let reason =
                     format!("the ID is longer than {} characters", self.settings.limits.max_id_chars);
                 self.problem(None, reason);
             } else if !seen.insert(id.clone()) {
-                self.problem(None, "the ID is there more than once");
+                self.problem(None, "the ID is used more than once");
             } else {
                 self.targets.insert(id, target(place));
             }
         }
         if decisions == 0 && !self.settings.tolerant {
             self.element_id = None;
-            self.problem(None, "there is no decision");
+            self.problem(None, "the file has no decision");
         }
     }
 
@@ -205,7 +204,7 @@ impl<'s> Compiler<'s> {
         let variable = self.document.child(node, "variable");
         let logic = self.boxed_child(node);
         if logic.is_none() {
-            self.strict_problem(Some("decision"), "there is no decision logic of a supported kind");
+            self.strict_problem(Some("decision"), "the decision has no logic of a supported kind");
         }
         let extensions = self.document.child(node, "extensionElements");
         let tag = extensions.and_then(|extensions| self.document.child(extensions, "versionTag"));

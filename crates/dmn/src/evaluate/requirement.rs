@@ -23,7 +23,7 @@ impl Run<'_> {
         self.shared.evaluated += 1;
         let limit = self.model.max_evaluated_decisions;
         if self.shared.evaluated > limit {
-            return Err(Stop::fatal(format!("more than {limit} decisions are to be evaluated")));
+            return Err(Stop::fatal(format!("more than {limit} decisions would be evaluated")));
         }
         let value = self.nested(DECISION_LEVELS, |run| run.evaluate_decision(place))?;
         if self.is_standard() {

@@ -62,8 +62,7 @@ impl Run<'_> {
                 let tests = column.allowed.as_ref().filter(|_| !value.is_null());
                 let allowed = tests.is_none_or(|tests| passes(tests, &value, fuel));
                 if !allowed {
-                    let message =
-                        format!("the value of input '{}' is not one of those allowed", column.label);
+                    let message = format!("the value of input '{}' is not an allowed value", column.label);
                     self.warn(WarningKind::InvalidType, message);
                 }
             }

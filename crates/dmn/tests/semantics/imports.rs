@@ -53,7 +53,7 @@ fn what_is_imported_must_be_there() {
     let requirement = "<informationRequirement><requiredDecision href='ns#low'/></informationRequirement>";
     let text = importing("other", &[("ns", "base")], &decision(requirement, "base.low"));
     let problems = parse(&text, &[]).expect_err("refused");
-    assert!(problems.contains("no model with the namespace 'ns' is there to import"), "{problems}");
+    assert!(problems.contains("no available model has the namespace 'ns'"), "{problems}");
     let base = model(&literal("other", "1"));
     let problems = parse(&text, &[&base]).expect_err("refused");
     assert!(
