@@ -1,5 +1,5 @@
-//! Compensation: thrown by an event, waited for at the boundary of an activity that a handler undoes; and cancellation of
-//! a transaction.
+//! Compensation, thrown by an event and caught at the boundary of an activity with a handler; cancellation of a
+//! transaction.
 
 use crate::catalogue::is_true;
 use crate::context::Context;
@@ -60,8 +60,8 @@ fn can_be_compensated(cx: &Context<'_, '_>, activity: ElementIndex) -> bool {
         })
 }
 
-/// What the start event of a compensation event sub-process waits for: the handler is what it stands in, and undoes what
-/// the sub-process around that has done.
+/// The trigger of the start event of a compensation event sub-process. The event sub-process is the handler of the
+/// sub-process around it.
 pub(super) fn own_handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     let handler = cx.draft().scope;
     let around = cx.outline.elements[handler as usize].scope;
@@ -73,7 +73,7 @@ pub(super) fn own_handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     Some(Trigger::Compensation { handler })
 }
 
-/// What a compensation boundary event waits for: its handler is at the other end of its association.
+/// The trigger of a compensation boundary event; its handler is at the other end of its association.
 pub(crate) fn handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     let id = cx.attribute("id").unwrap_or_default();
     let targets = cx.outline.associations.get(id).map_or(&[][..], Vec::as_slice);

@@ -21,7 +21,7 @@ pub(crate) fn thrown_code(cx: &mut Context<'_, '_>, definition: NodeId) -> Optio
     }
 }
 
-/// What an error boundary event waits for: one code or, without a code, every error.
+/// The trigger of an error boundary event: one code or, without a code, every error.
 pub(super) fn caught_error(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Trigger> {
     let reference = cx.document.attribute(definition, "errorRef").filter(|id| !id.trim().is_empty());
     let Some(reference) = reference else { return Some(Trigger::Error(None)) };

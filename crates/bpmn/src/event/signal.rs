@@ -1,4 +1,4 @@
-//! Signals: thrown to everybody who waits for their name.
+//! Signals: broadcast to all subscriptions of their name.
 
 use super::message::local_name;
 use crate::context::{Context, Given};

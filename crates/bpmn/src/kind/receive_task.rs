@@ -1,4 +1,4 @@
-//! Receive task: waits for a message, or starts the process when there is one.
+//! Receive task: waits for a message, or starts the process when one is correlated.
 
 use super::{Check, Kind};
 use crate::catalogue::is_true;
@@ -40,7 +40,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
 }
 
-/// Whether an element is meant to be a receive task that starts the process, valid or not.
+/// Whether an element is a receive task with `instantiate`, valid or not.
 pub(super) fn starts_process(check: &Check<'_, '_>, index: ElementIndex) -> bool {
     let node = check.outline.elements[index as usize].node;
     check.process.element(index).element_type == ElementType::ReceiveTask
