@@ -7,7 +7,7 @@ use crate::problem::excerpt;
 /// A timer that fires again and again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
-    /// How often it fires; `None` without end.
+    /// Number of repetitions; `None` is unlimited.
     pub repetitions: Option<u32>,
     schedule: Schedule,
 }
@@ -46,7 +46,7 @@ impl Cycle {
             }
         };
         let interval = Interval::parse(interval).map_err(|cause| error(cause.to_string()))?;
-        // Otherwise an endless cycle would fire without a pause.
+        // Otherwise an unlimited cycle would fire without a pause.
         if interval.after(0) <= 0 {
             return Err(error("the interval must be longer than zero".to_owned()));
         }

@@ -96,7 +96,7 @@ impl Parser<'_> {
         Ok(interval)
     }
 
-    /// Reads numbers with the given units in order; hands each amount, scaled, to `add`. Returns how many there were.
+    /// Reads numbers with the given units in order; passes each amount, scaled, to `add`. Returns their number.
     fn part(
         &mut self,
         units: &[(char, i64)],

@@ -274,7 +274,7 @@ fn a_receive_task_may_start_the_process() {
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
         check_with(MESSAGE, &body, &expected);
     }
-    // A wrong one is a start nevertheless.
+    // An invalid one is a start, too.
     check_file(
         &model("", "<receiveTask id='t' instantiate='true'/>"),
         &["receiveTask 't': receiveTask must have a non-empty attribute 'messageRef'"],

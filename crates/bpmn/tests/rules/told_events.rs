@@ -1,4 +1,4 @@
-//! Rules about events that tell others: signals, escalations, links.
+//! Rules about thrown events: signals, escalations, links.
 
 use super::{check_file, check_with, model, valid};
 use bpmn::graph::{ElementKind, Text, Throw};

@@ -1,4 +1,4 @@
-//! What the engine does not have yet is refused by name.
+//! Unsupported elements are refused by name.
 
 use super::check;
 
