@@ -139,7 +139,8 @@ impl Compiler<'_> {
         Logic::Invocation { callee, bindings }
     }
 
-    /// Refuses what cannot be a function: no variable is one. To invoke a business knowledge model is to require it.
+    /// Refuses an invocation of a name that is not a function; a variable never is one. An invocation of a business
+    /// knowledge model also is a requirement.
     fn check_callee(&mut self, callee: &Formula) {
         let Formula::Compiled(expression) = callee else { return };
         if let Some(place) = self.knowledge_names.get(expression.text()) {

@@ -1,5 +1,5 @@
-//! From XML to a compiled model. A request enters at [`Compiler::compile`]; problems are collected
-//! so that a file is refused with all of them at once. Knows nothing of evaluation.
+//! Compiles XML to a model. A request enters at [`Compiler::compile`]; problems are collected, so that a refusal
+//! lists all of them. Knows nothing of evaluation.
 
 mod boxed;
 mod names;
@@ -17,19 +17,19 @@ use names::Names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a compilation may do and knows of other models.
+/// Limits of a compilation, and the models that it may import.
 pub(crate) struct Settings<'s> {
     pub(crate) limits: &'s Limits,
     pub(crate) available: &'s [Arc<Model>],
     pub(crate) tolerant: bool,
 }
 
-/// A compilation under way.
+/// State of a compilation.
 pub(crate) struct Compiler<'s> {
     document: Document<'s>,
     settings: Settings<'s>,
     problems: Vec<Problem>,
-    /// The element under way, for problems.
+    /// The current element, for problems.
     element_id: Option<String>,
     namespace: String,
     imports: Vec<Import>,
@@ -37,7 +37,7 @@ pub(crate) struct Compiler<'s> {
     targets: BTreeMap<String, Target>,
     /// Business knowledge models of this model by their names.
     knowledge_names: BTreeMap<Arc<str>, usize>,
-    /// Those that the element under way invokes by name.
+    /// Business knowledge models that the current element invokes by name.
     invoked: Vec<usize>,
     names: Names,
     types: Arc<crate::types::TypeTable>,
@@ -116,7 +116,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// Something that is only wrong where models must be complete.
+    /// Reports a problem only where models must be complete.
     fn strict_problem(&mut self, element_type: Option<&str>, reason: impl Into<String>) {
         if !self.settings.tolerant {
             self.problem(element_type, reason);
@@ -136,7 +136,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// A name as others refer to it: space is worth one blank.
+    /// A name as others refer to it: runs of white space count as one blank.
     fn name_of(&self, node: NodeId) -> Arc<str> {
         let words: Vec<&str> = self.attribute(node, "name").split_whitespace().collect();
         Arc::from(words.join(" "))
@@ -160,7 +160,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// IDs of everything that can be required. Also finds what has an ID twice.
+    /// Collects the IDs of everything that can be required, and reports duplicates.
     fn find_targets(&mut self) {
         let (mut decisions, mut knowledge, mut services, mut inputs) = (0, 0, 0, 0);
         let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What limits an evaluation.
+//! Limits of an evaluation.
 
 use crate::{literal, model, output, parse, standard};
 use dmn::Limits;

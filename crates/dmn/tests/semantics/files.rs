@@ -1,4 +1,4 @@
-//! Files: what is wrong with them, and how they are written.
+//! Files: their problems, and variants of the XML.
 
 use crate::{HEAD, ONE, TWO, literal, model, output, problems, table};
 use dmn::{Limits, Parser};
@@ -38,7 +38,7 @@ fn models_that_are_refused() {
         </encapsulatedLogic><knowledgeRequirement><requiredKnowledge href='#k'/></knowledgeRequirement></businessKnowledgeModel>\
         <decision id='a' name='a'><literalExpression><text>1</text></literalExpression></decision>";
     assert!(problems(cycle).contains("'k': business knowledge models require each other in a cycle"));
-    // To invoke is to require.
+    // An invocation is a requirement.
     let cycle = "<businessKnowledgeModel id='k' name='k'><encapsulatedLogic><invocation><literalExpression><text>k</text>\
         </literalExpression></invocation></encapsulatedLogic></businessKnowledgeModel>\
         <decision id='a' name='a'><literalExpression><text>1</text></literalExpression></decision>";

@@ -60,7 +60,7 @@ fn what_is_imported_must_be_there() {
         problems.contains("requiredDecision of 'd': 'ns#low' is not an element of this model"),
         "{problems}"
     );
-    // Other kinds of files may be imported; nothing of them is used.
+    // Other kinds of files may be imported; they are not used.
     let schema = text
         .replace("https://www.omg.org/spec/DMN/20191111/MODEL/'/>", "http://www.w3.org/2001/XMLSchema'/>");
     let problems = parse(&schema, &[&base]).expect_err("refused");
