@@ -1,5 +1,4 @@
-//! Root elements that the processes of a file share (messages, errors, escalations, signals), and the executable
-//! processes.
+//! What the processes of a file share: messages, errors, escalations, signals, and the list of executable processes.
 
 use std::collections::HashMap;
 
@@ -23,7 +22,7 @@ pub(crate) struct Catalogue<'a> {
     pub(crate) executable_processes: Vec<NodeId>,
 }
 
-/// A message; its required parts depend on the referring element.
+/// A message; what it must have depends on who refers to it.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) name: Given<Text>,

@@ -1,4 +1,4 @@
-//! The executable graph of one process, as the engine runs it.
+//! The executable graph of one process: what the engine walks.
 //!
 //! Elements and flows are addressed by their index, so that a token move is an array access. Indices are stable for
 //! one process definition: they follow from the document order of the model alone. Index 0 is the process itself.
@@ -28,9 +28,9 @@ pub struct Process {
     pub name: Option<Arc<str>>,
     /// `zeebe:versionTag`.
     pub version_tag: Option<Arc<str>>,
-    /// Whether it has a reference with the binding type `deployment`.
+    /// Whether anything in it refers to what is deployed together with it.
     pub is_bound_to_deployment: bool,
-    /// Whether its instances have conditional events.
+    /// Whether something in its instances waits for a condition.
     pub has_conditions: bool,
     /// All elements; the process itself is the first.
     pub elements: Vec<Element>,
@@ -38,7 +38,7 @@ pub struct Process {
     pub flows: Vec<Flow>,
     /// Element ID to index.
     pub by_id: HashMap<Arc<str>, ElementIndex>,
-    /// Reachability of joins: elements from which a token can still arrive.
+    /// Who can still bring a token to a join.
     pub reach: Reach,
 }
 
@@ -60,8 +60,7 @@ impl Process {
         })
     }
 
-    /// Whether a catch event is interrupting: it ends the activity it is attached to, or the scope of its event
-    /// sub-process.
+    /// Whether a catch event ends what it is attached to, or the scope of its event sub-process.
     pub fn interrupts(&self, event: ElementIndex) -> bool {
         match &self.element(event).kind {
             ElementKind::Boundary(boundary) => boundary.interrupting,
@@ -70,7 +69,7 @@ impl Process {
         }
     }
 
-    /// The start events of the process that have a trigger (message, timer).
+    /// The start events of the process that wait for something (message, timer).
     pub fn triggered_starts(&self) -> impl Iterator<Item = (ElementIndex, &StartEvent)> {
         self.element(PROCESS).children.iter().filter_map(|&child| match &self.element(child).kind {
             ElementKind::StartEvent(start) if !matches!(start.trigger, Trigger::None) => Some((child, start)),
@@ -88,11 +87,11 @@ pub struct Element {
     pub name: Option<Arc<str>>,
     /// The scope that holds this element; the process holds itself.
     pub scope: ElementIndex,
-    /// Behaviour of the element.
+    /// What it does.
     pub kind: ElementKind,
     /// Type as records and the API name it.
     pub element_type: ElementType,
-    /// Event type as records name it; `Unspecified` for other elements.
+    /// Event type as records name it; `Unspecified` for what is not an event.
     pub event_type: EventType,
     /// Incoming sequence flows in document order.
     pub incoming: Vec<FlowIndex>,
@@ -104,7 +103,7 @@ pub struct Element {
     pub boundary_events: Vec<ElementIndex>,
     /// Start events of the event sub-processes directly inside this scope, in document order.
     pub event_starts: Vec<ElementIndex>,
-    /// Whether it is a compensation handler.
+    /// Whether it only runs to undo what another activity has done.
     pub is_for_compensation: bool,
     /// `zeebe:input` mappings, in order.
     pub inputs: Vec<Mapping>,
@@ -117,11 +116,11 @@ pub struct Element {
 /// The execution listeners of an element.
 #[derive(Debug, Default)]
 pub struct Listeners {
-    /// Start listeners, in order; they run before the element's own work.
+    /// Those before its work, in order.
     pub start: Vec<Listener>,
-    /// End listeners, in order; they run after the element's own work.
+    /// Those after its work, in order.
     pub end: Vec<Listener>,
-    /// Headers of the element as a JSON object; the listeners' jobs have them, too.
+    /// Headers of their jobs as a JSON object: those of the element.
     pub headers_json: Arc<str>,
 }
 
@@ -130,7 +129,7 @@ pub struct Listeners {
 pub struct Listener {
     /// Job type.
     pub job_type: Text,
-    /// Retries; default `3`.
+    /// Retries; `3` if the model says nothing.
     pub retries: Text,
 }
 
@@ -159,13 +158,13 @@ pub enum Text {
 /// One `zeebe:input` or `zeebe:output`.
 #[derive(Debug)]
 pub struct Mapping {
-    /// Source of the value; `None` (an empty source) gives null.
+    /// Where the value comes from; `None` (an empty source) gives null.
     pub source: Option<Text>,
     /// Path of the target variable, at least one name.
     pub target: Vec<Arc<str>>,
 }
 
-/// Behaviour of an element. The engine has one implementation for each.
+/// What an element does. The engine has one behaviour for each.
 #[derive(Debug)]
 pub enum ElementKind {
     /// The process itself.
@@ -175,7 +174,7 @@ pub enum ElementKind {
         /// Its none start event.
         start: ElementIndex,
     },
-    /// Event sub-process: runs when its start event is triggered in the enclosing scope.
+    /// Event sub-process: runs when its start event happens to the scope it stands in.
     EventSubProcess {
         /// Its start event.
         start: ElementIndex,
@@ -188,12 +187,12 @@ pub enum ElementKind {
     IntermediateThrow,
     /// Compensation throw or end event.
     Compensate {
-        /// The activity to compensate; `None` is everything in its scope.
+        /// What is compensated; `None` is everything in its scope.
         activity: Option<ElementIndex>,
     },
-    /// Intermediate throw event or end event that throws a signal, a message, an escalation or a link.
+    /// Intermediate throw event or end event that tells others.
     Throw(Throw),
-    /// Link catch event: the target of its throw events.
+    /// Link catch event: where its throw events lead.
     LinkCatch {
         /// Name of the link.
         name: Arc<str>,
@@ -202,9 +201,9 @@ pub enum ElementKind {
     Boundary(Boundary),
     /// End event.
     EndEvent(End),
-    /// A task or throw event implemented by a job worker.
+    /// A task or throw event that a job worker does.
     Job(JobDefinition),
-    /// User task completed through the API.
+    /// User task that people do through the API.
     UserTask(Box<UserTask>),
     /// Receive task.
     Receive(MessageDefinition),
@@ -215,7 +214,7 @@ pub enum ElementKind {
         /// `zeebe:script resultVariable`.
         result_variable: Arc<str>,
     },
-    /// Business rule task with a called decision, which the engine evaluates.
+    /// Business rule task that evaluates a decision itself.
     Decision(CalledDecision),
     /// Manual or undefined task.
     PassThrough,
@@ -235,7 +234,7 @@ pub enum ElementKind {
     Complex {
         /// The default flow.
         default: Option<FlowIndex>,
-        /// Activation condition; present if it joins.
+        /// When a join goes on; there if it joins.
         activation: Option<Expression>,
     },
     /// Parallel gateway: fork, join or both.
@@ -246,7 +245,7 @@ pub enum ElementKind {
     MultiInstance(MultiInstance),
     /// The body of an activity with a loop marker: runs its only child, the activity itself, again and again.
     Loop(StandardLoop),
-    /// Ad-hoc sub-process: its elements run in any order, when they are activated.
+    /// Ad-hoc sub-process: its elements run in any order, when somebody wants them to.
     AdHoc(Box<AdHoc>),
     /// Scope of one activated element of an ad-hoc sub-process and what follows it.
     AdHocInner,
@@ -254,25 +253,25 @@ pub enum ElementKind {
 
 /// `adHocSubProcess`.
 ///
-/// An inner scope holds its elements; each activation creates an instance of that scope. The scope is not an element
-/// of the model.
+/// Its elements stand in a scope between it and them, of which each activation makes an instance. That scope is no
+/// element of the model.
 #[derive(Debug)]
 pub struct AdHoc {
-    /// The inner scope.
+    /// The scope in between.
     pub inner: ElementIndex,
     /// Elements that may be activated, in document order.
     pub activities: Vec<ElementIndex>,
-    /// Metadata of these elements, as a JSON list.
+    /// What is known of them, as a JSON list.
     pub elements_json: Arc<str>,
-    /// `zeebe:adHoc activeElementsCollection`: IDs of the elements activated at the beginning.
+    /// `zeebe:adHoc activeElementsCollection`: IDs of what is activated at the beginning.
     pub active_elements: Option<Expression>,
-    /// `completionCondition`.
+    /// Whether it is done.
     pub completion_condition: Option<Expression>,
-    /// `cancelRemainingInstances`: whether running elements are terminated when the condition holds.
+    /// Whether what still runs is terminated when it is done.
     pub cancel_remaining: bool,
-    /// The output collection.
+    /// What is collected.
     pub output: Option<OutputCollection>,
-    /// The job whose worker selects the elements, if there is one.
+    /// The job whose worker decides, if there is one.
     pub job: Option<JobDefinition>,
 }
 
@@ -291,9 +290,9 @@ pub struct MultiInstance {
     pub input_collection: Expression,
     /// Local variable that holds the item.
     pub input_element: Option<Arc<str>>,
-    /// The output collection.
+    /// What is collected.
     pub output: Option<OutputCollection>,
-    /// `completionCondition`: ends the remaining instances.
+    /// When the rest is not needed any more.
     pub completion_condition: Option<Expression>,
 }
 
@@ -302,11 +301,11 @@ pub struct MultiInstance {
 pub struct StandardLoop {
     /// The activity itself.
     pub inner: ElementIndex,
-    /// `testBefore`: whether the condition is evaluated before the first round, too.
+    /// Whether the condition is asked before the first round too.
     pub test_before: bool,
-    /// `loopMaximum`, in rounds.
+    /// Rounds at most.
     pub maximum: Option<u32>,
-    /// `loopCondition`: whether there is another round; without it, [`Self::maximum`] decides.
+    /// Whether there is another round; without it, as many as there may be.
     pub condition: Option<Expression>,
 }
 
@@ -315,16 +314,16 @@ pub struct StandardLoop {
 pub struct OutputCollection {
     /// Variable that holds the list in the end.
     pub variable: Arc<str>,
-    /// The value that each instance appends.
+    /// What each instance adds to it.
     pub element: Expression,
 }
 
 /// Start event.
 #[derive(Debug)]
 pub struct StartEvent {
-    /// The start form.
+    /// The form that people fill in to start an instance.
     pub form: Option<FormReference>,
-    /// Trigger of the start event.
+    /// What starts it.
     pub trigger: Trigger,
     /// Whether it ends everything else in the scope of its event sub-process.
     pub interrupting: bool,
@@ -337,18 +336,18 @@ pub struct Boundary {
     pub attached_to: ElementIndex,
     /// Whether it ends the activity.
     pub interrupting: bool,
-    /// Trigger of the event.
+    /// What it waits for.
     pub trigger: Trigger,
 }
 
-/// The signal, message, escalation or link that a throw event or an end event throws.
+/// What a throw event or an end event tells.
 #[derive(Debug)]
 pub enum Throw {
-    /// A signal of this name, broadcast.
+    /// A signal of this name, to everybody.
     Signal(Text),
     /// A message, published without a job worker.
     Message(Box<PublishedMessage>),
-    /// An escalation with this code, to the enclosing scopes.
+    /// An escalation with this code, to the scopes around it.
     Escalation(Text),
     /// A link: the token goes on at this link catch event.
     Link {
@@ -359,7 +358,7 @@ pub enum Throw {
     },
 }
 
-/// Trigger of an event.
+/// What an event waits for.
 #[derive(Debug)]
 pub enum Trigger {
     /// Nothing.
@@ -368,12 +367,12 @@ pub enum Trigger {
     Message(MessageDefinition),
     /// A point in time.
     Timer(TimerDefinition),
-    /// Compensation of the completed activity.
+    /// That the completed activity is compensated.
     Compensation {
-        /// The compensation handler.
+        /// The activity that undoes what it did.
         handler: ElementIndex,
     },
-    /// Cancellation of the transaction.
+    /// That the transaction is cancelled.
     Cancel,
     /// A BPMN error thrown inside the activity; `None` catches every code.
     Error(Option<Arc<str>>),
@@ -381,7 +380,7 @@ pub enum Trigger {
     Escalation(Option<Arc<str>>),
     /// A signal of this name.
     Signal(Text),
-    /// A condition that becomes true.
+    /// That a condition is met.
     Condition(ConditionDefinition),
 }
 
@@ -390,16 +389,16 @@ pub enum Trigger {
 pub struct ConditionDefinition {
     /// The condition.
     pub expression: Expression,
-    /// Whether it is evaluated when a variable of it is created.
+    /// Whether it is looked at when a variable of it is created.
     pub on_create: bool,
-    /// Whether it is evaluated when a variable of it is updated.
+    /// Whether it is looked at when a variable of it is updated.
     pub on_update: bool,
 }
 
-/// Behaviour of an end event.
+/// What an end event does.
 #[derive(Debug)]
 pub enum End {
-    /// None end event.
+    /// Nothing more.
     None,
     /// Throws a BPMN error with this code.
     Error(Text),
@@ -423,11 +422,11 @@ pub struct MessageDefinition {
 pub struct PublishedMessage {
     /// Name of the message.
     pub name: Text,
-    /// Correlation key; absent if the model has none.
+    /// Who it is for; nobody in particular if the model says nothing.
     pub correlation_key: Option<Text>,
-    /// Message ID, by which a duplicate publication is refused.
+    /// By which a message published again is told.
     pub message_id: Option<Text>,
-    /// Time to live: a duration or milliseconds; default zero.
+    /// How long it waits for somebody: a duration or milliseconds; not at all if the model says nothing.
     pub time_to_live: Option<Text>,
 }
 
@@ -456,7 +455,7 @@ pub enum TimerKind {
 pub struct JobDefinition {
     /// Job type.
     pub job_type: Text,
-    /// Retries; default `3`.
+    /// Retries; `3` if the model says nothing.
     pub retries: Text,
     /// `zeebe:taskHeaders` without empty values, in document order.
     pub headers: Vec<(Arc<str>, Arc<str>)>,
@@ -464,11 +463,11 @@ pub struct JobDefinition {
     pub headers_json: Arc<str>,
     /// `zeebe:linkedResources`, in document order.
     pub linked_resources: Vec<LinkedResource>,
-    /// Values of a job-based user task that are evaluated when its job is created.
+    /// What is found out about a user task that a worker does when its job is created.
     pub user_task: Option<Box<WorkerUserTask>>,
 }
 
-/// Values of a job-based user task that are evaluated when its job is created. Static values are in its headers.
+/// What is found out about a user task that a worker does when its job is created. The rest is in its headers.
 #[derive(Debug)]
 pub struct WorkerUserTask {
     /// Expressions only.
@@ -477,27 +476,27 @@ pub struct WorkerUserTask {
     pub form: Option<FormReference>,
 }
 
-/// `zeebe:linkedResource`: a deployed resource whose key a job worker gets.
+/// `zeebe:linkedResource`: a deployed file that a job worker is told about.
 #[derive(Debug)]
 pub struct LinkedResource {
     /// ID of the resource.
     pub id: Text,
-    /// How the version is selected.
+    /// How the version is chosen.
     pub binding: Binding,
-    /// Resource type.
+    /// What the worker takes it for.
     pub resource_type: Arc<str>,
-    /// Link name; default empty.
+    /// How the worker calls it; empty if the model says nothing.
     pub link_name: Arc<str>,
 }
 
 /// A user task without a job worker.
 #[derive(Debug)]
 pub struct UserTask {
-    /// Assignment and schedule.
+    /// Who should do it, and when.
     pub details: TaskDetails,
-    /// `zeebe:priorityDefinition`; default 50.
+    /// `zeebe:priorityDefinition`; 50 if the model says nothing.
     pub priority: Option<Text>,
-    /// The form.
+    /// What people fill in.
     pub form: Option<TaskForm>,
     /// `zeebe:taskHeaders` as a JSON object, made once.
     pub headers_json: Arc<str>,
@@ -505,7 +504,7 @@ pub struct UserTask {
     pub listeners: Vec<TaskListener>,
 }
 
-/// Assignment and schedule of a user task.
+/// Who should do a user task, and when.
 #[derive(Debug, Default)]
 pub struct TaskDetails {
     /// `zeebe:assignmentDefinition assignee`.
@@ -525,14 +524,14 @@ pub struct TaskDetails {
 pub enum TaskForm {
     /// Deployed on its own.
     Deployed(FormReference),
-    /// `externalReference`: a name in an external form system.
+    /// Known to somebody else by this name.
     External(Text),
 }
 
 /// A listener of a user task.
 #[derive(Debug)]
 pub struct TaskListener {
-    /// Event type.
+    /// Before what.
     pub event: TaskEvent,
     /// Its job.
     pub listener: Listener,
@@ -541,11 +540,11 @@ pub struct TaskListener {
 /// The moments of a user task that have listeners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskEvent {
-    /// Before it is created.
+    /// Before it is there.
     Creating,
-    /// Before it is assigned.
+    /// Before it has another assignee.
     Assigning,
-    /// Before it is updated.
+    /// Before it is changed.
     Updating,
     /// Before it is completed.
     Completing,
@@ -558,11 +557,11 @@ pub enum TaskEvent {
 pub struct Call {
     /// ID of the called process.
     pub process_id: Text,
-    /// How the version is selected.
+    /// How the version is chosen.
     pub binding: Binding,
-    /// Whether all variables of the child instance are propagated to the parent at its end.
+    /// Whether all variables of the child go to the parent at its end.
     pub propagate_all_child_variables: bool,
-    /// Whether all variables visible at the call are propagated to the child instance, or the local ones only.
+    /// Whether the child gets all variables visible at the call, or the local ones only.
     pub propagate_all_parent_variables: bool,
 }
 
@@ -571,13 +570,13 @@ pub struct Call {
 pub struct CalledDecision {
     /// ID of the decision.
     pub id: Text,
-    /// How the version is selected.
+    /// How the version is chosen.
     pub binding: Binding,
     /// Variable that gets the result.
     pub result_variable: Arc<str>,
 }
 
-/// Binding type: how a reference to another definition selects its version.
+/// How a reference to another definition chooses its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Binding {
     /// The latest version at activation.
@@ -593,7 +592,7 @@ pub enum Binding {
 pub struct FormReference {
     /// `zeebe:formDefinition formId`.
     pub id: Text,
-    /// How the version is selected.
+    /// How the version is chosen.
     pub binding: Binding,
 }
 

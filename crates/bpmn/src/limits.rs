@@ -1,4 +1,4 @@
-//! Limits on the size of a model.
+//! How large a model may be.
 
 /// Bounds on one BPMN file. All of them are checked while reading, before memory is spent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,34 +1,34 @@
-//! Outcome of an evaluation, in the shapes that the API reports.
+//! What an evaluation comes to, in the shapes that the API reports.
 
 use feel::{Value, Warning};
 use std::sync::Arc;
 
-/// The result of a decision, with the trail of evaluated decisions.
+/// The result of a decision and how it came about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// The result of the decision.
     pub output: Value,
-    /// All decisions that were evaluated, required ones first, the requested decision last.
+    /// All decisions that were evaluated, required ones first, the one asked for last.
     pub evaluated_decisions: Vec<EvaluatedDecision>,
-    /// Warnings of expressions, which did not end the evaluation.
+    /// What went wrong in expressions without ending the evaluation.
     pub warnings: Vec<Warning>,
 }
 
-/// The failure of a decision.
+/// Why a decision has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("Expected to evaluate decision '{decision_id}', but {reason}")]
 pub struct Failure {
-    /// The requested decision.
+    /// The decision asked for.
     pub decision_id: String,
-    /// The reason, with the rule if one failed.
+    /// What happened, naming the rule if it happened in one.
     pub reason: String,
-    /// The decision that failed: the requested one or one that it requires.
+    /// The decision in which it happened; that asked for, or one that it requires.
     pub failed_decision_id: String,
-    /// The rule that failed.
+    /// The rule in which it happened.
     pub failed_rule: Option<FailedRule>,
-    /// The decisions evaluated up to the failure; the last one failed.
+    /// The decisions evaluated up to there; the last one is that which failed.
     pub evaluated_decisions: Vec<EvaluatedDecision>,
-    /// Warnings of expressions before the failure.
+    /// What went wrong in expressions before.
     pub warnings: Vec<Warning>,
 }
 

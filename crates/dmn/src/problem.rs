@@ -1,4 +1,4 @@
-//! Findings of a file, each with its element.
+//! What is wrong with a model: every finding of a file, each with the element it is about.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ const MAX_EXCERPT_CHARS: usize = 200;
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The ID of the decision, business knowledge model, or service.
+    /// The ID of the decision, business knowledge model, or service that it is about.
     pub element_id: Option<String>,
     /// Local XML name of the innermost element with a name for it, for example `inputEntry`.
     pub element_type: Option<String>,
-    /// The reason, in terms of the model.
+    /// What is wrong, in a sentence a modeller understands.
     pub reason: String,
 }
 

@@ -1,83 +1,40 @@
 //! The deterministic engine: committed batches of commands in, state and effects out.
 //!
-//! A batch enters at [`Engine::apply`]. Each command runs in a transaction on the tables (`transaction.rs`; the commands
-//! are in `command/`, one file each); it leaves [`step::Step`]s, which move element instances through their life (`lifecycle.rs`, with the behaviour of
-//! each kind of element in `element/`). What a batch asks of the world is in [`Effects`].
+//! A batch enters at [`Engine::apply`]. `command` runs each command in a transaction on the tables of `entity` and
+//! leaves [`core::step::Step`]s, which move element instances through their life (`process/lifecycle.rs`, with the
+//! behavior of each kind of element in `process/element/`). Each command stands in the room that carries it out, such as
+//! `job/complete_job.rs`. [`Effects`] are what a batch asks of the world.
 //!
 //! The engine never sees a clock, a socket, a file of its own or randomness: the same batches give the same state, the
 //! same keys and the same records on every machine.
 
-mod access;
-mod activation;
-mod ad_hoc;
-mod awaited;
-pub mod batch_operation;
-mod business_id;
-mod call_path;
-mod children;
-mod cluster_variables;
-mod collection;
+pub mod batch;
 mod command;
-mod compensation;
-mod condition;
-mod counters;
+pub mod core;
 mod definition;
-mod dispatch;
-mod due;
-mod effects;
-mod element;
 pub mod entity;
-mod erasure;
-mod error_event;
-mod escalation;
 mod event;
-mod expression;
-mod failure;
-mod gone;
 pub mod identity;
-mod incident;
-mod instance;
 mod job;
-mod join;
-mod known_json;
-mod large;
-mod left_over;
-mod lifecycle;
-mod listener;
-mod looping;
-mod message;
-mod meter;
-mod migration;
-mod options;
+mod process;
 mod query;
-mod record;
-mod set_aside;
-mod signal;
-pub mod step;
-mod tables;
-mod termination;
-mod thrown;
-mod timer;
-mod transaction;
 pub mod user_task;
-mod variables;
-mod work;
 
 use protocol::{Batch, Command, ENGINE_VERSION, PartitionId};
 use state::{Flush, Flushed, Retired, StateError, Store};
 
-pub use counters::{Counters, ElementAction, JobAction};
-pub use effects::{Delivery, Effects, JobEnd, Latencies, Outcome};
-pub use failure::ApplyError;
-pub use gone::may_be_gone;
-pub use options::{FaultPoint, LARGE_BYTES, Options, WorkLimit, WorkLimits};
+pub use crate::core::counters::{Counters, ElementAction, JobAction};
+pub use crate::core::effects::{Delivery, Effects, JobEnd, Latencies, Outcome};
+pub use crate::core::failure::ApplyError;
+pub use crate::core::options::{FaultPoint, LARGE_BYTES, Options, WorkLimit, WorkLimits};
+pub use command::gone::may_be_gone;
+pub use entity::tables::{LASTING, Tables};
 pub use query::{Read, ReadError, Scan, View};
-pub use tables::{LASTING, Tables};
 
-use access::rights::Rights;
+use crate::core::meter::Meter;
+use crate::identity::access::rights::Rights;
 use definition::Definitions;
 use entity::Meta;
-use meter::Meter;
 
 /// The only row of the `meta` table.
 const META: u8 = 0;
@@ -133,7 +90,7 @@ impl Engine {
         self.tables.begin();
         self.tables.meta.put(META, self.meta);
         self.tables.commit();
-        effects.next_due_ms = due::next_ms(&self.tables, self.meta.now_ms)?;
+        effects.next_due_ms = crate::core::due::next_ms(&self.tables, self.meta.now_ms)?;
         effects.has_pending_steps = !self.tables.pending_steps.is_empty()?;
         effects.queued_types.sort_unstable();
         effects.queued_types.dedup();

@@ -5,20 +5,20 @@ use crate::graph::{Text, TimerDefinition, TimerKind};
 use crate::timer::{Cycle, Interval, parse_date};
 use crate::xml::{NodeId, Space};
 
-/// Position of a timer, which decides the forms that it may have.
+/// Where a timer stands, which decides what forms it may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TimerUse {
     /// Start event of a process.
     ProcessStart,
     /// Intermediate catch event.
     Catch,
-    /// Interrupting boundary event.
+    /// Boundary event that ends its activity.
     InterruptingBoundary,
-    /// Non-interrupting boundary event.
+    /// Boundary event that does not.
     NonInterruptingBoundary,
-    /// Start event of an interrupting event sub-process.
+    /// Start event of an event sub-process that ends its scope.
     InterruptingEventSubProcess,
-    /// Start event of a non-interrupting event sub-process.
+    /// Start event of an event sub-process that does not.
     NonInterruptingEventSubProcess,
 }
 

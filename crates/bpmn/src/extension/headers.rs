@@ -1,4 +1,4 @@
-//! `zeebe:taskHeaders`: constant text for the job worker.
+//! `zeebe:taskHeaders`: constant text that a job worker gets.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::graph::{Boundary, ElementIndex, ElementKind, End, Trigger};
 
-/// A compensation handler has no sequence flows.
+/// A compensation handler stands beside the flow.
 pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
     let process = check.process;
     for (index, element) in process.elements.iter().enumerate().filter(|(_, e)| e.is_for_compensation) {
@@ -23,7 +23,7 @@ pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
     }
 }
 
-/// A sub-process has one compensation handler only.
+/// What a sub-process has done is undone in one way only.
 fn check_event_sub_process(check: &mut Check<'_, '_>, index: ElementIndex) {
     let process = check.process;
     let around = process.element(process.element(index).scope);
@@ -45,8 +45,7 @@ fn check_event_sub_process(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
 }
 
-/// A compensation boundary event has no outgoing flow; a cancel boundary event ends a transaction. At most one of
-/// each.
+/// A compensation boundary event has no way out; a cancel boundary event ends a transaction. One of each at most.
 pub(super) fn check_boundary(check: &mut Check<'_, '_>, index: ElementIndex, boundary: &Boundary) {
     let (kind, is_same): (_, fn(&Trigger) -> bool) = match &boundary.trigger {
         Trigger::Compensation { .. } => {
@@ -73,7 +72,7 @@ pub(super) fn check_boundary(check: &mut Check<'_, '_>, index: ElementIndex, bou
     }
 }
 
-/// A cancel end event is directly inside a transaction with a cancel boundary event.
+/// A cancel end event stands directly inside a transaction that has a way out for it.
 pub(super) fn check_cancel(check: &mut Check<'_, '_>, index: ElementIndex) {
     let element = check.process.element(index);
     if !matches!(element.kind, ElementKind::EndEvent(End::Cancel)) {
@@ -81,7 +80,7 @@ pub(super) fn check_cancel(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
     let scope = element.scope;
     if !is_transaction(check, scope) {
-        check.problem(index, "a cancel end event must be directly inside a transaction");
+        check.problem(index, "a cancel end event must stand directly inside a transaction");
         return;
     }
     let events = &check.process.element(scope).boundary_events;

@@ -1,4 +1,4 @@
-//! Allowed positions of each event and each marker: the whole table.
+//! Where each event and each marker may stand: the whole table.
 
 use super::{MESSAGE, check_file, definitions};
 
@@ -17,7 +17,7 @@ const PLACES: [&str; 8] = [
     "end",
 ];
 
-/// `x`: allowed.
+/// `x`: may stand there.
 const TABLE: [(&str, &str); 15] = [
     ("none", "x     xx"),
     ("message", "xxxxxxxx"),

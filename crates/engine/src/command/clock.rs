@@ -2,7 +2,7 @@
 
 use protocol::{Clock, ClockRecord, Intent, Response};
 
-use crate::work::Work;
+use crate::core::work::Work;
 
 impl Work<'_> {
     pub(super) fn set_clock(&mut self, clock: &Clock) -> Response {

@@ -3,12 +3,12 @@
 
 use protocol::{Document, Intent, Key, Name, Rejection, Response};
 
-use crate::counters::JobAction;
-use crate::effects::JobEnd;
+use crate::core::counters::JobAction;
+use crate::core::effects::JobEnd;
+use crate::core::failure::Failure;
+use crate::core::step::Step;
+use crate::core::work::Work;
 use crate::entity::JobState;
-use crate::failure::Failure;
-use crate::step::Step;
-use crate::work::Work;
 
 impl Work<'_> {
     /// Puts jobs back into the queue that never reached their worker.
@@ -73,7 +73,7 @@ impl Work<'_> {
     }
 
     /// Takes back a ban, if there is one, and queues the steps that were skipped meanwhile.
-    pub(crate) fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
+    fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
         if !self.is_banned(key)? {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Work<'_> {
     }
 
     /// Tells whoever waits for jobs of those inside a scope that were passed over, a slice at a time.
-    pub(crate) fn announce_jobs(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+    pub(super) fn announce_jobs(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
         let limit = self.options.max_children_per_step;
         let children = self.tables.children.keys((scope_key, after + 1)..(scope_key + 1, 0), limit)?;
         let last = children.last().map(|(_, child)| *child).filter(|_| children.len() == limit);

@@ -1,42 +1,22 @@
-//! Commands: one file each.
+//! Batches at work: each command in a transaction, and the dispatch of commands and steps to the rooms that carry them out.
 
-mod activate_ad_hoc;
-mod broadcast_signal;
-mod cancel_instance;
 mod clock;
-mod cluster_variable;
-mod complete_job;
-mod correlate_message;
-mod create_instance;
-mod delete_history;
-mod delete_resource;
-mod deploy;
-mod evaluate_conditionals;
-mod evaluate_decision;
-mod fail_job;
-mod global_listener;
-mod identity;
+mod dispatch;
+pub(crate) mod gone;
 mod leader;
-mod modify_instance;
-mod publish_message;
-mod resolve_incident;
-mod set_variables;
-mod throw_error;
-mod update_job;
-mod user_task;
+mod set_aside;
+mod transaction;
 
 use std::sync::Arc;
 
-pub(crate) use deploy::process_record;
-pub use identity::Forgotten;
 use protocol::{Actor, Command, Response};
 
-use crate::failure::Failure;
-use crate::work::{Asked, Work};
+use crate::core::failure::Failure;
+use crate::core::work::{Asked, Work};
 
 impl Work<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
-    pub fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
+    pub(super) fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
         self.caller = command.caller().map(|caller| Arc::new(caller.clone()));
         self.tenant_id = command.tenant_id().cloned();
         self.operation_reference = command.operation_reference();

@@ -7,14 +7,14 @@ use state::StateError;
 
 use super::deployment::{decision_record, requirements_record};
 use super::{Deployment, Entry, ReadFile};
+use crate::core::failure::Failure;
+use crate::core::work::Work;
 use crate::entity::{Decision, DecisionRequirements, DefinitionKind, Imported};
-use crate::failure::Failure;
-use crate::work::Work;
 
 impl Work<'_> {
     /// The latest graph of its ID, if it is exactly this file with these imports, and its decisions are the latest of
     /// theirs; then they are part of the deployment.
-    pub fn known_decisions(
+    pub(super) fn known_decisions(
         &self,
         file: &ReadFile,
         model: &dmn::DecisionRequirements,
@@ -43,7 +43,7 @@ impl Work<'_> {
     }
 
     /// Adds a graph with its decisions. Gives its key.
-    pub fn add_decisions(
+    pub(super) fn add_decisions(
         &mut self,
         resource: &Resource,
         model: dmn::DecisionRequirements,
@@ -100,7 +100,11 @@ impl Work<'_> {
     }
 
     /// Removes a graph with its decisions.
-    pub fn remove_decisions(&mut self, key: Key, graph: &DecisionRequirements) -> Result<(), StateError> {
+    pub(super) fn remove_decisions(
+        &mut self,
+        key: Key,
+        graph: &DecisionRequirements,
+    ) -> Result<(), StateError> {
         for decision_key in &graph.decisions {
             let Some(decision) = self.tables.decisions.get(decision_key)? else { continue };
             self.unregister(&entry_of(&decision), decision.version);

@@ -6,7 +6,7 @@ use protocol::{
     ResourceRecord,
 };
 
-use crate::command::process_record;
+use super::deploy::process_record;
 use crate::entity::{Decision, DecisionRequirements, Definition, DefinitionKind, StoredFile};
 
 /// A deployment that is put together.

@@ -12,11 +12,11 @@ use protocol::{
 };
 use state::StateError;
 
+use crate::core::failure::Failure;
+use crate::core::record::RECORD_BYTES;
+use crate::core::work::{At, Work};
+use crate::definition::expression::Scope;
 use crate::entity::{Decision, DecisionRequirements, ErrorType};
-use crate::expression::Scope;
-use crate::failure::Failure;
-use crate::record::RECORD_BYTES;
-use crate::work::{At, Work};
 
 /// Bytes of a trail for a unit of fuel, about.
 const TRAIL_BYTES_PER_FUEL: u64 = 16;
@@ -78,7 +78,7 @@ impl Work<'_> {
     }
 
     /// The result and how it came about. Whose evaluation it is, the caller adds.
-    pub fn trace_decision(
+    pub(super) fn trace_decision(
         &mut self,
         evaluation_key: Key,
         decision_key: Key,

@@ -4,8 +4,8 @@ use bpmn::graph::Binding;
 use protocol::{Key, Name};
 use state::StateError;
 
+use crate::core::work::Work;
 use crate::entity::DefinitionKind;
-use crate::work::Work;
 
 impl Work<'_> {
     /// The key of the form that a process definition means when it refers to an ID with a binding; `None` if there is

@@ -7,8 +7,8 @@ use protocol::{Key, Name, Resource};
 use state::StateError;
 
 use super::no_dmn_limits;
+use crate::core::work::Work;
 use crate::entity::{DecisionRequirements, Imported};
-use crate::work::Work;
 
 /// Where an imported model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

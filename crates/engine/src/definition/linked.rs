@@ -5,10 +5,10 @@ use json::write_string;
 use protocol::Name;
 
 use super::describe;
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+use crate::definition::expression::Scope;
 use crate::entity::{DefinitionKind, ErrorType};
-use crate::expression::Scope;
-use crate::failure::Failure;
-use crate::work::{At, Work};
 
 impl Work<'_> {
     /// The header `linkedResources` as a member of a JSON object: a string that holds a JSON list. `None` without links.

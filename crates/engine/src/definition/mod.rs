@@ -1,9 +1,15 @@
 //! Definitions: processes, decisions, forms and other files. The compiled models, and how a reference finds one.
 
 mod cache;
+mod cluster_variable;
+pub(crate) mod cluster_variables;
 mod decision;
+mod delete_resource;
+mod deploy;
 mod deployment;
+mod evaluate_decision;
 mod evaluation;
+pub(crate) mod expression;
 mod form;
 mod imports;
 mod linked;
@@ -24,12 +30,12 @@ use state::StateError;
 
 use cache::Cache;
 
-use crate::cluster_variables::Contexts;
+use crate::core::failure::Failure;
+use crate::core::options::Options;
+use crate::core::work::Work;
+use crate::definition::cluster_variables::Contexts;
+use crate::entity::tables::Tables;
 use crate::entity::{Definition, DefinitionKind, DefinitionState};
-use crate::failure::Failure;
-use crate::options::Options;
-use crate::tables::Tables;
-use crate::work::Work;
 
 /// Compiled models by definition key. Derived from the tables, so it is no part of the state.
 pub(crate) struct Definitions {

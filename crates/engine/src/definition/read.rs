@@ -8,9 +8,9 @@ use protocol::{Deploy, Name, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
-use crate::failure::Failure;
-use crate::options::Options;
-use crate::work::Work;
+use crate::core::failure::Failure;
+use crate::core::options::Options;
+use crate::core::work::Work;
 
 /// A file that can be deployed.
 pub(crate) struct ReadFile<'d> {
@@ -40,7 +40,7 @@ pub(crate) struct Head {
 
 impl Work<'_> {
     /// Reads all files. A DMN file comes behind those that it imports; else they keep their order.
-    pub fn read_files<'d>(&mut self, deploy: &'d Deploy) -> Result<Vec<ReadFile<'d>>, Failure> {
+    pub(super) fn read_files<'d>(&mut self, deploy: &'d Deploy) -> Result<Vec<ReadFile<'d>>, Failure> {
         let resources = &deploy.resources;
         let mut problems = Vec::new();
         if resources.is_empty() {

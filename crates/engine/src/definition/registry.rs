@@ -4,9 +4,9 @@ use bpmn::graph::Binding;
 use protocol::{Key, Name};
 use state::StateError;
 
+use crate::core::work::Work;
 use crate::entity::DefinitionKind;
-use crate::tables::Tables;
-use crate::work::Work;
+use crate::entity::tables::Tables;
 
 /// What a definition is found by.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub(crate) struct Entry<'a> {
 
 impl Work<'_> {
     /// Adds a definition as the latest of its ID. Gives its version; none is ever given twice.
-    pub fn register(&mut self, entry: &Entry, key: Key) -> Result<u32, StateError> {
+    pub(super) fn register(&mut self, entry: &Entry, key: Key) -> Result<u32, StateError> {
         let (kind, tenant, id) = (entry.kind as u8, &entry.tenant_id.0, &entry.id.0);
         let counter = (kind, tenant.clone(), id.clone());
         let version = self.tables.last_version.get(&counter)?.map_or(0, |version| *version) + 1;
@@ -35,7 +35,7 @@ impl Work<'_> {
     }
 
     /// Removes a definition from the index: the version before it becomes the latest, of its ID and of its tag.
-    pub fn unregister(&mut self, entry: &Entry, version: u32) {
+    pub(super) fn unregister(&mut self, entry: &Entry, version: u32) {
         let (kind, tenant, id) = (entry.kind as u8, &entry.tenant_id.0, &entry.id.0);
         self.tables.definition_by_id.delete(&(kind, tenant.clone(), id.clone(), version));
         if let Some(tag) = entry.version_tag {
@@ -46,12 +46,17 @@ impl Work<'_> {
     }
 
     /// The key of the highest version of an ID, deleted ones aside.
-    pub fn latest(&self, kind: DefinitionKind, tenant: &Name, id: &Name) -> Result<Option<Key>, StateError> {
+    pub(super) fn latest(
+        &self,
+        kind: DefinitionKind,
+        tenant: &Name,
+        id: &Name,
+    ) -> Result<Option<Key>, StateError> {
         latest(self.tables, kind, tenant, id)
     }
 
     /// The key of one version of an ID.
-    pub fn version_of(
+    pub(super) fn version_of(
         &self,
         kind: DefinitionKind,
         tenant: &Name,

@@ -7,8 +7,8 @@ use state::{StateError, Table};
 
 use super::deployment::{form_record, resource_record};
 use super::{Deployment, Entry, Head, ReadFile};
+use crate::core::work::Work;
 use crate::entity::{DefinitionKind, StoredFile};
-use crate::work::Work;
 
 impl Work<'_> {
     fn stored(&mut self, kind: DefinitionKind) -> &mut Table<Key, StoredFile> {
@@ -27,7 +27,7 @@ impl Work<'_> {
     }
 
     /// Whether the latest of its ID is exactly this file; then it is part of the deployment.
-    pub fn known_file(
+    pub(super) fn known_file(
         &self,
         kind: DefinitionKind,
         file: &ReadFile,
@@ -47,7 +47,7 @@ impl Work<'_> {
     }
 
     /// Adds a form or other resource.
-    pub fn add_stored(
+    pub(super) fn add_stored(
         &mut self,
         kind: DefinitionKind,
         resource: &Resource,
@@ -79,7 +79,7 @@ impl Work<'_> {
     }
 
     /// Removes a form or other resource.
-    pub fn remove_stored(&mut self, kind: DefinitionKind, key: Key, file: &StoredFile) {
+    pub(super) fn remove_stored(&mut self, kind: DefinitionKind, key: Key, file: &StoredFile) {
         let entry = Entry {
             kind,
             tenant_id: &file.tenant_id,

@@ -1,14 +1,16 @@
 //! The rows of the engine's tables.
+
 #![expect(missing_docs, reason = "fields are named by what they hold")]
+
+mod awaited;
+mod definition;
+pub(crate) mod tables;
 
 use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 use protocol::{AwaitResult, Document, GlobalListener, JobKind, JobListenerEventType, Json, Key, Name};
 use state::minicbor_value;
-
-mod awaited;
-mod definition;
 
 pub use awaited::{
     ConditionSubscription, Message, SignalSubscription, StartSubscription, Subscription, Timer, TimerTurn,
@@ -19,7 +21,7 @@ pub use definition::{
     StoredFile,
 };
 
-use crate::step::Step;
+use crate::core::step::Step;
 
 /// A variable of the cluster or of a tenant.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -4,8 +4,12 @@
 //! mapping rules, those that its token names), has roles (its own, of its mapping rules and groups) and is assigned
 //! tenants (all of these may be). Nothing is nested deeper. It may do what any of them, tenants excepted, may do.
 
+pub(crate) mod access;
+mod change;
 pub(crate) mod default_roles;
 pub(crate) mod row;
+
+pub use change::Forgotten;
 
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -17,7 +21,7 @@ use protocol::{
 };
 use state::StateError;
 
-use crate::tables::Tables;
+use crate::entity::tables::Tables;
 
 /// Kind and ID of a circle and of its member, or the other way round.
 pub(crate) type Pair = (u8, Arc<str>, u8, Arc<str>);

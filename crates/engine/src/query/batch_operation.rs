@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use protocol::{BatchItemView, BatchOperationView, BatchSearch, Key, QueryReply};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
-use crate::batch_operation::has_ended;
-use crate::batch_operation::row::{BatchOperation, BatchPlan};
+use crate::batch::has_ended;
+use crate::batch::row::{BatchOperation, BatchPlan};
 
 fn view_of(key: Key, operation: &BatchOperation, plan: Option<&BatchPlan>) -> BatchOperationView {
     BatchOperationView {

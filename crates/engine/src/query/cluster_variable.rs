@@ -6,7 +6,7 @@ use std::sync::Arc;
 use protocol::{ClusterVariableView, Name, QueryReply, Rejection};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
-use crate::cluster_variables::place;
+use crate::definition::cluster_variables::place;
 
 pub(super) fn read(view: &View<'_>, tenant_id: Option<&Name>, name: &Name) -> Result<QueryReply, ReadError> {
     let row = view.tables.cluster_variables.get(&place(tenant_id, name))?;

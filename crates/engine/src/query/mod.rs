@@ -27,7 +27,7 @@ use state::StateError;
 use crate::Engine;
 use crate::definition::Definitions;
 use crate::entity::Instance;
-use crate::tables::Tables;
+use crate::entity::tables::Tables;
 
 /// Rows that a scan looks at before others get their turn.
 pub(crate) const ROWS_PER_SLICE: usize = 512;

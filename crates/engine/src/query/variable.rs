@@ -7,8 +7,8 @@ use std::sync::Arc;
 use protocol::{Key, Name, QueryReply, VariableView};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
-use crate::collection::value_of;
 use crate::entity::VariableKey;
+use crate::process::collection::value_of;
 
 pub(super) fn read(key: Key) -> Read {
     Read::More(Box::new(Search { key, after: None }))

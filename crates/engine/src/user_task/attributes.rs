@@ -6,10 +6,10 @@ use feel::Value;
 use protocol::{Name, UserTaskChanges};
 
 use super::row::TaskAttributes;
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::definition::expression::Scope;
 use crate::entity::ErrorType;
-use crate::expression::Scope;
-use crate::failure::Failure;
-use crate::work::Work;
 
 pub(super) const ASSIGNEE: &str = "assignee";
 const PRIORITIES: std::ops::RangeInclusive<i32> = 0..=100;

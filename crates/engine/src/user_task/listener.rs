@@ -9,10 +9,10 @@ use state::StateError;
 
 use super::change;
 use super::row::{ListenerJob, Transition, UserTask, UserTaskState};
+use crate::core::failure::Failure;
+use crate::core::step::Step;
+use crate::core::work::{At, Work};
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
-use crate::failure::Failure;
-use crate::step::Step;
-use crate::work::{At, Work};
 
 /// A listener of either origin.
 pub(super) enum Found<'a> {

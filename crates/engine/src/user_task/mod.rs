@@ -4,6 +4,8 @@
 //! or is denied. Who asked for it gets the answer at its end.
 
 mod attributes;
+mod command;
+mod global_listener;
 pub(crate) mod headers;
 mod listener;
 pub mod row;
@@ -13,11 +15,11 @@ use protocol::{
     Document, Intent, JobListenerEventType, Key, Name, Rejection, Response, UserTaskRecord, ValueType,
 };
 
-use crate::failure::Failure;
-use crate::record::VariableOwner;
-use crate::step::Step;
+use crate::core::failure::Failure;
+use crate::core::record::VariableOwner;
+use crate::core::step::Step;
+use crate::core::work::{Asked, At, Work};
 use crate::user_task::row::{TaskAttributes, Transition, UserTask, UserTaskState};
-use crate::work::{Asked, At, Work};
 
 pub(crate) use attributes::change;
 
@@ -77,7 +79,7 @@ impl Work<'_> {
     }
 
     /// Begins an operation; without listeners it ends at once.
-    pub fn begin_transition(
+    pub(super) fn begin_transition(
         &mut self,
         at: &At,
         key: Key,
@@ -117,7 +119,7 @@ impl Work<'_> {
     }
 
     /// Ends an operation that nobody denied.
-    pub fn end_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
+    pub(super) fn end_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
         let task = self.tables.user_tasks.get(&key)?;
         let transition = task.as_ref().and_then(|task| task.transition.as_ref());
         let reference = transition.and_then(|transition| transition.operation_reference);

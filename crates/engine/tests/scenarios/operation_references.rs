@@ -1,7 +1,7 @@
 //! The operation that a command belongs to stands in all its records, however late they come, and in no other.
 
 use engine::Options;
-use engine::step::Step;
+use engine::core::step::Step;
 use protocol::{
     BatchAction, Command, CompleteJob, Condition, CreateBatchOperation, CreateInstance, DefinitionRef,
     DeleteResource, Document, ElementMapping, ElementSource, FailJob, InstanceField, InstanceFilter, Intent,

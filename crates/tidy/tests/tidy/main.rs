@@ -4,6 +4,7 @@
 mod dependencies;
 mod deploy;
 mod documents;
+mod engine;
 mod metrics;
 mod promql;
 mod sources;

@@ -12,9 +12,9 @@ use protocol::{
 use state::StateError;
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
+use crate::entity::tables::Tables;
 use crate::identity::row::{StoredAuthorization, StoredCircle, StoredUser};
 use crate::identity::{Pair, circle_exists, exists, has_administrator, pairs_of};
-use crate::tables::Tables;
 
 pub(super) fn read(view: &View<'_>, query: &IdentityQuery) -> Result<Read, ReadError> {
     let tables = view.tables;

@@ -1,0 +1,211 @@
+//! Doing the items of a batch operation.
+
+use std::sync::Arc;
+
+use protocol::{
+    BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Command, DeleteHistory,
+    Document, Intent, Key, MigrateInstance, ModifyInstance, Name,
+};
+
+use super::row::{BatchItem, BatchOperation, BatchPlan};
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::entity::JobState;
+
+/// How often an item is put off whose instance is on the move.
+const MAX_ATTEMPTS: u32 = 16;
+/// Items that one step cancels.
+const CANCELED_PER_STEP: usize = 256;
+
+impl Work<'_> {
+    /// Does the next item. A refusal undoes all of it; then [`Work::fail_batch_item`] is called instead.
+    pub(super) fn execute_next_item(
+        &mut self,
+        key: Key,
+        mut operation: BatchOperation,
+    ) -> Result<(), Failure> {
+        let Some((item_key, item)) = self.next_item(key, &operation)? else {
+            self.end_batch(key, operation, BatchOperationState::Completed);
+            return Ok(());
+        };
+        let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(()) };
+        let instance_key = item.process_instance_key;
+        self.batch_operation_reference = Some(key);
+        if self.is_gone(item_key, &plan)? {
+            let message = Name::from("it has ended or been resolved meanwhile");
+            self.finish_item(key, operation, item_key, item, BatchItemState::Skipped, Some(message));
+            return Ok(());
+        }
+        if matches!(plan.action, BatchAction::Migrate(_) | BatchAction::Modify(_))
+            && operation.attempts < MAX_ATTEMPTS
+            && self.has_pending_steps(instance_key)?
+        {
+            // They come before the next step of this one.
+            operation.attempts += 1;
+            let owner = self.tables.instances.get(&instance_key)?.map_or(key, |instance| instance.root_key);
+            self.go_on_behind(owner, key, operation);
+            return Ok(());
+        }
+        self.caller = plan.caller.clone().map(Arc::new);
+        self.execute_item(&plan.action, item_key, &item)?;
+        self.finish_item(key, operation, item_key, item, BatchItemState::Completed, None);
+        Ok(())
+    }
+
+    /// Does one item, as its command would be done for whoever asked for all of them.
+    fn execute_item(&mut self, action: &BatchAction, item_key: Key, item: &BatchItem) -> Result<(), Failure> {
+        let command = command_of(action, item_key, item, self.operation_reference);
+        self.check_access(&command)?;
+        if matches!(action, BatchAction::Resolve) {
+            self.leave_a_retry(item_key)?;
+        }
+        self.perform(&command).map(drop)
+    }
+
+    /// The item that comes next could not be done; the search for items could not be, if they are not known yet.
+    pub fn fail_batch_item(&mut self, key: Key, reason: &str) -> Result<(), Failure> {
+        let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
+        let mut operation = (*operation).clone();
+        let message = self.cut_message(reason);
+        self.note_operation(key)?;
+        if operation.state == BatchOperationState::Active
+            && let Some((item_key, item)) = self.next_item(key, &operation)?
+        {
+            self.batch_operation_reference = Some(key);
+            self.finish_item(key, operation, item_key, item, BatchItemState::Failed, Some(message));
+            return Ok(());
+        }
+        operation.error = Some(message);
+        self.end_batch(key, operation, BatchOperationState::Failed);
+        Ok(())
+    }
+
+    fn next_item(&self, key: Key, operation: &BatchOperation) -> Result<Option<(Key, BatchItem)>, Failure> {
+        let next = self.tables.batch_items.first((key, operation.cursor + 1)..(key + 1, 0))?;
+        Ok(next.map(|((_, item_key), item)| (item_key, (*item).clone())))
+    }
+
+    fn is_gone(&self, item_key: Key, plan: &BatchPlan) -> Result<bool, Failure> {
+        Ok(match plan.action {
+            BatchAction::Resolve => !self.tables.incidents.contains(&item_key)?,
+            BatchAction::Cancel | BatchAction::Migrate(_) | BatchAction::Modify(_) => {
+                !self.tables.instances.contains(&item_key)?
+            }
+            // Secondary storage has it, and takes a second deletion as well.
+            BatchAction::DeleteHistory(_) | BatchAction::DeleteWithResource(_) => false,
+        })
+    }
+
+    fn finish_item(
+        &mut self,
+        key: Key,
+        mut operation: BatchOperation,
+        item_key: Key,
+        mut item: BatchItem,
+        state: BatchItemState,
+        error_message: Option<Name>,
+    ) {
+        let kind = operation.kind;
+        self.emit(key, Intent::Executed, |_| BatchOperationExecutionRecord {
+            batch_operation_key: key,
+            batch_operation_type: Name::from(kind.as_str()),
+            item_keys: vec![item_key],
+            state: Name::from(state.as_str()),
+            error_message: error_message.clone().unwrap_or_default(),
+        });
+        item.state = state;
+        item.processed_ms = Some(self.now_ms());
+        item.error_message = error_message;
+        self.tables.batch_items.put((key, item_key), item);
+        match state {
+            BatchItemState::Failed => operation.failed += 1,
+            _ => operation.completed += 1,
+        }
+        operation.cursor = item_key;
+        operation.attempts = 0;
+        self.go_on_with_batch(key, operation);
+    }
+
+    /// An incident of a job without retries would only come back, so the job gets one.
+    fn leave_a_retry(&mut self, incident_key: Key) -> Result<(), Failure> {
+        let job_key = self.tables.incidents.get(&incident_key)?.and_then(|incident| incident.job_key);
+        if let Some(job_key) = job_key
+            && let Some(job) = self.tables.jobs.get(&job_key)?
+            && job.retries <= 0
+            && job.state == JobState::Failed
+        {
+            let mut job = (*job).clone();
+            job.retries = 1;
+            self.record_job(job_key, Intent::RetriesUpdated, &job, &Document::empty(), "", -1)?;
+            self.tables.jobs.put(job_key, job);
+        }
+        Ok(())
+    }
+
+    /// Marks the items that a canceled batch operation leaves undone.
+    pub(super) fn cancel_items(&mut self, key: Key, mut operation: BatchOperation) -> Result<(), Failure> {
+        // Of a search that was not over, the cursor is that of the search.
+        let from = if operation.is_scanned { operation.cursor } else { 0 };
+        operation.is_scanned = true;
+        let items = self.tables.batch_items.scan((key, from + 1)..(key + 1, 0), CANCELED_PER_STEP)?;
+        let is_last = items.len() < CANCELED_PER_STEP;
+        let item_keys: Vec<Key> = items.iter().map(|((_, item_key), _)| *item_key).collect();
+        if !item_keys.is_empty() {
+            let kind = operation.kind;
+            self.emit(key, Intent::Executed, |_| BatchOperationExecutionRecord {
+                batch_operation_key: key,
+                batch_operation_type: Name::from(kind.as_str()),
+                item_keys,
+                state: Name::from(BatchItemState::Canceled.as_str()),
+                error_message: Name::default(),
+            });
+        }
+        for ((_, item_key), item) in items {
+            operation.cursor = item_key;
+            let state = BatchItemState::Canceled;
+            let item = BatchItem { state, processed_ms: operation.ended_ms, ..(*item).clone() };
+            self.tables.batch_items.put((key, item_key), item);
+        }
+        if is_last {
+            self.tables.batch_operations.put(key, operation);
+            self.leave_step_to(0, crate::core::step::Step::ForgetBatches);
+        } else {
+            self.go_on_with_batch(key, operation);
+        }
+        Ok(())
+    }
+}
+
+/// The command of a client that does one item.
+fn command_of(
+    action: &BatchAction,
+    item_key: Key,
+    item: &BatchItem,
+    operation_reference: Option<u64>,
+) -> Command {
+    let process_instance_key = item.process_instance_key;
+    match action {
+        BatchAction::Cancel => Command::CancelInstance { process_instance_key, operation_reference },
+        BatchAction::Resolve => Command::ResolveIncident { incident_key: item_key, operation_reference },
+        BatchAction::Migrate(plan) => Command::MigrateInstance(MigrateInstance {
+            process_instance_key,
+            plan: plan.clone(),
+            operation_reference,
+        }),
+        BatchAction::Modify(moves) => Command::ModifyInstance(ModifyInstance {
+            moves: moves.clone(),
+            operation_reference,
+            ..ModifyInstance::of(process_instance_key)
+        }),
+        BatchAction::DeleteHistory(kind) | BatchAction::DeleteWithResource(kind) => {
+            let owner = item.owner.clone().unwrap_or_default();
+            Command::DeleteHistory(DeleteHistory {
+                kind: *kind,
+                key: item_key,
+                definition_id: owner.definition_id,
+                tenant_id: owner.tenant_id,
+                operation_reference,
+            })
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Items of a batch operation that were found in secondary storage.
+
+use protocol::{
+    AddBatchItems, BatchAction, BatchOperationItem, BatchOperationState, HistoryOwner, Rejection, Response,
+};
+use state::StateError;
+
+use super::has_ended;
+use super::row::{BatchItem, BatchPlan};
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+
+impl Work<'_> {
+    /// Takes over items. Those that are known already are passed over, so that handing over may be repeated.
+    pub fn add_batch_items(&mut self, add: &AddBatchItems) -> Result<Response, Failure> {
+        let key = add.batch_operation_key;
+        let Some(operation) = self.tables.batch_operations.get(&key)? else {
+            return Err(Rejection::not_found(format!(
+                "Expected to add items to a batch operation with key '{key}', but no such batch operation was found"
+            ))
+            .into());
+        };
+        let mut operation = (*operation).clone();
+        if operation.is_scanned || has_ended(operation.state) {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to add items to a batch operation with key '{key}', but its items are known or it has ended"
+            ))
+            .into());
+        }
+        self.note_operation(key)?;
+        if let Some(error) = &add.error {
+            operation.error = Some(self.cut_message(error));
+            self.end_batch(key, operation, BatchOperationState::Failed);
+            return Ok(Response::Done);
+        }
+        let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(Response::Done) };
+        let mut items = Vec::with_capacity(add.items.len());
+        for (at, found) in add.items.iter().enumerate().filter(|(_, found)| found.item_key > operation.cursor)
+        {
+            let owner = add.owners.get(at);
+            if !self.may_be_item(&plan, found, owner)? {
+                continue;
+            }
+            self.tables.batch_items.put((key, found.item_key), BatchItem::new(found, owner.cloned()));
+            items.push(found.clone());
+        }
+        operation.total += items.len() as u64;
+        operation.cursor =
+            add.items.last().map_or(operation.cursor, |last| last.item_key.max(operation.cursor));
+        self.note_items(key, &mut operation, items, add.is_last);
+        if operation.state == BatchOperationState::Active {
+            self.go_on_with_batch(key, operation);
+        } else {
+            self.tables.batch_operations.put(key, operation);
+        }
+        Ok(Response::Done)
+    }
+
+    /// Whoever searched did so for nobody in particular, so here is seen to it that items are what the one may see who asked:
+    /// else their number alone would tell of others' variables.
+    fn may_be_item(
+        &mut self,
+        plan: &BatchPlan,
+        found: &BatchOperationItem,
+        owner: Option<&HistoryOwner>,
+    ) -> Result<bool, StateError> {
+        let Some(caller) = plan.caller.as_ref() else { return Ok(true) };
+        match (&plan.action, owner) {
+            (BatchAction::DeleteHistory(kind), Some(owner)) => {
+                self.may_see_history(Some(caller), *kind, owner)
+            }
+            // Of a definition that is deleted, each that may not be is told of.
+            (BatchAction::DeleteWithResource(_), Some(owner)) => self.knows_tenant(caller, &owner.tenant_id),
+            _ => match self.tables.instances.get(&found.process_instance_key)? {
+                Some(instance) => self.may_see(Some(caller), &instance),
+                // It has ended meanwhile, and whose it was is forgotten.
+                None => Ok(!caller.checks_tenants && !caller.checks_authorizations),
+            },
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Commands about something that is gone, whose refusal needs no entry of the log.
+//!
+//! A key is given out once. When the state knows no job, instance, element instance, incident or user task of a key that
+//! it has given out already, no command that is still on its way can bring it back, so the refusal holds wherever in
+//! the log the command would come to stand. Everything else may change on the way: a ban is lifted, a job becomes
+//! activatable, a permission is granted, a message expires. That is decided when the command is applied.
+//!
+//! The refusal is the one of the command itself, which runs here and is taken back: text and order of the checks are
+//! the same. Nobody learns more by it, since access to what is not there is not checked.
+
+use protocol::{Command, Key, Rejection, compose_key};
+use state::StateError;
+
+use crate::core::effects::Effects;
+use crate::core::failure::{ApplyError, Failure};
+use crate::{Engine, Tables};
+
+/// The kind of row that a command cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Job,
+    Instance,
+    ElementInstance,
+    Incident,
+    UserTask,
+}
+
+/// The row that a command cannot do without; `None` if it can, or if its refusal may depend on anything else.
+fn needed(command: &Command) -> Option<(Kind, Key)> {
+    Some(match command.asked() {
+        Command::CompleteJob(complete) => (Kind::Job, complete.job_key),
+        Command::FailJob(fail) => (Kind::Job, fail.job_key),
+        Command::ThrowError(throw) => (Kind::Job, throw.job_key),
+        Command::UpdateJob(update) => (Kind::Job, update.job_key),
+        Command::CancelInstance { process_instance_key, .. } => (Kind::Instance, *process_instance_key),
+        Command::MigrateInstance(migrate) => (Kind::Instance, migrate.process_instance_key),
+        Command::ModifyInstance(modify) => (Kind::Instance, modify.process_instance_key),
+        Command::SetVariables(set) => (Kind::ElementInstance, set.element_instance_key),
+        Command::ActivateAdHoc(activate) => (Kind::ElementInstance, activate.element_instance_key),
+        Command::ResolveIncident { incident_key, .. } => (Kind::Incident, *incident_key),
+        Command::UserTask(task) => (Kind::UserTask, task.user_task_key),
+        _ => return None,
+    })
+}
+
+/// Whether [`Engine::final_refusal`] can have an answer for commands of this kind.
+pub fn may_be_gone(command: &Command) -> bool {
+    needed(command).is_some()
+}
+
+fn exists(tables: &Tables, kind: Kind, key: Key) -> Result<bool, StateError> {
+    // Read as a whole, since whoever applies the command reads it next.
+    Ok(match kind {
+        Kind::Job => tables.jobs.get(&key)?.is_some(),
+        Kind::Instance => tables.instances.get(&key)?.is_some(),
+        Kind::ElementInstance => tables.element_instances.get(&key)?.is_some(),
+        Kind::Incident => tables.incidents.get(&key)?.is_some(),
+        Kind::UserTask => tables.user_tasks.get(&key)?.is_some(),
+    })
+}
+
+impl Engine {
+    /// The refusal that a command will meet whatever is applied before it, if what it is about is gone. Changes nothing.
+    pub fn final_refusal(&mut self, command: &Command) -> Result<Option<Rejection>, ApplyError> {
+        let Some((kind, key)) = needed(command) else { return Ok(None) };
+        let last = compose_key(self.options.partition_id, self.meta.key_counter);
+        // A later key may be given out by what is on its way.
+        if key > last || exists(&self.tables, kind, key)? {
+            return Ok(None);
+        }
+        let before = self.meta;
+        let mut refusal = None;
+        let mut effects = Effects::default();
+        // Refused either way, so that nothing of it is kept.
+        self.attempt::<()>(&mut effects, |work| match work.execute(command) {
+            Err(Failure::State(error)) => Err(error.into()),
+            Err(Failure::Rejected(rejection)) => {
+                refusal = Some(rejection.clone());
+                Err(rejection.into())
+            }
+            Err(failure) => Err(failure),
+            Ok(_) => Err(Rejection::not_found("it is there").into()),
+        })?;
+        debug_assert!(refusal.is_some(), "a command about what is gone goes through: {command:?}");
+        debug_assert_eq!(self.meta, before, "a look changes nothing");
+        debug_assert_eq!(effects, Effects::default(), "a look has no effects");
+        Ok(refusal)
+    }
+}

@@ -1,0 +1,368 @@
+//! Transactions: a command, a timer that is due or a step left over either happens as a whole or leaves nothing.
+//!
+//! A panic inside one is caught here. The process instance at work is banned: its steps are set aside and its commands
+//! refused until somebody releases or cancels it; everybody else goes on.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use protocol::{Command, Demand, Key, Rejection, RejectionType, Response};
+
+use crate::Engine;
+use crate::core::due::{self, Due};
+use crate::core::effects::{Effects, Outcome};
+use crate::core::failure::{ApplyError, Failure};
+use crate::core::left_over;
+use crate::core::step::Step;
+use crate::core::work::Work;
+use crate::entity::Banned;
+
+/// How often demand is served again after a job that the engine failed on.
+const MAX_SERVE_ATTEMPTS: usize = 8;
+
+/// How a transaction ended.
+pub(crate) enum Attempt<T> {
+    Done(T),
+    Refused(Failure),
+    /// The engine failed on this instance (0: on none).
+    Panicked {
+        instance_key: Key,
+        reason: String,
+        /// The command holds nevertheless: the failure is one of an instance that a message, signal or condition was to
+        /// start in the same transaction, or one on the way to the end of what was cancelled.
+        holds: bool,
+    },
+}
+
+impl<T> Attempt<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> Attempt<U> {
+        match self {
+            Self::Done(done) => Attempt::Done(change(done)),
+            Self::Refused(failure) => Attempt::Refused(failure),
+            Self::Panicked { instance_key, reason, holds } => {
+                Attempt::Panicked { instance_key, reason, holds }
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Runs one command.
+    pub(crate) fn run(
+        &mut self,
+        command: &Command,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        let attempt = self
+            .attempt_with_steps(effects, self.options.max_steps_per_command, |work| work.execute(command))?;
+        match attempt.map(|(response, _)| response) {
+            Attempt::Done(response) => Ok(response.map(Ok)),
+            Attempt::Refused(failure) => Ok(Some(Err(failure.into_rejection()))),
+            Attempt::Panicked { instance_key, reason, .. } => {
+                let banned = self.ban(instance_key, &reason, effects)?;
+                let reason = format!(
+                    "Expected to process the command, but the engine failed{}. Nothing was changed.",
+                    if banned {
+                        format!(" and process instance '{instance_key}' was banned")
+                    } else {
+                        String::new()
+                    }
+                );
+                Ok(Some(Err(Rejection::new(RejectionType::ProcessingError, reason))))
+            }
+        }
+    }
+
+    /// Triggers what is due, up to the limit of one tick; the rest is due at the next.
+    pub(crate) fn tick(
+        &mut self,
+        engine_version: u16,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        let before = self.meta.position;
+        let mut budget = self.options.max_steps_per_command;
+        self.tables.begin();
+        let next = due::next(&mut self.tables, &self.meta, &self.options, engine_version)?;
+        self.tables.commit();
+        let (mut last, mut is_through) = (None, true);
+        for due in next {
+            if self.meter.is_spent() {
+                is_through = false;
+                break;
+            }
+            last = Some(due);
+            due::note_turn(&mut self.meta, due);
+            let attempt = self.attempt_with_steps(effects, budget, |work| {
+                match due {
+                    Due::Timer(due_ms, key, _) => work.trigger_timer(due_ms, key)?,
+                    Due::Job(due_ms, key) => work.trigger_job(due_ms, key)?,
+                    Due::Message(due_ms, key) => work.expire_message(due_ms, key)?,
+                }
+                Ok(())
+            })?;
+            match self.settle(attempt.map(|((), left)| left), effects)? {
+                Ok(left) => budget = left,
+                // It must not stay due, or every tick would fail on it.
+                Err(_) => self.put_off(due)?,
+            }
+        }
+        due::note_end(&mut self.meta, is_through, last, engine_version);
+        effects.left_over_records += self.meta.position - before;
+        Ok(Some(Ok(Response::Done)))
+    }
+
+    /// Takes up steps that earlier commands left over, each in a transaction of its own, until so much was recorded: one
+    /// of each owner in turn, or, without that bound, the oldest first.
+    pub(crate) fn go_on(
+        &mut self,
+        max_records: Option<u32>,
+        effects: &mut Effects,
+    ) -> Result<Option<Outcome>, ApplyError> {
+        let before = self.meta.position;
+        let mut budget = self.options.max_steps_per_command;
+        // The first is granted all that a step may take, or one that takes it would never have its turn.
+        let mut is_first = true;
+        self.meter.grant_whole(&self.options.work);
+        while budget > 0 && !self.meter.is_spent() {
+            let recorded = self.meta.position - before;
+            if recorded > 0 && max_records.is_some_and(|most| recorded >= u64::from(most)) {
+                break;
+            }
+            let turn = (self.meta.turn_from, self.meta.turn_until);
+            let next = if max_records.is_some() { self.step_in_turn()? } else { self.oldest_step()? };
+            let Some((number, step)) = next else { break };
+            let owner = self.owner_of_step(number)?;
+            if !std::mem::take(&mut is_first) {
+                self.meter.grant_share(&self.options.work);
+            }
+            let attempt = self.attempt(effects, |work| {
+                left_over::remove(work.tables, number)?;
+                work.step_owner = owner;
+                work.counters.steps += 1;
+                work.run_metered((*step).clone())?;
+                work.leave_steps()?;
+                Ok(work.extra_steps)
+            })?;
+            if matches!(attempt, Attempt::Refused(Failure::PutOff)) {
+                // It is the first of the next command.
+                (self.meta.turn_from, self.meta.turn_until) = turn;
+                break;
+            }
+            budget -= 1;
+            if let (
+                Step::WorkOnBatch { batch_operation_key, .. },
+                Attempt::Refused(_) | Attempt::Panicked { .. },
+            ) = (&*step, &attempt)
+            {
+                self.fail_batch_item(*batch_operation_key, number, attempt, effects)?;
+                continue;
+            }
+            match self.settle(attempt, effects)? {
+                Ok(extra_steps) => budget = budget.saturating_sub(extra_steps),
+                Err(instance_key) => {
+                    self.tables.begin();
+                    left_over::remove(&mut self.tables, number)?;
+                    if instance_key != 0 {
+                        self.tables.banned_steps.insert((instance_key, number), (*step).clone());
+                    }
+                    self.tables.commit();
+                }
+            }
+        }
+        effects.left_over_records += self.meta.position - before;
+        Ok(Some(Ok(Response::Done)))
+    }
+
+    /// An item of a batch operation was refused, or the engine failed on it: the others go on.
+    fn fail_batch_item<T>(
+        &mut self,
+        batch_operation_key: Key,
+        number: u64,
+        failed: Attempt<T>,
+        effects: &mut Effects,
+    ) -> Result<(), ApplyError> {
+        let reason = match failed {
+            Attempt::Refused(failure) => failure.into_rejection().reason,
+            Attempt::Panicked { instance_key, reason, .. } => {
+                self.ban(instance_key, &reason, effects)?;
+                format!("The engine failed: {reason}")
+            }
+            Attempt::Done(_) => return Ok(()),
+        };
+        let attempt = self.attempt(effects, |work| {
+            left_over::remove(work.tables, number)?;
+            work.fail_batch_item(batch_operation_key, &reason)
+        })?;
+        if self.settle(attempt, effects)?.is_err() {
+            self.tables.begin();
+            left_over::remove(&mut self.tables, number)?;
+            self.tables.commit();
+        }
+        Ok(())
+    }
+
+    /// Activates jobs for one who asked.
+    pub(crate) fn serve(&mut self, demand: &Demand, effects: &mut Effects) -> Result<(), ApplyError> {
+        for _ in 0..MAX_SERVE_ATTEMPTS {
+            let attempt = self.attempt(effects, |work| Ok(work.serve(demand)?))?;
+            match self.settle(attempt, effects)? {
+                Ok(()) => return Ok(()),
+                // The job of a banned instance is passed over.
+                Err(instance_key) if instance_key != 0 => {}
+                Err(_) => break,
+            }
+        }
+        effects.unmet_subscribers.push(demand.subscriber_id);
+        Ok(())
+    }
+
+    /// Runs something and the steps that follow from it, within a budget. Gives what is left of that.
+    ///
+    /// If the command holds although the engine failed on a step, all steps happen in transactions of their own, where the
+    /// instance can be banned: others must be told of a message, signal or condition, although an instance that it
+    /// starts fails, and of those that a cancellation ends, one may fail. So do they if one of them takes more fuel than
+    /// there is for it now.
+    fn attempt_with_steps<T>(
+        &mut self,
+        effects: &mut Effects,
+        budget: usize,
+        run: impl Fn(&mut Work) -> Result<T, Failure>,
+    ) -> Result<Attempt<(T, usize)>, ApplyError> {
+        self.meter.grant_whole(&self.options.work);
+        let attempt = self.attempt(effects, |work| {
+            let done = run(work)?;
+            // What follows is the engine's doing.
+            work.asked = None;
+            Ok((done, work.run_steps(budget)?))
+        })?;
+        match attempt {
+            Attempt::Panicked { holds: true, .. } | Attempt::Refused(Failure::PutOff) => {
+                self.meter.grant_whole(&self.options.work);
+                self.attempt(effects, |work| {
+                    let done = run(work)?;
+                    work.leave_steps()?;
+                    Ok((done, budget))
+                })
+            }
+            attempt => Ok(attempt),
+        }
+    }
+
+    /// Runs something that either happens as a whole or leaves nothing.
+    pub(crate) fn attempt<T>(
+        &mut self,
+        effects: &mut Effects,
+        run: impl FnOnce(&mut Work) -> Result<T, Failure>,
+    ) -> Result<Attempt<T>, ApplyError> {
+        let (mark, before) = (effects.mark(), self.meta);
+        self.tables.begin();
+        let mut work = Work::new(self, effects);
+        let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
+        let (instance_key, first_key) = (work.current_instance, work.first_instance);
+        let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
+        let attempt = match result {
+            Ok(Ok(done)) => {
+                self.tables.commit();
+                self.definitions.settle();
+                return Ok(Attempt::Done(done));
+            }
+            Ok(Err(Failure::State(error))) => {
+                self.tables.rollback();
+                return Err(error.into());
+            }
+            Ok(Err(failure)) => Attempt::Refused(failure),
+            Err(panic) => Attempt::Panicked { instance_key, reason: panic_text(&*panic), holds },
+        };
+        self.tables.rollback();
+        self.definitions.forget_new();
+        effects.truncate(mark);
+        self.meta = before;
+        match attempt {
+            Attempt::Panicked { instance_key, reason, .. }
+                if !self.tables.instances.contains(&instance_key)? =>
+            {
+                Ok(Attempt::Panicked { instance_key: first_key, reason, holds: has_started_others })
+            }
+            attempt => Ok(attempt),
+        }
+    }
+
+    /// What the engine does by itself cannot be refused: a failure is one of the engine. Gives the banned instance, or 0.
+    fn settle<T>(
+        &mut self,
+        attempt: Attempt<T>,
+        effects: &mut Effects,
+    ) -> Result<Result<T, Key>, ApplyError> {
+        let (instance_key, reason) = match attempt {
+            Attempt::Done(done) => return Ok(Ok(done)),
+            Attempt::Refused(failure) => (0, failure.into_rejection().reason),
+            Attempt::Panicked { instance_key, reason, .. } => (instance_key, reason),
+        };
+        let banned = self.ban(instance_key, &reason, effects)?;
+        Ok(Err(if banned { instance_key } else { 0 }))
+    }
+
+    /// Sets an instance aside that the engine failed on. False if there is none: it was about to be created.
+    pub(crate) fn ban(
+        &mut self,
+        instance_key: Key,
+        reason: &str,
+        effects: &mut Effects,
+    ) -> Result<bool, ApplyError> {
+        let exists = self.tables.instances.contains(&instance_key)?;
+        let instance_key = if exists { instance_key } else { 0 };
+        self.tables.begin();
+        if exists {
+            let banned = Banned { reason: reason.into(), since_ms: self.meta.now_ms };
+            self.tables.banned.put(instance_key, banned);
+            self.counters.banned_instances += 1;
+            self.answer_waiting(instance_key, effects)?;
+        }
+        let mut work = Work::new(self, effects);
+        work.record_error(instance_key, reason);
+        self.tables.commit();
+        effects.banned.push((instance_key, reason.to_owned()));
+        Ok(exists)
+    }
+
+    /// Tells who waits for the result of a call hierarchy that it stands still.
+    fn answer_waiting(&mut self, instance_key: Key, effects: &mut Effects) -> Result<(), ApplyError> {
+        let Some(instance) = self.tables.instances.get(&instance_key)? else { return Ok(()) };
+        let Some(root) = self.tables.instances.get(&instance.root_key)? else { return Ok(()) };
+        if let Some(wait) = &root.await_result {
+            let reason = format!("The engine failed on process instance '{instance_key}', which was banned");
+            let rejection = Rejection::new(RejectionType::ProcessingError, reason);
+            effects.late_responses.push((wait.request_id, Err(rejection)));
+            self.tables.instances.update(&instance.root_key, |row| row.await_result = None)?;
+        }
+        Ok(())
+    }
+
+    /// Puts off what is due.
+    fn put_off(&mut self, due: Due) -> Result<(), ApplyError> {
+        let later = self.meta.now_ms.saturating_add(self.options.banned_retry_ms);
+        self.tables.begin();
+        match due {
+            Due::Timer(_, key, _) => due::postpone_timer(&mut self.tables, key, later)?,
+            Due::Job(due_ms, key) => {
+                self.tables.job_due.delete(&(due_ms, key));
+                self.tables.job_due.put((later, key), ());
+                self.tables.jobs.update(&key, |job| job.due_ms = later)?;
+            }
+            Due::Message(due_ms, key) => {
+                self.tables.message_due.delete(&(due_ms, key));
+                self.tables.message_due.put((later, key), ());
+            }
+        }
+        self.tables.commit();
+        Ok(())
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unknown failure".to_owned())
+}

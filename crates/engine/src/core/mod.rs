@@ -1,0 +1,13 @@
+//! The machinery below all areas: the transaction's view of the state, steps, records, fuel, limits and counts.
+
+pub(crate) mod counters;
+pub(crate) mod due;
+pub(crate) mod effects;
+pub(crate) mod failure;
+mod known_json;
+pub(crate) mod left_over;
+pub(crate) mod meter;
+pub(crate) mod options;
+pub(crate) mod record;
+pub mod step;
+pub(crate) mod work;

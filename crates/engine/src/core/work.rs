@@ -1,0 +1,264 @@
+//! One command at work: its view of the state, its steps, its effects.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bpmn::Process;
+use bpmn::graph::{Element, ElementIndex};
+use protocol::{Actor, Caller, Key, Name, ValueType, compose_key};
+use state::StateError;
+
+use crate::Engine;
+use crate::core::counters::Counters;
+use crate::core::effects::Effects;
+use crate::core::failure::Failure;
+use crate::core::meter::Meter;
+use crate::core::options::{FaultPoint, Options};
+use crate::core::step::Step;
+use crate::definition::Definitions;
+use crate::entity::tables::Tables;
+use crate::entity::{ElementInstance, Instance, Meta};
+use crate::identity::access::rights::Rights;
+
+/// Everything a command may touch.
+pub(crate) struct Work<'a> {
+    pub tables: &'a mut Tables,
+    pub meta: &'a mut Meta,
+    pub definitions: &'a mut Definitions,
+    pub counters: &'a mut Counters,
+    pub rights: &'a mut Rights,
+    pub meter: &'a Meter,
+    pub options: &'a Options,
+    pub effects: &'a mut Effects,
+    pub steps: VecDeque<Step>,
+    /// Who asks for the command, if that is known.
+    pub caller: Option<Arc<Caller>>,
+    /// The tenant that the command names, if it names one.
+    pub tenant_id: Option<Name>,
+    /// Echoed in records.
+    pub operation_reference: Option<u64>,
+    /// The batch operation at work, for records.
+    pub batch_operation_reference: Option<Key>,
+    /// Who asked for what is done now, and what the records are about that tell it.
+    pub asked: Option<Asked>,
+    /// Work that was as much as so many more steps.
+    pub extra_steps: usize,
+    /// Position of the command.
+    pub command_position: u64,
+    /// Whose left-over step is at work (`left_over.rs`); 0 for nobody's.
+    pub step_owner: Key,
+    /// Whom a panic is blamed on; 0 for nobody.
+    pub current_instance: Key,
+    /// The one blamed if that does not exist, because this command was about to create it.
+    pub first_instance: Key,
+    /// Whether a message, signal or condition has started an instance, which others have no part in.
+    pub has_started_others: bool,
+    /// Whether the command holds even if the engine fails on a step of it.
+    pub steps_stand_alone: bool,
+    /// The instance last asked for.
+    cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
+}
+
+/// Somebody who asks for something.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub actor: Actor,
+    /// What the records are about that tell of it.
+    pub subjects: &'static [ValueType],
+}
+
+/// A process instance with its model.
+pub(crate) type Modelled = (Arc<Instance>, Arc<Process>);
+
+/// An element instance at work, with its place in the model.
+#[derive(Clone)]
+pub(crate) struct At {
+    pub key: Key,
+    pub process_instance_key: Key,
+    pub scope_key: Key,
+    pub index: ElementIndex,
+    pub instance: Arc<Instance>,
+    pub process: Arc<Process>,
+}
+
+impl At {
+    pub fn element(&self) -> &Element {
+        self.process.element(self.index)
+    }
+}
+
+impl<'a> Work<'a> {
+    pub fn new(engine: &'a mut Engine, effects: &'a mut Effects) -> Self {
+        let Engine { tables, meta, definitions, counters, rights, meter, options } = engine;
+        let command_position = meta.position;
+        Self {
+            tables,
+            meta,
+            definitions,
+            counters,
+            rights,
+            meter,
+            options,
+            effects,
+            steps: VecDeque::new(),
+            caller: None,
+            tenant_id: None,
+            operation_reference: None,
+            batch_operation_reference: None,
+            asked: None,
+            extra_steps: 0,
+            command_position,
+            step_owner: 0,
+            current_instance: 0,
+            first_instance: 0,
+            has_started_others: false,
+            steps_stand_alone: false,
+            cached: None,
+        }
+    }
+
+    /// Runs the steps caused so far and those they cause, so many at most, and as long as there is fuel for the command.
+    /// Gives what is left of the budget.
+    pub fn run_steps(&mut self, budget: usize) -> Result<usize, Failure> {
+        let mut left = budget;
+        while left > 0
+            && !self.meter.is_spent()
+            && let Some(step) = self.steps.pop_front()
+        {
+            self.counters.steps += 1;
+            self.meter.grant_share(&self.options.work);
+            self.run_metered(step)?;
+            left = left.saturating_sub(1 + std::mem::take(&mut self.extra_steps));
+        }
+        self.leave_steps()?;
+        Ok(left)
+    }
+
+    /// Runs a step, which has to wait if it takes more than it was granted now.
+    pub fn run_metered(&mut self, step: Step) -> Result<(), Failure> {
+        self.run_step(step)?;
+        if self.meter.is_short() { Err(Failure::PutOff) } else { Ok(()) }
+    }
+
+    /// Leaves all further steps to later commands.
+    pub fn leave_steps(&mut self) -> Result<(), Failure> {
+        while let Some(step) = self.steps.pop_front() {
+            self.leave_step(step)?;
+        }
+        Ok(())
+    }
+
+    /// Notes with a step that runs later which operation has caused it. A batch operation knows that by itself.
+    pub fn with_origin(&self, step: Step) -> Step {
+        let (operation_reference, batch_operation_reference) =
+            (self.operation_reference, self.batch_operation_reference);
+        let is_known = matches!(step, Step::Of { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches);
+        if is_known || (operation_reference.is_none() && batch_operation_reference.is_none()) {
+            return step;
+        }
+        Step::Of { operation_reference, batch_operation_reference, step: Box::new(step) }
+    }
+
+    /// Does what an earlier command asked for: if that named an operation, the records tell it, and who asked.
+    pub fn for_operation<T>(
+        &mut self,
+        reference: Option<u64>,
+        asked: Option<Asked>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = (self.operation_reference, self.asked.clone());
+        self.operation_reference = reference.or(before.0);
+        self.asked = asked;
+        let done = run(self);
+        (self.operation_reference, self.asked) = before;
+        done
+    }
+
+    /// Who asked for what is done now, for what follows later.
+    pub fn actor(&self) -> Option<Actor> {
+        self.asked.as_ref().map(|asked| asked.actor.clone())
+    }
+
+    /// Names the process instance that a panic from now on is blamed on.
+    pub fn blame(&mut self, process_instance_key: Key) {
+        self.current_instance = process_instance_key;
+        self.options.at_work.store(process_instance_key, Ordering::Relaxed);
+        if self.first_instance == 0 {
+            self.first_instance = process_instance_key;
+        }
+    }
+
+    /// Fails here if a test asks for it.
+    pub fn fault_point(&self, point: FaultPoint, element_id: &str) {
+        if let Some((wanted, id)) = &self.options.fault {
+            // Past the panic hook: a test that wants it need not see a backtrace of it.
+            if *wanted == point && **id == *element_id {
+                if self.options.fault_is_stall {
+                    loop {
+                        std::hint::spin_loop();
+                    }
+                }
+                std::panic::resume_unwind(Box::new(format!("a fault of the test at '{element_id}'")));
+            }
+        }
+    }
+
+    /// The engine's clock, Unix milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.meta.now_ms
+    }
+
+    /// A key that nobody has had.
+    pub fn next_key(&mut self) -> Key {
+        self.meta.key_counter += 1;
+        compose_key(self.options.partition_id, self.meta.key_counter)
+    }
+
+    /// A process instance with its model.
+    pub fn instance(&mut self, key: Key) -> Result<Option<Modelled>, StateError> {
+        if let Some((cached, instance, process)) = &self.cached
+            && *cached == key
+        {
+            return Ok(Some((Arc::clone(instance), Arc::clone(process))));
+        }
+        let Some(instance) = self.tables.instances.get(&key)? else { return Ok(None) };
+        let process = self.definitions.process(self.tables, instance.definition_key)?;
+        self.cached = Some((key, Arc::clone(&instance), Arc::clone(&process)));
+        Ok(Some((instance, process)))
+    }
+
+    /// Forgets the cached instance after a change to its row.
+    pub fn forget_cached(&mut self) {
+        self.cached = None;
+    }
+
+    /// An element instance with its place in the model, if it lives.
+    pub fn at(&mut self, key: Key) -> Result<Option<(At, Arc<ElementInstance>)>, StateError> {
+        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
+        self.blame(row.process_instance_key);
+        let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
+        let at = At {
+            key,
+            process_instance_key: row.process_instance_key,
+            scope_key: row.scope_key,
+            index: row.element,
+            instance,
+            process,
+        };
+        Ok(Some((at, row)))
+    }
+
+    /// Whether the commands of a process instance are skipped.
+    pub fn is_banned(&self, process_instance_key: Key) -> Result<bool, StateError> {
+        self.tables.banned.contains(&process_instance_key)
+    }
+
+    /// Cuts a text for people to its limit.
+    pub fn cut_message(&self, text: &str) -> Name {
+        match text.char_indices().nth(self.options.max_error_message_chars) {
+            Some((end, _)) => Name::from(&text[..end]),
+            None => Name::from(text),
+        }
+    }
+}

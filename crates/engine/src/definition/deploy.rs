@@ -1,0 +1,296 @@
+//! Deploys resources, all or none.
+
+use std::sync::Arc;
+
+use bpmn::Process;
+use bpmn::graph::{ElementIndex, MessageDefinition, Trigger};
+use protocol::{Deploy, Intent, Key, Name, ProcessRecord, Rejection, Resource, Response};
+
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::definition::expression::Scope;
+use crate::definition::{
+    Content, Deployment, Entry, ReadFile, Source, checksum_text, content_text, with_heading,
+};
+use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscription, Timer};
+
+impl Work<'_> {
+    /// The files of a deployment get their versions together: if one of them is new, all of them are. So what is bound
+    /// to its deployment always finds what it was deployed with.
+    pub(crate) fn deploy(&mut self, deploy: &Deploy) -> Result<Response, Failure> {
+        let files = self.read_files(deploy)?;
+        let deployment_key = self.next_key();
+        let mut deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);
+        if !self.find_known(&files, &mut deployment)? {
+            deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);
+            let mut keys = Vec::with_capacity(files.len());
+            for file in files {
+                let key = self.add_file(file, &keys, &mut deployment)?;
+                keys.push(key);
+            }
+        }
+        let Deployment { created, record, .. } = deployment;
+        self.emit(deployment_key, Intent::Created, |_| record);
+        Ok(Response::Deployed(created))
+    }
+
+    /// Looks for what is deployed already in exactly these files; false if anything is new.
+    fn find_known(&self, files: &[ReadFile], deployment: &mut Deployment) -> Result<bool, Failure> {
+        let mut is_bound = false;
+        let mut keys = Vec::with_capacity(files.len());
+        for file in files {
+            let mut key = 0;
+            let known = match &file.content {
+                Content::Processes(models) => {
+                    is_bound |= models.iter().any(|model| model.is_bound_to_deployment);
+                    self.known_processes(file, models, deployment)?
+                }
+                Content::Decisions { graph, imports } => {
+                    let imported = self.imported(&keys_of(imports, &keys))?;
+                    let known = self.known_decisions(file, graph, &imported, deployment)?;
+                    key = known.unwrap_or_default();
+                    known.is_some()
+                }
+                Content::Form(head) => self.known_file(DefinitionKind::Form, file, head, deployment)?,
+                Content::Other(head) => self.known_file(DefinitionKind::Resource, file, head, deployment)?,
+            };
+            if !known {
+                return Ok(false);
+            }
+            keys.push(key);
+        }
+        // What is bound to its deployment would not see what came with another one.
+        Ok(!is_bound || deployment.is_of_one_deployment())
+    }
+
+    fn known_processes(
+        &self,
+        file: &ReadFile,
+        models: &[Process],
+        deployment: &mut Deployment,
+    ) -> Result<bool, Failure> {
+        for model in models {
+            let latest = self.latest_definition(&deployment.created.tenant_id, &Name::from(&model.id))?;
+            let Some(key) = latest else { return Ok(false) };
+            match self.tables.definitions.get(&key)? {
+                Some(latest)
+                    if latest.checksum == file.checksum && latest.resource_name == file.resource.name =>
+                {
+                    deployment.add_process(&latest, key, true);
+                }
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds a file; `keys` are of those before it. Gives the key that others import it by.
+    fn add_file(
+        &mut self,
+        file: ReadFile,
+        keys: &[Key],
+        deployment: &mut Deployment,
+    ) -> Result<Key, Failure> {
+        let ReadFile { resource, checksum, content } = file;
+        match content {
+            Content::Processes(models) => {
+                for model in models {
+                    self.add_process(resource, model, checksum, deployment)?;
+                }
+            }
+            Content::Decisions { graph, imports } => {
+                let imported = self.imported(&keys_of(&imports, keys))?;
+                return Ok(self.add_decisions(resource, graph, checksum, imported, deployment)?);
+            }
+            Content::Form(head) => {
+                self.add_stored(DefinitionKind::Form, resource, head, checksum, deployment)?;
+            }
+            Content::Other(head) => {
+                self.add_stored(DefinitionKind::Resource, resource, head, checksum, deployment)?;
+            }
+        }
+        Ok(0)
+    }
+
+    fn add_process(
+        &mut self,
+        resource: &Resource,
+        model: Process,
+        checksum: [u8; 16],
+        deployment: &mut Deployment,
+    ) -> Result<(), Failure> {
+        let deployment_key = deployment.created.deployment_key;
+        let key = self.next_key();
+        let tenant = deployment.created.tenant_id.clone();
+        let process_id = Name::from(&model.id);
+        let previous = self.latest_definition(&tenant, &process_id)?;
+        let version_tag = model.version_tag.as_ref().map(Name::from);
+        let entry = Entry {
+            kind: DefinitionKind::Process,
+            tenant_id: &tenant,
+            id: &process_id,
+            version_tag: version_tag.as_ref(),
+            deployment_key,
+        };
+        let version = self.register(&entry, key)?;
+        let definition = Definition {
+            process_id,
+            version,
+            version_tag,
+            resource_name: resource.name.clone(),
+            checksum,
+            resource: resource.content.clone(),
+            deployment_key,
+            tenant_id: tenant,
+            state: DefinitionState::Active,
+        };
+        deployment.add_process(&definition, key, false);
+        self.emit(key, Intent::Created, |_| process_record(&definition, key));
+        let bytes = definition.resource.len();
+        self.tables.definitions.insert(key, definition);
+        let model = Arc::new(model);
+        self.definitions.keep(key, Arc::clone(&model), bytes);
+        if let Some(previous) = previous {
+            self.disarm(previous)?;
+        }
+        self.arm(key, &model)
+    }
+
+    /// Lets the start events of a definition wait for their events.
+    pub(super) fn arm(&mut self, key: Key, model: &Process) -> Result<(), Failure> {
+        let Some(definition) = self.tables.definitions.get(&key)? else { return Ok(()) };
+        for (element, start) in model.triggered_starts() {
+            let result = match &start.trigger {
+                Trigger::Message(message) => self.arm_message(key, &definition, element, message),
+                Trigger::Timer(timer) => match self.schedule(timer, &Scope::of(0)) {
+                    Ok(schedule) => {
+                        let timer = Timer {
+                            element_instance_key: None,
+                            process_instance_key: None,
+                            definition_key: key,
+                            element,
+                            due_ms: schedule.due_ms,
+                            cycle: schedule.cycle,
+                            repetitions: schedule.repetitions,
+                            tenant_id: definition.tenant_id.clone(),
+                            turn: None,
+                        };
+                        self.create_timer(key, timer)?;
+                        Ok(())
+                    }
+                    Err(failure) => Err(failure),
+                },
+                Trigger::Signal(name) => self.arm_signal(key, &definition, model, element, name),
+                Trigger::Condition(_) => {
+                    self.arm_condition(key, &definition, model, element);
+                    Ok(())
+                }
+                Trigger::None
+                | Trigger::Error(_)
+                | Trigger::Escalation(_)
+                | Trigger::Compensation { .. }
+                | Trigger::Cancel => Ok(()),
+            };
+            result.map_err(|failure| match failure {
+                Failure::Incident { message, .. } => {
+                    let id = &model.element(element).id;
+                    let problem = format!("'{}': Element: {id} - {message}", definition.resource_name);
+                    Failure::Rejected(Rejection::invalid_argument(with_heading(&problem)))
+                }
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn arm_message(
+        &mut self,
+        key: Key,
+        definition: &Definition,
+        element: ElementIndex,
+        message: &MessageDefinition,
+    ) -> Result<(), Failure> {
+        let name = self.evaluate_text(&message.name, &Scope::of(0))?;
+        let subscription = StartSubscription { key: self.next_key(), definition_key: key, element };
+        self.record_start_subscription(
+            Intent::Created,
+            &subscription,
+            &definition.tenant_id,
+            &definition.process_id,
+            &name,
+            None,
+        )?;
+        let at = (definition.tenant_id.0.clone(), name.0.clone(), definition.process_id.0.clone(), element);
+        self.tables.start_subscriptions.put(at, subscription);
+        Ok(())
+    }
+
+    /// Names of the messages that start a process.
+    pub(crate) fn start_message_names(&self, model: &Process) -> Result<Vec<Name>, Failure> {
+        let mut names = Vec::new();
+        for (_, start) in model.triggered_starts() {
+            if let Trigger::Message(message) = &start.trigger {
+                names.push(self.evaluate_text(&message.name, &Scope::of(0))?);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Stops the start events of a definition from waiting.
+    pub(super) fn disarm(&mut self, key: Key) -> Result<(), Failure> {
+        self.close_rows::<Timer>(key, |_| true)?;
+        let Some(definition) = self.tables.definitions.get(&key)? else { return Ok(()) };
+        let model = self.definitions.process(self.tables, key)?;
+        self.disarm_signals(key, &definition, &model)?;
+        self.disarm_conditions(key, &definition, &model)?;
+        for name in self.start_message_names(&model)? {
+            for (element, _) in model.triggered_starts() {
+                let at = (
+                    definition.tenant_id.0.clone(),
+                    name.0.clone(),
+                    definition.process_id.0.clone(),
+                    element,
+                );
+                let Some(subscription) = self.tables.start_subscriptions.get(&at)? else { continue };
+                if subscription.definition_key != key {
+                    continue;
+                }
+                self.tables.start_subscriptions.delete(&at);
+                self.record_start_subscription(
+                    Intent::Deleted,
+                    &subscription,
+                    &definition.tenant_id,
+                    &definition.process_id,
+                    &name,
+                    None,
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys of what a file imports; `keys` are of the files before it.
+fn keys_of(imports: &[Source], keys: &[Key]) -> Vec<Key> {
+    let key_of = |source: &Source| match *source {
+        Source::Beside(at) => keys[at],
+        Source::Deployed(key) => key,
+    };
+    imports.iter().map(key_of).collect()
+}
+
+/// A definition as records show it.
+pub(crate) fn process_record(definition: &Definition, key: Key) -> ProcessRecord {
+    ProcessRecord {
+        bpmn_process_id: definition.process_id.clone(),
+        version: definition.version,
+        version_tag: definition.version_tag.clone().unwrap_or_default(),
+        process_definition_key: key,
+        resource_name: definition.resource_name.clone(),
+        checksum: checksum_text(definition.checksum),
+        resource: content_text(&definition.resource),
+        duplicate: false,
+        tenant_id: definition.tenant_id.clone(),
+        deployment_key: definition.deployment_key,
+    }
+}

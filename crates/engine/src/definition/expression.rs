@@ -1,0 +1,262 @@
+//! Evaluating expressions of a model against the variables of a scope.
+
+use std::cell::RefCell;
+
+use bpmn::graph::Text;
+use feel::{Budget, Environment, Expression, List, Value};
+use protocol::{Document, Key, Name};
+use state::StateError;
+
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::definition::cluster_variables;
+use crate::entity::ErrorType;
+
+/// The variables an expression sees: some that are not stored, then those of a scope and upward.
+pub(crate) struct Scope<'a> {
+    /// Its key; 0 is none.
+    pub key: Key,
+    pub extra: Option<&'a Document>,
+    /// More that are not stored; `extra` hides them.
+    pub below: Option<&'a Document>,
+}
+
+impl Scope<'_> {
+    /// The variables of a scope.
+    pub fn of(key: Key) -> Self {
+        Self { key, extra: None, below: None }
+    }
+}
+
+struct Lookup<'a, 'b> {
+    work: &'a Work<'b>,
+    scope: &'a Scope<'a>,
+    /// The interface of look-ups knows no errors, so one waits here.
+    error: RefCell<Option<StateError>>,
+}
+
+impl feel::Variables for Lookup<'_, '_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        let mut unstored = [self.scope.extra, self.scope.below].into_iter().flatten();
+        let json = match unstored.find_map(|extra| extra.get(name)) {
+            Some(json) => Ok(Some(json.clone())),
+            None if self.scope.key == 0 => Ok(None),
+            None => self.work.visible_variable(self.scope.key, name),
+        };
+        let json = match json {
+            Ok(None) if name == cluster_variables::ROOT => {
+                self.work.cluster_context(self.scope.key).map(Some)
+            }
+            other => other,
+        };
+        let json = match json {
+            Ok(json) => json?,
+            Err(error) => {
+                self.error.borrow_mut().get_or_insert(error);
+                return None;
+            }
+        };
+        self.work.meter.known().read(json.as_bytes())
+    }
+}
+
+impl Work<'_> {
+    /// Evaluates an expression; a failure is an incident of this type.
+    pub fn evaluate(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<Value, Failure> {
+        Ok(self.evaluate_with_warnings(expression, scope, error_type)?.0)
+    }
+
+    /// Evaluates something against the variables of a scope, with what fuel there is.
+    pub(super) fn with_variables<T>(
+        &self,
+        scope: &Scope,
+        evaluate: impl FnOnce(&dyn feel::Variables, &Environment, &mut Budget) -> T,
+    ) -> Result<T, StateError> {
+        let lookup = Lookup { work: self, scope, error: RefCell::new(None) };
+        let work = &self.options.work;
+        let (fuel, bytes) = (work.max_fuel_per_step, work.max_evaluation_bytes);
+        let limits = feel::Limits { fuel, bytes, ..feel::Limits::default() };
+        let environment =
+            Environment { now_ms: self.now_ms(), seed: self.meta.position, limits, ..Environment::default() };
+        let mut budget = self.meter.budget(&environment);
+        let result = evaluate(&lookup, &environment, &mut budget);
+        self.meter.note(&budget);
+        lookup.error.into_inner().map_or(Ok(result), Err)
+    }
+
+    pub fn evaluate_with_warnings(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<(Value, Vec<feel::Warning>), Failure> {
+        let result = self.with_variables(scope, |variables, environment, budget| {
+            expression.evaluate_within(None, variables, environment, budget)
+        })?;
+        match result {
+            Ok(evaluation) => Ok((evaluation.value, evaluation.warnings)),
+            Err(error) => {
+                let error = self.name_limit(error);
+                let message =
+                    format!("failed to evaluate expression '{}': {}", expression.text(), error.message);
+                Err(Failure::incident(error_type, with_warnings(message, &error.warnings)))
+            }
+        }
+    }
+
+    /// An expression that had too little fuel or memory is told by the limit of all those of its step.
+    fn name_limit(&self, error: feel::EvaluationError) -> feel::EvaluationError {
+        match self.reached_limit() {
+            Some(message) => feel::EvaluationError { message, ..error },
+            None => error,
+        }
+    }
+
+    /// The limit that the expressions of a step have reached, if they have: that of fuel or that of memory.
+    pub fn reached_limit(&self) -> Option<String> {
+        let work = &self.options.work;
+        if self.meter.is_out_of_memory() {
+            let limit = work.max_evaluation_bytes;
+            return Some(format!(
+                "the values of the expressions of this step take more than {limit} bytes of memory (limits.max_evaluation_bytes)"
+            ));
+        }
+        let limit = work.max_fuel_per_step;
+        self.meter.is_exhausted().then(|| {
+            format!(
+                "the expressions of this step take more than {limit} units of fuel (limits.max_fuel_per_step)"
+            )
+        })
+    }
+
+    pub fn mismatch(
+        expression: &Expression,
+        wanted: &str,
+        value: &Value,
+        warnings: &[feel::Warning],
+        error_type: ErrorType,
+    ) -> Failure {
+        let message = format!(
+            "Expected result of the expression '{}' to be {wanted}, but was '{}'.",
+            expression.text(),
+            value.type_name()
+        );
+        Failure::incident(error_type, with_warnings(message, warnings))
+    }
+
+    /// A boolean, or an incident.
+    pub fn evaluate_condition(&self, expression: &Expression, scope: &Scope) -> Result<bool, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        value.as_bool().ok_or_else(|| Self::mismatch(expression, "'BOOLEAN'", &value, &warnings, kind))
+    }
+
+    /// A list, or an incident.
+    pub fn evaluate_list(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<List, Failure> {
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, error_type)?;
+        value
+            .as_list()
+            .cloned()
+            .ok_or_else(|| Self::mismatch(expression, "'ARRAY'", &value, &warnings, error_type))
+    }
+
+    /// A text that is static or evaluates to a string.
+    pub fn evaluate_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let expression = match text {
+            Text::Static(text) => return Ok(Name::from(text)),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        value
+            .as_str()
+            .map(Name::from)
+            .ok_or_else(|| Self::mismatch(expression, "'STRING'", &value, &warnings, kind))
+    }
+
+    /// A number that is static text or evaluates to a number; fractions are cut off.
+    pub fn evaluate_integer(&self, text: &Text, scope: &Scope) -> Result<i64, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        match text {
+            Text::Static(text) => text.trim().parse().map_err(|_| {
+                Failure::incident(kind, format!("Expected '{text}' to be an integer, but it is none."))
+            }),
+            Text::Expression(expression) => {
+                let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+                match value.as_i64() {
+                    Some(number) => Ok(number),
+                    None if value.as_f64().is_some() => Err(Failure::incident(
+                        kind,
+                        format!(
+                            "Expected result of the expression '{}' to be an integer, but was a decimal.",
+                            expression.text()
+                        ),
+                    )),
+                    None => Err(Self::mismatch(expression, "'NUMBER'", &value, &warnings, kind)),
+                }
+            }
+        }
+    }
+
+    /// A correlation key: a string, or a number as its whole part.
+    pub fn evaluate_correlation_key(&self, expression: &Expression, scope: &Scope) -> Result<Name, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        if let Some(text) = value.as_str() {
+            return Ok(Name::from(text));
+        }
+        if let Some(number) = value.as_i64().or_else(|| value.as_f64().map(|number| number as i64)) {
+            return Ok(Name::from(number.to_string()));
+        }
+        let message = format!(
+            "Failed to extract the correlation key for '{}': The value must be either a string or a number, but was '{}'.",
+            expression.text(),
+            value.type_name()
+        );
+        Err(Failure::incident(kind, with_warnings(message, &warnings)))
+    }
+
+    /// The text of a timer: a string, or a temporal value in its ISO form.
+    pub fn evaluate_timer_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let expression = match text {
+            Text::Static(text) => return Ok(Name::from(text)),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        if let Some(text) = value.as_str() {
+            return Ok(Name::from(text));
+        }
+        if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
+            let json = self.to_json(&value);
+            return Ok(Name::from(json.as_str().trim_matches('"')));
+        }
+        Err(Self::mismatch(
+            expression,
+            "one of '[DURATION, PERIOD, DATE_TIME, STRING]'",
+            &value,
+            &warnings,
+            kind,
+        ))
+    }
+}
+
+fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> String {
+    if !warnings.is_empty() {
+        message.push_str(" The evaluation reported the following warnings:");
+        for warning in warnings {
+            message.push_str(&format!("\n[{}] {}", warning.kind, warning.message));
+        }
+    }
+    message
+}

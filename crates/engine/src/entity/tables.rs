@@ -1,0 +1,216 @@
+//! All state of a partition. The numbers are the tables' identity on disk: never reuse one.
+
+use std::sync::Arc;
+
+use protocol::Key;
+
+use crate::batch::row::{BatchItem, BatchOperation, BatchPlan};
+use crate::core::step::Step;
+use crate::entity::{
+    Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
+    Definition, ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta,
+    SignalSubscription, StartSubscription, StoredFile, StoredListener, Subscription, Timer, TimerTurns,
+    VariableKey,
+};
+use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
+use crate::identity::{Owned, Pair};
+use crate::user_task::row::UserTask;
+
+type Text = Arc<str>;
+type Tenant = Arc<str>;
+type DueMs = i64;
+
+state::tables! {
+    /// The state of one partition.
+    pub struct Tables {
+        /// One row: counters and clock.
+        pub meta: Table<u8, Meta> = 1,
+        /// Process definitions.
+        pub definitions: Table<Key, Definition> = 2,
+        // 3 to 6 were indexes of process definitions alone.
+        /// Instances that run, by definition.
+        pub running_instances: Table<Key, u64> = 7,
+        /// Process instances.
+        pub instances: Table<Key, Instance> = 8,
+        /// Element instances.
+        pub element_instances: Table<Key, ElementInstance> = 9,
+        /// Element instances by scope.
+        pub children: Table<(Key, Key), ()> = 10,
+        /// Element instances by scope and element, of scopes that have had many.
+        pub children_by_element: Table<(Key, u32, Key), ()> = 230,
+        /// Variables by scope.
+        pub variables: Table<VariableKey, crate::entity::Variable> = 11,
+        /// Bytes of the large variables of a process instance. None: no row.
+        pub variable_bytes: Table<Key, u64> = 231,
+        /// Tokens that wait at a join: scope, gateway, flow.
+        pub join_tokens: Table<(Key, u32, u32), u32> = 12,
+        /// Jobs.
+        pub jobs: Table<Key, Job> = 13,
+        /// Queue of jobs: type, tenant, job.
+        pub job_queue: Table<(Text, Tenant, Key), ()> = 14,
+        /// Activated jobs by deadline, and failed ones by the end of their backoff.
+        pub job_due: Table<(DueMs, Key), ()> = 15,
+        /// Timers.
+        pub timers: Table<Key, Timer> = 16,
+        /// Timers by due date, but those in the queue.
+        pub timer_due: Table<(DueMs, Key), ()> = 17,
+        /// Queue of due timers: round, due date, timer.
+        pub timer_queue: Table<(u64, DueMs, Key), ()> = 234,
+        /// Owners of queued timers.
+        pub timer_turns: Table<Key, TimerTurns> = 235,
+        /// Timers by element instance, or by definition for start events.
+        pub timer_by_owner: Table<(Key, Key), ()> = 18,
+        /// Buffered messages.
+        pub messages: Table<Key, Message> = 19,
+        /// Buffered messages by tenant, name and correlation key.
+        pub message_by_name: Table<(Tenant, Text, Text, Key), ()> = 20,
+        /// Buffered messages by tenant, name, correlation key and message ID.
+        pub message_by_id: Table<(Tenant, Text, Text, Text), Key> = 21,
+        /// Buffered messages by deadline.
+        pub message_due: Table<(DueMs, Key), ()> = 22,
+        /// Processes that a buffered message has been correlated to.
+        pub message_correlations: Table<(Key, Text), ()> = 23,
+        /// Message subscriptions.
+        pub subscriptions: Table<Key, Subscription> = 24,
+        /// Message subscriptions by tenant, message name, correlation key and process ID.
+        pub subscription_by_name: Table<(Tenant, Text, Text, Text, Key), ()> = 68,
+        /// Message subscriptions by element instance.
+        pub subscription_by_owner: Table<(Key, Key), ()> = 26,
+        /// Message start events of latest versions: tenant, message name, process ID, element.
+        pub start_subscriptions: Table<(Tenant, Text, Text, u32), StartSubscription> = 27,
+        /// Instances started by a message with a correlation key: tenant, process ID, correlation key.
+        pub start_locks: Table<(Tenant, Text, Text), Key> = 28,
+        /// Incidents.
+        pub incidents: Table<Key, Incident> = 29,
+        /// Incident by element instance.
+        pub incident_by_owner: Table<Key, Key> = 30,
+        /// Steps left over for a later command.
+        pub pending_steps: Table<u64, Step> = 31,
+        /// Owners of the steps left over.
+        pub pending_owners: Table<u64, Key> = 232,
+        /// Steps left over by owner.
+        pub pending_by_owner: Table<(Key, u64), ()> = 233,
+        /// Banned process instances.
+        pub banned: Table<Key, Banned> = 32,
+        /// Steps of banned process instances.
+        pub banned_steps: Table<(Key, u64), Step> = 33,
+        /// Positions that exporters have acknowledged.
+        pub exporters: Table<Text, u64> = 34,
+        /// Definition of any kind by kind, tenant, ID and version. Versions that were deleted are not here.
+        pub definition_by_id: Table<(u8, Tenant, Text, u32), Key> = 35,
+        /// Definition of any kind by kind, tenant, ID, version tag and version.
+        pub definition_by_tag: Table<(u8, Tenant, Text, Text, u32), Key> = 36,
+        /// Definition of any kind by deployment, kind and ID.
+        pub definition_by_deployment: Table<(Key, u8, Text), Key> = 37,
+        /// Highest version ever given to an ID of a kind.
+        pub last_version: Table<(u8, Tenant, Text), u32> = 38,
+        /// Decision requirements graphs.
+        pub decision_requirements: Table<Key, DecisionRequirements> = 39,
+        /// Decisions.
+        pub decisions: Table<Key, Decision> = 40,
+        /// Decision requirements graphs by tenant and namespace.
+        pub requirements_by_namespace: Table<(Tenant, Text, Key), ()> = 43,
+        /// Forms.
+        pub forms: Table<Key, StoredFile> = 41,
+        /// Resources of no kind that the engine knows.
+        pub resources: Table<Key, StoredFile> = 42,
+        /// Signal subscriptions.
+        pub signal_subscriptions: Table<Key, SignalSubscription> = 60,
+        /// Signal subscriptions by tenant and signal name.
+        pub signal_by_name: Table<(Tenant, Text, Key), ()> = 61,
+        /// Signal subscriptions by element instance.
+        pub signal_by_owner: Table<(Key, Key), ()> = 62,
+        /// Signal start events of latest versions: tenant, signal name, process ID, element.
+        pub signal_starts: Table<(Tenant, Text, Text, u32), StartSubscription> = 63,
+        /// Condition subscriptions.
+        pub condition_subscriptions: Table<Key, ConditionSubscription> = 64,
+        /// Condition subscriptions by element instance.
+        pub condition_by_owner: Table<(Key, Key), ()> = 65,
+        /// Condition subscriptions by process instance.
+        pub condition_by_instance: Table<(Key, Key), ()> = 66,
+        /// Conditional start events of latest versions: definition, element.
+        pub condition_starts: Table<(Key, u32), StartSubscription> = 67,
+        /// Multi-instance bodies and ad-hoc sub-processes.
+        pub loops: Table<Key, Loop> = 70,
+        /// Items of a multi-instance body, later its outputs, or those of an ad-hoc sub-process: body, number of the chunk.
+        pub loop_chunks: Table<(Key, u32), Chunk> = 71,
+        /// What the instances of a multi-instance body or in an ad-hoc sub-process gave: body, place.
+        pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,
+        /// Root instances whose business ID is theirs alone: tenant, process ID, business ID.
+        pub business_ids: Table<(Tenant, Text, Text), Key> = 80,
+        /// Incidents at an element instance or below it, called process instances included. None: no row.
+        pub incident_counts: Table<Key, u64> = 90,
+        /// Running instances with incidents, by definition. None: no row.
+        pub instances_with_incidents: Table<Key, u64> = 91,
+        /// Variables of the cluster, whose tenant is empty, and of tenants: tenant, name.
+        pub cluster_variables: Table<(Tenant, Text), ClusterVariableRow> = 92,
+        /// Completed activities that can be compensated: scope, number.
+        pub compensations: Table<(Key, Key), Compensation> = 75,
+        /// Handlers that run: element instance, and the completed activity.
+        pub compensation_by_handler: Table<(Key, Key, Key), ()> = 76,
+        /// What a throw event waits for: element instance, number of the completed activity.
+        pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
+        /// Complex gateways that join: scope, gateway.
+        pub complex_joins: Table<(Key, u32), crate::entity::ComplexJoin> = 78,
+        /// How many instances of an element live in a scope, where a join asks for it: scope, element. None: no row.
+        pub living: Table<(Key, u32), u32> = 79,
+        /// Batch operations.
+        pub batch_operations: Table<Key, BatchOperation> = 85,
+        /// Items of batch operations: operation, instance or incident.
+        pub batch_items: Table<(Key, Key), BatchItem> = 86,
+        /// What batch operations are to do.
+        pub batch_plans: Table<Key, BatchPlan> = 87,
+        /// User tasks.
+        pub user_tasks: Table<Key, UserTask> = 50,
+        /// Listeners of all user tasks by ID.
+        pub global_listeners: Table<Text, StoredListener> = 51,
+        /// Users by name.
+        pub users: Table<Text, StoredUser> = 120,
+        /// Groups, roles and tenants: kind, ID.
+        pub circles: Table<(u8, Text), StoredCircle> = 121,
+        /// Mapping rules by ID.
+        pub mapping_rules: Table<Text, StoredMappingRule> = 122,
+        /// Mapping rules by name and value of the claim.
+        pub mapping_rule_by_claim: Table<(Text, Text), ClaimedRule> = 123,
+        /// Members: kind and ID of the group, role or tenant, kind and ID of the member.
+        pub members: Table<Pair, ()> = 124,
+        /// Memberships: kind and ID of the member, kind and ID of the group, role or tenant.
+        pub member_of: Table<Pair, ()> = 125,
+        /// Authorizations.
+        pub authorizations: Table<Key, StoredAuthorization> = 126,
+        /// Authorizations by owner, resource type and scope.
+        pub authorization_by_owner: Table<Owned, ()> = 127,
+    }
+}
+
+/// Names of the tables that may hold rows when every instance has ended.
+pub const LASTING: &[&str] = &[
+    "meta",
+    "definitions",
+    "definition_by_id",
+    "definition_by_tag",
+    "definition_by_deployment",
+    "last_version",
+    "decision_requirements",
+    "requirements_by_namespace",
+    "decisions",
+    "forms",
+    "resources",
+    "start_subscriptions",
+    "signal_starts",
+    "condition_starts",
+    "exporters",
+    "batch_operations",
+    "batch_items",
+    "batch_plans",
+    "global_listeners",
+    "cluster_variables",
+    "users",
+    "circles",
+    "mapping_rules",
+    "mapping_rule_by_claim",
+    "members",
+    "member_of",
+    "authorizations",
+    "authorization_by_owner",
+];

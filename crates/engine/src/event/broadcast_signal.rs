@@ -1,0 +1,14 @@
+//! Broadcasts a signal.
+
+use protocol::{BroadcastSignal, Response};
+
+use crate::core::work::Work;
+
+impl Work<'_> {
+    pub(crate) fn broadcast_signal(&mut self, broadcast: &BroadcastSignal) -> Response {
+        let tenant_id = broadcast.tenant_id.clone();
+        let signal_key =
+            self.broadcast(broadcast.name.clone(), tenant_id.clone(), broadcast.variables.clone());
+        Response::SignalBroadcast { signal_key, tenant_id }
+    }
+}

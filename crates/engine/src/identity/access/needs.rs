@@ -1,0 +1,471 @@
+//! What each command takes. The match has no default: whoever adds a command says here who may have it.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use protocol::{
+    BatchAction, BatchOperationType, Caller, CircleKind, ClusterVariable, ClusterVariableAction, Command,
+    DefinitionRef, DeleteHistory, DeleteResource, EvaluateDecision, GlobalListenerCommand, HistoryKind,
+    IdentityCommand, Key, MigrationPlan, Name, PermissionType as P, ResourceType as R, UserTaskOperation,
+    UserTaskProperty,
+};
+use state::StateError;
+
+use super::{Demands, Need};
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::entity::DefinitionKind;
+use crate::user_task::row::UserTask;
+
+/// Who waits for a signal that is looked at for what a broadcast takes.
+const WAITING_MAX: usize = 100_000;
+
+impl Work<'_> {
+    /// What a command takes; `None` if nothing, or if what it is about is not there, which it tells itself.
+    pub(super) fn demands(&mut self, command: &Command, caller: &Caller) -> Result<Option<Demands>, Failure> {
+        let new = |tenant_id: &Name, need| {
+            Ok(Some(Demands {
+                tenant_id: Some(tenant_id.clone()),
+                is_new: true,
+                permissions: vec![vec![need]],
+            }))
+        };
+        let cluster = |need| Ok(Some(Demands::new(None, need)));
+        match command {
+            // Of the leader and of operators.
+            Command::Tick
+            | Command::Continue { .. }
+            | Command::YieldJobs { .. }
+            | Command::AcknowledgeExport { .. }
+            | Command::ForgetExporter { .. }
+            | Command::AddBatchItems(_)
+            | Command::Unban { .. } => Ok(None),
+            Command::Asked { command, .. } => self.demands(command, caller),
+            Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
+            Command::DeleteResource(delete) => self.demands_of_resource(delete),
+            Command::DeleteHistory(delete) => Ok(Some(demands_of_history(delete))),
+            Command::CreateInstance(create) => {
+                self.demands_of_creation(&create.definition, &create.tenant_id, caller)
+            }
+            Command::CancelInstance { process_instance_key, .. } => {
+                Ok(self.of_instance(*process_instance_key, P::CancelProcessInstance)?)
+            }
+            Command::CompleteJob(complete) => Ok(self.demands_of_job(complete.job_key)?),
+            Command::FailJob(fail) => Ok(self.demands_of_job(fail.job_key)?),
+            Command::ThrowError(throw) => Ok(self.demands_of_job(throw.job_key)?),
+            Command::UpdateJob(update) => Ok(self.demands_of_job(update.job_key)?),
+            Command::PublishMessage(publish) => new(&publish.tenant_id, Need::any(R::Message, P::Create)),
+            Command::CorrelateMessage(correlate) => {
+                new(&correlate.tenant_id, Need::any(R::Message, P::Create))
+            }
+            Command::BroadcastSignal(broadcast) => {
+                self.demands_of_signal(&broadcast.name, &broadcast.tenant_id, caller)
+            }
+            Command::EvaluateConditionals(evaluate) => {
+                self.demands_of_conditionals(&evaluate.tenant_id, evaluate.definition_key, caller)
+            }
+            Command::ResolveIncident { incident_key, .. } => {
+                let Some(incident) = self.tables.incidents.get(incident_key)? else { return Ok(None) };
+                Ok(self.of_instance(incident.process_instance_key, P::UpdateProcessInstance)?)
+            }
+            Command::SetVariables(set) => {
+                self.demands_of_variables(set.element_instance_key, set.local, caller)
+            }
+            Command::Clock(_) => cluster(Need::any(R::System, P::Update)),
+            Command::ActivateAdHoc(activate) => {
+                Ok(self.of_element(activate.element_instance_key, P::UpdateProcessInstance)?)
+            }
+            Command::MigrateInstance(migrate) => {
+                let of_source = self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?;
+                let Some(mut demands) = of_source else { return Ok(None) };
+                demands.permissions.extend(self.needs_of_target(&migrate.plan, caller)?);
+                Ok(Some(demands))
+            }
+            Command::ModifyInstance(modify) => {
+                Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
+            }
+            Command::CreateBatchOperation(create) => {
+                let mut demands = demands_of_batch(create.action.kind());
+                if let BatchAction::Migrate(plan) = &create.action {
+                    demands.permissions.extend(self.needs_of_target(plan, caller)?);
+                }
+                Ok(Some(demands))
+            }
+            Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
+            Command::ResolveInstanceIncidents { process_instance_key } => {
+                let tenant_id = self
+                    .tables
+                    .instances
+                    .get(process_instance_key)?
+                    .map(|instance| instance.tenant_id.clone());
+                let batch = demands_of_batch(BatchOperationType::ResolveIncident);
+                Ok(Some(Demands { tenant_id, is_new: false, ..batch }))
+            }
+            Command::EvaluateDecision(evaluate) => self.demands_of_decision(evaluate, caller),
+            Command::UserTask(command) => {
+                self.demands_of_task(command.user_task_key, &command.operation, caller)
+            }
+            Command::GlobalListener(command) => Ok(demands_of_listener(command)),
+            Command::ClusterVariable(variable) => Ok(Some(demands_of_cluster_variable(variable))),
+            Command::Identity(command) => Ok(demands_of_identity(command)),
+        }
+    }
+
+    /// A permission for the process of an instance.
+    fn of_instance(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
+        Ok(self.tables.instances.get(&key)?.map(|instance| {
+            let need = Need::process(permission, &instance.process_id);
+            Demands::new(Some(instance.tenant_id.clone()), need)
+        }))
+    }
+
+    /// What goes on as an instance of another process takes the permission there, too. Of a definition that is not there for
+    /// whoever asks, the migration tells itself.
+    fn needs_of_target(
+        &mut self,
+        plan: &MigrationPlan,
+        caller: &Caller,
+    ) -> Result<Option<Vec<Need>>, StateError> {
+        let Some(target) = self.tables.definitions.get(&plan.target_definition_key)? else { return Ok(None) };
+        let is_known = self.knows_tenant(caller, &target.tenant_id)?;
+        Ok(is_known.then(|| vec![Need::process(P::UpdateProcessInstance, &target.process_id)]))
+    }
+
+    fn of_element(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
+        match self.tables.element_instances.get(&key)? {
+            Some(row) => self.of_instance(row.process_instance_key, permission),
+            None => Ok(None),
+        }
+    }
+
+    fn demands_of_job(&self, key: Key) -> Result<Option<Demands>, StateError> {
+        match self.tables.jobs.get(&key)? {
+            Some(job) => self.of_instance(job.process_instance_key, P::UpdateProcessInstance),
+            None => Ok(None),
+        }
+    }
+
+    /// Histories of instances are deleted one by one for whoever may; here it is enough to be allowed to ask for that.
+    fn demands_of_resource(&self, delete: &DeleteResource) -> Result<Option<Demands>, Failure> {
+        let key = delete.resource_key;
+        let demands = |tenant_id: &Name, permission, id: &Name| {
+            Ok(Some(Demands::new(Some(tenant_id.clone()), Need::of(R::Resource, permission, id.clone()))))
+        };
+        let with_history = |demands: Result<Option<Demands>, Failure>, kind| {
+            let mut demands = demands?;
+            if let Some(demands) = demands.as_mut().filter(|_| delete.delete_history) {
+                demands.permissions.push(needs_of_batch(kind));
+            }
+            Ok(demands)
+        };
+        if let Some(definition) = self.tables.definitions.get(&key)? {
+            let demands = demands(&definition.tenant_id, P::DeleteProcess, &definition.process_id);
+            return with_history(demands, BatchOperationType::DeleteProcessDefinition);
+        }
+        if let Some(graph) = self.tables.decision_requirements.get(&key)? {
+            let demands = demands(&graph.tenant_id, P::DeleteDrd, &graph.id);
+            return with_history(demands, BatchOperationType::DeleteDecisionDefinition);
+        }
+        for (kind, permission) in
+            [(DefinitionKind::Form, P::DeleteForm), (DefinitionKind::Resource, P::DeleteResource)]
+        {
+            if let Some(file) = self.stored_file(kind, key)? {
+                return demands(&file.tenant_id, permission, &file.id);
+            }
+        }
+        Ok(None)
+    }
+
+    fn demands_of_creation(
+        &mut self,
+        reference: &DefinitionRef,
+        tenant_id: &Name,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let definition = match self.find_definition(reference, tenant_id) {
+            Ok((_, definition)) => definition,
+            Err(Failure::Rejected(_)) => {
+                return self.nothing_but_tenant(
+                    tenant_id,
+                    Need::any(R::ProcessDefinition, P::CreateProcessInstance),
+                    caller,
+                );
+            }
+            Err(failure) => return Err(failure),
+        };
+        let need = Need::process(P::CreateProcessInstance, &definition.process_id);
+        Ok(Some(Demands::new(Some(definition.tenant_id.clone()), need)))
+    }
+
+    fn demands_of_decision(
+        &mut self,
+        evaluate: &EvaluateDecision,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let decision = match self.find_decision(&evaluate.decision, &evaluate.tenant_id) {
+            Ok((_, decision)) => decision,
+            Err(Failure::Rejected(_)) => {
+                return self.nothing_but_tenant(
+                    &evaluate.tenant_id,
+                    Need::any(R::DecisionDefinition, P::CreateDecisionInstance),
+                    caller,
+                );
+            }
+            Err(failure) => return Err(failure),
+        };
+        let need = Need::of(R::DecisionDefinition, P::CreateDecisionInstance, decision.id.clone());
+        Ok(Some(Demands::new(Some(decision.tenant_id.clone()), need)))
+    }
+
+    /// What is asked for is not there. Whoever has nothing to do with the tenant shall not even learn that.
+    fn nothing_but_tenant(
+        &mut self,
+        tenant_id: &Name,
+        need: Need,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let mut unchecked = caller.clone();
+        unchecked.checks_authorizations = false;
+        self.check_demands(&unchecked, &Demands::new(Some(tenant_id.clone()), need))?;
+        Ok(None)
+    }
+
+    /// A signal starts and goes on with processes; each of them takes a permission. One that reaches none takes either of
+    /// these for one process at least.
+    fn demands_of_signal(
+        &mut self,
+        name: &Name,
+        tenant_id: &Name,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let all = [P::UpdateProcessInstance, P::CreateProcessInstance];
+        let mut permissions = Vec::new();
+        for permission in all {
+            let need = Need::any(R::ProcessDefinition, permission);
+            // Whoever may do it with all processes needs not be asked about each.
+            if caller.checks_authorizations && !self.is_allowed(&caller.principal, &need)? {
+                let ids = match permission {
+                    P::CreateProcessInstance => self.started_by_signal(name, tenant_id)?,
+                    _ => self.waiting_for_signal(name, tenant_id)?,
+                };
+                permissions.extend(ids.iter().map(|id| vec![Need::process(permission, id)]));
+            }
+        }
+        if permissions.is_empty() {
+            permissions.push(all.map(|permission| Need::any_one(R::ProcessDefinition, permission)).into());
+        }
+        Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
+    }
+
+    fn started_by_signal(&self, name: &Name, tenant_id: &Name) -> Result<BTreeSet<Name>, StateError> {
+        let from = (tenant_id.0.clone(), name.0.clone(), std::sync::Arc::from(""), 0);
+        let mut ids = BTreeSet::new();
+        self.tables.signal_starts.visit(from.., |key, _| {
+            if key.0 != tenant_id.0 || key.1 != name.0 {
+                return ControlFlow::Break(());
+            }
+            ids.insert(Name(key.2.clone()));
+            ControlFlow::Continue(())
+        })?;
+        Ok(ids)
+    }
+
+    fn waiting_for_signal(&self, name: &Name, tenant_id: &Name) -> Result<BTreeSet<Name>, StateError> {
+        let of = |key| (tenant_id.0.clone(), name.0.clone(), key);
+        let keys = self.tables.signal_by_name.keys(of(0)..=of(Key::MAX), WAITING_MAX)?;
+        let mut ids = BTreeSet::new();
+        for (_, _, key) in keys {
+            if let Some(row) = self.tables.signal_subscriptions.get(&key)? {
+                ids.insert(row.process_id.clone());
+            }
+        }
+        Ok(ids)
+    }
+
+    /// All processes whose conditions are evaluated.
+    fn demands_of_conditionals(
+        &mut self,
+        tenant_id: &Name,
+        definition_key: Option<Key>,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let any = Need::any(R::ProcessDefinition, P::CreateProcessInstance);
+        self.nothing_but_tenant(tenant_id, any, caller)?;
+        let range = match definition_key {
+            Some(key) => (key, 0)..=(key, u32::MAX),
+            None => (0, 0)..=(Key::MAX, u32::MAX),
+        };
+        let mut ids = BTreeSet::new();
+        for (key, _) in self.tables.condition_starts.keys(range, usize::MAX)? {
+            if let Some(definition) = self.tables.definitions.get(&key)?
+                && definition.tenant_id == *tenant_id
+            {
+                ids.insert(definition.process_id.clone());
+            }
+        }
+        let permissions = ids.iter().map(|id| vec![Need::process(P::CreateProcessInstance, id)]).collect();
+        Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: false, permissions }))
+    }
+
+    fn demands_of_variables(
+        &mut self,
+        key: Key,
+        local: bool,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
+        let Some(mut demands) = self.of_instance(row.process_instance_key, P::UpdateProcessInstance)? else {
+            return Ok(None);
+        };
+        if let Some(task_key) = row.user_task_key.filter(|_| local)
+            && let Some(task) = self.tables.user_tasks.get(&task_key)?
+            && let Some(of_task) = self.of_task(task_key, &task, &[(P::UpdateUserTask, P::Update)], caller)?
+        {
+            for (any_of, more) in demands.permissions.iter_mut().zip(of_task.permissions) {
+                any_of.extend(more);
+            }
+        }
+        Ok(Some(demands))
+    }
+
+    fn demands_of_task(
+        &mut self,
+        key: Key,
+        operation: &UserTaskOperation,
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let Some(task) = self.tables.user_tasks.get(&key)? else { return Ok(None) };
+        let update = (P::UpdateUserTask, P::Update);
+        match operation {
+            // A claim is for oneself.
+            UserTaskOperation::Assign { assignee, allow_override: false }
+                if *assignee == caller.principal.id =>
+            {
+                self.of_task(key, &task, &[(P::ClaimUserTask, P::Claim), update], caller)
+            }
+            UserTaskOperation::Assign { .. } | UserTaskOperation::Update(_) => {
+                self.of_task(key, &task, &[update], caller)
+            }
+            UserTaskOperation::Complete { .. } => {
+                self.of_task(key, &task, &[(P::CompleteUserTask, P::Complete), update], caller)
+            }
+        }
+    }
+
+    /// One of the permissions for all tasks of the process, or for the task itself.
+    fn of_task(
+        &mut self,
+        key: Key,
+        task: &UserTask,
+        any_of: &[(P, P)],
+        caller: &Caller,
+    ) -> Result<Option<Demands>, Failure> {
+        let Some(instance) = self.tables.instances.get(&task.process_instance_key)? else { return Ok(None) };
+        let standing = self.standing(&caller.principal)?;
+        let attributes = &task.attributes;
+        let user = &caller.principal.id;
+        let names = [
+            (UserTaskProperty::Assignee, attributes.assignee == *user),
+            (UserTaskProperty::CandidateUsers, attributes.candidate_users.contains(user)),
+            (
+                UserTaskProperty::CandidateGroups,
+                attributes.candidate_groups.iter().any(|group| standing.groups.contains(group)),
+            ),
+        ];
+        let properties: Vec<_> = names.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect();
+        let mut needs: Vec<_> =
+            any_of.iter().map(|(permission, _)| Need::process(*permission, &instance.process_id)).collect();
+        needs.extend(any_of.iter().map(|(_, permission)| Need {
+            properties: properties.clone(),
+            ..Need::of(R::UserTask, *permission, &*key.to_string())
+        }));
+        Ok(Some(Demands {
+            tenant_id: Some(instance.tenant_id.clone()),
+            is_new: false,
+            permissions: vec![needs],
+        }))
+    }
+}
+
+/// What is kept of an instance belongs to the definition that it was of.
+fn demands_of_history(delete: &DeleteHistory) -> Demands {
+    let id = delete.definition_id.clone();
+    let need = match delete.kind {
+        HistoryKind::ProcessInstance => Need::process(P::DeleteProcessInstance, &id),
+        HistoryKind::DecisionInstance => Need::of(R::DecisionDefinition, P::DeleteDecisionInstance, id),
+    };
+    Demands::new(Some(delete.tenant_id.clone()), need)
+}
+
+fn demands_of_batch(kind: BatchOperationType) -> Demands {
+    Demands { tenant_id: None, is_new: true, permissions: vec![needs_of_batch(kind)] }
+}
+
+fn needs_of_batch(kind: BatchOperationType) -> Vec<Need> {
+    let permission = match kind {
+        BatchOperationType::CancelProcessInstance => P::CreateBatchOperationCancelProcessInstance,
+        BatchOperationType::ResolveIncident => P::CreateBatchOperationResolveIncident,
+        BatchOperationType::MigrateProcessInstance => P::CreateBatchOperationMigrateProcessInstance,
+        BatchOperationType::ModifyProcessInstance => P::CreateBatchOperationModifyProcessInstance,
+        BatchOperationType::DeleteProcessInstance => P::CreateBatchOperationDeleteProcessInstance,
+        BatchOperationType::DeleteDecisionInstance => P::CreateBatchOperationDeleteDecisionInstance,
+        BatchOperationType::DeleteProcessDefinition => P::CreateBatchOperationDeleteProcessDefinition,
+        BatchOperationType::DeleteDecisionDefinition => P::CreateBatchOperationDeleteDecisionDefinition,
+    };
+    vec![Need::any(R::Batch, permission), Need::any(R::Batch, P::Create)]
+}
+
+fn demands_of_listener(command: &GlobalListenerCommand) -> Option<Demands> {
+    let permission = match command {
+        // What the configuration names.
+        GlobalListenerCommand::Configure(_) => return None,
+        GlobalListenerCommand::Create(_) => P::CreateTaskListener,
+        GlobalListenerCommand::Update(_) => P::UpdateTaskListener,
+        GlobalListenerCommand::Delete { .. } => P::DeleteTaskListener,
+    };
+    Some(Demands::new(None, Need::any(R::GlobalListener, permission)))
+}
+
+fn demands_of_cluster_variable(variable: &ClusterVariable) -> Demands {
+    let permission = match variable.action {
+        ClusterVariableAction::Create => P::Create,
+        ClusterVariableAction::Update => P::Update,
+        ClusterVariableAction::Delete => P::Delete,
+    };
+    let need = Need::of(R::ClusterVariable, permission, variable.name.clone());
+    Demands::new(variable.tenant_id.clone(), need)
+}
+
+fn demands_of_identity(command: &IdentityCommand) -> Option<Demands> {
+    let circle = |kind: CircleKind| match kind {
+        CircleKind::Group => R::Group,
+        CircleKind::Role => R::Role,
+        CircleKind::Tenant => R::Tenant,
+    };
+    let need = match command {
+        // Whoever may ask for the first administrator may have it: there is none yet.
+        IdentityCommand::SetUp | IdentityCommand::CreateAdministrator(_) => return None,
+        IdentityCommand::CreateUser(_) => Need::any(R::User, P::Create),
+        IdentityCommand::UpdateUser(change) => Need::of(R::User, P::Update, change.username.clone()),
+        IdentityCommand::DeleteUser { username } => Need::of(R::User, P::Delete, username.clone()),
+        IdentityCommand::CreateMappingRule(_) => Need::any(R::MappingRule, P::Create),
+        IdentityCommand::UpdateMappingRule(rule) => Need::of(R::MappingRule, P::Update, rule.id.clone()),
+        IdentityCommand::DeleteMappingRule { id } => Need::of(R::MappingRule, P::Delete, id.clone()),
+        IdentityCommand::CreateCircle { kind, .. } => Need::any(circle(*kind), P::Create),
+        IdentityCommand::UpdateCircle { kind, circle: change } => {
+            Need::of(circle(*kind), P::Update, change.id.clone())
+        }
+        IdentityCommand::DeleteCircle { kind, id } => Need::of(circle(*kind), P::Delete, id.clone()),
+        IdentityCommand::AddMember(membership) | IdentityCommand::RemoveMember(membership) => {
+            Need::of(circle(membership.kind), P::Update, membership.circle_id.clone())
+        }
+        IdentityCommand::CreateAuthorization(_) => Need::any(R::Authorization, P::Create),
+        IdentityCommand::UpdateAuthorization { authorization_key, .. } => {
+            Need::of(R::Authorization, P::Update, &*authorization_key.to_string())
+        }
+        IdentityCommand::DeleteAuthorization { authorization_key } => {
+            Need::of(R::Authorization, P::Delete, &*authorization_key.to_string())
+        }
+    };
+    Some(Demands::new(None, need))
+}

@@ -1,0 +1,71 @@
+//! What was found out about who may do what, until anything about that changes. Nothing is decided here that the tables
+//! do not say: without it, commands would only take longer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use protocol::Principal;
+use state::StateError;
+
+use super::Need;
+use crate::core::work::Work;
+use crate::identity::{Standing, is_allowed, is_allowed_anywhere};
+
+/// Principals that are remembered.
+const PRINCIPALS_MAX: usize = 1000;
+/// Answers that are remembered of one of them.
+const ANSWERS_MAX: usize = 10_000;
+
+/// What was found out since the last change.
+#[derive(Default)]
+pub(crate) struct Rights {
+    version: Option<u64>,
+    of: BTreeMap<Principal, Known>,
+}
+
+struct Known {
+    standing: Arc<Standing>,
+    answers: BTreeMap<Need, bool>,
+}
+
+impl Work<'_> {
+    /// What somebody belongs to.
+    pub(super) fn standing(&mut self, principal: &Principal) -> Result<Arc<Standing>, StateError> {
+        Ok(Arc::clone(&self.known(principal)?.standing))
+    }
+
+    /// Whether somebody may do something.
+    pub(super) fn is_allowed(&mut self, principal: &Principal, need: &Need) -> Result<bool, StateError> {
+        let known = self.known(principal)?;
+        if let Some(answer) = known.answers.get(need) {
+            return Ok(*answer);
+        }
+        let standing = Arc::clone(&known.standing);
+        let answer = if need.for_any_one {
+            is_allowed_anywhere(self.tables, &standing, principal, need.resource_type, need.permission)?
+        } else {
+            is_allowed(self.tables, &standing, principal, &need.access())?
+        };
+        let known = self.known(principal)?;
+        if known.answers.len() >= ANSWERS_MAX {
+            known.answers.clear();
+        }
+        known.answers.insert(need.clone(), answer);
+        Ok(answer)
+    }
+
+    fn known(&mut self, principal: &Principal) -> Result<&mut Known, StateError> {
+        if self.rights.version != self.meta.grants_version {
+            self.rights.version = self.meta.grants_version;
+            self.rights.of.clear();
+        }
+        if !self.rights.of.contains_key(principal) {
+            if self.rights.of.len() >= PRINCIPALS_MAX {
+                self.rights.of.clear();
+            }
+            let standing = Arc::new(Standing::of(self.tables, principal)?);
+            self.rights.of.insert(principal.clone(), Known { standing, answers: BTreeMap::new() });
+        }
+        Ok(self.rights.of.get_mut(principal).expect("it was just put there"))
+    }
+}

@@ -1,0 +1,67 @@
+//! Changes who there is and what they may do.
+
+mod authorization;
+mod circle;
+mod forget;
+mod mapping_rule;
+mod member;
+mod set_up;
+mod user;
+
+pub use forget::Forgotten;
+use protocol::{IdentityCommand, Response};
+
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::identity::has_administrator;
+
+impl Work<'_> {
+    pub(crate) fn change_identity(&mut self, command: &IdentityCommand) -> Result<Response, Failure> {
+        let mut response = Response::Done;
+        // Before, too: data of an older release may be about to lose the only one.
+        self.note_administrator()?;
+        match command {
+            IdentityCommand::SetUp => self.set_up_identity()?,
+            IdentityCommand::CreateAdministrator(user) => {
+                response = Response::User(self.create_administrator(user)?);
+            }
+            IdentityCommand::CreateUser(user) => response = Response::User(self.create_user(user)?),
+            IdentityCommand::UpdateUser(change) => response = Response::User(self.update_user(change)?),
+            IdentityCommand::DeleteUser { username } => self.delete_user(username)?,
+            IdentityCommand::CreateMappingRule(rule) => self.create_mapping_rule(rule)?,
+            IdentityCommand::UpdateMappingRule(rule) => self.update_mapping_rule(rule)?,
+            IdentityCommand::DeleteMappingRule { id } => self.delete_mapping_rule(id)?,
+            IdentityCommand::CreateCircle { kind, circle } => self.create_circle(*kind, circle)?,
+            IdentityCommand::UpdateCircle { kind, circle } => self.update_circle(*kind, circle)?,
+            IdentityCommand::DeleteCircle { kind, id } => self.delete_circle(*kind, id)?,
+            IdentityCommand::AddMember(membership) => self.add_member(membership)?,
+            IdentityCommand::RemoveMember(membership) => self.remove_member(membership)?,
+            IdentityCommand::CreateAuthorization(authorization) => {
+                let authorization_key = self.create_authorization(authorization)?;
+                response = Response::AuthorizationCreated { authorization_key };
+            }
+            IdentityCommand::UpdateAuthorization { authorization_key, authorization } => {
+                self.update_authorization(*authorization_key, authorization)?;
+            }
+            IdentityCommand::DeleteAuthorization { authorization_key } => {
+                self.delete_authorization(*authorization_key)?;
+            }
+        }
+        self.note_administrator()?;
+        self.grants_changed();
+        Ok(response)
+    }
+
+    /// Closes the set-up of the first administrator for good once there is one, whoever named it.
+    fn note_administrator(&mut self) -> Result<(), Failure> {
+        if !self.meta.had_administrator {
+            self.meta.had_administrator = has_administrator(self.tables)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that what gateways know of grants may be wrong from here on.
+    pub(super) fn grants_changed(&mut self) {
+        self.meta.grants_version = Some(self.command_position);
+    }
+}

@@ -1,0 +1,107 @@
+//! Execution listeners: jobs before and after the work of an element, one at a time.
+//!
+//! Where they stand is kept in the row of the element instance, with what comes after the last of them.
+
+use protocol::{Document, JobKind, JobListenerEventType};
+use state::StateError;
+
+use crate::core::failure::Failure;
+use crate::core::record::VariableOwner;
+use crate::core::step::Step;
+use crate::core::work::{At, Work};
+use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
+use crate::process::element::Leave;
+
+impl Work<'_> {
+    /// Whether all start listeners of an element instance are done.
+    pub fn has_listened(&self, at: &At) -> Result<bool, StateError> {
+        let row = self.tables.element_instances.get(&at.key)?;
+        let listening = row.as_ref().and_then(|row| row.listening.as_ref());
+        Ok(listening.is_some_and(|listening| listening.index as usize >= at.element().listeners.start.len()))
+    }
+
+    /// Begins with the start listeners; afterwards the element does its work.
+    pub fn listen_before(&mut self, at: &At, trigger: Option<Document>) -> Result<(), Failure> {
+        self.begin_listening(at, AfterListeners::Activate(trigger))
+    }
+
+    /// Begins with the end listeners; afterwards the element is left.
+    pub fn listen_after(&mut self, at: &At, leave: Leave) -> Result<(), Failure> {
+        self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
+        self.begin_listening(at, AfterListeners::Leave(leave))
+    }
+
+    fn begin_listening(&mut self, at: &At, then: AfterListeners) -> Result<(), Failure> {
+        let listening = Box::new(Listening { index: 0, then });
+        self.tables.element_instances.update(&at.key, |row| row.listening = Some(listening))?;
+        self.steps.push_back(Step::Listen { key: at.key, index: 0 });
+        Ok(())
+    }
+
+    /// Creates the job of a listener, or goes on after the last.
+    pub fn listen(&mut self, at: &At, row: &ElementInstance, index: u32) -> Result<(), Failure> {
+        let Some(listening) = &row.listening else { return Ok(()) };
+        let (listeners, event_type) = match (&listening.then, row.phase) {
+            (AfterListeners::Activate(_), Phase::Activating) => {
+                (&at.element().listeners.start, JobListenerEventType::Start)
+            }
+            // One that has been interrupted meanwhile is about to be terminated.
+            (AfterListeners::Leave(_), Phase::Completing) if row.pending_event.is_none() => {
+                (&at.element().listeners.end, JobListenerEventType::End)
+            }
+            _ => return Ok(()),
+        };
+        self.tables.element_instances.update(&at.key, |row| {
+            if let Some(listening) = &mut row.listening {
+                listening.index = index;
+            }
+        })?;
+        if let Some(listener) = listeners.get(index as usize) {
+            let created = self
+                .evaluate_job(at, &listener.job_type, &listener.retries)
+                .and_then(|job| self.create_listener_job(at, job, JobKind::ExecutionListener, event_type));
+            return match created {
+                // All of this moment run again once it is resolved.
+                Err(Failure::Incident { error_type, message }) => {
+                    let resume = Step::Listen { key: at.key, index: 0 };
+                    self.raise(at, error_type, &message, None, Some(resume))?;
+                    Ok(())
+                }
+                other => other,
+            };
+        }
+        match listening.then.clone() {
+            AfterListeners::Activate(trigger) => {
+                // A migration may have brought it to a model without any.
+                if at.element().listeners.start.is_empty() {
+                    self.tables.element_instances.update(&at.key, |row| row.listening = None)?;
+                }
+                self.proceed_activation(at, trigger)
+            }
+            AfterListeners::Leave(leave) => self.leave(at, leave),
+        }
+    }
+
+    /// The job of an execution listener is completed.
+    pub(super) fn listener_done(
+        &mut self,
+        at: &At,
+        row: &ElementInstance,
+        event_type: JobListenerEventType,
+        variables: &Document,
+    ) -> Result<(), Failure> {
+        let Some(listening) = &row.listening else { return Ok(()) };
+        let owner = VariableOwner { process_instance_key: at.process_instance_key };
+        match event_type {
+            JobListenerEventType::End => {
+                let scope_key = if at.scope_key == 0 { at.key } else { at.scope_key };
+                self.propagate(scope_key, &owner, variables)?;
+            }
+            _ => {
+                self.set_locals(at.key, &owner, variables)?;
+            }
+        }
+        self.steps.push_back(Step::Listen { key: at.key, index: listening.index + 1 });
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! Throws a BPMN error from a job.
+
+use protocol::{Intent, JobKind, Rejection, Response, ThrowError};
+
+use super::complete_job::wrong_state;
+use crate::core::counters::JobAction;
+use crate::core::effects::JobEnd;
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::entity::{ErrorType, JobState};
+
+impl Work<'_> {
+    pub(crate) fn throw_job_error(&mut self, throw: &ThrowError) -> Result<Response, Failure> {
+        let key = throw.job_key;
+        let mut job = self.find_job(key, "throw an error for")?;
+        if matches!(job.kind, JobKind::ExecutionListener | JobKind::TaskListener) {
+            return Err(Rejection::invalid_state(format!(
+                "Expected to throw an error for job with key '{key}', but a job of kind '{}' cannot throw errors",
+                job.kind.as_str()
+            ))
+            .into());
+        }
+        match job.state {
+            JobState::Activatable | JobState::Activated => {}
+            state => return Err(wrong_state("throw an error for", key, state).into()),
+        }
+        self.leave_state(key, &job);
+        job.state = JobState::ErrorThrown;
+        job.due_ms = -1;
+        job.error_message = self.cut_message(&throw.error_message);
+        self.counters.count_job(JobAction::ErrorThrown);
+        self.effects.ended_jobs.push((key, JobEnd::Answered));
+        self.record_job(key, Intent::ErrorThrown, &job, &throw.variables, &throw.error_code, -1)?;
+        if self.throw_error(job.element_instance_key, &throw.error_code, &throw.variables)? {
+            self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
+            self.tables.jobs.delete(&key);
+        } else {
+            let mut message = format!(
+                "Expected to throw an error event with the code '{}', but it was not caught.",
+                throw.error_code
+            );
+            if !throw.error_message.is_empty() {
+                message.push_str(&format!(" Error message: {}", throw.error_message));
+            }
+            self.tables.jobs.put(key, job.clone());
+            self.raise_for_job(key, &job, ErrorType::UnhandledErrorEvent, &message)?;
+        }
+        Ok(Response::Done)
+    }
+}

@@ -1,0 +1,64 @@
+//! Business IDs of root instances: at most one of a process has one at a time, if the creation asks for it.
+
+use protocol::{Key, Rejection};
+use state::StateError;
+
+use crate::core::failure::Failure;
+use crate::core::work::Work;
+use crate::entity::Instance;
+
+/// Tenant, process ID, business ID.
+type Claim = (std::sync::Arc<str>, std::sync::Arc<str>, std::sync::Arc<str>);
+
+/// What an instance may claim; called ones share the business ID of their root.
+fn claim(instance: &Instance) -> Option<Claim> {
+    let business_id = instance.business_id.as_ref().filter(|_| instance.parent.is_none())?;
+    Some((instance.tenant_id.0.clone(), instance.process_id.0.clone(), business_id.0.clone()))
+}
+
+impl Work<'_> {
+    /// Claims the business ID of a new instance. Instances that were created without a claim are not seen.
+    pub(super) fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
+        let Some(claim) = claim(instance) else { return Ok(()) };
+        if let Some(other) = self.tables.business_ids.get(&claim)? {
+            let (_, process_id, business_id) = claim;
+            return Err(Rejection::new(
+                protocol::RejectionType::AlreadyExists,
+                format!(
+                    "Expected to create instance of process '{process_id}' with business ID '{business_id}', but \
+                     process instance '{other}' of this process runs with the same business ID"
+                ),
+            )
+            .into());
+        }
+        self.tables.business_ids.put(claim, key);
+        Ok(())
+    }
+
+    /// Gives the business ID of an instance free that has ended or leaves its process. True if it had a claim.
+    pub(super) fn release_business_id(&mut self, key: Key, instance: &Instance) -> Result<bool, StateError> {
+        let Some(claim) = claim(instance) else { return Ok(false) };
+        let is_its_own = self.tables.business_ids.get(&claim)?.is_some_and(|owner| *owner == key);
+        if is_its_own {
+            self.tables.business_ids.delete(&claim);
+        }
+        Ok(is_its_own)
+    }
+
+    /// An instance now belongs to another process. It is never refused there, so it may find its business ID taken.
+    pub(super) fn move_business_id(
+        &mut self,
+        key: Key,
+        before: &Instance,
+        after: &Instance,
+    ) -> Result<(), StateError> {
+        if before.process_id != after.process_id
+            && self.release_business_id(key, before)?
+            && let Some(claim) = claim(after)
+            && !self.tables.business_ids.contains(&claim)?
+        {
+            self.tables.business_ids.put(claim, key);
+        }
+        Ok(())
+    }
+}

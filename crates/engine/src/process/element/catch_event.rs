@@ -1,0 +1,29 @@
+//! Intermediate catch events and boundary events.
+
+use bpmn::graph::{ElementKind, Trigger};
+use protocol::Document;
+
+use super::{Behavior, Next};
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+use crate::entity::ErrorType;
+
+pub(super) struct CatchEvent;
+
+impl Behavior for CatchEvent {
+    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+        if let Some(variables) = trigger {
+            if !matches!(&at.element().kind, ElementKind::Boundary(boundary) if matches!(boundary.trigger, Trigger::Error(_)))
+            {
+                return Ok(Next::Complete(variables.clone()));
+            }
+            // What an error brings stays with its catch event unless output mappings take it further.
+            let kind = ErrorType::IoMappingError;
+            work.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
+            work.set_locals(at.key, &at.owner(), variables)?;
+            return Ok(Next::Complete(Document::empty()));
+        }
+        work.subscribe(at, &[at.index])?;
+        Ok(Next::Wait)
+    }
+}

@@ -1,0 +1,36 @@
+//! End event: none, error, terminate, cancel.
+
+use bpmn::graph::{ElementKind, End};
+use protocol::Document;
+
+use super::{Behavior, Next};
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+use crate::definition::expression::Scope;
+use crate::entity::ErrorType;
+
+pub(super) struct EndEvent;
+
+impl Behavior for EndEvent {
+    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+        let ElementKind::EndEvent(End::Error(code)) = &at.element().kind else {
+            return Ok(Next::Complete(Document::empty()));
+        };
+        let code = work.evaluate_text(code, &Scope::of(at.key))?;
+        if work.throw_error(at.key, &code, &Document::empty())? {
+            return Ok(Next::Wait);
+        }
+        Err(Failure::incident(
+            ErrorType::UnhandledErrorEvent,
+            format!("Expected to throw an error event with the code '{code}', but it was not caught."),
+        ))
+    }
+
+    fn completed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        match at.element().kind {
+            ElementKind::EndEvent(End::Terminate) => work.interrupt_scope(at.scope_key),
+            ElementKind::EndEvent(End::Cancel) => work.cancel_transaction(at.scope_key),
+            _ => Ok(()),
+        }
+    }
+}

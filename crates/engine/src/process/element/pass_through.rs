@@ -1,0 +1,16 @@
+//! What does nothing but pass the token on: manual and undefined tasks, none throw events, parallel gateways (their
+//! join is where tokens arrive, in the life cycle).
+
+use protocol::Document;
+
+use super::{Behavior, Next};
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+
+pub(super) struct PassThrough;
+
+impl Behavior for PassThrough {
+    fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+        Ok(Next::Complete(Document::empty()))
+    }
+}

@@ -1,0 +1,29 @@
+//! Start event: none, or one whose event has happened.
+
+use bpmn::graph::{ElementKind, StartEvent as Definition, Trigger};
+use protocol::Document;
+
+use super::{Behavior, Next};
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+use crate::entity::ErrorType;
+
+pub(super) struct StartEvent;
+
+impl Behavior for StartEvent {
+    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+        let variables = trigger.cloned().unwrap_or_default();
+        if !matches!(
+            at.element().kind,
+            ElementKind::StartEvent(Definition { trigger: Trigger::Error(_), .. })
+        ) {
+            return Ok(Next::Complete(variables));
+        }
+        // What an error brings stays inside its event sub-process unless output mappings take it further.
+        let owner = if at.element().outputs.is_empty() { at.scope_key } else { at.key };
+        let kind = ErrorType::IoMappingError;
+        work.check_room(at.process_instance_key, &variables, |_, _| Ok(owner), kind)?;
+        work.set_locals(owner, &at.owner(), &variables)?;
+        Ok(Next::Complete(Document::empty()))
+    }
+}

@@ -1,0 +1,37 @@
+//! Sub-processes: embedded ones, and those that the event of their start event activates.
+
+use bpmn::graph::ElementKind;
+use protocol::Document;
+
+use super::{Behavior, Leave, Next};
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+
+pub(super) struct SubProcess;
+
+impl Behavior for SubProcess {
+    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+        self.enter(work, at)?;
+        match at.element().kind {
+            ElementKind::SubProcess { start } => work.start_child(at, start, None)?,
+            // Without an event only if somebody activates it by hand.
+            ElementKind::EventSubProcess { start } => {
+                work.start_child(at, start, Some(trigger.cloned().unwrap_or_default()))?;
+            }
+            _ => {}
+        }
+        Ok(Next::Wait)
+    }
+
+    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+        work.subscribe_to_events(at)
+    }
+
+    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+        // Its variables stay inside unless output mappings take them out.
+        if !at.element().outputs.is_empty() {
+            work.apply_outputs(at, &Document::empty())?;
+        }
+        Ok(Leave::All)
+    }
+}

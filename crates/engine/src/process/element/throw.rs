@@ -1,0 +1,42 @@
+//! What tells others: throw and end events with a signal, an escalation, a link or a message, send tasks.
+
+use bpmn::graph::{ElementKind, Throw as Thrown};
+use protocol::Document;
+
+use super::{Behavior, Leave, Next};
+use crate::core::failure::Failure;
+use crate::core::work::{At, Work};
+use crate::definition::expression::Scope;
+
+pub(super) struct Throw;
+
+impl Behavior for Throw {
+    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+        let process = std::sync::Arc::clone(&at.process);
+        match &process.element(at.index).kind {
+            ElementKind::Throw(Thrown::Signal(name)) => {
+                let name = work.evaluate_text(name, &Scope::of(at.key))?;
+                let variables = work.local_variables(at.key)?.into_iter().collect();
+                work.broadcast(name, at.instance.tenant_id.clone(), variables);
+            }
+            ElementKind::Throw(Thrown::Message(message)) => work.send_message(at, message)?,
+            ElementKind::Throw(Thrown::Escalation(code)) => {
+                let code = work.evaluate_text(code, &Scope::of(at.key))?;
+                if work.throw_escalation(at, &code)? {
+                    // It goes with the scope that was interrupted.
+                    return Ok(Next::Wait);
+                }
+            }
+            _ => {}
+        }
+        Ok(Next::Complete(Document::empty()))
+    }
+
+    fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {
+        work.apply_outputs(at, variables)?;
+        match at.element().kind {
+            ElementKind::Throw(Thrown::Link { target, .. }) => Ok(Leave::ByLink(target)),
+            _ => Ok(Leave::All),
+        }
+    }
+}

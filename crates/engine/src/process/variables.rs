@@ -1,0 +1,356 @@
+//! Variables: scopes, propagation, input and output mappings.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use bpmn::graph::{Mapping, Text};
+use bytes::Bytes;
+use protocol::{Document, Intent, Json, Key, Name};
+use state::StateError;
+
+use crate::core::failure::Failure;
+use crate::core::record::VariableOwner;
+use crate::core::work::{At, Work};
+use crate::definition::expression::Scope;
+use crate::entity::{ElementInstance, ErrorType, Variable};
+use crate::process::collection::value_of;
+
+/// Scopes above each other, at most; a guard, models nest far less.
+const MAX_SCOPES: usize = 10_000;
+/// Names that are compared one by one before a set of them is worth its making.
+const MAX_COMPARISONS: usize = 1024;
+/// Variables of one scope that are read at once.
+const MAX_VARIABLES: usize = usize::MAX;
+
+impl Work<'_> {
+    /// The value of a variable as a scope sees it, looking upward.
+    pub fn visible_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let name: Arc<str> = Arc::from(name);
+        let mut scope_key = scope_key;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(None) };
+            if row.has_variables
+                && let Some(variable) = self.tables.variables.get(&(scope_key, Arc::clone(&name)))?
+            {
+                return value_of(self.tables, scope_key, &variable).map(Some);
+            }
+            if row.scope_key == 0 {
+                return Ok(None);
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(None)
+    }
+
+    /// The value of a variable of exactly one scope.
+    pub fn local_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let variable = self.tables.variables.get(&(scope_key, name.into()))?;
+        variable.map(|variable| value_of(self.tables, scope_key, &variable)).transpose()
+    }
+
+    /// All variables of exactly one scope.
+    pub fn local_variables(&self, scope_key: Key) -> Result<Vec<(Name, Json)>, StateError> {
+        let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+        rows.into_iter()
+            .map(|((_, name), variable)| Ok((Name(name), value_of(self.tables, scope_key, &variable)?)))
+            .collect()
+    }
+
+    /// Key, name and value of all variables of exactly one scope.
+    pub(super) fn local_variable_rows(&self, scope_key: Key) -> Result<Vec<(Key, Name, Json)>, StateError> {
+        let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+        rows.into_iter()
+            .map(|((_, name), row)| Ok((row.key, Name(name), value_of(self.tables, scope_key, &row)?)))
+            .collect()
+    }
+
+    /// Variables that a scope sees: all, or those named.
+    pub fn visible_variables(&self, scope_key: Key, names: &[Name]) -> Result<Document, StateError> {
+        let mut document = Document::empty();
+        if !names.is_empty() {
+            for name in names {
+                if document.get(name).is_none()
+                    && let Some(value) = self.visible_variable(scope_key, name)?
+                {
+                    document.push_new(name.clone(), value);
+                }
+            }
+            return Ok(document);
+        }
+        let mut scope_key = scope_key;
+        let mut first = true;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };
+            if row.has_variables {
+                let rows = self.local_variables(scope_key)?;
+                if first {
+                    document = rows.into_iter().collect();
+                    first = false;
+                } else {
+                    let many = document.len().saturating_mul(rows.len()) > MAX_COMPARISONS;
+                    let known: HashSet<Name> = if many {
+                        document.iter().map(|(name, _)| name.clone()).collect()
+                    } else {
+                        HashSet::new()
+                    };
+                    for (name, value) in rows {
+                        let is_known =
+                            if many { known.contains(&name) } else { document.get(&name).is_some() };
+                        if !is_known {
+                            document.push_new(name, value);
+                        }
+                    }
+                }
+            }
+            if row.scope_key == 0 {
+                break;
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(document)
+    }
+
+    /// Sets a variable in exactly this scope.
+    pub(super) fn set_local(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        name: &Name,
+        value: Json,
+    ) -> Result<(), StateError> {
+        let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        let key = (scope_key, name.0.clone());
+        if row.has_variables {
+            if let Some(old) = self.tables.variables.get(&key)? {
+                if value_of(self.tables, scope_key, &old)? != value {
+                    self.count_variable(scope_key, Some(&old.value), &value)?;
+                    let rest_from = self.restart_collection(scope_key, &old)?;
+                    let variable = Variable { key: old.key, value: value.clone(), rest_from };
+                    self.tables.variables.put(key, variable);
+                    self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value)?;
+                    self.touch(owner.process_instance_key, scope_key, name, false)?;
+                }
+                return Ok(());
+            }
+        } else {
+            self.tables.element_instances.update(&scope_key, |row| row.has_variables = true)?;
+        }
+        self.count_variable(scope_key, None, &value)?;
+        let variable_key = self.next_key();
+        self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value)?;
+        self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
+        self.touch(owner.process_instance_key, scope_key, name, true)
+    }
+
+    /// Sets variables in exactly this scope. That there is room for them has been checked before anything was written.
+    pub fn set_locals(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        variables: &Document,
+    ) -> Result<(), StateError> {
+        self.assert_room(owner.process_instance_key, variables, |_, _| Ok(scope_key));
+        for (name, value) in variables.iter() {
+            self.set_local(scope_key, owner, name, value.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Sets variables where they exist on the way up from a scope, else at the top. That there is room for them has been
+    /// checked before anything was written.
+    pub fn propagate(
+        &mut self,
+        scope_key: Key,
+        owner: &VariableOwner,
+        variables: &Document,
+    ) -> Result<(), StateError> {
+        self.assert_room(owner.process_instance_key, variables, |work, name| {
+            work.owning_scope(scope_key, name)
+        });
+        for (name, value) in variables.iter() {
+            let target = self.owning_scope(scope_key, name)?;
+            self.set_local(target, owner, name, value.clone())?;
+        }
+        Ok(())
+    }
+
+    /// The scope from this one upward that has a variable, or the top.
+    pub fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
+        let mut scope_key = scope_key;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };
+            if row.has_variables && self.tables.variables.contains(&(scope_key, name.0.clone()))? {
+                break;
+            }
+            if row.scope_key == 0 || row.keeps_variables {
+                break;
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(scope_key)
+    }
+
+    /// Deletes the variables of a scope that ends.
+    pub(super) fn delete_variables(
+        &mut self,
+        scope_key: Key,
+        row: &ElementInstance,
+    ) -> Result<(), StateError> {
+        if row.has_large_variables {
+            let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+            let values = rows.iter().map(|(_, row)| Self::counted_bytes(&row.value));
+            self.uncount_variables(row.process_instance_key, values)?;
+        }
+        for key in self.tables.variables.keys(scope_range(scope_key), MAX_VARIABLES)? {
+            self.tables.variables.delete(&key);
+        }
+        Ok(())
+    }
+
+    /// Applies the input mappings of an element: its targets become local variables.
+    pub(super) fn apply_inputs(&mut self, at: &At) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let mappings = &process.element(at.index).inputs;
+        if mappings.is_empty() {
+            return Ok(());
+        }
+        // Seen from outside, so that a second try after an incident does not read the targets of the first.
+        // A compensation handler may have been given variables of the past, which nobody else sees.
+        let is_inside = at.scope_key == 0 || at.element().is_for_compensation;
+        let outside = if is_inside { at.key } else { at.scope_key };
+        let mut given = self.loop_variables(at)?;
+        if let Some(own) = self.ad_hoc_variables(at)? {
+            let all = given.get_or_insert_default();
+            own.iter().for_each(|(name, value)| all.set(name.clone(), value.clone()));
+        }
+        let targets = self.evaluate_mappings(outside, given.as_ref(), mappings, None)?;
+        let kind = ErrorType::IoMappingError;
+        self.check_room(at.process_instance_key, &targets, |_, _| Ok(at.key), kind)?;
+        let owner = at.owner();
+        self.set_locals(at.key, &owner, &targets)?;
+        Ok(())
+    }
+
+    /// Hands what an element brought to its scope: through its output mappings, or all of it.
+    pub(super) fn apply_outputs(&mut self, at: &At, variables: &Document) -> Result<(), Failure> {
+        let process = Arc::clone(&at.process);
+        let mappings = &process.element(at.index).outputs;
+        let owner = at.owner();
+        if mappings.is_empty() {
+            self.check_room_above(at, at.key, variables)?;
+            self.propagate(at.key, &owner, variables)?;
+            return Ok(());
+        }
+        self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), ErrorType::IoMappingError)?;
+        self.set_locals(at.key, &owner, variables)?;
+        let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
+        let targets = self.evaluate_mappings(at.key, None, mappings, Some(parent))?;
+        self.check_room_above(at, parent, &targets)?;
+        self.propagate(parent, &owner, &targets)?;
+        Ok(())
+    }
+
+    /// Evaluates mappings in order; later ones see earlier targets. A nested target is merged into what earlier
+    /// mappings made of it and, with `merge_into`, into the variable that this scope sees.
+    fn evaluate_mappings(
+        &mut self,
+        scope_key: Key,
+        given: Option<&Document>,
+        mappings: &[Mapping],
+        merge_into: Option<Key>,
+    ) -> Result<Document, Failure> {
+        let mut targets = Document::empty();
+        for mapping in mappings {
+            let value = match &mapping.source {
+                None => Json::null(),
+                Some(Text::Static(text)) => Json::string(text),
+                Some(Text::Expression(expression)) => {
+                    let scope = Scope { key: scope_key, extra: Some(&targets), below: given };
+                    let value = self.evaluate(expression, &scope, ErrorType::IoMappingError)?;
+                    self.produce(&value, &variable(mapping), ErrorType::IoMappingError)?
+                }
+            };
+            let root = Name::from(&mapping.target[0]);
+            let value = if mapping.target.len() == 1 {
+                value
+            } else {
+                let base = match (targets.get(&root), merge_into) {
+                    (Some(value), _) => Some(value.clone()),
+                    (None, Some(target)) => self.visible_variable(target, &root)?,
+                    (None, None) => None,
+                };
+                let merged = merge_path(base, &mapping.target[1..], value);
+                self.check_produced(&merged, &variable(mapping), ErrorType::IoMappingError)?;
+                merged
+            };
+            targets.set(root, value);
+        }
+        Ok(targets)
+    }
+
+    /// The JSON of a FEEL value.
+    pub fn to_json(&self, value: &feel::Value) -> Json {
+        let mut bytes = Vec::new();
+        value.to_json(&mut bytes);
+        Json::from_written(bytes)
+    }
+}
+
+impl At {
+    /// Whose variables it sets.
+    pub fn owner(&self) -> VariableOwner {
+        VariableOwner { process_instance_key: self.process_instance_key }
+    }
+}
+
+/// The target of a mapping, for people.
+fn variable(mapping: &Mapping) -> String {
+    format!("variable '{}'", mapping.target[0])
+}
+
+fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {
+    let empty: Arc<str> = Arc::default();
+    (scope_key, Arc::clone(&empty))..(scope_key + 1, empty)
+}
+
+/// Puts a value at a path inside an object; what is not an object on the way is replaced by one.
+fn merge_path(base: Option<Json>, path: &[Arc<str>], value: Json) -> Json {
+    let parse = |json: Option<Json>| {
+        json.and_then(|json| Document::parse(Bytes::clone(json.as_bytes())).ok()).unwrap_or_default()
+    };
+    let mut levels = vec![parse(base)];
+    for name in &path[..path.len() - 1] {
+        let inner = levels.last().and_then(|level| level.get(name)).cloned();
+        levels.push(parse(inner));
+    }
+    let mut value = value;
+    for name in path.iter().rev() {
+        let mut level = levels.pop().unwrap_or_default();
+        level.set(Name::from(name), value);
+        value = Json::from_written(level.to_json().into_bytes());
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(names: &[&str]) -> Vec<Arc<str>> {
+        names.iter().map(|name| Arc::from(*name)).collect()
+    }
+
+    #[test]
+    fn a_path_is_merged_into_what_is_there() {
+        let base = Json::from_valid(r#"{"a":{"b":1},"c":2}"#);
+        let merged = merge_path(Some(base), &path(&["a", "d"]), Json::from_valid("3"));
+        assert_eq!(merged.as_str(), r#"{"a":{"b":1,"d":3},"c":2}"#);
+        let made = merge_path(Some(Json::from_valid("7")), &path(&["x", "y"]), Json::null());
+        assert_eq!(made.as_str(), r#"{"x":{"y":null}}"#);
+    }
+
+    #[test]
+    fn text_becomes_a_json_string() {
+        assert_eq!(Json::string("a\"b\\\n\u{1}").as_str(), r#""a\"b\\\n\u0001""#);
+    }
+}
