@@ -1,4 +1,5 @@
-//! What the processes of a file share: messages, errors, escalations, signals, and the list of executable processes.
+//! Root elements that the processes of a file share (messages, errors, escalations, signals), and the executable
+//! processes.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ pub(crate) struct Catalogue<'a> {
     pub(crate) executable_processes: Vec<NodeId>,
 }
 
-/// A message; what it must have depends on who refers to it.
+/// A message; its required parts depend on the referring element.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) name: Given<Text>,

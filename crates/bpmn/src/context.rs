@@ -1,4 +1,4 @@
-//! What the reader of an element kind sees and how it reports.
+//! The context of the reader of an element kind: attributes, extension elements, findings.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::xml::{Document, NodeId};
 const RESERVED_WORDS: [&str; 11] =
     ["null", "true", "false", "function", "if", "then", "else", "for", "between", "instance", "of"];
 
-/// Longest path of variable names. Whoever follows a path recurses once per name.
+/// Longest path of variable names. Code that follows a path recurses once per name.
 const MAX_PATH_NAMES: usize = 32;
 
 /// One element being read.
@@ -86,7 +86,7 @@ impl<'a> Context<'a, '_> {
         None
     }
 
-    /// How a part of this element is called in a finding.
+    /// The name of a part of this element in a finding.
     pub(crate) fn name_of(&self, part: NodeId) -> String {
         let node = self.document.node(part);
         match node.space {
@@ -101,14 +101,14 @@ impl<'a> Context<'a, '_> {
 pub(crate) enum Given<T> {
     /// The model does not have it.
     Absent,
-    /// It is wrong, which is reported where it stands.
+    /// It is invalid, which is reported at its own position.
     Broken,
     /// It is there.
     Valid(T),
 }
 
 impl<T> Given<T> {
-    /// What became of a part that is there; hands the reason on if it is wrong.
+    /// The result of parsing a part that is present; passes the reason on if it is invalid.
     pub(crate) fn parsed(parsed: Result<T, String>, report: impl FnOnce(String)) -> Self {
         match parsed {
             Ok(value) => Self::Valid(value),

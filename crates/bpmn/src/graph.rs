@@ -1,4 +1,4 @@
-//! The executable graph of one process: what the engine walks.
+//! The executable graph of one process, as the engine runs it.
 //!
 //! Elements and flows are addressed by their index, so that a token move is an array access. Indices are stable for
 //! one process definition: they follow from the document order of the model alone. Index 0 is the process itself.
@@ -28,9 +28,9 @@ pub struct Process {
     pub name: Option<Arc<str>>,
     /// `zeebe:versionTag`.
     pub version_tag: Option<Arc<str>>,
-    /// Whether anything in it refers to what is deployed together with it.
+    /// Whether it has a reference with the binding type `deployment`.
     pub is_bound_to_deployment: bool,
-    /// Whether something in its instances waits for a condition.
+    /// Whether its instances have conditional events.
     pub has_conditions: bool,
     /// All elements; the process itself is the first.
     pub elements: Vec<Element>,
@@ -38,7 +38,7 @@ pub struct Process {
     pub flows: Vec<Flow>,
     /// Element ID to index.
     pub by_id: HashMap<Arc<str>, ElementIndex>,
-    /// Who can still bring a token to a join.
+    /// Reachability of joins: elements from which a token can still arrive.
     pub reach: Reach,
 }
 
@@ -60,7 +60,8 @@ impl Process {
         })
     }
 
-    /// Whether a catch event ends what it is attached to, or the scope of its event sub-process.
+    /// Whether a catch event is interrupting: it ends the activity it is attached to, or the scope of its event
+    /// sub-process.
     pub fn interrupts(&self, event: ElementIndex) -> bool {
         match &self.element(event).kind {
             ElementKind::Boundary(boundary) => boundary.interrupting,
@@ -69,7 +70,7 @@ impl Process {
         }
     }
 
-    /// The start events of the process that wait for something (message, timer).
+    /// The start events of the process that have a trigger (message, timer).
     pub fn triggered_starts(&self) -> impl Iterator<Item = (ElementIndex, &StartEvent)> {
         self.element(PROCESS).children.iter().filter_map(|&child| match &self.element(child).kind {
             ElementKind::StartEvent(start) if !matches!(start.trigger, Trigger::None) => Some((child, start)),
@@ -87,11 +88,11 @@ pub struct Element {
     pub name: Option<Arc<str>>,
     /// The scope that holds this element; the process holds itself.
     pub scope: ElementIndex,
-    /// What it does.
+    /// Behaviour of the element.
     pub kind: ElementKind,
     /// Type as records and the API name it.
     pub element_type: ElementType,
-    /// Event type as records name it; `Unspecified` for what is not an event.
+    /// Event type as records name it; `Unspecified` for other elements.
     pub event_type: EventType,
     /// Incoming sequence flows in document order.
     pub incoming: Vec<FlowIndex>,
@@ -103,7 +104,7 @@ pub struct Element {
     pub boundary_events: Vec<ElementIndex>,
     /// Start events of the event sub-processes directly inside this scope, in document order.
     pub event_starts: Vec<ElementIndex>,
-    /// Whether it only runs to undo what another activity has done.
+    /// Whether it is a compensation handler.
     pub is_for_compensation: bool,
     /// `zeebe:input` mappings, in order.
     pub inputs: Vec<Mapping>,
@@ -116,11 +117,11 @@ pub struct Element {
 /// The execution listeners of an element.
 #[derive(Debug, Default)]
 pub struct Listeners {
-    /// Those before its work, in order.
+    /// Start listeners, in order; they run before the element's own work.
     pub start: Vec<Listener>,
-    /// Those after its work, in order.
+    /// End listeners, in order; they run after the element's own work.
     pub end: Vec<Listener>,
-    /// Headers of their jobs as a JSON object: those of the element.
+    /// Headers of the element as a JSON object; the listeners' jobs have them, too.
     pub headers_json: Arc<str>,
 }
 
@@ -129,7 +130,7 @@ pub struct Listeners {
 pub struct Listener {
     /// Job type.
     pub job_type: Text,
-    /// Retries; `3` if the model says nothing.
+    /// Retries; default `3`.
     pub retries: Text,
 }
 
@@ -158,13 +159,13 @@ pub enum Text {
 /// One `zeebe:input` or `zeebe:output`.
 #[derive(Debug)]
 pub struct Mapping {
-    /// Where the value comes from; `None` (an empty source) gives null.
+    /// Source of the value; `None` (an empty source) gives null.
     pub source: Option<Text>,
     /// Path of the target variable, at least one name.
     pub target: Vec<Arc<str>>,
 }
 
-/// What an element does. The engine has one behaviour for each.
+/// Behaviour of an element. The engine has one implementation for each.
 #[derive(Debug)]
 pub enum ElementKind {
     /// The process itself.
@@ -174,7 +175,7 @@ pub enum ElementKind {
         /// Its none start event.
         start: ElementIndex,
     },
-    /// Event sub-process: runs when its start event happens to the scope it stands in.
+    /// Event sub-process: runs when its start event is triggered in the enclosing scope.
     EventSubProcess {
         /// Its start event.
         start: ElementIndex,
@@ -187,12 +188,12 @@ pub enum ElementKind {
     IntermediateThrow,
     /// Compensation throw or end event.
     Compensate {
-        /// What is compensated; `None` is everything in its scope.
+        /// The activity to compensate; `None` is everything in its scope.
         activity: Option<ElementIndex>,
     },
-    /// Intermediate throw event or end event that tells others.
+    /// Intermediate throw event or end event that throws a signal, a message, an escalation or a link.
     Throw(Throw),
-    /// Link catch event: where its throw events lead.
+    /// Link catch event: the target of its throw events.
     LinkCatch {
         /// Name of the link.
         name: Arc<str>,
@@ -201,9 +202,9 @@ pub enum ElementKind {
     Boundary(Boundary),
     /// End event.
     EndEvent(End),
-    /// A task or throw event that a job worker does.
+    /// A task or throw event implemented by a job worker.
     Job(JobDefinition),
-    /// User task that people do through the API.
+    /// User task completed through the API.
     UserTask(Box<UserTask>),
     /// Receive task.
     Receive(MessageDefinition),
@@ -214,7 +215,7 @@ pub enum ElementKind {
         /// `zeebe:script resultVariable`.
         result_variable: Arc<str>,
     },
-    /// Business rule task that evaluates a decision itself.
+    /// Business rule task with a called decision, which the engine evaluates.
     Decision(CalledDecision),
     /// Manual or undefined task.
     PassThrough,
@@ -234,7 +235,7 @@ pub enum ElementKind {
     Complex {
         /// The default flow.
         default: Option<FlowIndex>,
-        /// When a join goes on; there if it joins.
+        /// Activation condition; present if it joins.
         activation: Option<Expression>,
     },
     /// Parallel gateway: fork, join or both.
@@ -245,7 +246,7 @@ pub enum ElementKind {
     MultiInstance(MultiInstance),
     /// The body of an activity with a loop marker: runs its only child, the activity itself, again and again.
     Loop(StandardLoop),
-    /// Ad-hoc sub-process: its elements run in any order, when somebody wants them to.
+    /// Ad-hoc sub-process: its elements run in any order, when they are activated.
     AdHoc(Box<AdHoc>),
     /// Scope of one activated element of an ad-hoc sub-process and what follows it.
     AdHocInner,
@@ -253,25 +254,25 @@ pub enum ElementKind {
 
 /// `adHocSubProcess`.
 ///
-/// Its elements stand in a scope between it and them, of which each activation makes an instance. That scope is no
-/// element of the model.
+/// An inner scope holds its elements; each activation creates an instance of that scope. The scope is not an element
+/// of the model.
 #[derive(Debug)]
 pub struct AdHoc {
-    /// The scope in between.
+    /// The inner scope.
     pub inner: ElementIndex,
     /// Elements that may be activated, in document order.
     pub activities: Vec<ElementIndex>,
-    /// What is known of them, as a JSON list.
+    /// Metadata of these elements, as a JSON list.
     pub elements_json: Arc<str>,
-    /// `zeebe:adHoc activeElementsCollection`: IDs of what is activated at the beginning.
+    /// `zeebe:adHoc activeElementsCollection`: IDs of the elements activated at the beginning.
     pub active_elements: Option<Expression>,
-    /// Whether it is done.
+    /// `completionCondition`.
     pub completion_condition: Option<Expression>,
-    /// Whether what still runs is terminated when it is done.
+    /// `cancelRemainingInstances`: whether running elements are terminated when the condition holds.
     pub cancel_remaining: bool,
-    /// What is collected.
+    /// The output collection.
     pub output: Option<OutputCollection>,
-    /// The job whose worker decides, if there is one.
+    /// The job whose worker selects the elements, if there is one.
     pub job: Option<JobDefinition>,
 }
 
@@ -290,9 +291,9 @@ pub struct MultiInstance {
     pub input_collection: Expression,
     /// Local variable that holds the item.
     pub input_element: Option<Arc<str>>,
-    /// What is collected.
+    /// The output collection.
     pub output: Option<OutputCollection>,
-    /// When the rest is not needed any more.
+    /// `completionCondition`: ends the remaining instances.
     pub completion_condition: Option<Expression>,
 }
 
@@ -301,11 +302,11 @@ pub struct MultiInstance {
 pub struct StandardLoop {
     /// The activity itself.
     pub inner: ElementIndex,
-    /// Whether the condition is asked before the first round too.
+    /// `testBefore`: whether the condition is evaluated before the first round, too.
     pub test_before: bool,
-    /// Rounds at most.
+    /// `loopMaximum`, in rounds.
     pub maximum: Option<u32>,
-    /// Whether there is another round; without it, as many as there may be.
+    /// `loopCondition`: whether there is another round; without it, [`Self::maximum`] decides.
     pub condition: Option<Expression>,
 }
 
@@ -314,16 +315,16 @@ pub struct StandardLoop {
 pub struct OutputCollection {
     /// Variable that holds the list in the end.
     pub variable: Arc<str>,
-    /// What each instance adds to it.
+    /// The value that each instance appends.
     pub element: Expression,
 }
 
 /// Start event.
 #[derive(Debug)]
 pub struct StartEvent {
-    /// The form that people fill in to start an instance.
+    /// The start form.
     pub form: Option<FormReference>,
-    /// What starts it.
+    /// Trigger of the start event.
     pub trigger: Trigger,
     /// Whether it ends everything else in the scope of its event sub-process.
     pub interrupting: bool,
@@ -336,18 +337,18 @@ pub struct Boundary {
     pub attached_to: ElementIndex,
     /// Whether it ends the activity.
     pub interrupting: bool,
-    /// What it waits for.
+    /// Trigger of the event.
     pub trigger: Trigger,
 }
 
-/// What a throw event or an end event tells.
+/// The signal, message, escalation or link that a throw event or an end event throws.
 #[derive(Debug)]
 pub enum Throw {
-    /// A signal of this name, to everybody.
+    /// A signal of this name, broadcast.
     Signal(Text),
     /// A message, published without a job worker.
     Message(Box<PublishedMessage>),
-    /// An escalation with this code, to the scopes around it.
+    /// An escalation with this code, to the enclosing scopes.
     Escalation(Text),
     /// A link: the token goes on at this link catch event.
     Link {
@@ -358,7 +359,7 @@ pub enum Throw {
     },
 }
 
-/// What an event waits for.
+/// Trigger of an event.
 #[derive(Debug)]
 pub enum Trigger {
     /// Nothing.
@@ -367,12 +368,12 @@ pub enum Trigger {
     Message(MessageDefinition),
     /// A point in time.
     Timer(TimerDefinition),
-    /// That the completed activity is compensated.
+    /// Compensation of the completed activity.
     Compensation {
-        /// The activity that undoes what it did.
+        /// The compensation handler.
         handler: ElementIndex,
     },
-    /// That the transaction is cancelled.
+    /// Cancellation of the transaction.
     Cancel,
     /// A BPMN error thrown inside the activity; `None` catches every code.
     Error(Option<Arc<str>>),
@@ -380,7 +381,7 @@ pub enum Trigger {
     Escalation(Option<Arc<str>>),
     /// A signal of this name.
     Signal(Text),
-    /// That a condition is met.
+    /// A condition that becomes true.
     Condition(ConditionDefinition),
 }
 
@@ -389,16 +390,16 @@ pub enum Trigger {
 pub struct ConditionDefinition {
     /// The condition.
     pub expression: Expression,
-    /// Whether it is looked at when a variable of it is created.
+    /// Whether it is evaluated when a variable of it is created.
     pub on_create: bool,
-    /// Whether it is looked at when a variable of it is updated.
+    /// Whether it is evaluated when a variable of it is updated.
     pub on_update: bool,
 }
 
-/// What an end event does.
+/// Behaviour of an end event.
 #[derive(Debug)]
 pub enum End {
-    /// Nothing more.
+    /// None end event.
     None,
     /// Throws a BPMN error with this code.
     Error(Text),
@@ -422,11 +423,11 @@ pub struct MessageDefinition {
 pub struct PublishedMessage {
     /// Name of the message.
     pub name: Text,
-    /// Who it is for; nobody in particular if the model says nothing.
+    /// Correlation key; absent if the model has none.
     pub correlation_key: Option<Text>,
-    /// By which a message published again is told.
+    /// Message ID, by which a duplicate publication is refused.
     pub message_id: Option<Text>,
-    /// How long it waits for somebody: a duration or milliseconds; not at all if the model says nothing.
+    /// Time to live: a duration or milliseconds; default zero.
     pub time_to_live: Option<Text>,
 }
 
@@ -455,7 +456,7 @@ pub enum TimerKind {
 pub struct JobDefinition {
     /// Job type.
     pub job_type: Text,
-    /// Retries; `3` if the model says nothing.
+    /// Retries; default `3`.
     pub retries: Text,
     /// `zeebe:taskHeaders` without empty values, in document order.
     pub headers: Vec<(Arc<str>, Arc<str>)>,
@@ -463,11 +464,11 @@ pub struct JobDefinition {
     pub headers_json: Arc<str>,
     /// `zeebe:linkedResources`, in document order.
     pub linked_resources: Vec<LinkedResource>,
-    /// What is found out about a user task that a worker does when its job is created.
+    /// Values of a job-based user task that are evaluated when its job is created.
     pub user_task: Option<Box<WorkerUserTask>>,
 }
 
-/// What is found out about a user task that a worker does when its job is created. The rest is in its headers.
+/// Values of a job-based user task that are evaluated when its job is created. Static values are in its headers.
 #[derive(Debug)]
 pub struct WorkerUserTask {
     /// Expressions only.
@@ -476,27 +477,27 @@ pub struct WorkerUserTask {
     pub form: Option<FormReference>,
 }
 
-/// `zeebe:linkedResource`: a deployed file that a job worker is told about.
+/// `zeebe:linkedResource`: a deployed resource whose key a job worker gets.
 #[derive(Debug)]
 pub struct LinkedResource {
     /// ID of the resource.
     pub id: Text,
-    /// How the version is chosen.
+    /// How the version is selected.
     pub binding: Binding,
-    /// What the worker takes it for.
+    /// Resource type.
     pub resource_type: Arc<str>,
-    /// How the worker calls it; empty if the model says nothing.
+    /// Link name; default empty.
     pub link_name: Arc<str>,
 }
 
 /// A user task without a job worker.
 #[derive(Debug)]
 pub struct UserTask {
-    /// Who should do it, and when.
+    /// Assignment and schedule.
     pub details: TaskDetails,
-    /// `zeebe:priorityDefinition`; 50 if the model says nothing.
+    /// `zeebe:priorityDefinition`; default 50.
     pub priority: Option<Text>,
-    /// What people fill in.
+    /// The form.
     pub form: Option<TaskForm>,
     /// `zeebe:taskHeaders` as a JSON object, made once.
     pub headers_json: Arc<str>,
@@ -504,7 +505,7 @@ pub struct UserTask {
     pub listeners: Vec<TaskListener>,
 }
 
-/// Who should do a user task, and when.
+/// Assignment and schedule of a user task.
 #[derive(Debug, Default)]
 pub struct TaskDetails {
     /// `zeebe:assignmentDefinition assignee`.
@@ -524,14 +525,14 @@ pub struct TaskDetails {
 pub enum TaskForm {
     /// Deployed on its own.
     Deployed(FormReference),
-    /// Known to somebody else by this name.
+    /// `externalReference`: a name in an external form system.
     External(Text),
 }
 
 /// A listener of a user task.
 #[derive(Debug)]
 pub struct TaskListener {
-    /// Before what.
+    /// Event type.
     pub event: TaskEvent,
     /// Its job.
     pub listener: Listener,
@@ -540,11 +541,11 @@ pub struct TaskListener {
 /// The moments of a user task that have listeners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskEvent {
-    /// Before it is there.
+    /// Before it is created.
     Creating,
-    /// Before it has another assignee.
+    /// Before it is assigned.
     Assigning,
-    /// Before it is changed.
+    /// Before it is updated.
     Updating,
     /// Before it is completed.
     Completing,
@@ -557,11 +558,11 @@ pub enum TaskEvent {
 pub struct Call {
     /// ID of the called process.
     pub process_id: Text,
-    /// How the version is chosen.
+    /// How the version is selected.
     pub binding: Binding,
-    /// Whether all variables of the child go to the parent at its end.
+    /// Whether all variables of the child instance are propagated to the parent at its end.
     pub propagate_all_child_variables: bool,
-    /// Whether the child gets all variables visible at the call, or the local ones only.
+    /// Whether all variables visible at the call are propagated to the child instance, or the local ones only.
     pub propagate_all_parent_variables: bool,
 }
 
@@ -570,13 +571,13 @@ pub struct Call {
 pub struct CalledDecision {
     /// ID of the decision.
     pub id: Text,
-    /// How the version is chosen.
+    /// How the version is selected.
     pub binding: Binding,
     /// Variable that gets the result.
     pub result_variable: Arc<str>,
 }
 
-/// How a reference to another definition chooses its version.
+/// Binding type: how a reference to another definition selects its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Binding {
     /// The latest version at activation.
@@ -592,7 +593,7 @@ pub enum Binding {
 pub struct FormReference {
     /// `zeebe:formDefinition formId`.
     pub id: Text,
-    /// How the version is chosen.
+    /// How the version is selected.
     pub binding: Binding,
 }
 

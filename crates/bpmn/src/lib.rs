@@ -1,14 +1,14 @@
 //! BPMN 2.0 XML in, a validated executable graph out.
 //!
-//! A request enters at [`parse`]: the file is read into a flat list of XML elements (`xml`), what its processes share
-//! is collected (`catalogue`), each executable process is laid out (`outline`), every element is read by the module
-//! of its kind (`kind`, with `event` and `extension` for the parts that kinds share) and checked, and rules that span
-//! elements follow (`rule`). All problems of a file are reported at once.
+//! A request enters at [`parse`]: the file is read into a flat list of XML elements (`xml`), the root elements are
+//! collected (`catalogue`), each executable process is laid out (`outline`), every element is read by the module of
+//! its kind (`kind`, with `event` and `extension` for the parts that kinds share) and checked, and rules that span
+//! processes follow (`rule`). All problems of a file are reported at once.
 //!
 //! To support one more element, add its file in `kind` and its line in `kind::KINDS`.
 //!
-//! What is not here: evaluating anything, versions and keys of definitions, and the clock. The diagram, lanes, data
-//! and annotations are read over.
+//! Out of scope: evaluation, versions and keys of definitions, and the clock. The diagram, lanes, data and
+//! annotations are skipped.
 
 mod catalogue;
 mod context;

@@ -1,4 +1,4 @@
-//! How large a model may be.
+//! Limits on the size of a model.
 
 /// Bounds on one BPMN file. All of them are checked while reading, before memory is spent.
 #[derive(Debug, Clone, PartialEq, Eq)]

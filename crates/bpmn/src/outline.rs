@@ -1,6 +1,6 @@
 //! The layout of one process: which elements and flows it has, in which scope, with which index.
 //!
-//! Indices follow document order; nothing but IDs, nesting and references of sequence flows is looked at.
+//! Indices follow document order; only IDs, nesting and references of sequence flows are read.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) flows: Vec<FlowDraft>,
     pub(crate) by_id: HashMap<&'a str, ElementIndex>,
     pub(crate) flow_by_id: HashMap<&'a str, FlowIndex>,
-    /// Where the associations that begin at an element lead.
+    /// Targets of the associations that begin at an element.
     pub(crate) associations: HashMap<&'a str, Vec<&'a str>>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Draft {
     pub(crate) node: NodeId,
     pub(crate) scope: ElementIndex,
     pub(crate) children: Vec<ElementIndex>,
-    /// How it is read; `None` for the process and for what is not supported.
+    /// The kind that reads it; `None` for the process and for unsupported elements.
     pub(crate) kind: Option<&'static Kind>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct FlowDraft {
 }
 
 impl<'a> Outline<'a> {
-    /// `None` if the process is too large to go on; the reason is in the report.
+    /// `None` if the process is too large; the reason is in the report.
     pub(crate) fn read(
         document: &'a Document<'_>,
         process: NodeId,
@@ -85,7 +85,7 @@ impl<'a> Outline<'a> {
         if required_id(document, process).is_none() {
             problem(process, "an ID is required".to_owned());
         }
-        // Which scope a node opens, if any.
+        // The scope that a node opens, if any.
         let mut scope_of: HashMap<NodeId, ElementIndex> = HashMap::from([(process, PROCESS)]);
         let mut flow_nodes = Vec::new();
         for id in document.descendants(process) {
@@ -157,7 +157,9 @@ impl<'a> Outline<'a> {
                     let reference = excerpt(reference);
                     problem(
                         node,
-                        format!("{attribute} refers to '{reference}', which is no element of the process"),
+                        format!(
+                            "{attribute} refers to '{reference}', which is not an element of the process"
+                        ),
                     );
                     None
                 }

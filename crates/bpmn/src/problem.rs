@@ -1,4 +1,4 @@
-//! What is wrong with a model: every finding of a file, each with the element it is about.
+//! Findings of a file, each with its element.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Problem {
     pub element_id: Option<String>,
     /// Local XML name of the element, for example `serviceTask`.
     pub element_type: Option<String>,
-    /// What is wrong, in a sentence a modeller understands.
+    /// The reason, in terms of the model.
     pub reason: String,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Problems {
 /// Collects findings up to a bound.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Each with its place in the file, so that they come out in document order.
+    /// Findings with their position in the file, by which they are sorted.
     problems: Vec<(NodeId, Problem)>,
     dropped: usize,
     max_problems: usize,

@@ -1,8 +1,8 @@
-//! From where a token can still come to a join, flow by flow.
+//! Reachability of joins: from which elements a token can still arrive, for each incoming flow.
 //!
-//! Only scopes with a join that waits for what can still come (inclusive or complex) have rows; all other processes pay
-//! nothing. A row of bits belongs to one incoming flow of a join: the elements of the scope from which a token can get
-//! to that flow without passing the join itself. An activity leads to its boundary events, too.
+//! Only scopes with an inclusive or complex join have rows; all other processes pay nothing. A row of bits belongs to
+//! one incoming flow of a join: the elements of the scope from which a token can get to that flow without passing the
+//! join itself. An activity leads to its boundary events, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::graph::{Element, ElementIndex, ElementKind, Flow, FlowIndex, Process,
 
 const BITS: usize = u64::BITS as usize;
 
-/// For the incoming flows of joins: who can reach them.
+/// For the incoming flows of joins: the elements that can reach them.
 #[derive(Debug, Default)]
 pub struct Reach {
     rows: BTreeMap<FlowIndex, Box<[u64]>>,
-    /// Joins that ask.
+    /// The inclusive and complex joins.
     joins: Vec<ElementIndex>,
-    /// Where they stand.
+    /// Scopes of the joins.
     scopes: BTreeSet<ElementIndex>,
 }
 
@@ -40,26 +40,26 @@ impl Reach {
         reach
     }
 
-    /// Finds the scopes of the joins, when those of loops and ad-hoc sub-processes are made.
+    /// Finds the scopes of the joins, after the scopes of loops and ad-hoc sub-processes are created.
     pub(crate) fn find_scopes(&mut self, elements: &[Element]) {
         self.scopes = self.joins.iter().map(|&join| elements[join as usize].scope).collect();
     }
 }
 
 impl Process {
-    /// Whether a token at an element can get to an incoming flow of a join without passing the join. Always false where
-    /// the scope has no join that asks for it.
+    /// Whether a token at an element can get to an incoming flow of a join without passing the join. Always false
+    /// where the scope has no such join.
     pub fn can_reach(&self, from: ElementIndex, flow: FlowIndex) -> bool {
         self.reach.rows.get(&flow).is_some_and(|row| is_set(row, from))
     }
 
-    /// Whether a join directly in this scope waits for what can still reach it.
+    /// Whether a join directly in this scope waits for tokens that can still reach it.
     pub fn asks_who_lives(&self, scope: ElementIndex) -> bool {
         self.reach.scopes.contains(&scope)
     }
 }
 
-/// Whether a join waits for what can still reach it, instead of for all flows.
+/// Whether a join waits for the tokens that can still reach it, instead of for all flows.
 fn waits_for_reachable(kind: &ElementKind) -> bool {
     matches!(kind, ElementKind::Inclusive { .. } | ElementKind::Complex { .. })
 }

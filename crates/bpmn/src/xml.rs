@@ -1,5 +1,5 @@
-//! The XML of a file: elements of the BPMN and of the extension namespace. The diagram and everything foreign is
-//! read over.
+//! The XML of a file: elements of the BPMN and of the extension namespace. The diagram and foreign elements are
+//! skipped.
 
 use std::ops::Deref;
 
@@ -7,7 +7,7 @@ use crate::limits::Limits;
 
 pub(crate) use ::xml::{NodeId, decode};
 
-/// The namespaces that matter.
+/// The namespaces that the parser reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Space {
     /// `http://www.omg.org/spec/BPMN/20100524/MODEL`
@@ -39,13 +39,13 @@ impl<'x> Deref for Document<'x> {
 }
 
 impl<'x> Document<'x> {
-    /// Reads a whole file. The error says what is wrong and where.
+    /// Reads a whole file. The error names the reason and the position.
     pub(crate) fn read(text: &'x str, limits: &Limits) -> Result<Self, String> {
         let limits = ::xml::Limits { max_depth: limits.max_depth, max_elements: limits.max_xml_elements };
         ::xml::Document::read(text, limits, |namespace, _| Space::of(namespace)).map(Self)
     }
 
-    /// Whether the root element is this one. Without nodes, it is of no namespace that matters.
+    /// Whether the root element has this name. Without nodes, its namespace is not one that the parser reads.
     pub(crate) fn has_root(&self, space: Space, name: &str) -> bool {
         !self.is_empty() && self.is(0, space, name)
     }

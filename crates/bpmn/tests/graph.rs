@@ -1,4 +1,4 @@
-//! The shape of the graph that the engine walks.
+//! The shape of the executable graph.
 
 use bpmn::graph::{Binding, ElementKind, ElementType, End, EventType, PROCESS, Text, TimerKind, Trigger};
 use bpmn::{Limits, Process, parse};
@@ -278,6 +278,6 @@ fn who_can_reach_a_join_is_known() {
     assert_eq!(sources(&inclusive, "b-j"), ["s", "f", "b", "j", "x"]);
     // An activity leads to its boundary events. Parallel joins beside an inclusive one are known as well.
     assert_eq!(sources(&inclusive, "late-e"), ["s", "f", "a", "late"]);
-    // Nothing is kept where nothing asks.
+    // Scopes without an inclusive or complex join have no rows.
     assert_eq!(sources(&process("parallelGateway"), "b-j"), Vec::<String>::new());
 }

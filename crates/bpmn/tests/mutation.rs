@@ -1,4 +1,4 @@
-//! Damaged models are refused or read, but never panic, and the words stay within their bound.
+//! Damaged models are refused or read, but never panic, and their findings stay within the length limit.
 
 use bpmn::{Limits, MAX_DISPLAY_BYTES, parse};
 use proptest::prelude::*;

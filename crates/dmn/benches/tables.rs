@@ -1,12 +1,12 @@
-//! What a decision costs: a table of five rules and two inputs (target: 3 µs), the same table with
-//! one hundred rules, and a chain of three decisions, all from raw JSON.
+//! Time of a decision: a table of five rules and two inputs (target: 3 µs), the same table with one
+//! hundred rules, and a chain of three decisions, all from raw JSON.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use feel::{Environment, Value, Variables};
 use std::fmt::Write;
 use std::hint::black_box;
 
-/// A document of variables as a process instance has it.
+/// Variables as a process instance stores them.
 struct Document(Value);
 
 impl Variables for Document {

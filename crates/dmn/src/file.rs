@@ -1,4 +1,4 @@
-//! A file that was read, but not compiled: it says which models it needs for that.
+//! A file that was read, but not compiled, with the models that it imports.
 
 use crate::xml::{Document, NodeId};
 
@@ -13,7 +13,7 @@ pub struct File<'x> {
 pub struct ImportedModel<'f> {
     /// Its namespace.
     pub namespace: &'f str,
-    /// Where the importing file says that it is.
+    /// `locationURI` of the importing file.
     pub location: Option<&'f str>,
 }
 
@@ -37,7 +37,7 @@ impl File<'_> {
     }
 }
 
-/// The imports of DMN models; other kinds of files may be imported, but nothing of them is used.
+/// The imports of DMN models; other kinds of files may be imported, but are not used.
 pub(crate) fn imports<'d>(document: &'d Document, root: NodeId) -> impl Iterator<Item = NodeId> + 'd {
     let is_of_model = |node: &NodeId| {
         let kind = document.attribute(*node, "importType").unwrap_or_default();

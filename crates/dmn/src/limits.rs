@@ -1,4 +1,4 @@
-//! How large a model may be, and how much one evaluation may do beyond the limits of FEEL.
+//! Limits on the size of a model, and on one evaluation beyond the limits of FEEL.
 
 /// Bounds on one DMN file and on the evaluation of what is in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub struct Limits {
     /// Longest chain of decisions or business knowledge models that require each other. Default 64;
     /// the evaluation recurses over it.
     pub max_requirement_depth: usize,
-    /// Models that one imports, those that these import included; each counts as often as it is imported. Default 64.
+    /// Models that one model imports, directly or not; each counts as often as it is imported. Default 64.
     pub max_imported_models: usize,
     /// Characters of an ID. Default 256, what a relational secondary storage can hold.
     pub max_id_chars: usize,
     /// Problems reported for one file. Default 500.
     pub max_problems: usize,
-    /// Decisions that one evaluation may evaluate, counting again what is required again. Default
-    /// 1,000: a ladder in which each decision is required twice doubles with every step.
+    /// Decisions that one evaluation may evaluate, each counted as often as it is required. Default 1,000: a ladder
+    /// in which each decision is required twice doubles with every step.
     pub max_evaluated_decisions: usize,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Model {
     pub(crate) imported_models: usize,
     pub(crate) types: Arc<TypeTable>,
     pub(crate) max_evaluated_decisions: usize,
-    /// Names with spaces or signs, for models that import this one.
+    /// Names with spaces or symbols, for models that import this one.
     pub(crate) names: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Input {
 pub(crate) struct Decision {
     pub(crate) id: Arc<str>,
     pub(crate) name: Arc<str>,
-    /// Under which name others see the result: that of the variable.
+    /// Name of the result for other elements: that of the variable.
     pub(crate) variable: Option<Arc<str>>,
     pub(crate) kind: TypeRef,
     pub(crate) requirements: Vec<Requirement>,
@@ -74,7 +74,7 @@ pub(crate) struct Service {
     pub(crate) input: Vec<Requirement>,
 }
 
-/// What an element needs, in this model or in an imported one.
+/// Requirements of an element, in this model or in an imported one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Requirement {
     pub(crate) import: Option<usize>,
@@ -132,7 +132,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) enum Formula {
     Compiled(Expression),
-    /// It is not FEEL, and why; only where broken expressions are let through.
+    /// The reason why the text is not FEEL; only where broken expressions are accepted.
     Broken(String),
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct Table {
     pub(crate) rules: Vec<Rule>,
 }
 
-/// How the results of matching rules become one (DMN 1.5 §8.2.10).
+/// Hit policy: combination of the results of matching rules (DMN 1.5 §8.2.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HitPolicy {
     Unique,
@@ -176,7 +176,7 @@ pub(crate) struct InputColumn {
 pub(crate) struct OutputColumn {
     pub(crate) id: Arc<str>,
     pub(crate) name: Arc<str>,
-    /// The label, or the name, as evaluations show it.
+    /// The label, or the name, as an outcome has it.
     pub(crate) shown: Arc<str>,
     pub(crate) kind: TypeRef,
     /// Values in the order of their priority, best first.
@@ -188,7 +188,7 @@ pub(crate) struct OutputColumn {
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) id: Arc<str>,
-    /// One for each input column; none if any value will do.
+    /// One for each input column; none if any value matches.
     pub(crate) conditions: Vec<Option<Formula>>,
     pub(crate) results: Vec<Formula>,
 }
@@ -224,7 +224,7 @@ impl Model {
         requirement.import.map_or(self, |import| &self.imports[import].model)
     }
 
-    /// Under which name a required element is known.
+    /// Name of a required element in expressions.
     pub(crate) fn name_of(self: &Arc<Self>, requirement: Requirement) -> &str {
         let model = self.of(requirement);
         match requirement.target {
@@ -237,8 +237,7 @@ impl Model {
 }
 
 impl Decision {
-    /// Under which name others see the result. Without a variable the standard takes the name,
-    /// Camunda the ID.
+    /// Name of the result for other elements. Without a variable the standard takes the name, Camunda the ID.
     pub(crate) fn result_name(&self, standard: bool) -> &Arc<str> {
         match &self.variable {
             Some(name) => name,

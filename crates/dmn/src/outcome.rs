@@ -1,34 +1,34 @@
-//! What an evaluation comes to, in the shapes that the API reports.
+//! Outcome of an evaluation, in the shapes that the API reports.
 
 use feel::{Value, Warning};
 use std::sync::Arc;
 
-/// The result of a decision and how it came about.
+/// The result of a decision, with the trail of evaluated decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// The result of the decision.
     pub output: Value,
-    /// All decisions that were evaluated, required ones first, the one asked for last.
+    /// All decisions that were evaluated, required ones first, the requested decision last.
     pub evaluated_decisions: Vec<EvaluatedDecision>,
-    /// What went wrong in expressions without ending the evaluation.
+    /// Warnings of expressions, which did not end the evaluation.
     pub warnings: Vec<Warning>,
 }
 
-/// Why a decision has no result.
+/// The failure of a decision.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("Expected to evaluate decision '{decision_id}', but {reason}")]
 pub struct Failure {
-    /// The decision asked for.
+    /// The requested decision.
     pub decision_id: String,
-    /// What happened, naming the rule if it happened in one.
+    /// The reason, with the rule if one failed.
     pub reason: String,
-    /// The decision in which it happened; that asked for, or one that it requires.
+    /// The decision that failed: the requested one or one that it requires.
     pub failed_decision_id: String,
-    /// The rule in which it happened.
+    /// The rule that failed.
     pub failed_rule: Option<FailedRule>,
-    /// The decisions evaluated up to there; the last one is that which failed.
+    /// The decisions evaluated up to the failure; the last one failed.
     pub evaluated_decisions: Vec<EvaluatedDecision>,
-    /// What went wrong in expressions before.
+    /// Warnings of expressions before the failure.
     pub warnings: Vec<Warning>,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a model: every finding of a file, each with the element it is about.
+//! Findings of a file, each with its element.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ const MAX_EXCERPT_CHARS: usize = 200;
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The ID of the decision, business knowledge model, or service that it is about.
+    /// The ID of the decision, business knowledge model, or service.
     pub element_id: Option<String>,
     /// Local XML name of the innermost element with a name for it, for example `inputEntry`.
     pub element_type: Option<String>,
-    /// What is wrong, in a sentence a modeller understands.
+    /// The reason, in terms of the model.
     pub reason: String,
 }
 

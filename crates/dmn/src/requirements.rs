@@ -1,4 +1,4 @@
-//! The way into the crate: parse a file, ask what is in it, evaluate it.
+//! Interface of the crate: parse a file, list its elements, evaluate it.
 
 use crate::compile::{Compiler, Settings};
 use crate::evaluate;
@@ -17,7 +17,7 @@ pub fn parse(xml: &[u8], limits: &Limits) -> Result<DecisionRequirements, Proble
     Parser::new(limits.clone()).parse(xml)
 }
 
-/// Compiles files with what they import.
+/// Compiles files with their imports.
 #[derive(Debug, Clone, Default)]
 pub struct Parser {
     limits: Limits,
@@ -38,8 +38,8 @@ impl Parser {
         self
     }
 
-    /// Lets models through whose expressions or references are broken; what is broken then fails
-    /// when it is evaluated. Files of other engines are often like that.
+    /// Accepts models with broken expressions or references, which fail at their evaluation. Files of other engines
+    /// often have them.
     #[must_use]
     pub fn tolerant(mut self) -> Self {
         self.tolerant = true;
@@ -60,7 +60,7 @@ impl Parser {
         decode(xml).map_err(Problems::of_file)
     }
 
-    /// Reads the text of a file. It can be compiled once what it imports is available.
+    /// Reads the text of a file. It can be compiled once its imports are available.
     pub fn read<'x>(&self, text: &'x str) -> Result<File<'x>, Problems> {
         let document = Document::read(text, &self.limits).map_err(Problems::of_file)?;
         Ok(File { document })
@@ -80,7 +80,7 @@ pub struct DecisionRequirements {
     model: Arc<Model>,
 }
 
-/// What there is to know of a decision.
+/// Description of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionInfo<'m> {
     /// The ID.
@@ -95,7 +95,7 @@ pub struct DecisionInfo<'m> {
     pub required_decisions: Vec<&'m str>,
 }
 
-/// What there is to know of input data.
+/// Description of input data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputInfo<'m> {
     /// The ID.
@@ -104,7 +104,7 @@ pub struct InputInfo<'m> {
     pub name: &'m str,
 }
 
-/// What there is to know of a decision service.
+/// Description of a decision service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceInfo<'m> {
     /// The ID.
@@ -188,8 +188,8 @@ impl DecisionRequirements {
         evaluate::decision(&self.model, decision_id, variables, environment, budget)
     }
 
-    /// The result of [`Self::evaluate`] alone, for less: which rules matched and what is required came to is not kept,
-    /// nor is it in a failure.
+    /// The result of [`Self::evaluate`] alone, at a lower cost: neither the result nor a failure has the matched
+    /// rules and the values of the requirements.
     pub fn output(
         &self,
         decision_id: &str,

@@ -1,23 +1,22 @@
-//! Item definitions: which values conform to a type, and how others are made to (DMN 1.5 §7.3.2,
-//! §10.3.2.9.4).
+//! Item definitions: conformance of values to a type, and implicit conversions (DMN 1.5 §7.3.2, §10.3.2.9.4).
 
 use feel::{Budget, DateTime, Dialect, Environment, Expression, Time, Types, Value, Zone};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Longest chain of definitions that only name each other.
+/// Longest chain of aliases (definitions that only refer to another definition).
 const MAX_ALIASES: u32 = 64;
 
 /// A reference to a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TypeRef {
-    /// Nothing is known.
+    /// Any type.
     #[default]
     Any,
     /// A type of FEEL under a name that Camunda's dialect knows.
     Builtin(Builtin),
-    /// One under a name of the standard, which Camunda's dialect does not check.
+    /// A type under a name of the standard, which Camunda's dialect does not check.
     Standard(Builtin),
     /// A definition of this model.
     Item(usize),
@@ -102,28 +101,28 @@ pub(crate) struct ItemDefinition {
     pub(crate) constraint: Option<Expression>,
 }
 
-/// What an item definition says of its values.
+/// Constraint of an item definition on its values.
 #[derive(Debug, Default)]
 pub(crate) enum Base {
     #[default]
     Any,
     Reference(TypeRef),
     Components(Vec<(Arc<str>, usize)>),
-    /// A function with so many parameters and a result.
+    /// A function with this number of parameters and a result.
     Function(usize, TypeRef),
 }
 
-/// How a value is compared with a type.
+/// Mode of a comparison of a value with a type.
 #[derive(Clone, Copy)]
 struct Check<'f> {
-    /// How many more definitions that only name others may follow each other.
+    /// Number of further aliases that may follow each other.
     aliases: u32,
-    /// The fuel for tests of allowed values; those do not count if there is none.
+    /// The fuel for tests of allowed values; without it, the tests are ignored.
     fuel: Option<&'f Cell<u64>>,
 }
 
 impl Check<'_> {
-    /// Whether a value passes tests, if tests count. Without fuel nothing passes.
+    /// Whether a value passes tests, unless tests are ignored. When the fuel is used up, nothing passes.
     fn passes(self, tests: Option<&Expression>, value: &Value) -> bool {
         match (self.fuel, tests) {
             (Some(fuel), Some(tests)) => {
@@ -136,7 +135,7 @@ impl Check<'_> {
         }
     }
 
-    /// That for a part of the value.
+    /// The comparison for a part of the value.
     fn fresh(self) -> Self {
         Self { aliases: MAX_ALIASES, ..self }
     }
@@ -151,7 +150,7 @@ pub(crate) struct TypeTable {
 }
 
 impl TypeTable {
-    /// The type of a name; names that mean nothing are types without bounds.
+    /// The type of a name; unknown names are types without constraints.
     pub(crate) fn resolve(&self, name: &str) -> TypeRef {
         let name = name.trim();
         if let Some(place) = self.by_name.get(name) {
@@ -218,8 +217,8 @@ impl TypeTable {
         fits && check.passes(definition.allowed.as_ref(), value)
     }
 
-    /// The value as one of the type, or nothing if it cannot be. Tests of allowed values take from
-    /// the fuel; when there is none left, nothing conforms.
+    /// The value as one of the type, or nothing if it cannot be. Tests of allowed values take from the fuel; when it
+    /// is used up, nothing conforms.
     pub(crate) fn coerce(&self, value: &Value, kind: &TypeRef, fuel: &mut u64) -> Option<Value> {
         let left = Cell::new(*fuel);
         let coerced = self.coerce_within(value, kind, &left);
@@ -247,7 +246,7 @@ impl TypeTable {
     }
 }
 
-/// Whether a value passes unary tests, which read nothing else.
+/// Whether a value passes unary tests that read only this value.
 pub(crate) fn passes(tests: &Expression, value: &Value, fuel: &mut u64) -> bool {
     let environment = Environment { dialect: Dialect::Standard, ..Environment::default() };
     let mut budget = Budget { fuel: *fuel, ..Budget::new(&environment) };
@@ -256,7 +255,7 @@ pub(crate) fn passes(tests: &Expression, value: &Value, fuel: &mut u64) -> bool 
     outcome.is_ok_and(|evaluation| evaluation.value.as_bool() == Some(true))
 }
 
-/// The operator `instance of` does not look at allowed values.
+/// The operator `instance of` ignores allowed values.
 impl Types for TypeTable {
     fn is_instance(&self, type_name: &str, value: &Value) -> bool {
         match self.resolve(type_name) {

@@ -1,4 +1,4 @@
-//! The XML of a model: elements of DMN and the version tag of Camunda's extension. Everything else is read over.
+//! The XML of a model: elements of DMN and the version tag of Camunda's extension. Everything else is skipped.
 
 use std::ops::Deref;
 
@@ -18,7 +18,7 @@ const DMN: [&str; 7] = [
 ];
 const ZEEBE: &str = "http://camunda.org/schema/zeebe/1.0";
 
-/// A whole file; the root is the first element. The namespaces need not be told apart.
+/// A whole file; the root is the first element. The namespaces are not distinguished.
 #[derive(Debug)]
 pub(crate) struct Document<'x>(::xml::Document<'x, ()>);
 
@@ -31,7 +31,7 @@ impl<'x> Deref for Document<'x> {
 }
 
 impl<'x> Document<'x> {
-    /// Reads a whole file. The error says what is wrong and where.
+    /// Reads a whole file. The error names the reason and the position.
     pub(crate) fn read(text: &'x str, limits: &Limits) -> Result<Self, String> {
         let limits = ::xml::Limits { max_depth: limits.max_depth, max_elements: limits.max_xml_elements };
         ::xml::Document::read(text, limits, |namespace, name| is_kept(namespace, name).then_some(()))
@@ -56,7 +56,7 @@ impl<'x> Document<'x> {
     }
 }
 
-/// Whether an element is one that matters.
+/// Whether the parser keeps an element.
 fn is_kept(namespace: &str, name: &str) -> bool {
     (namespace == ZEEBE && name == "versionTag")
         || DMN.iter().any(|known| known.eq_ignore_ascii_case(namespace))

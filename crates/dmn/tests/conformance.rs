@@ -1,6 +1,6 @@
-//! Runs the DMN Technology Compatibility Kit in both dialects. It lives beside the project, not in
-//! it; where it is not found, this prints that it was not run. It has no harness, so that not having
-//! run never counts as a passed test. What fails for a reason is in `deviations.csv`.
+//! Runs the DMN Technology Compatibility Kit in both dialects. It lives beside the project, not in it; where it is
+//! not found, this prints that it was not run. It has no harness, so that not having run never counts as a passed
+//! test. Known deviations are in `deviations.csv`.
 
 mod tck;
 

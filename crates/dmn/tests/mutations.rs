@@ -138,7 +138,7 @@ fn apply(text: &mut String, change: &Change) {
     }
 }
 
-/// Keeps the XML well-formed and so reaches what is behind it.
+/// Keeps the XML well-formed and so reaches the compiler behind it.
 fn swap_quoted(text: &mut String, left: usize, right: usize) {
     let quotes: Vec<usize> = text.match_indices('"').map(|(place, _)| place).collect();
     let spans: Vec<(usize, usize)> = quotes.chunks_exact(2).map(|pair| (pair[0] + 1, pair[1])).collect();

@@ -1,5 +1,5 @@
-//! Compensation: thrown by an event, waited for at the boundary of an activity that a handler undoes; and cancellation of
-//! a transaction.
+//! Compensation, thrown by an event and caught at the boundary of an activity with a handler; cancellation of a
+//! transaction.
 
 use crate::catalogue::is_true;
 use crate::context::Context;
@@ -21,7 +21,7 @@ pub(crate) fn compensate(cx: &mut Context<'_, '_>, definition: NodeId) -> Option
         found.filter(|&index| cx.outline.elements[index as usize].kind.is_some_and(|kind| kind.is_activity));
     let reference = excerpt(reference);
     match activity {
-        None => cx.problem(format!("activityRef refers to '{reference}', which is no activity")),
+        None => cx.problem(format!("activityRef refers to '{reference}', which is not an activity")),
         Some(index) if !scopes_of(cx).contains(&cx.outline.elements[index as usize].scope) => {
             cx.problem(format!("activityRef refers to '{reference}', which is not in the scope of this event"));
         }
@@ -60,20 +60,20 @@ fn can_be_compensated(cx: &Context<'_, '_>, activity: ElementIndex) -> bool {
         })
 }
 
-/// What the start event of a compensation event sub-process waits for: the handler is what it stands in, and undoes what
-/// the sub-process around that has done.
+/// The trigger of the start event of a compensation event sub-process. The event sub-process is the handler of the
+/// sub-process around it.
 pub(super) fn own_handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     let handler = cx.draft().scope;
     let around = cx.outline.elements[handler as usize].scope;
     // A process and an event sub-process are not compensated.
     if cx.outline.elements[around as usize].kind.is_none_or(|kind| !kind.is_activity) {
-        cx.problem("a compensation event sub-process must stand in a sub-process or transaction");
+        cx.problem("a compensation event sub-process must be in a sub-process or transaction");
         return None;
     }
     Some(Trigger::Compensation { handler })
 }
 
-/// What a compensation boundary event waits for: its handler is at the other end of its association.
+/// The trigger of a compensation boundary event; its handler is at the other end of its association.
 pub(crate) fn handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     let id = cx.attribute("id").unwrap_or_default();
     let targets = cx.outline.associations.get(id).map_or(&[][..], Vec::as_slice);
@@ -94,7 +94,7 @@ pub(crate) fn handler(cx: &mut Context<'_, '_>) -> Option<Trigger> {
     if handler.is_none() {
         let target = excerpt(target);
         cx.problem(format!(
-            "the association leads to '{target}', which is no activity beside this event that is marked isForCompensation"
+            "the association leads to '{target}', which is not an activity marked isForCompensation in the scope of this event"
         ));
     }
     handler.map(|handler| Trigger::Compensation { handler })

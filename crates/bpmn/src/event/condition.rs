@@ -5,7 +5,7 @@ use crate::graph::ConditionDefinition;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 
-/// The condition of an event definition and which changes of variables make it be looked at.
+/// The condition of an event definition and the changes of variables that cause its evaluation.
 pub(super) fn condition(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<ConditionDefinition> {
     const PLACE: &str = "condition";
     let document = cx.document;

@@ -21,7 +21,7 @@ pub(crate) fn thrown_code(cx: &mut Context<'_, '_>, definition: NodeId) -> Optio
     }
 }
 
-/// What an error boundary event waits for: one code or, without a code, every error.
+/// The trigger of an error boundary event: one code or, without a code, every error.
 pub(super) fn caught_error(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Trigger> {
     let reference = cx.document.attribute(definition, "errorRef").filter(|id| !id.trim().is_empty());
     let Some(reference) = reference else { return Some(Trigger::Error(None)) };
@@ -40,7 +40,7 @@ pub(super) fn caught_error(cx: &mut Context<'_, '_>, definition: NodeId) -> Opti
 fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Error> {
     let found = local_name(reference).and_then(|id| cx.catalogue.errors.get(id));
     if found.is_none() {
-        cx.problem(format!("errorRef refers to '{}', which is no error", excerpt(reference)));
+        cx.problem(format!("errorRef refers to '{}', which is not an error", excerpt(reference)));
     }
     found
 }

@@ -1,4 +1,4 @@
-//! Escalations: thrown to the scopes around, which need not catch them.
+//! Escalations: thrown to the enclosing scopes, which need not catch them.
 
 use super::message::local_name;
 use crate::context::{Context, Given};
@@ -20,7 +20,7 @@ pub(crate) fn thrown_escalation(cx: &mut Context<'_, '_>, definition: NodeId) ->
     }
 }
 
-/// What a catch event waits for: one code or, without a code, every escalation.
+/// The trigger of a catch event: one code or, without a code, every escalation.
 pub(super) fn caught_escalation(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Trigger> {
     let reference = cx.document.attribute(definition, "escalationRef").filter(|id| !id.trim().is_empty());
     let Some(reference) = reference else { return Some(Trigger::Escalation(None)) };
@@ -39,7 +39,7 @@ pub(super) fn caught_escalation(cx: &mut Context<'_, '_>, definition: NodeId) ->
 fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Given<Text>> {
     let found = local_name(reference).and_then(|id| cx.catalogue.escalations.get(id));
     if found.is_none() {
-        cx.problem(format!("escalationRef refers to '{}', which is no escalation", excerpt(reference)));
+        cx.problem(format!("escalationRef refers to '{}', which is not an escalation", excerpt(reference)));
     }
     found
 }

@@ -1,4 +1,4 @@
-//! Messages that an event or a task waits for.
+//! Message subscriptions of events and tasks.
 
 use crate::context::{Context, Given};
 use crate::graph::MessageDefinition;
@@ -8,17 +8,17 @@ use crate::xml::NodeId;
 /// Whether a correlation key is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyNeed {
-    /// The message finds a waiting instance.
+    /// The message is correlated to a waiting instance.
     Required,
     /// The message starts an instance.
     Optional,
 }
 
-/// The message that `messageRef` of a node (an event definition or a task) refers to, ready to wait for.
+/// The message that `messageRef` of a node (an event definition or a task) refers to, as a subscription.
 pub(crate) fn message(cx: &mut Context<'_, '_>, node: NodeId, need: KeyNeed) -> Option<MessageDefinition> {
     let reference = cx.required(node, "messageRef")?;
     let Some(message) = local_name(reference).and_then(|id| cx.catalogue.messages.get(id)) else {
-        cx.problem(format!("messageRef refers to '{}', which is no message", excerpt(reference)));
+        cx.problem(format!("messageRef refers to '{}', which is not a message", excerpt(reference)));
         return None;
     };
     let id = excerpt(reference.trim());

@@ -1,4 +1,4 @@
-//! Event definitions: what the start, catch, boundary, throw and end events have in common.
+//! Event definitions, common to start, catch, boundary, throw and end events.
 
 mod compensation;
 mod condition;
@@ -21,7 +21,7 @@ pub(crate) use trigger::{Place, trigger};
 use crate::context::Context;
 use crate::xml::{NodeId, Space};
 
-/// An event definition that some event of this release has.
+/// A supported event definition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Definition {
     Message(NodeId),
@@ -36,8 +36,8 @@ pub(crate) enum Definition {
     Terminate,
 }
 
-/// The definition of an event that has at most one: `Ok(None)` for a none event, `Err` if there is a finding, which is
-/// then reported.
+/// The definition of an event that has at most one: `Ok(None)` for a none event, `Err` after a finding, which is
+/// reported.
 pub(crate) fn definition(cx: &mut Context<'_, '_>) -> Result<Option<Definition>, ()> {
     let document = cx.document;
     let mut found = Vec::new();

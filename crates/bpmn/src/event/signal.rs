@@ -1,4 +1,4 @@
-//! Signals: thrown to everybody who waits for their name.
+//! Signals: broadcast to all subscriptions of their name.
 
 use super::message::local_name;
 use crate::context::{Context, Given};
@@ -10,7 +10,7 @@ use crate::xml::NodeId;
 pub(crate) fn signal(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Text> {
     let reference = cx.required(definition, "signalRef")?;
     let Some(name) = local_name(reference).and_then(|id| cx.catalogue.signals.get(id)) else {
-        cx.problem(format!("signalRef refers to '{}', which is no signal", excerpt(reference)));
+        cx.problem(format!("signalRef refers to '{}', which is not a signal", excerpt(reference)));
         return None;
     };
     match name {

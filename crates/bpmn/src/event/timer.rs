@@ -5,20 +5,20 @@ use crate::graph::{Text, TimerDefinition, TimerKind};
 use crate::timer::{Cycle, Interval, parse_date};
 use crate::xml::{NodeId, Space};
 
-/// Where a timer stands, which decides what forms it may have.
+/// Position of a timer, which decides the forms that it may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TimerUse {
     /// Start event of a process.
     ProcessStart,
     /// Intermediate catch event.
     Catch,
-    /// Boundary event that ends its activity.
+    /// Interrupting boundary event.
     InterruptingBoundary,
-    /// Boundary event that does not.
+    /// Non-interrupting boundary event.
     NonInterruptingBoundary,
-    /// Start event of an event sub-process that ends its scope.
+    /// Start event of an interrupting event sub-process.
     InterruptingEventSubProcess,
-    /// Start event of an event sub-process that does not.
+    /// Start event of a non-interrupting event sub-process.
     NonInterruptingEventSubProcess,
 }
 

@@ -1,4 +1,4 @@
-//! What an event waits for, by the place where it stands.
+//! Triggers of events, by the position of the event.
 
 use super::compensation::own_handler;
 use super::condition::condition;
@@ -9,21 +9,21 @@ use super::{Definition, KeyNeed, message, signal};
 use crate::context::Context;
 use crate::graph::{EventType, Trigger};
 
-/// Where an event that waits stands.
+/// Position of a catching event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Start event of a process.
     ProcessStart,
     /// Start event of an event sub-process.
     EventSubProcess {
-        /// Whether it ends everything else in its scope.
+        /// Whether it is interrupting: it ends everything else in its scope.
         interrupting: bool,
     },
     /// Intermediate catch event.
     Catch,
     /// Boundary event.
     Boundary {
-        /// Whether it ends its activity.
+        /// Whether it is interrupting: it ends its activity.
         interrupting: bool,
         /// Whether something inside the activity can throw.
         around_others: bool,
@@ -42,7 +42,7 @@ impl Place {
         }
     }
 
-    /// Whether what is thrown inside comes here.
+    /// Whether errors and escalations thrown inside are caught here.
     fn catches(self) -> bool {
         matches!(self, Self::EventSubProcess { .. } | Self::Boundary { .. })
     }
@@ -70,7 +70,7 @@ impl Place {
     }
 }
 
-/// What the definition of an event waits for; `None` if there is a finding, which is then reported.
+/// The trigger that an event definition describes; `None` after a finding, which is reported.
 pub(crate) fn trigger(
     cx: &mut Context<'_, '_>,
     definition: Definition,

@@ -1,4 +1,4 @@
-//! References to other definitions: which version they mean, and forms.
+//! References to other definitions (binding type and version tag), and to forms.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `zeebe:taskHeaders`: constant text that a job worker gets.
+//! `zeebe:taskHeaders`: constant text for the job worker.
 
 use std::collections::HashSet;
 use std::sync::Arc;

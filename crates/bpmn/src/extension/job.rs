@@ -8,11 +8,11 @@ use crate::graph::{JobDefinition, LinkedResource, Text};
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 
-/// Retries of a job whose model gives none.
+/// Default of the retries of a job.
 const DEFAULT_RETRIES: &str = "3";
 
-/// The job of an element that must have a task definition. Alternatives to it are read elsewhere: they are named in the
-/// finding that neither or both are there.
+/// The job of an element that must have a task definition. Alternatives to it are read elsewhere; the finding about
+/// none or both of them names them.
 pub(crate) fn job(cx: &mut Context<'_, '_>, alternatives: &[&str]) -> Option<JobDefinition> {
     let names: Vec<&str> = std::iter::once("taskDefinition").chain(alternatives.iter().copied()).collect();
     cx.exactly_one_of(&names)?;
@@ -37,7 +37,7 @@ fn read(cx: &mut Context<'_, '_>, task_definition: NodeId) -> Option<JobDefiniti
     })
 }
 
-/// The resources that go with the job; `None` if there is a finding.
+/// The linked resources of the job; `None` after a finding.
 fn linked_resources(cx: &mut Context<'_, '_>) -> Option<Vec<LinkedResource>> {
     let Some(container) = cx.extension("linkedResources") else { return Some(Vec::new()) };
     let document = cx.document;

@@ -10,10 +10,10 @@ use crate::graph::{ElementKind, ElementType, EventType, Listener, Listeners};
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 
-/// Listeners of one element; each is a job that a token waits for.
+/// Most listeners of one element; each is a job that a token waits for.
 const MAX_LISTENERS: usize = 1000;
 
-/// The execution listeners of an element and whether all of them are well-formed. `read` is what the element is.
+/// The execution listeners of an element and whether all of them are well-formed. `read` is the kind of the element.
 pub(crate) fn execution_listeners(
     cx: &mut Context<'_, '_>,
     element_type: ElementType,
@@ -48,7 +48,7 @@ pub(crate) fn execution_listeners(
     (listeners, is_whole)
 }
 
-/// One listener with the name of its event, one of those given.
+/// One listener with the name of its event, which is one of `events`.
 pub(super) fn read_listener(
     cx: &mut Context<'_, '_>,
     node: NodeId,
@@ -56,7 +56,7 @@ pub(super) fn read_listener(
 ) -> Option<(&'static str, Listener)> {
     let part = cx.name_of(node);
     if ["taskHeaders", "header"].iter().any(|name| cx.document.zeebe_children(node, name).next().is_some()) {
-        cx.problem(format!("{part}: headers of a listener of its own are not supported yet"));
+        cx.problem(format!("{part}: headers of a listener are not supported yet"));
         return None;
     }
     let event = cx.required(node, "eventType").and_then(|found| {
@@ -77,7 +77,7 @@ pub(super) fn read_listener(
     Some((event?, Listener { job_type: job_type?, retries: retries? }))
 }
 
-/// Whether no listener before has the same event and type; another is reported.
+/// Whether the combination of event and type is new; a duplicate is reported.
 fn is_first<'a>(
     cx: &mut Context<'a, '_>,
     seen: &mut HashSet<(&'static str, &'a str)>,
@@ -96,7 +96,7 @@ fn is_first<'a>(
     is_first
 }
 
-/// Why an element cannot have a listener of this event.
+/// The reason why an element cannot have a listener of this event.
 fn misplaced(element_type: ElementType, event_type: EventType, event: &str) -> Option<&'static str> {
     use ElementType as E;
     match (element_type, event) {

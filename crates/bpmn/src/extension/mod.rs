@@ -19,13 +19,13 @@ pub(crate) use user_task::{list_items, task_details, user_task};
 use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
 
-/// Extension elements that would change execution, but do not, and why.
+/// Unsupported extension elements that would change execution, with the reason of the refusal.
 const REFUSED: &[(&str, &str)] = &[
-    ("conditionalFilter", "stands in the conditional event definition, not in the event"),
+    ("conditionalFilter", "belongs in the conditional event definition, not in the event"),
     ("jobPriorityDefinition", "job priorities are not supported yet"),
 ];
 
-/// Extension elements of one element. There are some 25 kinds, each of which may occur once.
+/// Most extension elements of one element. There are some 25 kinds, each of which may occur once.
 const MAX_EXTENSIONS: usize = 64;
 
 /// The extension elements of one element. Each may occur once.
@@ -73,7 +73,7 @@ impl Context<'_, '_> {
         self.extensions.find(self.document, name)
     }
 
-    /// The one extension element of this element out of a set of alternatives.
+    /// The extension element out of a set of alternatives, of which exactly one must be present.
     pub(crate) fn exactly_one_of(&mut self, names: &[&str]) -> Option<NodeId> {
         let mut found = names.iter().filter_map(|name| self.extension(name));
         let first = found.next();

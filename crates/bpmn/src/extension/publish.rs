@@ -7,8 +7,8 @@ use crate::graph::{ElementKind, PublishedMessage, Text, Throw};
 use crate::timer::Interval;
 use crate::xml::NodeId;
 
-/// What an element that sends a message does: a job, or the publication itself. `reference` is the node that refers
-/// to the message.
+/// Implementation of an element that sends a message: a job, or the publication by the engine. `reference` is the
+/// node that refers to the message.
 pub(crate) fn job_or_publish(cx: &mut Context<'_, '_>, reference: NodeId) -> Option<ElementKind> {
     match cx.extension("publishMessage") {
         Some(publish) if cx.extension("taskDefinition").is_none() => read(cx, reference, publish),

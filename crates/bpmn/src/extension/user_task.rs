@@ -1,4 +1,4 @@
-//! What a user task says about people: assignment, schedule, priority, form, listeners.
+//! Extension elements of user tasks: assignment, schedule, priority, form, listeners.
 
 use super::listener::read_listener;
 use super::{form_reference, headers, headers_json};
@@ -8,7 +8,7 @@ use crate::problem::excerpt;
 use crate::timer::parse_date;
 use crate::xml::NodeId;
 
-/// Listeners of one user task; each is a job that people wait for.
+/// Most listeners of one user task; each is a job that delays the task.
 const MAX_LISTENERS: usize = 1000;
 
 const EVENTS: [(&str, TaskEvent); 5] = [
@@ -71,7 +71,7 @@ fn date_problem(date: &str) -> Option<String> {
     parse_date(date).err().map(|error| format!(": {error}"))
 }
 
-/// An attribute of a part that may be absent or blank. `problem` says what is wrong with static text.
+/// An optional attribute of a part; it may be blank. `problem` returns the finding about static text.
 fn optional_text(
     cx: &mut Context<'_, '_>,
     part: Option<NodeId>,

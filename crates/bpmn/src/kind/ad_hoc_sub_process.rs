@@ -1,4 +1,4 @@
-//! Ad-hoc sub-process: elements that run in any order, as somebody decides.
+//! Ad-hoc sub-process: elements that run in any order, as a job worker or a list of IDs decides.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::activity("adHocSubProcess", ElementType::AdHocSubProcess, read).with_check(check)
 };
 
-/// What an ID ends with if it is that of the scope between an ad-hoc sub-process and its elements.
+/// Suffix of the ID of the scope between an ad-hoc sub-process and its elements.
 const INNER_SUFFIX: &str = "#innerInstance";
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
@@ -57,7 +57,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
         None => None,
     };
     let kind = AdHoc {
-        // The next three are known when the process is complete.
+        // The next three are set when the process is complete.
         inner: 0,
         activities: Vec::new(),
         elements_json: Arc::from("[]"),
@@ -70,7 +70,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     whole.then(|| (ElementKind::AdHoc(Box::new(kind)), EventType::Unspecified))
 }
 
-/// What may be activated: whatever nothing leads to, except what only undoes.
+/// Elements that may be activated: all without incoming flows, except compensation handlers.
 fn activities<'a>(
     elements: &'a [Element],
     outline: &'a Outline<'_>,
@@ -86,12 +86,12 @@ fn activities<'a>(
     })
 }
 
-/// Whether an element of an ad-hoc sub-process belongs to that itself and not to the scope of an activation.
+/// Whether an element belongs to the ad-hoc sub-process itself and not to the scope of an activation.
 fn is_apart(element: &Element) -> bool {
     element.element_type == ElementType::EventSubProcess
 }
 
-/// Constants of `fromAi` are those of a deployment, so they are checked there.
+/// Constant arguments of `fromAi` are known at the deployment, so they are checked here.
 fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     let activities: Vec<_> = activities(&check.process.elements, check.outline, index).collect();
     for child in activities {
@@ -105,7 +105,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
 }
 
-/// Puts a scope between each ad-hoc sub-process and its elements. The new ones come last, so that no index changes.
+/// Puts a scope between each ad-hoc sub-process and its elements. The new scopes come last, so that no index changes.
 pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: &mut Process) {
     for index in 0..outline.elements.len() as ElementIndex {
         if !matches!(process.element(index).kind, ElementKind::AdHoc(_)) {
@@ -149,7 +149,7 @@ pub(super) fn complete(document: &Document<'_>, outline: &Outline<'_>, process: 
     }
 }
 
-/// What is known of elements, for whoever decides which of them to activate.
+/// Metadata of the elements, for the job worker that decides which of them to activate.
 fn elements_json(
     document: &Document<'_>,
     outline: &Outline<'_>,

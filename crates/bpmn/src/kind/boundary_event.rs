@@ -39,7 +39,9 @@ fn attached_to(cx: &mut Context<'_, '_>) -> Option<ElementIndex> {
     });
     if found.is_none() {
         let reference = excerpt(reference);
-        cx.problem(format!("attachedToRef refers to '{reference}', which is no activity beside this event"));
+        cx.problem(format!(
+            "attachedToRef refers to '{reference}', which is not an activity in the scope of this event"
+        ));
     }
     found
 }

@@ -27,7 +27,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     Some((ElementKind::Call(call), EventType::Unspecified))
 }
 
-/// The ID, or in old models an expression of its own attribute.
+/// The process ID, or in old models an expression in an attribute of its own.
 fn process_id(cx: &mut Context<'_, '_>, node: NodeId) -> Option<Text> {
     const LEGACY: &str = "processIdExpression";
     match (cx.document.attribute(node, "processId"), cx.document.attribute(node, LEGACY)) {

@@ -1,4 +1,4 @@
-//! What gateways that choose by conditions have in common.
+//! Common rules of gateways that select flows by conditions.
 
 use super::Check;
 use super::process::has_condition;
@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::graph::{ElementIndex, FlowIndex};
 use crate::problem::excerpt;
 
-/// The default flow of a gateway, if it names one; `Err` if there is a finding, which is then reported.
+/// The default flow of a gateway, if it names one; `Err` after a finding, which is reported.
 pub(super) fn default_flow(cx: &mut Context<'_, '_>) -> Result<Option<FlowIndex>, ()> {
     let Some(reference) = cx.attribute("default") else { return Ok(None) };
     let found = cx
@@ -21,7 +21,7 @@ pub(super) fn default_flow(cx: &mut Context<'_, '_>) -> Result<Option<FlowIndex>
     found.map(Some).ok_or(())
 }
 
-/// With several ways out, each but the default needs a condition; the default has none.
+/// With several outgoing flows, each but the default flow needs a condition; the default flow has none.
 pub(super) fn check_conditions(check: &mut Check<'_, '_>, index: ElementIndex, default: Option<FlowIndex>) {
     let element = check.process.element(index);
     for &flow in element.outgoing.iter().rev() {

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::graph::{Boundary, ElementIndex, ElementKind, End, Trigger};
 
-/// A compensation handler stands beside the flow.
+/// A compensation handler has no sequence flows.
 pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
     let process = check.process;
     for (index, element) in process.elements.iter().enumerate().filter(|(_, e)| e.is_for_compensation) {
@@ -23,7 +23,7 @@ pub(super) fn check_handlers(check: &mut Check<'_, '_>) {
     }
 }
 
-/// What a sub-process has done is undone in one way only.
+/// A sub-process has one compensation handler only.
 fn check_event_sub_process(check: &mut Check<'_, '_>, index: ElementIndex) {
     let process = check.process;
     let around = process.element(process.element(index).scope);
@@ -45,7 +45,8 @@ fn check_event_sub_process(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
 }
 
-/// A compensation boundary event has no way out; a cancel boundary event ends a transaction. One of each at most.
+/// A compensation boundary event has no outgoing flow; a cancel boundary event ends a transaction. At most one of
+/// each.
 pub(super) fn check_boundary(check: &mut Check<'_, '_>, index: ElementIndex, boundary: &Boundary) {
     let (kind, is_same): (_, fn(&Trigger) -> bool) = match &boundary.trigger {
         Trigger::Compensation { .. } => {
@@ -72,7 +73,7 @@ pub(super) fn check_boundary(check: &mut Check<'_, '_>, index: ElementIndex, bou
     }
 }
 
-/// A cancel end event stands directly inside a transaction that has a way out for it.
+/// A cancel end event is directly inside a transaction with a cancel boundary event.
 pub(super) fn check_cancel(check: &mut Check<'_, '_>, index: ElementIndex) {
     let element = check.process.element(index);
     if !matches!(element.kind, ElementKind::EndEvent(End::Cancel)) {
@@ -80,7 +81,7 @@ pub(super) fn check_cancel(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
     let scope = element.scope;
     if !is_transaction(check, scope) {
-        check.problem(index, "a cancel end event must stand directly inside a transaction");
+        check.problem(index, "a cancel end event must be directly inside a transaction");
         return;
     }
     let events = &check.process.element(scope).boundary_events;

@@ -1,11 +1,11 @@
-//! Complex gateway: chooses like an inclusive one; its join goes on as soon as its activation condition holds.
+//! Complex gateway: forks like an inclusive gateway; its join completes as soon as its activation condition holds.
 
 use super::choice::{check_conditions, default_flow};
 use super::{Check, Kind};
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType};
 
-/// The API has no type of its own for it; the inclusive gateway is what it is nearest to.
+/// The API has no type for it; the inclusive gateway is the nearest one.
 pub(super) const KIND: Kind =
     Kind::node("complexGateway", ElementType::InclusiveGateway, read).with_check(check);
 

@@ -1,4 +1,4 @@
-//! Events of one place that wait for the same, of which only one could ever be told.
+//! Duplicate subscriptions: events of one place that wait for the same trigger, of which only one could ever fire.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::graph::{ElementIndex, ElementKind, ElementType, PROCESS, Process, Text, Trigger};
 use crate::problem::excerpt;
 
-/// An event that waits for what an earlier one waits for.
+/// An event with the trigger of an earlier event.
 pub(super) struct Repeated {
     pub(super) event: ElementIndex,
     /// `waits for` or `catches`.
@@ -15,10 +15,10 @@ pub(super) struct Repeated {
     pub(super) what: String,
 }
 
-/// What an event waits for, as far as it can be compared: kind and name.
+/// The trigger of an event as far as it can be compared: kind and name.
 type Wanted = (&'static str, Option<Arc<str>>);
 
-/// The events that wait for what one before them waits for.
+/// The events whose trigger an earlier event has, too.
 pub(super) fn find(process: &Process, events: &[ElementIndex]) -> Vec<Repeated> {
     let mut seen = HashSet::new();
     let mut repeated = Vec::new();
@@ -53,7 +53,7 @@ fn trigger(kind: &ElementKind) -> Option<&Trigger> {
 fn wanted(process: &Process, event: ElementIndex, trigger: &Trigger) -> Option<Wanted> {
     let named = |kind, name: &Text| match name {
         Text::Static(name) => Some((kind, Some(name.clone()))),
-        // What it evaluates to is known at run time only.
+        // The value of an expression is known at run time only.
         Text::Expression(_) => None,
     };
     match trigger {
@@ -61,7 +61,7 @@ fn wanted(process: &Process, event: ElementIndex, trigger: &Trigger) -> Option<W
         Trigger::Error(code) => Some(("error", code.clone())),
         Trigger::Escalation(code) => Some(("escalation", code.clone())),
         Trigger::Signal(name) => named("signal", name),
-        // A condition is looked at for each event that has it, but starts one instance only.
+        // A condition is evaluated for each event that has it, but starts one instance only.
         Trigger::Condition(condition) if process.element(event).scope == PROCESS => {
             let is_start = process.element(event).element_type == ElementType::StartEvent;
             is_start.then(|| ("condition", Some(Arc::from(condition.expression.text().trim()))))

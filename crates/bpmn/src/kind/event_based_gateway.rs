@@ -17,7 +17,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     Some((ElementKind::EventBased, EventType::Unspecified))
 }
 
-/// At least two ways out, each to a message or timer catch event of its own, no message twice.
+/// At least two outgoing flows, each to a message or timer catch event of its own; no message twice.
 fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     let process = check.process;
     let element = process.element(index);
@@ -29,7 +29,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
         let target = process.flow(flow).target;
         let event = process.element(target);
         if event.element_type != ElementType::IntermediateCatchEvent || event.event_type == EventType::Link {
-            // What is not supported is reported as such.
+            // Unsupported elements are already reported.
             if check.outline.elements[target as usize].kind.is_some() {
                 check.flow_problem(
                     flow,
@@ -41,7 +41,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
         if event.incoming.len() > 1 {
             check.problem(
                 target,
-                "cannot have other incoming sequence flows than that of its event-based gateway",
+                "cannot have incoming sequence flows other than the one from its event-based gateway",
             );
         }
         events.push(target);

@@ -12,7 +12,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     Some((ElementKind::EventSubProcess { start }, EventType::Unspecified))
 }
 
-/// Nothing leads to it or from it, and no two of one scope start by the same.
+/// It has no sequence flows, and no two of one scope have the same trigger.
 fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     let process = check.process;
     let element = process.element(index);

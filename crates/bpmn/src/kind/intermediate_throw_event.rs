@@ -21,7 +21,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
             Some((ElementKind::Throw(Throw::Escalation(thrown_escalation(cx, node)?)), EventType::Escalation))
         }
         Some(Definition::Link(node)) => {
-            // Where it leads is known when all elements are read.
+            // Its target is resolved when all elements are read.
             let link = Throw::Link { name: link_name(cx, node)?, target: cx.index };
             Some((ElementKind::Throw(link), EventType::Link))
         }

@@ -1,4 +1,4 @@
-//! Links: which catch event the throw events of a scope lead to.
+//! Links: resolves the throw events of a scope to their catch event.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::graph::{Element, ElementIndex, ElementKind, Throw};
 use crate::problem::excerpt;
 
-/// Joins the link events of all scopes. Gives what is wrong, each with its element.
+/// Connects the link events of all scopes. Returns the findings, each with its element.
 pub(super) fn resolve(elements: &mut [Element]) -> Vec<(ElementIndex, String)> {
     let mut problems = Vec::new();
     let mut catches: HashMap<(ElementIndex, Arc<str>), ElementIndex> = HashMap::new();
@@ -29,7 +29,7 @@ pub(super) fn resolve(elements: &mut [Element]) -> Vec<(ElementIndex, String)> {
         let name = excerpt(name);
         let reason = format!("no link catch event of the same scope has the name '{name}'");
         problems.push((index as ElementIndex, reason));
-        // It leads nowhere, so nothing else about it can be judged.
+        // It has no target, so no other rule applies.
         element.kind = ElementKind::PassThrough;
     }
     problems

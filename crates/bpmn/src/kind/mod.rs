@@ -1,7 +1,7 @@
 //! The BPMN elements that can be executed: one file each, listed in [`KINDS`].
 //!
-//! A kind says how its element is read into the graph (`read`) and which rules tie it to its neighbours (`check`, run
-//! when the whole process is read). What is not listed is refused by name.
+//! A kind defines how its element is read into the graph (`read`) and which rules tie it to its neighbours (`check`,
+//! run when the whole process is read). Elements that are not listed are refused by name.
 
 mod ad_hoc_sub_process;
 mod boundary_event;
@@ -77,11 +77,11 @@ pub(crate) struct Kind {
     /// Local XML name.
     pub(crate) name: &'static str,
     pub(crate) element_type: ElementType,
-    /// Whether other elements stand inside.
+    /// Whether it contains other elements.
     pub(crate) is_scope: bool,
     /// Whether boundary events may be attached.
     pub(crate) is_activity: bool,
-    /// Reads the element; `None` if there is a finding, which is then reported.
+    /// Reads the element; `None` after a finding, which is reported.
     read: fn(&mut Context<'_, '_>) -> Option<(ElementKind, EventType)>,
     /// Checks the element in its process.
     check: fn(&mut Check<'_, '_>, ElementIndex),
@@ -103,7 +103,7 @@ impl Kind {
     }
 }
 
-/// The kind of a node, or why it has none.
+/// The kind of a node, or the reason why it has none.
 pub(crate) fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kind, String> {
     let name = document.node(node).name;
     if name == "subProcess" && document.attribute(node, "triggeredByEvent").is_some_and(is_true) {
@@ -131,7 +131,7 @@ fn only_start(cx: &mut Context<'_, '_>) -> Option<ElementIndex> {
     Some(start)
 }
 
-/// A process whose elements are read, being checked.
+/// A process under check; its elements are read.
 pub(crate) struct Check<'a, 'x> {
     pub(crate) document: &'a Document<'x>,
     pub(crate) outline: &'a Outline<'a>,

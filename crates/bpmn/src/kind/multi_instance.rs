@@ -17,7 +17,7 @@ use crate::xml::NodeId;
 const MARKER: &str = "multiInstanceLoopCharacteristics";
 const LOOP_MARKER: &str = "standardLoopCharacteristics";
 
-/// The marker of an activity, if it has one; false if there is a finding, which is then reported.
+/// The marker of an activity, if it has one; false after a finding, which is reported.
 pub(super) fn read(cx: &mut Context<'_, '_>) -> (Option<ElementKind>, bool) {
     let document = cx.document;
     let node = cx.node();
@@ -54,7 +54,7 @@ fn read_loop(cx: &mut Context<'_, '_>, marker: NodeId) -> Option<StandardLoop> {
         return None;
     }
     Some(StandardLoop {
-        // Known when the process is complete.
+        // Set when the process is complete.
         inner: 0,
         test_before: document.attribute(marker, "testBefore").is_some_and(is_true),
         maximum: maximum?,
@@ -79,7 +79,7 @@ fn read_marker(cx: &mut Context<'_, '_>, marker: NodeId) -> Option<MultiInstance
     let input_element = variable(cx, node, "inputElement");
     let output = output(cx, node);
     Some(MultiInstance {
-        // Known when the process is complete.
+        // Set when the process is complete.
         inner: 0,
         is_sequential: document.attribute(marker, "isSequential").is_some_and(is_true),
         input_collection: input_collection?,
@@ -89,7 +89,7 @@ fn read_marker(cx: &mut Context<'_, '_>, marker: NodeId) -> Option<MultiInstance
     })
 }
 
-/// The condition below a node, if it has one; the outer `None` if there is a finding.
+/// The condition below a node, if it has one; the outer `None` after a finding.
 pub(super) fn completion_condition(
     cx: &mut Context<'_, '_>,
     node: NodeId,
@@ -143,7 +143,7 @@ pub(super) fn output(cx: &mut Context<'_, '_>, node: NodeId) -> Option<Option<Ou
     Some(Some(OutputCollection { variable: variable?, element: element? }))
 }
 
-/// Makes two elements of each multi-instance activity. The new ones come last, so that no index changes.
+/// Makes two elements of each multi-instance activity. The new elements come last, so that no index changes.
 pub(crate) fn wrap(read: ReadProcess) -> Process {
     let mut process = read.process;
     for (index, mut kind) in read.loops {
@@ -158,7 +158,7 @@ pub(crate) fn wrap(read: ReadProcess) -> Process {
     process
 }
 
-/// The element at an index becomes the body, what it was its only child.
+/// The element at an index becomes the body; the original element becomes its only child.
 fn wrap_one(process: &mut Process, index: ElementIndex, kind: ElementKind) {
     let inner_index = process.elements.len() as ElementIndex;
     let body = &mut process.elements[index as usize];

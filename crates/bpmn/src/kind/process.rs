@@ -20,13 +20,13 @@ use crate::problem::Report;
 use crate::reach::Reach;
 use crate::xml::{Document, NodeId};
 
-/// A process and which of its elements have no finding.
+/// A process with the set of its elements that have no finding.
 #[derive(Debug)]
 pub(crate) struct ReadProcess {
     pub(crate) process: Process,
     pub(crate) node: NodeId,
     pub(crate) is_whole: Vec<bool>,
-    /// Multi-instance activities; they become two elements when everything is checked.
+    /// Multi-instance activities; they become two elements after all checks.
     pub(crate) loops: Vec<(ElementIndex, ElementKind)>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn read_process(
     for index in 0..outline.elements.len() as ElementIndex {
         let (extensions, findings) = Extensions::read(document, outline.elements[index as usize].node);
         let mut cx = Context { document, catalogue, outline, limits, index, extensions, report };
-        // What is not supported is already reported as such.
+        // Unsupported elements are already reported.
         if index == PROCESS || cx.draft().kind.is_some() {
             is_whole[index as usize] = findings.is_empty();
             for finding in findings {
@@ -131,7 +131,7 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         None if cx.index == PROCESS => {
             (ElementType::Process, Some((ElementKind::Process, EventType::Unspecified)))
         }
-        // Not supported: nothing else about it can be judged.
+        // Not supported: further rules do not apply.
         None => (ElementType::Task, None),
         Some(kind) => {
             (inputs, outputs) = mappings(cx);
@@ -177,7 +177,7 @@ fn read_version_tag(cx: &mut Context<'_, '_>) -> Option<Arc<str>> {
     Some(Arc::from(value.trim()))
 }
 
-/// Reads the flows and hangs them on their elements.
+/// Reads the flows and attaches them to their elements.
 fn read_flows(
     document: &Document<'_>,
     outline: &Outline<'_>,
@@ -220,12 +220,12 @@ pub(super) fn has_condition(check: &Check<'_, '_>, flow: FlowIndex) -> bool {
     check.document.bpmn_children(node, "conditionExpression").next().is_some()
 }
 
-/// Whether an element chooses its flows by their conditions.
+/// Whether an element selects outgoing flows by their conditions.
 fn chooses(element_type: ElementType) -> bool {
     matches!(element_type, ElementType::ExclusiveGateway | ElementType::InclusiveGateway)
 }
 
-/// Conditions mean something after a gateway that chooses only.
+/// Conditions apply only to flows that leave a gateway with a choice.
 fn check_conditions(check: &mut Check<'_, '_>) {
     for flow in 0..check.outline.flows.len() as FlowIndex {
         let source = check.outline.flows[flow as usize].source;
@@ -239,7 +239,7 @@ fn check_conditions(check: &mut Check<'_, '_>) {
     }
 }
 
-/// A process has a start, at most one without a trigger, and no two for the same message.
+/// A process has a start event, at most one none start event, and no two for the same message.
 fn check_starts(check: &mut Check<'_, '_>) {
     let mut starts = 0;
     let mut none_starts = 0;

@@ -1,4 +1,4 @@
-//! Receive task: waits for a message, or starts the process when there is one.
+//! Receive task: waits for a message, or starts the process when one is correlated.
 
 use super::{Check, Kind};
 use crate::catalogue::is_true;
@@ -17,7 +17,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     let has = |name| cx.document.bpmn_children(cx.node(), name).next().is_some();
     let mut clean = true;
     for (found, what) in [
-        (cx.draft().scope != PROCESS, "must stand in the process itself, not in a sub-process"),
+        (cx.draft().scope != PROCESS, "must be directly in the process, not in a sub-process"),
         (cx.attribute("isForCompensation").is_some_and(is_true), "cannot be a compensation handler"),
         (
             has("multiInstanceLoopCharacteristics") || has("standardLoopCharacteristics"),
@@ -40,7 +40,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     }
 }
 
-/// Whether an element is meant to be a receive task that starts the process, valid or not.
+/// Whether an element is a receive task with `instantiate`, valid or not.
 pub(super) fn starts_process(check: &Check<'_, '_>, index: ElementIndex) -> bool {
     let node = check.outline.elements[index as usize].node;
     check.process.element(index).element_type == ElementType::ReceiveTask

@@ -29,7 +29,7 @@ fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     Some((ElementKind::StartEvent(StartEvent { form, trigger, interrupting }), event_type))
 }
 
-/// The form of a none start event. One that is embedded in the process has no version to choose. An error is reported.
+/// The form of a none start event. A form embedded in the process has no version to choose. An error is reported.
 fn form(cx: &mut Context<'_, '_>) -> Result<Option<FormReference>, ()> {
     let Some(node) = cx.extension("formDefinition") else { return Ok(None) };
     let has = |name: &str| cx.document.attribute(node, name).is_some_and(|value| !value.trim().is_empty());
@@ -39,7 +39,7 @@ fn form(cx: &mut Context<'_, '_>) -> Result<Option<FormReference>, ()> {
     form_reference(cx, node).map(Some).ok_or(())
 }
 
-/// Where the start event stands; `None` in an embedded sub-process.
+/// Position of the start event; `None` in an embedded sub-process.
 fn place(cx: &Context<'_, '_>) -> Option<Place> {
     let scope = cx.draft().scope;
     let kind = cx.outline.elements[scope as usize].kind;

@@ -7,7 +7,7 @@ use crate::graph::{ElementKind, ElementType, EventType};
 pub(super) const KIND: Kind =
     Kind { is_scope: true, ..Kind::activity("subProcess", ElementType::SubProcess, read) };
 
-/// A sub-process that can be cancelled: what it has done is compensated then.
+/// A sub-process that can be cancelled: its completed activities are compensated then.
 pub(super) const TRANSACTION: Kind =
     Kind { is_scope: true, ..Kind::activity("transaction", ElementType::SubProcess, read) };
 

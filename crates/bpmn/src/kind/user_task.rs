@@ -1,5 +1,4 @@
-//! User task: one that people do through the API, or a job of a fixed type that tells its worker in reserved headers who
-//! should do it.
+//! User task: native (completed through the API), or a job of a fixed type with the assignment in reserved headers.
 
 use std::sync::Arc;
 
@@ -52,7 +51,7 @@ fn push(headers: &mut Headers, name: &str, value: &str) {
     headers.push((format!("{HEADER_PREFIX}{name}").into(), value.into()));
 }
 
-/// Makes headers of what is static and leaves the expressions.
+/// Turns static values into headers and leaves the expressions.
 fn without_static(mut details: TaskDetails, headers: &mut Headers) -> TaskDetails {
     let parts = [
         ("assignee", &mut details.assignee, false),
@@ -86,7 +85,7 @@ fn json_list(list: &str) -> String {
     json
 }
 
-/// The form, if it is deployed on its own; an embedded one is a header, as it stands. An error is reported.
+/// The form, if it is deployed on its own; an embedded form is a header. An error is reported.
 fn form(cx: &mut Context<'_, '_>, node: NodeId, headers: &mut Headers) -> Result<Option<FormReference>, ()> {
     if cx.document.attribute(node, "externalReference").is_some_and(|reference| !reference.is_empty()) {
         cx.problem("a form with an externalReference needs zeebe:userTask");

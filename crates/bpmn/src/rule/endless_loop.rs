@@ -1,10 +1,10 @@
-//! Loops that never wait.
+//! Refuses loops that never wait.
 //!
 //! A token in a loop of elements that complete at once would run for ever. Such a loop is refused if it holds a task,
-//! a call, a throw event or a start event; a loop of gateways alone is not judged. Elements are nodes of one graph over
-//! all processes of the file: an element leads to the targets of its flows, a sub-process to its start, the last element
-//! of a sub-process to what follows the sub-process, a call to the start of the called process. Every strongly connected
-//! part of that graph with a cycle is a loop; they are found without recursion (Tarjan).
+//! a call, a throw event or a start event; a loop of gateways alone is accepted. Elements are nodes of one graph over
+//! all processes of the file: an element leads to the targets of its flows, a sub-process to its start, the last
+//! element of a sub-process to what follows the sub-process, a call to the start of the called process. Every
+//! strongly connected part of that graph with a cycle is a loop; they are found without recursion (Tarjan).
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::kind::ReadProcess;
 use crate::problem::Report;
 use crate::xml::Document;
 
-/// Elements of a loop that a finding names.
+/// Most elements of a loop that a finding names.
 const MAX_NAMED: usize = 20;
 
 pub(super) fn check(document: &Document<'_>, processes: &[ReadProcess], report: &mut Report) {
@@ -35,7 +35,7 @@ pub(super) fn check(document: &Document<'_>, processes: &[ReadProcess], report: 
     }
 }
 
-/// Elements that complete at once and where they lead.
+/// Elements that complete at once, with their successors.
 struct Graph<'a> {
     nodes: Vec<(&'a ReadProcess, ElementIndex)>,
     edges: Vec<Vec<usize>>,
@@ -78,7 +78,7 @@ impl<'a> Graph<'a> {
                 | ElementType::CallActivity
                 | ElementType::IntermediateThrowEvent
                 | ElementType::ScriptTask
-                // Each round leaves a token behind on its way out.
+                // Each round leaves a token behind.
                 | ElementType::StartEvent
         )
     }
@@ -178,23 +178,23 @@ fn is_straight(process: &Process, index: ElementIndex) -> bool {
         | ElementKind::IntermediateCatch(_)
         | ElementKind::Boundary(_)
         | ElementKind::EndEvent(_)
-        // An escalation may end what it loops in, a signal too.
+        // An escalation or a signal may end the scope of the loop.
         | ElementKind::Throw(_)
         | ElementKind::Job(_)
         | ElementKind::UserTask(_)
         | ElementKind::Receive(_)
         | ElementKind::Decision(_)
         | ElementKind::EventBased
-        // Made of its activity after the check.
+        // Created from its activity after the check.
         | ElementKind::MultiInstance(_)
         | ElementKind::Loop(_)
         | ElementKind::AdHocInner
-        // Somebody or a list decides what runs inside.
+        // A job worker or a list of IDs selects the elements that run inside.
         | ElementKind::AdHoc(_) => false,
     }
 }
 
-/// Where an element that completes at once leads.
+/// Successors of an element that completes at once.
 fn next(process: &Process, index: ElementIndex, first: usize, start_of: &HashMap<&str, usize>) -> Vec<usize> {
     let element = process.element(index);
     match &element.kind {

@@ -9,7 +9,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 
-/// How far the search for the next time goes. February 29th on a given weekday comes at most 40 years later.
+/// Horizon of the search for the next time, in years. February 29th on a given weekday comes at most 40 years later.
 const MAX_YEARS: i16 = 50;
 
 const MONTHS: [&str; 12] =
@@ -45,7 +45,7 @@ struct DaysOfMonth {
     plain: Bits,
     /// Nearest weekday to these days.
     nearest_weekday: Bits,
-    /// These many days before the last day.
+    /// Numbers of days before the last day.
     before_last: Bits,
     last_weekday: bool,
 }
@@ -59,7 +59,7 @@ struct DaysOfWeek {
     nth: [Bits; 5],
 }
 
-/// What a field may hold.
+/// Range and names of a field.
 struct Field {
     name: &'static str,
     min: u8,
@@ -96,8 +96,8 @@ impl Cron {
             days: DaysOfMonth::parse(day)?,
             weekdays: DaysOfWeek::parse(weekday)?,
         };
-        // Any start will do: the horizon covers every combination of dates.
-        cron.next(0).map(|_| cron).ok_or_else(|| "it never happens".to_owned())
+        // The start does not matter: the horizon covers every combination of dates.
+        cron.next(0).map(|_| cron).ok_or_else(|| "no date matches its fields".to_owned())
     }
 
     /// The first matching time strictly after another.

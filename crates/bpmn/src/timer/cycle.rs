@@ -7,7 +7,7 @@ use crate::problem::excerpt;
 /// A timer that fires again and again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cycle {
-    /// How often it fires; `None` without end.
+    /// Number of repetitions; `None` is unlimited.
     pub repetitions: Option<u32>,
     schedule: Schedule,
 }
@@ -23,7 +23,7 @@ impl Cycle {
     /// fields (second, minute, hour, day of month, month, day of week) or one of its macros, in UTC.
     pub fn parse(text: &str) -> Result<Self, TimerError> {
         let error = |cause: String| TimerError::Cycle { text: excerpt(text), cause };
-        let trimmed = trimmed(text).ok_or_else(|| error("it is too long".to_owned()))?;
+        let trimmed = trimmed(text).ok_or_else(|| error(super::TOO_LONG.to_owned()))?;
         let Some(rest) = trimmed.strip_prefix('R') else {
             let cron = Cron::parse(trimmed).map_err(error)?;
             return Ok(Self { repetitions: None, schedule: Schedule::Cron(Box::new(cron)) });
@@ -34,7 +34,7 @@ impl Cycle {
         let repetitions = match count {
             "" | "-1" => None,
             count if count.bytes().all(|digit| digit.is_ascii_digit()) => {
-                Some(count.parse().map_err(|_| error("there are too many repetitions".to_owned()))?)
+                Some(count.parse().map_err(|_| error("the number of repetitions is too large".to_owned()))?)
             }
             _ => return Err(error("the repetitions must be a number".to_owned())),
         };
@@ -46,7 +46,7 @@ impl Cycle {
             }
         };
         let interval = Interval::parse(interval).map_err(|cause| error(cause.to_string()))?;
-        // Otherwise an endless cycle would fire without a pause.
+        // Otherwise an unlimited cycle would fire without a pause.
         if interval.after(0) <= 0 {
             return Err(error("the interval must be longer than zero".to_owned()));
         }

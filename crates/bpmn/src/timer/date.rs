@@ -16,7 +16,7 @@ static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundl
 /// Where offset and zone disagree the offset wins, as in RFC 9557's "prefer offset". The zone must exist.
 pub fn parse_date(text: &str) -> Result<i64, TimerError> {
     let error = |cause: String| TimerError::Date { text: excerpt(text), cause };
-    let trimmed = trimmed(text).ok_or_else(|| error("it is too long".to_owned()))?;
+    let trimmed = trimmed(text).ok_or_else(|| error(super::TOO_LONG.to_owned()))?;
     let pieces = Pieces::parse(trimmed).map_err(|cause| error(cause.to_string()))?;
     let time = pieces.time().ok_or_else(|| error("the time is missing".to_owned()))?;
     let offset = pieces.to_numeric_offset().ok_or_else(|| error("the offset is missing".to_owned()))?;

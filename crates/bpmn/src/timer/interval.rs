@@ -28,7 +28,7 @@ impl Interval {
     /// which milliseconds count.
     pub fn parse(text: &str) -> Result<Self, TimerError> {
         let error = |cause: &str| TimerError::Duration { text: excerpt(text), cause: cause.to_owned() };
-        let trimmed = trimmed(text).ok_or_else(|| error("it is too long"))?;
+        let trimmed = trimmed(text).ok_or_else(|| error(super::TOO_LONG))?;
         Parser { rest: trimmed }.interval().map_err(error)
     }
 
@@ -77,14 +77,14 @@ impl Parser<'_> {
                     Some(())
                 })?;
             if time_units == 0 {
-                return Err("nothing follows the T");
+                return Err("the T must be followed by hours, minutes or seconds");
             }
         }
         if !self.rest.is_empty() {
             return Err("a unit is unknown, repeated or out of order");
         }
         if date_units + time_units == 0 {
-            return Err("it has no parts");
+            return Err("it has no number with a unit");
         }
         if negative {
             interval = Interval {
@@ -96,7 +96,7 @@ impl Parser<'_> {
         Ok(interval)
     }
 
-    /// Reads numbers with the given units in order; hands each amount, scaled, to `add`. Returns how many there were.
+    /// Reads numbers with the given units in order; passes each amount, scaled, to `add`. Returns their number.
     fn part(
         &mut self,
         units: &[(char, i64)],

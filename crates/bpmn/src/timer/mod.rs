@@ -12,26 +12,27 @@ pub use cycle::Cycle;
 pub use date::parse_date;
 pub use interval::Interval;
 
-/// Longest timer text that is looked at, in bytes.
+/// Longest timer text that is parsed, in bytes.
 const MAX_TEXT_BYTES: usize = 512;
+const TOO_LONG: &str = "it is longer than 512 bytes";
 
-/// Why a timer text has no meaning.
+/// A timer text that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimerError {
     /// Not an ISO 8601 date and time with an offset.
     #[error("'{text}' is not a date and time with an offset such as 2030-10-01T12:00:00Z: {cause}")]
     Date {
-        /// What was given.
+        /// The rejected text.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         cause: String,
     },
     /// Not an ISO 8601 duration.
     #[error("'{text}' is not a duration such as PT1H30M or P1DT12H: {cause}")]
     Duration {
-        /// What was given.
+        /// The rejected text.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         cause: String,
     },
     /// Neither a repeating interval nor a cron expression.
@@ -39,9 +40,9 @@ pub enum TimerError {
         "'{text}' is neither a repeating interval such as R3/PT1H nor a cron expression of six fields: {cause}"
     )]
     Cycle {
-        /// What was given.
+        /// The rejected text.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         cause: String,
     },
 }

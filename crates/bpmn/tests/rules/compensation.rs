@@ -33,7 +33,7 @@ fn a_compensation_boundary_event_has_one_handler() {
         (
             association("t"),
             &[
-                "boundaryEvent 'b': the association leads to 't', which is no activity beside this event that is marked isForCompensation",
+                "boundaryEvent 'b': the association leads to 't', which is not an activity marked isForCompensation in the scope of this event",
             ],
         ),
         (
@@ -84,9 +84,9 @@ fn what_is_compensated_is_in_the_scope() {
         ),
         (
             named("nobody"),
-            &["intermediateThrowEvent 'x': activityRef refers to 'nobody', which is no activity"],
+            &["intermediateThrowEvent 'x': activityRef refers to 'nobody', which is not an activity"],
         ),
-        (named("s"), &["intermediateThrowEvent 'x': activityRef refers to 's', which is no activity"]),
+        (named("s"), &["intermediateThrowEvent 'x': activityRef refers to 's', which is not an activity"]),
         (
             named("deep"),
             &[
@@ -126,11 +126,11 @@ fn only_a_transaction_is_cancelled() {
     check(
         &inside("subProcess", &boundary("c", "tx", "")),
         &[
-            "endEvent 'x': a cancel end event must stand directly inside a transaction",
+            "endEvent 'x': a cancel end event must be directly inside a transaction",
             "boundaryEvent 'c': a cancel boundary event must be attached to a transaction",
         ],
     );
-    check(end, &["endEvent 'x': a cancel end event must stand directly inside a transaction"]);
+    check(end, &["endEvent 'x': a cancel end event must be directly inside a transaction"]);
     check(
         &inside("transaction", &(boundary("c", "tx", "cancelActivity='false'") + &boundary("d", "tx", ""))),
         &[
@@ -156,7 +156,7 @@ fn a_compensation_event_sub_process_undoes_the_sub_process_around_it() {
     check(&sub(&undo("u")), &[]);
     check(
         &undo("u"),
-        &["startEvent 'u-s': a compensation event sub-process must stand in a sub-process or transaction"],
+        &["startEvent 'u-s': a compensation event sub-process must be in a sub-process or transaction"],
     );
     check(
         &sub(&(undo("u") + &undo("v"))),

@@ -80,7 +80,9 @@ fn it_has_exactly_one_start_event_and_no_flows() {
             "{}<boundaryEvent id='b' attachedToRef='x'><errorEventDefinition/></boundaryEvent>",
             on("x", "", "<errorEventDefinition/>")
         ),
-        &["boundaryEvent 'b': attachedToRef refers to 'x', which is no activity beside this event"],
+        &[
+            "boundaryEvent 'b': attachedToRef refers to 'x', which is not an activity in the scope of this event",
+        ],
     );
 }
 

@@ -110,7 +110,7 @@ fn message_events_know_their_message() {
         ("boundaryEvent", "attachedToRef='t'", "m", None),
         ("boundaryEvent", "attachedToRef='t' cancelActivity='false'", "m", None),
         ("boundaryEvent", "attachedToRef='t'", "bare", Some(no_key)),
-        ("startEvent", "", "nowhere", Some("messageRef refers to 'nowhere', which is no message")),
+        ("startEvent", "", "nowhere", Some("messageRef refers to 'nowhere', which is not a message")),
         ("startEvent", "", "", Some("messageEventDefinition must have a non-empty attribute 'messageRef'")),
     ] {
         check_event(element, attributes, &message(id), expected.as_slice());
@@ -190,7 +190,7 @@ fn errors_have_a_code() {
         ("endEvent", "", error("e"), None),
         ("endEvent", "", error("dynamic"), None),
         ("endEvent", "", error("nocode"), Some("the error 'nocode' must have an errorCode to be thrown")),
-        ("endEvent", "", error("nowhere"), Some("errorRef refers to 'nowhere', which is no error")),
+        ("endEvent", "", error("nowhere"), Some("errorRef refers to 'nowhere', which is not an error")),
         (
             "endEvent",
             "",
@@ -210,7 +210,7 @@ fn errors_have_a_code() {
             "boundaryEvent",
             boundary,
             error("nowhere"),
-            Some("errorRef refers to 'nowhere', which is no error"),
+            Some("errorRef refers to 'nowhere', which is not an error"),
         ),
         (
             "boundaryEvent",
@@ -255,8 +255,9 @@ fn an_event_has_one_definition() {
 #[test]
 fn a_boundary_event_is_attached_to_an_activity_beside_it() {
     let error = "<errorEventDefinition/>";
-    let elsewhere =
-        |id: &str| format!("attachedToRef refers to '{id}', which is no activity beside this event");
+    let elsewhere = |id: &str| {
+        format!("attachedToRef refers to '{id}', which is not an activity in the scope of this event")
+    };
     check_event("boundaryEvent", "", error, &["must be attached to an activity"]);
     for id in ["nowhere", "s", "x"] {
         check_event("boundaryEvent", &format!("attachedToRef='{id}'"), error, &[&elsewhere(id)]);

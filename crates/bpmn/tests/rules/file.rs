@@ -131,7 +131,7 @@ fn all_problems_are_reported_at_once() {
         &[
             "serviceTask 'a': must have exactly one zeebe:taskDefinition",
             "implicitThrowEvent 'b': implicit throw events are not supported yet",
-            "sequenceFlow 'f': targetRef refers to 'nowhere', which is no element of the process",
+            "sequenceFlow 'f': targetRef refers to 'nowhere', which is not an element of the process",
             "subProcess 'c': must have exactly one start event",
         ],
     );

@@ -10,8 +10,8 @@ fn a_flow_joins_two_elements_of_one_scope() {
         (
             "<sequenceFlow id='f' sourceRef='x' targetRef='y'/>",
             &[
-                "sequenceFlow 'f': sourceRef refers to 'x', which is no element of the process",
-                "sequenceFlow 'f': targetRef refers to 'y', which is no element of the process",
+                "sequenceFlow 'f': sourceRef refers to 'x', which is not an element of the process",
+                "sequenceFlow 'f': targetRef refers to 'y', which is not an element of the process",
             ],
         ),
         (

@@ -99,7 +99,7 @@ fn an_event_based_gateway_leads_to_events_of_its_own() {
         (
             events(timer, message) + &both + "<sequenceFlow id='f' sourceRef='s' targetRef='a'/>",
             &[
-                "intermediateCatchEvent 'a': cannot have other incoming sequence flows than that of its event-based gateway",
+                "intermediateCatchEvent 'a': cannot have incoming sequence flows other than the one from its event-based gateway",
             ],
         ),
         (

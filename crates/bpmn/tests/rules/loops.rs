@@ -33,7 +33,7 @@ fn finds_loops_that_never_wait() {
         ),
         // A start event may have incoming flows, but not from itself at once.
         (String::new(), &[("s", "s")], Some("s -> s")),
-        // Gateways alone are not judged; a job or an event waits.
+        // Loops of gateways alone are accepted; a job or an event waits.
         ("<parallelGateway id='g'/><parallelGateway id='h'/>".to_owned(), &[("g", "h"), ("h", "g")], None),
         (
             format!("<task id='a'/><serviceTask id='b'>{JOB}</serviceTask>"),

@@ -1,4 +1,4 @@
-//! Every deployment rule against small literal models: what is accepted, what is refused, with which words.
+//! Every deployment rule against small literal models: acceptance, or refusal with its text.
 
 #![expect(clippy::format_collect, reason = "models are put together from a few short texts")]
 

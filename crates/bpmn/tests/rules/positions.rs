@@ -1,4 +1,4 @@
-//! Where each event and each marker may stand: the whole table.
+//! Allowed positions of each event and each marker: the whole table.
 
 use super::{MESSAGE, check_file, definitions};
 
@@ -17,7 +17,7 @@ const PLACES: [&str; 8] = [
     "end",
 ];
 
-/// `x`: may stand there.
+/// `x`: allowed.
 const TABLE: [(&str, &str); 15] = [
     ("none", "x     xx"),
     ("message", "xxxxxxxx"),

@@ -210,7 +210,7 @@ fn a_receive_task_knows_its_message() {
         (
             String::new(),
             "messageRef='m'",
-            Some("receiveTask 't': messageRef refers to 'm', which is no message"),
+            Some("receiveTask 't': messageRef refers to 'm', which is not a message"),
         ),
         (
             format!("<message id='m'>{key}</message>"),
@@ -264,7 +264,7 @@ fn a_receive_task_may_start_the_process() {
         ),
         (
             format!("<subProcess id='u'><startEvent id='i'/>{}</subProcess>", alone("")),
-            vec![format!("{prefix} must stand in the process itself, not in a sub-process")],
+            vec![format!("{prefix} must be directly in the process, not in a sub-process")],
         ),
         (
             "<receiveTask id='t' instantiate='true'/>".to_owned(),
@@ -274,7 +274,7 @@ fn a_receive_task_may_start_the_process() {
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
         check_with(MESSAGE, &body, &expected);
     }
-    // A wrong one is a start nevertheless.
+    // An invalid one is a start, too.
     check_file(
         &model("", "<receiveTask id='t' instantiate='true'/>"),
         &["receiveTask 't': receiveTask must have a non-empty attribute 'messageRef'"],

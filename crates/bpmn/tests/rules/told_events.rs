@@ -1,4 +1,4 @@
-//! Rules about events that tell others: signals, escalations, links.
+//! Rules about thrown events: signals, escalations, links.
 
 use super::{check_file, check_with, model, valid};
 use bpmn::graph::{ElementKind, Text, Throw};
@@ -31,7 +31,10 @@ fn signals_stand_everywhere_and_have_a_name() {
         check(&event("<signalEventDefinition signalRef='dynamic'/>"), &[]);
         for (definition, reason) in [
             ("<signalEventDefinition/>", "signalEventDefinition must have a non-empty attribute 'signalRef'"),
-            ("<signalEventDefinition signalRef='other'/>", "signalRef refers to 'other', which is no signal"),
+            (
+                "<signalEventDefinition signalRef='other'/>",
+                "signalRef refers to 'other', which is not a signal",
+            ),
             ("<signalEventDefinition signalRef='nameless'/>", "the signal 'nameless' must have a name"),
         ] {
             check(&event(definition), &[&format!("{element} 'x': {reason}")]);
@@ -52,7 +55,7 @@ fn escalations_are_thrown_with_a_code_and_caught_around_others() {
             ),
             (
                 "<escalationEventDefinition escalationRef='other'/>",
-                "escalationRef refers to 'other', which is no escalation",
+                "escalationRef refers to 'other', which is not an escalation",
             ),
             (
                 "<escalationEventDefinition escalationRef='codeless'/>",

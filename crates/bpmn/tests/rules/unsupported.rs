@@ -1,4 +1,4 @@
-//! What the engine does not have yet is refused by name.
+//! Unsupported elements are refused by name.
 
 use super::check;
 
@@ -35,13 +35,13 @@ fn extension_elements() {
          </extensionElements><conditionalEventDefinition><condition>=a</condition></conditionalEventDefinition>\
          </intermediateCatchEvent>",
         &[
-            "intermediateCatchEvent 'x': zeebe:conditionalFilter: stands in the conditional event definition, not in the event",
+            "intermediateCatchEvent 'x': zeebe:conditionalFilter: belongs in the conditional event definition, not in the event",
         ],
     );
     check(
         "<serviceTask id='x'><extensionElements><zeebe:taskDefinition type='a'/><zeebe:executionListeners>\
          <zeebe:executionListener eventType='start' type='b'><zeebe:taskHeaders><zeebe:header key='k' value='v'/>\
          </zeebe:taskHeaders></zeebe:executionListener></zeebe:executionListeners></extensionElements></serviceTask>",
-        &["serviceTask 'x': zeebe:executionListener: headers of a listener of its own are not supported yet"],
+        &["serviceTask 'x': zeebe:executionListener: headers of a listener are not supported yet"],
     );
 }

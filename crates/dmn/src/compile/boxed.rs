@@ -38,7 +38,7 @@ impl Compiler<'_> {
     }
 
     fn missing(&mut self, name: &str) -> Boxed {
-        let reason = "there is no expression".to_owned();
+        let reason = "the expression is missing".to_owned();
         self.strict_problem(Some(name), reason.clone());
         Boxed { kind: TypeRef::Any, logic: Logic::Literal(Formula::Broken(reason)) }
     }
@@ -111,7 +111,7 @@ impl Compiler<'_> {
         let rows: Vec<Vec<Boxed>> = rows.into_iter().map(|row| self.boxed_list(row)).collect();
         if let Some(row) = rows.iter().position(|row| row.len() != columns.len()) {
             let reason = format!(
-                "row {} has {} cells where there are {} columns",
+                "row {} has {} cells, but the relation has {} columns",
                 row + 1,
                 rows[row].len(),
                 columns.len()
@@ -124,7 +124,7 @@ impl Compiler<'_> {
     fn invocation(&mut self, node: NodeId) -> Logic {
         let callee = match self.document.child(node, "literalExpression") {
             Some(literal) => self.formula(literal, "invocation"),
-            None => self.broken("invocation", "nothing is invoked".to_owned()),
+            None => self.broken("invocation", "the called function is missing".to_owned()),
         };
         self.check_callee(&callee);
         let bindings: Vec<NodeId> = self.document.named(node, "binding").collect();
@@ -139,7 +139,8 @@ impl Compiler<'_> {
         Logic::Invocation { callee, bindings }
     }
 
-    /// Refuses what cannot be a function: no variable is one. To invoke a business knowledge model is to require it.
+    /// Refuses an invocation of a name that is not a function; a variable never is one. An invocation of a business
+    /// knowledge model also is a requirement.
     fn check_callee(&mut self, callee: &Formula) {
         let Formula::Compiled(expression) = callee else { return };
         if let Some(place) = self.knowledge_names.get(expression.text()) {

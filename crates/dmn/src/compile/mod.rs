@@ -1,5 +1,5 @@
-//! From XML to a compiled model. A request enters at [`Compiler::compile`]; problems are collected
-//! so that a file is refused with all of them at once. Knows nothing of evaluation.
+//! Compiles XML to a model. A request enters at [`Compiler::compile`]; problems are collected, so that a refusal
+//! lists all of them. Knows nothing of evaluation.
 
 mod boxed;
 mod names;
@@ -17,19 +17,19 @@ use names::Names;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a compilation may do and knows of other models.
+/// Limits of a compilation, and the models that it may import.
 pub(crate) struct Settings<'s> {
     pub(crate) limits: &'s Limits,
     pub(crate) available: &'s [Arc<Model>],
     pub(crate) tolerant: bool,
 }
 
-/// A compilation under way.
+/// State of a compilation.
 pub(crate) struct Compiler<'s> {
     document: Document<'s>,
     settings: Settings<'s>,
     problems: Vec<Problem>,
-    /// The element under way, for problems.
+    /// The current element, for problems.
     element_id: Option<String>,
     namespace: String,
     imports: Vec<Import>,
@@ -37,7 +37,7 @@ pub(crate) struct Compiler<'s> {
     targets: BTreeMap<String, Target>,
     /// Business knowledge models of this model by their names.
     knowledge_names: BTreeMap<Arc<str>, usize>,
-    /// Those that the element under way invokes by name.
+    /// Business knowledge models that the current element invokes by name.
     invoked: Vec<usize>,
     names: Names,
     types: Arc<crate::types::TypeTable>,
@@ -116,7 +116,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// Something that is only wrong where models must be complete.
+    /// Reports a problem only where models must be complete.
     fn strict_problem(&mut self, element_type: Option<&str>, reason: impl Into<String>) {
         if !self.settings.tolerant {
             self.problem(element_type, reason);
@@ -136,7 +136,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    /// A name as others refer to it: space is worth one blank.
+    /// A name as others refer to it: runs of white space count as one blank.
     fn name_of(&self, node: NodeId) -> Arc<str> {
         let words: Vec<&str> = self.attribute(node, "name").split_whitespace().collect();
         Arc::from(words.join(" "))
@@ -154,14 +154,13 @@ impl<'s> Compiler<'s> {
             if let Some(model) = found {
                 self.imports.push(Import { name: self.name_of(node), model });
             } else {
-                let reason =
-                    format!("no model with the namespace '{}' is there to import", excerpt(namespace));
+                let reason = format!("no available model has the namespace '{}'", excerpt(namespace));
                 self.strict_problem(Some("import"), reason);
             }
         }
     }
 
-    /// IDs of everything that can be required. Also finds what has an ID twice.
+    /// Collects the IDs of everything that can be required, and reports duplicates.
     fn find_targets(&mut self) {
         let (mut decisions, mut knowledge, mut services, mut inputs) = (0, 0, 0, 0);
         let mut seen = BTreeSet::new();
@@ -183,21 +182,21 @@ impl<'s> Compiler<'s> {
             self.element_id = Some(excerpt(&id));
             if id.is_empty() {
                 if is_decision {
-                    self.problem(Some("decision"), "a decision needs an ID");
+                    self.problem(Some("decision"), "the decision has no ID");
                 }
             } else if id.chars().count() > self.settings.limits.max_id_chars {
                 let reason =
                     format!("the ID is longer than {} characters", self.settings.limits.max_id_chars);
                 self.problem(None, reason);
             } else if !seen.insert(id.clone()) {
-                self.problem(None, "the ID is there more than once");
+                self.problem(None, "the ID is used more than once");
             } else {
                 self.targets.insert(id, target(place));
             }
         }
         if decisions == 0 && !self.settings.tolerant {
             self.element_id = None;
-            self.problem(None, "there is no decision");
+            self.problem(None, "the file has no decision");
         }
     }
 
@@ -205,7 +204,7 @@ impl<'s> Compiler<'s> {
         let variable = self.document.child(node, "variable");
         let logic = self.boxed_child(node);
         if logic.is_none() {
-            self.strict_problem(Some("decision"), "there is no decision logic of a supported kind");
+            self.strict_problem(Some("decision"), "the decision has no logic of a supported kind");
         }
         let extensions = self.document.child(node, "extensionElements");
         let tag = extensions.and_then(|extensions| self.document.child(extensions, "versionTag"));

@@ -1,16 +1,17 @@
-//! Names of the model: which there are, and which hold spaces or signs, so that expressions may use them as they are.
+//! Names of the model. Names with spaces or symbols are known to the parser of expressions, which may use them as
+//! they are.
 
 use super::Compiler;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What expressions may refer to.
+/// Names that expressions may refer to.
 #[derive(Default)]
 pub(super) struct Names {
     /// Everything in this model, by name or ID.
     declared: BTreeSet<String>,
-    /// Names with spaces or signs, in imported models, too.
+    /// Names with spaces or symbols, in imported models, too.
     all: Vec<String>,
-    /// Which of those begin with a word.
+    /// The names with spaces or symbols by their first word.
     by_word: BTreeMap<String, Vec<usize>>,
 }
 
@@ -24,7 +25,7 @@ impl Names {
         Self { declared, all, by_word }
     }
 
-    /// Whether the model has something with this name, or with the first of several that dots separate.
+    /// Whether the model has an element with this name or, in a name with dots, with its first part.
     pub(super) fn is_declared(&self, name: &str) -> bool {
         let first = name.split('.').next().unwrap_or_default();
         self.declared.contains(name) || self.declared.contains(first)
@@ -34,7 +35,7 @@ impl Names {
         &self.all
     }
 
-    /// The names that may occur in a text. Looked up by words, for both names and texts may be many.
+    /// The names that may occur in a text. Looked up by words, since both names and texts may be many.
     pub(super) fn within(&self, text: &str) -> Vec<&str> {
         if self.all.is_empty() {
             return Vec::new();
@@ -56,7 +57,7 @@ fn first_word(name: &str) -> &str {
     name.split(|character: char| !is_word(character)).next().unwrap_or_default()
 }
 
-/// Whether the name must be known to be read: it starts as a name does but goes on otherwise.
+/// Whether the parser must know the name: it starts like a FEEL name, but has other characters.
 fn is_special(name: &str) -> bool {
     let start = name.chars().next();
     start.is_some_and(|start| is_word(start) && !start.is_numeric()) && !name.chars().all(is_word)

@@ -1,4 +1,4 @@
-//! What elements require of each other, and that no chain of it is endless.
+//! Requirements between elements, and the check for cycles.
 
 use super::Compiler;
 use crate::model::{Model, Requirement, Target};
@@ -98,8 +98,8 @@ impl Compiler<'_> {
     }
 }
 
-/// The number of elements on the longest chain, or an element of a cycle. Takes elements away that
-/// nothing requires any more, until none is left.
+/// The number of elements on the longest chain, or an element of a cycle. Removes elements without remaining
+/// dependants until none is left.
 fn longest_chain(edges: &[Vec<usize>]) -> Result<usize, usize> {
     let mut required_by = vec![0usize; edges.len()];
     for target in edges.iter().flatten() {

@@ -60,7 +60,7 @@ impl Compiler<'_> {
     fn check_outputs(&mut self, outputs: &[OutputColumn], hit_policy: HitPolicy) {
         let several = outputs.len() > 1;
         if outputs.is_empty() {
-            self.problem(Some("decisionTable"), "there is no output");
+            self.problem(Some("decisionTable"), "the decision table has no output");
         }
         if several && let Some(output) = outputs.iter().find(|output| output.name.is_empty()) {
             let reason = format!("no output name defined for '{}'", excerpt(&output.shown));
@@ -87,7 +87,7 @@ impl Compiler<'_> {
             expression: if let Some(expression) = expression {
                 self.formula(expression, "inputExpression")
             } else {
-                self.broken("input", "there is no input expression".to_owned())
+                self.broken("input", "the input expression is missing".to_owned())
             },
             allowed: self.tests(node, "inputValues"),
         }
@@ -117,7 +117,7 @@ impl Compiler<'_> {
         let results: Vec<NodeId> = self.document.named(node, "outputEntry").collect();
         if conditions.len() != inputs || results.len() != outputs {
             let reason = format!(
-                "rule {index} has {} input and {} output entries where there are {inputs} inputs and {outputs} outputs",
+                "rule {index} has {} input and {} output entries, but the table has {inputs} inputs and {outputs} outputs",
                 conditions.len(),
                 results.len()
             );

@@ -21,7 +21,7 @@ impl Compiler<'_> {
             table.by_name.insert(self.attribute(*node, "name").trim().to_owned(), place);
         }
         table.definitions.resize_with(roots.len(), ItemDefinition::default);
-        // Components are appended to the list of what is to be read, so nothing recurses.
+        // Components are appended to the list of definitions to read, so nothing recurses.
         let mut pending: Vec<(usize, NodeId)> = roots.into_iter().enumerate().collect();
         while let Some((place, node)) = pending.pop() {
             let definition = self.item_definition(node, &mut table, &mut pending);

@@ -138,7 +138,7 @@ impl Run<'_> {
         let arguments = self.arguments(function, bindings, scope)?;
         let own = self.model.knowledge.iter().position(|knowledge| *knowledge.name == *name);
         if let (Some(place), false) = (own, self.is_standard()) {
-            // Called directly, what goes wrong in it ends the evaluation.
+            // A failure in a model called directly ends the evaluation.
             let inner = Run {
                 model: self.model,
                 environment: self.environment,
@@ -184,8 +184,7 @@ impl Run<'_> {
         Ok(arguments)
     }
 
-    /// What an iterator runs over: a list, the whole numbers of a range, or in the standard dialect
-    /// a single value.
+    /// The domain of an iterator: a list, the whole numbers of a range, or in the standard dialect a single value.
     fn items(&mut self, source: &Boxed, scope: &Scope<'_>) -> Step<Vec<Value>> {
         match self.boxed(source, scope, None)? {
             Value::List(list) => {
@@ -248,7 +247,7 @@ impl Run<'_> {
             let so_far = self.within_bounds(Value::list(results.clone()))?;
             let entries = vec![(partial.clone(), so_far.clone()), (variable.clone(), item)];
             let result = self.boxed(body, &scope.inside(entries), None)?;
-            // A copy that the body does not keep is gone when the next is made.
+            // A copy that the body does not keep is dropped before the next is made.
             if so_far.as_list().is_some_and(List::is_shared) {
                 self.hold(so_far.own_bytes())?;
             }

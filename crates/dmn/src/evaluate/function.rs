@@ -51,7 +51,7 @@ impl Run<'_> {
         self.function(parameters, Code::Service(place))
     }
 
-    /// A boxed function with the names that it sees where it stands.
+    /// A boxed function with the names of its lexical scope.
     pub(super) fn boxed_function_value(&self, lambda: &Arc<Lambda>, scope: &Scope<'_>) -> Value {
         self.function(names_of(lambda), Code::Boxed(lambda.clone(), scope.frame.clone()))
     }
@@ -63,8 +63,8 @@ impl Run<'_> {
         Value::Function(Function::native_around(parameters, held, native))
     }
 
-    /// Calls a business knowledge model. It sees its parameters and what it requires, in Camunda's
-    /// dialect also what its caller sees.
+    /// Calls a business knowledge model. Its scope has its parameters and its requirements, in Camunda's dialect the
+    /// scope of the caller, too.
     pub(super) fn knowledge(&mut self, place: usize, arguments: &[Value]) -> Step<Value> {
         let model = self.model;
         let knowledge = &model.knowledge[place];
@@ -89,7 +89,7 @@ impl Run<'_> {
         self.boxed(&lambda.body, &scope.inside(entries), None)
     }
 
-    /// Parameters and their values; the function is not called with a value of another type.
+    /// Parameters and their values; a value of another type prevents the call.
     fn bind(&mut self, lambda: &Lambda, arguments: &[Value]) -> Step<Vec<(Arc<str>, Value)>> {
         let mut entries = Vec::with_capacity(lambda.parameters.len());
         for (index, (name, kind)) in lambda.parameters.iter().enumerate() {
@@ -121,8 +121,8 @@ impl Run<'_> {
         }
     }
 
-    /// Evaluates a decision service with values for its input decisions and input data. It sees
-    /// nothing else. Called as a function it is not evaluated with values of other types.
+    /// Evaluates a decision service with values for its input decisions and input data. Its scope has nothing else.
+    /// Called as a function, it refuses values of other types.
     pub(super) fn service(&mut self, place: usize, given: Vec<Option<Value>>, called: bool) -> Step<Value> {
         let model = self.model;
         let service = &model.services[place];

@@ -1,4 +1,4 @@
-//! How the outputs of the rules that match become one value (DMN 1.5 §8.2.10, §8.2.11).
+//! Hit policies: combine the outputs of the matching rules (DMN 1.5 §8.2.10, §8.2.11).
 
 use super::{Run, Step, Stop};
 use crate::model::{HitPolicy, Table};
@@ -73,8 +73,8 @@ fn numbers(table: &Table, hits: Vec<Outputs>) -> Step<Vec<Number>> {
         .collect()
 }
 
-/// By the place of each output among the values listed for its column, the first column first;
-/// values that are not listed come last.
+/// Orders by the position of each output among the values listed for its column, the first column first; unlisted
+/// values come last.
 fn sort_by_priority(table: &Table, hits: &mut [Outputs]) {
     hits.sort_by_cached_key(|outputs| -> Vec<usize> {
         let columns = table.outputs.iter().zip(outputs);

@@ -1,8 +1,8 @@
-//! From a compiled model and variables to an outcome. A request enters at [`decision`] or
-//! [`service`]. Fuel and depth are those of FEEL, counted on through all expressions.
+//! Evaluates a compiled model with variables. A request enters at [`decision`] or [`service`]. Fuel and depth are
+//! those of FEEL, counted across all expressions.
 //!
-//! In the standard dialect what fails becomes null and leaves a warning, as DMN asks; in Camunda's
-//! it ends the evaluation.
+//! In the standard dialect a failing expression becomes null with a warning, as DMN requires; in Camunda's it ends
+//! the evaluation.
 
 mod boxed;
 mod function;
@@ -17,13 +17,13 @@ use feel::{Budget, Dialect, Environment, EvaluationError, Value, Variables, Warn
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Levels of depth that a boxed expression and a decision count, by what they take of the stack.
+/// Levels of depth of a boxed expression and of a decision, by their use of the stack.
 const BOXED_LEVELS: u32 = 3;
 const DECISION_LEVELS: u32 = 2;
 /// Fuel that a decision costs beside its expressions.
 const DECISION_FUEL: u64 = 10;
 
-/// Ends an evaluation, or what of it is inside of one expression.
+/// Ends an evaluation, or the part of it inside one expression.
 #[derive(Debug)]
 struct Stop(Box<Cause>);
 
@@ -32,7 +32,7 @@ struct Cause {
     reason: String,
     rule: Option<FailedRule>,
     decision: Option<Arc<str>>,
-    /// Whether it ends everything in any dialect, as the end of fuel does.
+    /// Whether it ends the evaluation in any dialect, as exhausted fuel does.
     fatal: bool,
 }
 
@@ -50,15 +50,15 @@ impl Stop {
 
 type Step<T> = Result<T, Stop>;
 
-/// What all parts of an evaluation share.
+/// State shared by all parts of an evaluation.
 struct Shared {
     budget: Budget,
     warnings: Vec<Warning>,
-    /// Decisions evaluated so far, if somebody wants to know.
+    /// Trail of the decisions evaluated so far, if requested.
     trail: Option<Vec<EvaluatedDecision>>,
-    /// How many of them there were.
+    /// Number of decisions evaluated so far.
     evaluated: usize,
-    /// What is given or known already of the elements of models; models by their addresses.
+    /// Given or computed values of the elements of models; models by their addresses.
     known: BTreeMap<(usize, Target), Value>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn decision(
     evaluate(model, id, given, |run| run.decision_by_id(id))
 }
 
-/// The same without saying how it came about.
+/// The same without the trail of evaluated decisions.
 pub(crate) fn output(
     model: &Arc<Model>,
     id: &str,
@@ -152,12 +152,12 @@ pub(crate) fn knowledge(
     })
 }
 
-/// What an evaluation is given.
+/// Inputs of an evaluation.
 struct Given<'a> {
     variables: &'a dyn Variables,
     environment: &'a Environment,
     budget: &'a mut Budget,
-    /// Whether it is told how the result came about. That costs no fuel.
+    /// Whether the outcome has the trail of evaluated decisions. That costs no fuel.
     with_trail: bool,
 }
 
@@ -223,7 +223,7 @@ impl Run<'_> {
         Err(Stop::fatal(format!("the evaluation takes more than {limit} steps")))
     }
 
-    /// Takes bytes of memory for what is put together.
+    /// Takes bytes of memory for a constructed value.
     fn hold(&mut self, bytes: u64) -> Step<()> {
         if let Some(left) = self.shared.budget.bytes.checked_sub(bytes) {
             self.shared.budget.bytes = left;
@@ -260,7 +260,7 @@ impl Run<'_> {
         self.shared.warnings.extend(warnings.into_iter().take(room));
     }
 
-    /// In the standard dialect null instead of a failure.
+    /// In the standard dialect, turns a failure into null.
     fn soften(&mut self, result: Step<Value>) -> Step<Value> {
         match result {
             Err(Stop(cause)) if !cause.fatal && self.is_standard() => {
@@ -271,13 +271,13 @@ impl Run<'_> {
         }
     }
 
-    /// A value that was put together, unless it is too large.
+    /// A constructed value, unless it is too large.
     fn bounded(&mut self, value: Value) -> Step<Value> {
         self.hold(value.own_bytes())?;
         self.within_bounds(value)
     }
 
-    /// A value whose bytes are taken elsewhere, unless it is too large.
+    /// A value whose bytes are counted elsewhere, unless it is too large.
     fn within_bounds(&self, value: Value) -> Step<Value> {
         if value.is_within_bounds() { Ok(value) } else { Err(Stop::fatal(feel::VALUE_EXCESS)) }
     }

@@ -1,4 +1,4 @@
-//! Decisions, and what they require.
+//! Decisions and their requirements.
 
 use super::scope::Scope;
 use super::{DECISION_FUEL, DECISION_LEVELS, Run, Step, Stop, address, with_types};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 type Named = Vec<(Arc<str>, Value)>;
 
 impl Run<'_> {
-    /// The result of a decision. In the standard dialect a decision is evaluated once; in Camunda's
-    /// as often as it is required, and it is seen as often in the outcome.
+    /// The result of a decision. In the standard dialect a decision is evaluated once; in Camunda's once for each
+    /// requirement, and the outcome lists each evaluation.
     pub(super) fn decision(&mut self, place: usize) -> Step<Value> {
         let key = (address(self.model), Target::Decision(place));
         if let Some(value) = self.shared.known.get(&key) {
@@ -23,7 +23,7 @@ impl Run<'_> {
         self.shared.evaluated += 1;
         let limit = self.model.max_evaluated_decisions;
         if self.shared.evaluated > limit {
-            return Err(Stop::fatal(format!("more than {limit} decisions are to be evaluated")));
+            return Err(Stop::fatal(format!("more than {limit} decisions would be evaluated")));
         }
         let value = self.nested(DECISION_LEVELS, |run| run.evaluate_decision(place))?;
         if self.is_standard() {
@@ -68,8 +68,8 @@ impl Run<'_> {
         self.check_type(value, &decision.kind, || format!("decision '{}'", decision.id))
     }
 
-    /// In the standard dialect a value made to conform to a type, or null. In Camunda's only
-    /// types of FEEL are checked, and what has another type is a failure.
+    /// In the standard dialect, the value converted to a type, or null. In Camunda's, only types of FEEL are checked,
+    /// and a value of another type is a failure.
     pub(super) fn check_type(
         &mut self,
         value: Value,
@@ -91,15 +91,15 @@ impl Run<'_> {
         if let Some(value) = self.model.types.coerce(&value, kind, &mut self.shared.budget.fuel) {
             return Ok(value);
         }
-        // Tests may have taken all of the fuel, which is no question of types any more.
+        // Tests may have used up the fuel; that is not a type error.
         self.spend(1)?;
         let message = format!("the value of {} does not conform to its type", whose());
         self.warn(WarningKind::InvalidType, message);
         Ok(Value::Null)
     }
 
-    /// Names and values of what is required. What comes from imported models is grouped under the
-    /// names of the imports.
+    /// Names and values of the requirements. Requirements in imported models are grouped under the names of the
+    /// imports.
     pub(super) fn requirements(&mut self, requirements: &[Requirement]) -> Step<Named> {
         let mut entries = Vec::new();
         let mut imported: Vec<(usize, Named)> = Vec::new();
@@ -149,7 +149,7 @@ impl Run<'_> {
         })
     }
 
-    /// The value of input data, where it is not simply a variable.
+    /// The value of input data, unless it is simply a variable.
     fn input(&mut self, place: usize) -> Option<Value> {
         if let Some(value) = self.shared.known.get(&(address(self.model), Target::Input(place))) {
             return Some(value.clone());

@@ -1,4 +1,4 @@
-//! The names that an expression can see.
+//! The scope of an expression: its visible names.
 
 use feel::{Value, Variables};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ impl Frame {
     }
 }
 
-/// Frames, innermost first, and beyond them the variables of the caller where they may be seen.
+/// Frames, innermost first, and the variables of the caller where they are visible.
 #[derive(Clone)]
 pub(super) struct Scope<'a> {
     pub(super) frame: Option<Arc<Frame>>,
@@ -39,7 +39,7 @@ impl<'a> Scope<'a> {
         Self { frame: Some(frame), ..self.clone() }
     }
 
-    /// Adds a name to the innermost level, in place unless a function holds on to it.
+    /// Adds a name to the innermost level, in place unless a function has captured that level.
     pub(super) fn push(&mut self, name: Arc<str>, value: Value) {
         let frame = self.frame.get_or_insert_default();
         if let Some(frame) = Arc::get_mut(frame) {
@@ -71,8 +71,7 @@ impl Scope<'_> {
 }
 
 impl Variables for Scope<'_> {
-    /// A name with dots that nothing has is a path: parameters may be called like what is bound to
-    /// them.
+    /// An unknown name with dots is a path: a parameter may have the name of its bound value.
     fn get(&self, name: &str) -> Option<Value> {
         if let Some(value) = self.find(name) {
             return Some(value);

@@ -32,7 +32,7 @@ impl Run<'_> {
             }
             let outputs = self.results(table, rule, scope).map_err(|stop| in_rule(stop, rule, index))?;
             hits.push((index, outputs));
-            // Camunda looks at all rules whatever the hit policy, tells all that match, and fails where any does.
+            // Camunda evaluates all rules for every hit policy, reports all matches, and fails if any rule fails.
             if table.hit_policy == HitPolicy::First && self.is_standard() {
                 break;
             }
@@ -62,8 +62,7 @@ impl Run<'_> {
                 let tests = column.allowed.as_ref().filter(|_| !value.is_null());
                 let allowed = tests.is_none_or(|tests| passes(tests, &value, fuel));
                 if !allowed {
-                    let message =
-                        format!("the value of input '{}' is not one of those allowed", column.label);
+                    let message = format!("the value of input '{}' is not an allowed value", column.label);
                     self.warn(WarningKind::InvalidType, message);
                 }
             }
@@ -77,7 +76,7 @@ impl Run<'_> {
         for (condition, input) in rule.conditions.iter().zip(inputs) {
             let Some(condition) = condition else { continue };
             let scope = Scope { frame: scope.frame.clone(), outside: scope.outside, cell: Some(input) };
-            // Unary tests come to true, false, or null, whatever their expressions do.
+            // Unary tests evaluate to true, false, or null, even if their expressions fail.
             if self.formula(condition, Some(input), &scope)?.as_bool() != Some(true) {
                 return Ok(false);
             }

@@ -1,4 +1,4 @@
-//! What limits an evaluation.
+//! Limits of an evaluation.
 
 use crate::{literal, model, output, parse, standard};
 use dmn::Limits;
@@ -36,7 +36,7 @@ fn the_number_of_evaluated_decisions_is_bounded() {
         );
     }
     let model = model(&body);
-    assert_eq!(output(&model, "d39", "{}"), "more than 1000 decisions are to be evaluated");
+    assert_eq!(output(&model, "d39", "{}"), "more than 1000 decisions would be evaluated");
     let evaluation = model.evaluate("d39", &(), &standard()).expect("each is evaluated once");
     assert_eq!(evaluation.evaluated_decisions.len(), 40);
 }

@@ -1,4 +1,4 @@
-//! Files: what is wrong with them, and how they are written.
+//! Files: their problems, and variants of the XML.
 
 use crate::{HEAD, ONE, TWO, literal, model, output, problems, table};
 use dmn::{Limits, Parser};
@@ -14,12 +14,12 @@ fn all_problems_are_reported() {
     );
     let text = problems(&body);
     for part in [
-        "'a': the ID is there more than once",
+        "'a': the ID is used more than once",
         "literalExpression of 'a': failed to parse expression '1 +'",
         "literalExpression of 'b': the expression is empty",
         "inputEntry of 'd': failed to parse expression '['",
         "hit policy 'COLLECT' with an aggregation is not defined for several outputs",
-        "decision of 'a': there is no decision logic of a supported kind",
+        "decision of 'a': the decision has no logic of a supported kind",
     ] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
@@ -38,7 +38,7 @@ fn models_that_are_refused() {
         </encapsulatedLogic><knowledgeRequirement><requiredKnowledge href='#k'/></knowledgeRequirement></businessKnowledgeModel>\
         <decision id='a' name='a'><literalExpression><text>1</text></literalExpression></decision>";
     assert!(problems(cycle).contains("'k': business knowledge models require each other in a cycle"));
-    // To invoke is to require.
+    // An invocation is a requirement.
     let cycle = "<businessKnowledgeModel id='k' name='k'><encapsulatedLogic><invocation><literalExpression><text>k</text>\
         </literalExpression></invocation></encapsulatedLogic></businessKnowledgeModel>\
         <decision id='a' name='a'><literalExpression><text>1</text></literalExpression></decision>";
@@ -48,14 +48,14 @@ fn models_that_are_refused() {
         problems(unknown).contains("invocation of 'a': there is no business knowledge model 'no' to invoke")
     );
     let nothing = "<decision id='a' name='a'><invocation/></decision>";
-    assert!(problems(nothing).contains("invocation of 'a': nothing is invoked"));
+    assert!(problems(nothing).contains("invocation of 'a': the called function is missing"));
     let unknown = "<decision id='a' name='a'><knowledgeRequirement><requiredKnowledge href='#no'/></knowledgeRequirement>\
         <literalExpression><text>1</text></literalExpression></decision>";
     assert!(problems(unknown).contains("'#no' is not an element of this model"));
     let language = "<decision id='a' name='a'><literalExpression expressionLanguage='juel'><text>1</text></literalExpression></decision>";
     assert!(problems(language).contains("expression language 'juel' is not supported"));
     let relation = "<decision id='a' name='a'><relation><column name='x'/><row/></relation></decision>";
-    assert!(problems(relation).contains("row 1 has 0 cells where there are 1 columns"));
+    assert!(problems(relation).contains("row 1 has 0 cells, but the relation has 1 columns"));
     let nameless = table("", &["<output id='o'/>", "<output id='p' name='p'/>"], &[]);
     assert!(problems(&nameless).contains("no output name defined"));
     let empty = table("", ONE, &[("1", &[""])]);
@@ -64,7 +64,7 @@ fn models_that_are_refused() {
     assert!(problems(&empty).contains("inputExpression of 'd': the expression is empty"));
     let uneven = table("", ONE, &[("1", &[])]);
     assert!(problems(&uneven).contains("rule 1 has 1 input and 0 output entries"));
-    assert!(problems("").contains("there is no decision"));
+    assert!(problems("").contains("the file has no decision"));
     let mut chain = literal("d0", "1");
     for step in 1..100 {
         let _ = write!(

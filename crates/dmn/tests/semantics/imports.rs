@@ -53,14 +53,14 @@ fn what_is_imported_must_be_there() {
     let requirement = "<informationRequirement><requiredDecision href='ns#low'/></informationRequirement>";
     let text = importing("other", &[("ns", "base")], &decision(requirement, "base.low"));
     let problems = parse(&text, &[]).expect_err("refused");
-    assert!(problems.contains("no model with the namespace 'ns' is there to import"), "{problems}");
+    assert!(problems.contains("no available model has the namespace 'ns'"), "{problems}");
     let base = model(&literal("other", "1"));
     let problems = parse(&text, &[&base]).expect_err("refused");
     assert!(
         problems.contains("requiredDecision of 'd': 'ns#low' is not an element of this model"),
         "{problems}"
     );
-    // Other kinds of files may be imported; nothing of them is used.
+    // Other kinds of files may be imported; they are not used.
     let schema = text
         .replace("https://www.omg.org/spec/DMN/20191111/MODEL/'/>", "http://www.w3.org/2001/XMLSchema'/>");
     let problems = parse(&schema, &[&base]).expect_err("refused");

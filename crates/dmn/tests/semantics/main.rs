@@ -1,4 +1,4 @@
-//! What evaluations give and how they fail, in Camunda's dialect unless said otherwise.
+//! Results and failures of evaluations, in Camunda's dialect unless said otherwise.
 
 mod bounds;
 mod boxed;

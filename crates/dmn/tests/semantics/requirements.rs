@@ -1,4 +1,4 @@
-//! What decisions require: other decisions, business knowledge models, decision services.
+//! Requirements of decisions: other decisions, business knowledge models, decision services.
 
 use crate::{evaluate, literal, model, output, standard, variables};
 use dmn::DecisionKind;
@@ -196,7 +196,7 @@ fn a_decision_service_is_a_function_of_its_inputs() {
         (service.parameters.as_slice(), service.outputs.as_slice()),
         (&["x", "rate"][..], &["fee"][..])
     );
-    // What is given takes the place of the input decision.
+    // A given value replaces the input decision.
     assert_eq!(output(&model, "d", "{\"x\":5}"), "10");
     assert_eq!(output(&model, "fee", "{\"x\":5}"), "495");
     let given = variables(r#"{"x":5,"rate":3}"#);

@@ -1,4 +1,4 @@
-//! Decision tables: rules, hit policies, what an evaluation tells.
+//! Decision tables: rules, hit policies, the reported trail.
 
 use crate::{ONE, TWO, evaluate, model, output, table};
 use feel::{Environment, Value, Variables};
@@ -8,7 +8,7 @@ use std::cell::Cell;
 const RULES: &[(&str, &[&str])] =
     &[("&lt; 10", &["2"]), ("&lt; 5", &["1"]), ("-", &["2"]), ("100", &["null"])];
 
-/// What a table with these rules gives for values of `x`.
+/// Results of a table with these rules for values of `x`.
 #[track_caller]
 fn check(attributes: &str, cases: &[(&str, &str)]) {
     let model = model(&table(attributes, ONE, RULES));
@@ -210,7 +210,7 @@ fn a_failure_names_decision_and_rule() {
         let text = failure.to_string();
         assert!(text.starts_with("Expected to evaluate decision 'top', but Assertion failure"), "{text}");
         assert!(text.ends_with("no (rule 2, 'rule2')"), "{text}");
-        // The decision that was asked for never began.
+        // The requested decision never began.
         let evaluated: Vec<&str> = failure.evaluated_decisions.iter().map(|decision| &*decision.id).collect();
         assert_eq!(evaluated, ["d"]);
     }

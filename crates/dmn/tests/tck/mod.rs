@@ -13,7 +13,7 @@ use xml::Element;
 pub struct Case {
     pub file: String,
     pub id: String,
-    /// Why it failed, if it did.
+    /// The reason of the failure, if it failed.
     pub failure: Option<String>,
 }
 
@@ -48,7 +48,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// All models of a folder; what imports others is tried again when those are there.
+/// All models of a folder; a model with imports is tried again when these are available.
 fn models(folder: &Path) -> BTreeMap<String, Result<DecisionRequirements, String>> {
     let mut pending: Vec<(String, String)> = files(folder, "dmn")
         .into_iter()

@@ -165,7 +165,7 @@ fn a_deployment_happens_as_a_whole_or_not_at_all() {
             > deploy a bad-name
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'bad-name.bpmn': Element: s - Expected result of the expression 'nothing' to be 'STRING', but was 'NULL'. The evaluation reported the following warnings:|[NO_VARIABLE_FOUND] No variable found with name 'nothing'
             > deploy a unknown bad-timer
-              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'unknown.bpmn': sequenceFlow 's_missing': targetRef refers to 'missing', which is no element of the process|'bad-timer.bpmn': startEvent 's': a timer start event must have a date or a cycle
+              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'unknown.bpmn': sequenceFlow 's_missing': targetRef refers to 'missing', which is not an element of the process|'bad-timer.bpmn': startEvent 's': a timer start event must have a date or a cycle
             > deploy a a
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'a.bpmn': the deployment has two resources of this name
             > deploy a copy-of-a

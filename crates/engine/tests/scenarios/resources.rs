@@ -134,7 +134,7 @@ fn every_problem_of_every_file_is_told() {
             > deploy a ask.form again.form
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|Duplicated form id 'ask' in resources 'ask.form' and 'again.form'
             > deploy a broken.dmn no-decision.dmn bad.dmn no-graph-id.dmn
-              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'broken.dmn': malformed XML at line 1, column 1: syntax error: tag not closed: `>` not found before end of input|'no-decision.dmn': there is no decision|'bad.dmn': literalExpression of 'd': failed to parse expression '1 +': expected an expression, but the expression ends (line 1, column 4)|'no-graph-id.dmn': definitions must have a non-blank attribute 'id'
+              = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|'broken.dmn': malformed XML at line 1, column 1: syntax error: tag not closed: `>` not found before end of input|'no-decision.dmn': the file has no decision|'bad.dmn': literalExpression of 'd': failed to parse expression '1 +': expected an expression, but the expression ends (line 1, column 4)|'no-graph-id.dmn': definitions must have a non-blank attribute 'id'
             > deploy one.dmn two.dmn
               = rejected INVALID_ARGUMENT: Expected to deploy new resources, but encountered the following errors:|Duplicated decision requirements id 'g' in resources 'one.dmn' and 'two.dmn'|Duplicated decision id 'd' in resources 'one.dmn' and 'two.dmn'
             > create a

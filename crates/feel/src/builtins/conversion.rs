@@ -91,7 +91,7 @@ fn context(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let given = entries.len();
     let context = evaluator.new_context(entries)?;
     if evaluator.is_standard() && super::context(&context)?.len() < given {
-        return message("an entry is given twice");
+        return message("a key is used twice");
     }
     Ok(context)
 }
@@ -168,7 +168,9 @@ fn date_and_time(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
             let date = Date::new(integer(year)?, integer(month)?, integer(day)?);
             let zone = rest.first().map_or(Ok(Zone::Local), zone_of)?;
             let time = clock(hour, minute, second, zone)?;
-            or_message(date.and_then(|date| DateTime::new(date, &time)), || "no such date".to_owned())
+            or_message(date.and_then(|date| DateTime::new(date, &time)), || {
+                "the date does not exist".to_owned()
+            })
         }
         _ => Err(Failure::Illegal),
     }

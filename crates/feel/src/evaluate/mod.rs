@@ -389,7 +389,7 @@ impl<'a> Evaluator<'a> {
         let written = values.len();
         let context = self.new_context(values)?;
         if self.is_standard() && context.as_context().is_some_and(|context| context.len() < written) {
-            return Ok(self.null(WarningKind::InvalidType, || "A context has an entry twice".to_owned()));
+            return Ok(self.null(WarningKind::InvalidType, || "The context has a key twice".to_owned()));
         }
         Ok(context)
     }

@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         let token = self.token();
         let message = match token.kind {
             TokenKind::End => format!("expected {what}, but the expression ends"),
-            TokenKind::Unterminated => "a string, name, or comment has no end".to_owned(),
+            TokenKind::Unterminated => "a string, name or comment is not closed".to_owned(),
             _ => {
                 let found: String = self.source(token).chars().take(40).collect();
                 format!("expected {what}, but found '{found}'")

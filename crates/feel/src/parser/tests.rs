@@ -20,7 +20,7 @@ fn root_variables_leave_out_what_is_bound() {
 #[test]
 fn errors_say_where() {
     assert_eq!(outcome("1 +\n  )"), "2:3 expected an expression, but found ')'");
-    assert_eq!(outcome("\"abc"), "1:1 a string, name, or comment has no end");
+    assert_eq!(outcome("\"abc"), "1:1 a string, name or comment is not closed");
     assert_eq!(outcome("if a then b"), "1:12 expected 'else', but the expression ends");
     assert_eq!(outcome("a b"), "1:3 expected an operator or the end, but found 'b'");
     assert_eq!(outcome(""), "1:1 expected an expression, but the expression ends");
