@@ -24,8 +24,8 @@ pub(super) fn to_json(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Out
     Ok(String::from_utf8_lossy(&out).into_owned().into())
 }
 
-/// As values leave to variables, but with all seconds, durations in hours, and texts of ranges and
-/// functions. Recursion is bounded by the depth of values.
+/// The JSON of variables, but with all seconds, durations in hours, and texts of ranges and functions. Recursion is
+/// bounded by the depth of values.
 fn write(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::List(list) => {

@@ -1,5 +1,4 @@
-//! Functions of lists (DMN 1.5 table 75, and Camunda's additions). Those that aggregate are in
-//! `ordering`.
+//! Functions of lists (DMN 1.5 table 75, and Camunda's additions). Aggregations are in `ordering`.
 
 use super::{Builtin, Failure, Outcome, fixed, function, integer, list, message, variadic};
 use crate::evaluate::{Evaluator, compare};

@@ -1,5 +1,5 @@
-//! The functions that FEEL brings along, one file for each family. Names of parameters are part of
-//! the language: calls may use them.
+//! The built-in functions of FEEL, one file for each family. Names of parameters are part of the language: calls may
+//! use them.
 
 // All of them have the type of `Builtin::call`, also those that cannot fail.
 #![allow(clippy::unnecessary_wraps)]
@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// A built-in function. Its overloads share one implementation that tells them apart by the
-/// number and the types of the arguments.
+/// A built-in function. Its overloads share one implementation, which selects by the number and the types of the
+/// arguments.
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
     pub(crate) signatures: &'static [Signature],
@@ -34,13 +34,13 @@ pub(crate) struct Builtin {
 
 type Implementation = fn(&mut Evaluator<'_>, &[Value]) -> Outcome;
 
-/// The parameters of one overload; those of a variadic one end with a list of all further arguments.
+/// The parameters of one overload; the last parameter of a variadic one is a list of all further arguments.
 pub(crate) struct Signature {
     pub(crate) parameters: &'static [&'static str],
     pub(crate) variadic: bool,
 }
 
-/// Why a function gives no value.
+/// Failure of a function.
 pub(crate) enum Failure {
     /// The arguments have the wrong types: null and a warning that lists them.
     Illegal,
@@ -117,7 +117,7 @@ fn context(value: &Value) -> Result<&Context, Failure> {
     value.as_context().ok_or(Failure::Illegal)
 }
 
-/// The value, or a refusal that says what went wrong.
+/// The value, or a failure with a message.
 fn or_message(value: Option<impl Into<Value>>, message: impl FnOnce() -> String) -> Outcome {
     value.map(Into::into).ok_or_else(|| Failure::Message(message()))
 }

@@ -96,7 +96,7 @@ fn modulo(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     or_message(dividend.modulo(divisor), || "Division by zero".to_owned())
 }
 
-/// What a root, a logarithm or an exponential costs.
+/// Fuel of a root, a logarithm or an exponential.
 const FUNCTION_STEPS: usize = 20;
 
 fn sqrt(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {

@@ -1,4 +1,4 @@
-//! Functions that sum up a list of numbers or find an extreme (DMN 1.5 table 75).
+//! Aggregations of a list of numbers, and extremes (DMN 1.5 table 75).
 
 use super::list::order;
 use super::{Builtin, Failure, Outcome, function, list, number, or_message, variadic};
@@ -40,7 +40,7 @@ fn max(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     extreme(arguments, Ordering::Greater)
 }
 
-/// What it costs to compute with the numbers of a list, or to sort them, in steps for each.
+/// Steps for each number of a list that is aggregated or sorted.
 const NUMBER_STEPS: usize = 6;
 
 fn pay(evaluator: &mut Evaluator<'_>, numbers: &Value) -> Result<(), Failure> {

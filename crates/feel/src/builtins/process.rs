@@ -35,7 +35,7 @@ fn cycle(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     }
 }
 
-/// The value itself; the rest describes the parameter to whoever reads the model.
+/// Returns the value; the other arguments describe the parameter to readers of the model.
 fn from_ai(_: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     Ok(arguments[0].clone())
 }

@@ -7,13 +7,13 @@ use fancy_regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// Steps back that one match may take, by the length of the text: from each place a few, up to a limit. Each may go over
-/// all of the text behind it.
+/// Backtracking limit of one match, by the length of the text: a few steps for each position, up to a maximum. Each
+/// may scan the rest of the text.
 const BACKTRACKS_MIN: usize = 256;
 const BACKTRACKS_MAX: usize = 2_048;
-/// Bytes that are gone over for one step of fuel when a match steps back.
+/// Bytes scanned for one step of fuel during backtracking.
 const BACKTRACKED_BYTES_PER_STEP: usize = 16;
-/// What a match costs in any case, and a step back.
+/// Fuel of a match in any case, and of a backtracking step.
 const MATCH_STEPS: usize = 8;
 /// Memory of one compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
@@ -23,19 +23,19 @@ const KEPT_PATTERNS_MAX: usize = 32;
 const PATTERN_BYTES_MAX: usize = 16 << 10;
 
 thread_local! {
-    /// Compiling is slow and loops repeat patterns. What is kept never changes a result.
+    /// Compiling is slow and loops repeat patterns. The cache never changes a result.
     static KEPT: RefCell<Vec<((String, usize), Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A compiled pattern.
 struct Pattern {
     regex: Regex,
-    /// Steps back that one match may take, if it may at all.
+    /// Backtracking limit of one match, if it may backtrack.
     backtracks: Option<usize>,
 }
 
 impl Pattern {
-    /// What it costs to look for a match in a text.
+    /// Fuel of a search for a match in a text.
     fn steps(&self, text: &str) -> usize {
         match self.backtracks {
             Some(backtracks) => MATCH_STEPS + backtracks * text.len().max(8) / BACKTRACKED_BYTES_PER_STEP,
@@ -90,8 +90,8 @@ fn compile(
     Ok(found)
 }
 
-/// What the compilation of a pattern costs: its parts, each as often as counts around it repeat it, and classes of letters,
-/// digits and the like more than a character.
+/// Fuel of compiling a pattern: its parts, each times the enclosing repetition counts. Classes of letters, digits and
+/// the like cost more than a character.
 fn pattern_steps(pattern: &str) -> usize {
     const BASE: usize = 2_000;
     const CHARACTER: usize = 20;
@@ -99,7 +99,7 @@ fn pattern_steps(pattern: &str) -> usize {
     /// The size of a compiled pattern has a limit, so that none costs more.
     const MOST: usize = 1_500_000;
     let bytes = pattern.as_bytes();
-    // The costs of the groups that are open, and of what a count behind would repeat.
+    // The costs of the groups that are open, and of the part that a following count would repeat.
     let (mut open, mut last) = (vec![0usize], 0usize);
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -137,7 +137,7 @@ fn pattern_steps(pattern: &str) -> usize {
     BASE + open.into_iter().fold(0, usize::saturating_add).min(MOST)
 }
 
-/// Whether a pattern may look around or refer back, which takes more than one pass over the text.
+/// Whether a pattern may have look-around or back-references, which need more than one pass over the text.
 fn steps_back(pattern: &str) -> bool {
     let refers_back = pattern
         .as_bytes()
@@ -149,8 +149,8 @@ fn steps_back(pattern: &str) -> bool {
             .any(|mark| pattern.contains(mark))
 }
 
-/// Where the expressions of XPath, which the standard asks for, are written differently: classes
-/// are subtracted with one dash, and the flag `x` leaves out all space outside of classes.
+/// Translates the XPath syntax that the standard requires: one dash subtracts classes, and the flag `x` ignores all
+/// white space outside of classes.
 fn from_xpath(pattern: &str, without_space: bool) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut depth = 0usize;
@@ -211,15 +211,14 @@ pub(super) fn replace(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Out
         expand(&captures, replacement, &mut out);
         end = whole.end();
         evaluator.check_text_bytes(out.len())?;
-        // It looks for the next.
+        // It searches for the next.
         evaluator.spend(pattern.steps(&input[end..]) + (replacement.len() + whole.as_str().len()) / 8)?;
     }
     out.push_str(&input[end..]);
     Ok(out.into())
 }
 
-/// Puts groups for `$n`; as many digits count as make a group that exists. A backslash makes the
-/// next character plain.
+/// Replaces `$n` by groups; as many digits count as make a group that exists. A backslash escapes the next character.
 fn expand(captures: &Captures<'_, str>, replacement: &str, out: &mut String) {
     let mut rest = replacement;
     while let Some(at) = rest.find(['$', '\\']) {
@@ -251,7 +250,7 @@ fn expand(captures: &Captures<'_, str>, replacement: &str, out: &mut String) {
     out.push_str(rest);
 }
 
-/// The parts between matches, empty ones too; an empty match at the start parts nothing.
+/// The parts between matches, empty ones too; an empty match at the start does not split.
 pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
     let pattern = compile(evaluator, pattern, "", input)?;

@@ -1,5 +1,4 @@
-//! JSON as variables carry it: checked without building anything, read one level at a time,
-//! written from values.
+//! JSON of variables: checked without building values, read one level at a time, written from values.
 
 mod read;
 mod write;
@@ -10,7 +9,7 @@ pub(crate) use write::{write, write_within};
 /// Largest document in bytes.
 pub const SIZE_MAX: usize = 64 << 20;
 
-/// Why a text is not JSON that FEEL takes.
+/// The reason why FEEL refuses a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
     /// The text is not UTF-8 from this byte on.

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The value of a valid document that is nested so deep at the most; arrays and objects stay raw. Invalid text reads as
-/// null.
+/// The value of a valid document with an upper bound of its nesting; arrays and objects stay raw. Invalid text reads
+/// as null.
 pub(crate) fn read(bytes: Bytes, depth: u16) -> Value {
     let start = bytes.iter().position(|byte| !is_space(*byte)).unwrap_or(bytes.len());
     let end = bytes.iter().rposition(|byte| !is_space(*byte)).map_or(start, |last| last + 1);
@@ -29,7 +29,7 @@ pub(crate) fn item_texts(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     item_ranges(bytes).map(|range| &bytes[range])
 }
 
-/// Where the items of a raw array are.
+/// Positions of the items of a raw array.
 fn item_ranges(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut scanner = Scanner::new(bytes);
     let mut goes_on = scanner.take(b'[');

@@ -5,13 +5,14 @@ use ::json::write_string;
 use crate::temporal::{format_days_time, format_years_months};
 use crate::value::Value;
 
-/// Appends a value in the form in which it leaves to a variable.
+/// Appends a value in the form of a variable.
 pub(crate) fn write(value: &Value, out: &mut Vec<u8>) {
     write_within(value, out, usize::MAX);
 }
 
-/// The same up to a length; false if there is more, of which nothing is made, and of a list or context that is known to
-/// be longer not even its beginning: such a value may be as cheap to make as it is long. Recursion is bounded by the depth of values.
+/// The same up to a length; false if the text is longer. Nothing beyond the length is written, and nothing of a list
+/// or context known to be longer, since such a value may be cheap to create and immense as JSON. Recursion is bounded
+/// by the depth of values.
 pub(crate) fn write_within(value: &Value, out: &mut Vec<u8>, max: usize) -> bool {
     let fits = |more: usize, out: &Vec<u8>| more <= max.saturating_sub(out.len());
     if value.extent().json_bytes > max.saturating_sub(out.len()) as u64 {

@@ -60,7 +60,7 @@ impl Number {
         }
     }
 
-    /// Rounds a wide coefficient to the precision and settles the representation.
+    /// Rounds a wide coefficient to the precision and normalizes the representation.
     fn settle(negative: bool, mut coefficient: Wide, mut scale: i32) -> Option<Self> {
         if let Some(small) = coefficient.as_u128().filter(|small| *small <= COEFFICIENT_MAX) {
             return Self::build(negative, small, scale);
@@ -80,7 +80,7 @@ impl Number {
         Self::build(negative, coefficient.as_u128()?, scale)
     }
 
-    /// Settles a coefficient of at most 10^34.
+    /// Normalizes a coefficient of at most 10^34.
     fn build(negative: bool, mut coefficient: u128, mut scale: i32) -> Option<Self> {
         if coefficient > COEFFICIENT_MAX {
             coefficient /= 10;
@@ -401,8 +401,8 @@ fn add(left: Decimal, right: Decimal) -> Option<Number> {
     {
         return Number::from_parts(sum, scale);
     }
-    // `coarse` has the smaller scale and is multiplied up; what of `fine` then still lies
-    // below the last digit only matters as "not exactly" and becomes a sticky digit.
+    // `coarse` has the smaller scale and is multiplied up; the digits of `fine` below the last digit only matter as
+    // "not exact" and become a sticky digit.
     let (coarse, fine) = if left.scale <= right.scale { (left, right) } else { (right, left) };
     if coarse.coefficient() == 0 {
         return Number::build(fine.negative, fine.coefficient(), fine.scale);

@@ -1,4 +1,4 @@
-//! Numbers from text and to text.
+//! Numbers: parsing and formatting.
 
 use super::{Number, PRECISION, Repr, SCALE_MAX, Wide};
 use std::fmt;
@@ -39,8 +39,8 @@ impl Number {
         reader.finish(negative, exponent)
     }
 
-    /// Reads a number of a JSON document. As the reference keeps those with a point or an exponent
-    /// as doubles, their trailing zeros are not kept: `2.50` is `2.5`, and `1e2` is `100.0`.
+    /// Reads a number of a JSON document. The reference stores numbers with a point or an exponent as doubles, so
+    /// their trailing zeros are dropped: `2.50` is `2.5`, and `1e2` is `100.0`.
     pub fn parse_json(text: &str) -> Option<Self> {
         let number = Self::parse(text)?;
         if !text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E')) {
@@ -117,7 +117,7 @@ fn short_decimal(negative: bool, digits: &[u8]) -> Option<Number> {
     if scale == 0 { None } else { Number::build(negative, u128::from(coefficient), scale as i32) }
 }
 
-/// Collects digits; those beyond the precision only decide the rounding.
+/// Collects digits; digits beyond the precision only decide the rounding.
 #[derive(Default)]
 struct Reader {
     coefficient: u128,

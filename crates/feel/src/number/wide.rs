@@ -148,7 +148,7 @@ impl Wide {
         (quotient, remainder)
     }
 
-    /// Divides by `10^exponent` and says how what was cut off compares with one half.
+    /// Divides by `10^exponent` and compares the part cut off with one half.
     pub(super) fn cut(self, exponent: u32) -> (Self, Cut) {
         let mut rest = self;
         let mut sticky = false;
@@ -177,7 +177,7 @@ impl Wide {
     }
 }
 
-/// What a division by a power of ten cut off, compared with half a unit of the last digit kept.
+/// The part cut off by a division by a power of ten, compared with half a unit of the last digit kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cut {
     Nothing,

@@ -74,7 +74,7 @@ impl Date {
         era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
     }
 
-    /// The date so many days after 1970-01-01.
+    /// The date at a number of days after 1970-01-01.
     pub fn from_epoch_days(days: i64) -> Option<Self> {
         let shifted = days.checked_add(719_468)?;
         let era = shifted.div_euclid(146_097);
@@ -89,7 +89,7 @@ impl Date {
         Self::new(year, month, day)
     }
 
-    /// The date so many months later; the day is cut to the length of the month.
+    /// The date a number of months later; the day is cut to the length of the month.
     pub fn plus_months(self, months: i64) -> Option<Self> {
         let total = (i64::from(self.year) * 12 + i64::from(self.month) - 1).checked_add(months)?;
         let (year, month) = (total.div_euclid(12), total.rem_euclid(12) + 1);

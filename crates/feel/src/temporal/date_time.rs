@@ -32,8 +32,8 @@ impl DateTime {
         Some(Self { date, nanos, zone, offset })
     }
 
-    /// Local times that a region skips move forward, those that it repeats take the first pass
-    /// unless the text says which.
+    /// Local times that a region skips move forward, those that it repeats take the first pass unless the text has
+    /// the offset.
     fn in_region(
         date: Date,
         nanos: u64,
@@ -56,7 +56,7 @@ impl DateTime {
         Some(Self { date, nanos, zone: zone.clone(), offset })
     }
 
-    /// The moment so many nanoseconds after 1970-01-01T00:00Z as seen in a zone.
+    /// The moment at nanoseconds after 1970-01-01T00:00Z, in a zone.
     pub fn from_epoch_nanos(nanos: i128, zone: Zone) -> Option<Self> {
         let offset = match &zone {
             Zone::Local => 0,
@@ -121,7 +121,7 @@ impl DateTime {
         seconds * i128::from(NANOS_PER_SECOND) + i128::from(self.nanos)
     }
 
-    /// The same date and time of day in another zone, whatever moment that is.
+    /// The same date and time of day in another zone; the moment may differ.
     pub fn with_zone(&self, zone: Zone) -> Option<Self> {
         Self::at(self.date, self.nanos, zone, None)
     }
@@ -140,7 +140,7 @@ impl DateTime {
         Self::from_epoch_nanos(self.epoch_nanos().checked_add(nanos)?, self.zone.clone())
     }
 
-    /// The same time of day so many months later.
+    /// The same time of day a number of months later.
     pub(crate) fn plus_months(&self, months: i64) -> Option<Self> {
         Self::at(self.date.plus_months(months)?, self.nanos, self.zone.clone(), Some(self.offset))
     }
@@ -186,7 +186,7 @@ impl DateTime {
         IsoForm { value: self, short: false }.to_string()
     }
 
-    /// As [`Self::to_iso`], but zero seconds are left out: the form in which it leaves to a variable.
+    /// As [`Self::to_iso`], but zero seconds are omitted: the form of a variable.
     pub(crate) fn to_short_iso(&self) -> String {
         IsoForm { value: self, short: true }.to_string()
     }

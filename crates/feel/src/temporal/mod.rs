@@ -1,6 +1,6 @@
-//! Dates, times and durations as FEEL knows them: years of up to nine digits, times with or without
-//! an offset or a named zone, two kinds of duration. Zones come from the bundled database only, so
-//! that every replica computes the same. Nothing here reads a clock.
+//! Dates, times and durations of FEEL: years of up to nine digits, times with or without an offset or a named zone,
+//! two kinds of duration. Zones come from the bundled database only, so that every replica computes the same. Nothing
+//! here reads a clock.
 
 mod date;
 mod date_time;

@@ -18,10 +18,10 @@ pub struct NamedZone {
     zone: TimeZone,
 }
 
-/// How a time relates to UTC.
+/// Relation of a time to UTC.
 #[derive(Clone, Debug, Default)]
 pub enum Zone {
-    /// Not at all: a local time.
+    /// A local time, without a relation to UTC.
     #[default]
     Local,
     /// By a fixed offset in seconds, east is positive.

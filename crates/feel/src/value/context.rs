@@ -41,7 +41,7 @@ impl Context {
         });
         let mut extent = Extent::around(parts);
         let entries = Entries::new(entries);
-        // What a later entry of the same key has hidden is not written.
+        // An entry overwritten by a later one of the same key is not written.
         let written = entries.list.iter().map(|(key, value)| key.len() as u64 + value.extent().json_bytes);
         extent.json_bytes = written.fold(2, u64::saturating_add);
         let entries = OnceLock::from(entries);

@@ -1,10 +1,10 @@
-//! How deep and how large a value is. Values share their parts, so one that was made in few steps
-//! may be immense when it is written out; whoever makes values refuses those beyond the bounds.
+//! How deep and how large a value is. Values share their parts, so a value created in few steps may be immense as
+//! JSON; code that creates values must refuse values beyond the bounds.
 
 /// Deepest nesting of values that an evaluation may build; it bounds every recursion over values.
 pub const VALUE_DEPTH_MAX: u16 = 500;
-/// Largest weight of a value: one for each part and each eight bytes of text. Written out, such a
-/// value has some hundred MiB.
+/// Largest weight of a value: one for each part and each eight bytes of text. As JSON, such a value has some hundred
+/// MiB.
 pub const VALUE_WEIGHT_MAX: u32 = 12_000_000;
 
 /// The refusal of a value beyond these bounds.
@@ -16,22 +16,22 @@ pub const VALUE_EXCESS: &str =
 pub(crate) struct Extent {
     pub(crate) depth: u16,
     pub(crate) weight: u32,
-    /// Its JSON has so many bytes at the least.
+    /// Lower bound of the bytes of its JSON.
     pub(crate) json_bytes: u64,
-    /// Its JSON is nested so deep at the most. What came from JSON counts as one level in `depth`.
+    /// Upper bound of the nesting of its JSON. Raw JSON counts as one level in `depth`.
     pub(crate) json_depth: u16,
 }
 
 impl Extent {
-    /// That of a number and its like.
+    /// Extent of a scalar.
     pub(crate) const POINT: Self = Self { depth: 0, weight: 1, json_bytes: 1, json_depth: 0 };
 
-    /// That of a text.
+    /// Extent of a text.
     pub(crate) fn of_text(length: usize) -> Self {
         Self::of_bytes(0, length, 0)
     }
 
-    /// That of raw JSON, whose depth has a bound of its own.
+    /// Extent of raw JSON, whose depth has a bound of its own.
     pub(crate) fn of_json(length: usize, json_depth: u16) -> Self {
         Self::of_bytes(1, length, json_depth)
     }
@@ -41,12 +41,12 @@ impl Extent {
         Self { depth, weight, json_bytes: length as u64, json_depth }
     }
 
-    /// That of a value with parts.
+    /// Extent of a value with parts.
     pub(crate) fn around(parts: impl Iterator<Item = Self>) -> Self {
         parts.fold(Self { depth: 1, weight: 1, json_bytes: 2, json_depth: 1 }, Self::with)
     }
 
-    /// That of a value which gets one more part.
+    /// Extent of a value with one more part.
     #[must_use]
     pub(crate) fn with(self, part: Self) -> Self {
         Self {

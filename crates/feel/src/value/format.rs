@@ -22,8 +22,8 @@ impl Value {
         }
     }
 
-    /// The beginning of the text, for a message: a string is itself, null is `null`. However large a value is, no more of it
-    /// is copied than a message shows.
+    /// The beginning of the text, for a message: a string is itself, null is `null`. Copies no more than a message
+    /// shows, even of a large value.
     pub fn to_short_text(&self) -> String {
         match self {
             Self::String(text) => Limited::collect(|out| out.write_str(text)),
@@ -65,8 +65,8 @@ impl Write for Limited {
     }
 }
 
-/// Recursion is bounded by the depth of values. `cut`: only the beginning is wanted, so large objects of JSON are not read
-/// for it.
+/// Recursion is bounded by the depth of values. `cut`: only the beginning is needed, so large JSON objects are not
+/// parsed.
 fn write_text(value: &Value, out: &mut dyn Write, cut: bool) -> fmt::Result {
     match value {
         Value::Null => out.write_str("null"),

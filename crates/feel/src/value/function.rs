@@ -33,17 +33,17 @@ pub trait NativeFunction: Send + Sync {
     fn call(&self, arguments: &[Value], caller: Caller<'_>) -> Result<Value, String>;
 }
 
-/// What a function of the host gets from the evaluation that calls it.
+/// Context that a function of the host gets from the calling evaluation.
 pub struct Caller<'a> {
     /// The root variables of the calling expression.
     pub variables: &'a dyn Variables,
     /// The environment of the evaluation.
     pub environment: &'a Environment,
-    /// What is left; what the function takes is to be taken from it.
+    /// The remaining budget; the function must subtract its own use.
     pub budget: &'a mut Budget,
 }
 
-/// The body of a FEEL function and the local names that it can see.
+/// The body of a FEEL function and its captured local names.
 pub(crate) struct Closure {
     pub(crate) program: Arc<Program>,
     /// Where the function is written.
@@ -96,7 +96,7 @@ impl Function {
     }
 
     pub(crate) fn closure(parameters: Vec<Arc<str>>, closure: Closure) -> Self {
-        // What is captured is never written out, so only its depth counts.
+        // Captured values are never written as JSON, so only their depth counts.
         let captured = closure.captured.iter().map(|(_, value)| value);
         let roots = closure.roots.iter().filter_map(|(_, value)| value.as_ref());
         let extent =

@@ -36,7 +36,7 @@ impl List {
         })
     }
 
-    /// The text of each item, if the list came from JSON: found without making values of them.
+    /// The text of each item, if the list came from JSON: found without creating values.
     pub fn json_items(&self) -> Option<impl Iterator<Item = &[u8]>> {
         self.0.raw.as_ref().map(|raw| json::item_texts(raw))
     }
@@ -66,7 +66,7 @@ impl List {
         self.items().get(index)
     }
 
-    /// Appends without copying if nobody else holds the list. Whether it was copied.
+    /// Appends, without a copy if the list is not shared. Returns whether it was copied.
     pub(crate) fn push(&mut self, value: Value) -> bool {
         if let Some(node) = Arc::get_mut(&mut self.0)
             && node.raw.is_none()
@@ -82,7 +82,7 @@ impl List {
         true
     }
 
-    /// Whether somebody else has the same list, too. To be asked only of one that was made in the same evaluation.
+    /// Whether the list is shared. Only valid for a list created in the same evaluation.
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }

@@ -24,14 +24,14 @@ use bytes::Bytes;
 use jiff::SignedDuration;
 use std::sync::Arc;
 
-/// Bytes of memory of lists and contexts beside what is in them, with what allocating them wastes.
+/// Bytes of memory of lists and contexts without their content, with the overhead of the allocator.
 pub(crate) const LIST_BYTES: usize = 128;
 pub(crate) const CONTEXT_BYTES: usize = 192;
 
 /// A FEEL value.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
-    /// `null`, also what most failing operations give.
+    /// `null`, also the result of most failing operations.
     #[default]
     Null,
     /// `true` or `false`.
@@ -78,19 +78,19 @@ impl Value {
         self.extent().json_depth
     }
 
-    /// Reads a JSON document that is known to be valid; what is not reads as null.
+    /// Reads a JSON document that is known to be valid; an invalid one reads as null.
     pub fn from_json_lazy(bytes: Bytes) -> Self {
         json::read(bytes, ::json::DEPTH_MAX as u16)
     }
 
-    /// Appends the value as JSON, in the form in which it leaves to a variable. What came from
-    /// JSON and was not changed is copied byte for byte. Ranges and functions become null.
+    /// Appends the value as JSON, in the form of a variable. Unchanged raw JSON is copied byte for byte. Ranges and
+    /// functions become null.
     pub fn to_json(&self, out: &mut Vec<u8>) {
         json::write(self, out);
     }
 
-    /// The value as JSON, see [`Self::to_json`], unless that is longer than so many bytes. Values share their parts, so
-    /// one that was made in few steps may be immense when it is written out; not much more than the bytes is made of it.
+    /// The value as JSON, see [`Self::to_json`], unless that is longer than so many bytes. Values share their parts,
+    /// so a value created in few steps may be immense as JSON; the writer stops soon after the limit.
     pub fn to_json_within(&self, max_bytes: usize) -> Option<Vec<u8>> {
         let least = usize::try_from(self.extent().json_bytes).unwrap_or(usize::MAX);
         if least > max_bytes {
@@ -223,14 +223,14 @@ impl Value {
         self.as_date_time()?.to_zoned()
     }
 
-    /// Whether the value is within [`VALUE_DEPTH_MAX`] and [`VALUE_WEIGHT_MAX`], as all are that an
-    /// evaluation gives. Hosts that put values together must check, for much recurses over values.
+    /// Whether the value is within [`VALUE_DEPTH_MAX`] and [`VALUE_WEIGHT_MAX`], as every result of an evaluation is.
+    /// Hosts that construct values must check, since much code recurses over values.
     pub fn is_within_bounds(&self) -> bool {
         self.extent().is_within_bounds()
     }
 
-    /// Bytes of memory that a list or a context takes by itself, without those of its parts. For hosts that put values
-    /// together and take their bytes from a [`crate::Budget`].
+    /// Bytes of memory that a list or a context takes by itself, without those of its parts. For hosts that construct
+    /// values and take their bytes from a [`crate::Budget`].
     pub fn own_bytes(&self) -> u64 {
         let bytes = match self {
             Self::List(list) => LIST_BYTES + list.len() * size_of::<Self>(),
