@@ -1,5 +1,5 @@
-//! What the engine evaluates most. Targets: a simple condition within 100 ns, two paths into raw
-//! JSON within 400 ns, a sum of products over ten items within 5 µs.
+//! The most frequent expressions of the engine. Targets: a simple condition within 100 ns, two paths into raw JSON
+//! within 400 ns, a sum of products over ten items within 5 µs.
 
 use bytes::Bytes;
 use criterion::{Criterion, criterion_group, criterion_main};

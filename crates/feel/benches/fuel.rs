@@ -1,12 +1,13 @@
-//! What a unit of fuel takes, by family of work: fuel must bound time whatever an expression does, so no family may take
-//! much longer for a unit than the others do. `cargo bench -p feel --bench fuel`; a text behind it picks families by name.
+//! Time of a unit of fuel, by family of work: fuel must bound the time of every expression, so no family may take
+//! much longer for a unit than the others. `cargo bench -p feel --bench fuel`; a text behind it picks families by
+//! name.
 
 use bytes::Bytes;
 use feel::{Budget, Environment, Expression, Limits, Value, Variables};
 use std::fmt::Write as _;
 use std::time::Instant;
 
-/// Variables as the engine has them: raw JSON, checked whenever they are read.
+/// Variables as the engine has them: raw JSON, checked at each read.
 struct Raw(Vec<(&'static str, Bytes)>);
 
 impl Variables for Raw {
@@ -185,7 +186,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("loop of equal objects", "count(for i in 1..10 return {a: objects} = {a: objects})"),
 ];
 
-/// Time that the thread has worked, in nanoseconds; by the clock where the system does not tell.
+/// Time that the thread has worked, in nanoseconds; by the clock where the system has no such counter.
 fn worked(since: Instant) -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = told.and_then(|text| text.split(' ').next()?.parse().ok());

@@ -92,7 +92,7 @@ pub(crate) enum Node {
     },
 }
 
-/// Where the value of a name is to be found.
+/// Location of the value of a name.
 #[derive(Debug)]
 pub(crate) enum Name {
     /// A root variable, by its slot.
@@ -133,14 +133,14 @@ pub(crate) struct Iterator {
     pub(crate) dependent: bool,
 }
 
-/// What a loop runs over.
+/// The domain of a loop.
 #[derive(Debug)]
 pub(crate) enum Source {
     Value(NodeId),
     Range(NodeId, NodeId),
 }
 
-/// One step behind a value: `.key`, `[filter]`, `.function(…)`, `(…)`.
+/// One postfix operation on a value: `.key`, `[filter]`, `.function(…)`, `(…)`.
 #[derive(Debug)]
 pub(crate) enum Step {
     Path(Arc<str>),
@@ -149,7 +149,7 @@ pub(crate) enum Step {
     Invoke(Arguments),
 }
 
-/// What is known of a filter before it runs.
+/// Static classification of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterKind {
     /// Arithmetic: always an index, if anything.
@@ -164,7 +164,7 @@ pub(crate) enum FilterKind {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) name: Arc<str>,
-    /// Where a user's function may be found; none if the name can only be a built-in.
+    /// Location of a function value; none if the name can only be a built-in.
     pub(crate) variable: Option<Name>,
     pub(crate) builtin: Option<(&'static Builtin, Plan)>,
     pub(crate) arguments: Arguments,
@@ -177,7 +177,7 @@ pub(crate) struct Definition {
     /// The types of the parameters, where stated.
     pub(crate) types: Box<[Option<TypeName>]>,
     pub(crate) body: NodeId,
-    /// Names bound around it that the body may read.
+    /// Names bound outside that the body may read.
     pub(crate) free: Box<[Arc<str>]>,
     /// Root variables that the body may read, by their slots.
     pub(crate) roots: Box<[u32]>,
@@ -193,9 +193,9 @@ pub(crate) enum Arguments {
 /// How the arguments of a call fill the parameters of a built-in.
 #[derive(Debug)]
 pub(crate) enum Plan {
-    /// One by one; what was not named is null.
+    /// One by one; a missing argument is null.
     Direct(Box<[Option<NodeId>]>),
-    /// The first so many one by one, the others as a list.
+    /// This number of arguments one by one, the others as a list.
     Variadic(usize),
     /// No signature fits.
     Mismatch,
@@ -221,6 +221,6 @@ pub(crate) enum TypeName {
     Range(Option<Box<TypeName>>),
     /// With the number of parameters, if stated.
     Function(Option<usize>),
-    /// A name that FEEL does not know; the host may.
+    /// A name that FEEL does not define; the host may define it.
     Named(Arc<str>),
 }

@@ -1,18 +1,18 @@
-//! What goes wrong: at parsing, during an evaluation, or beside its result.
+//! Diagnostics: syntax errors, failures of an evaluation, and warnings beside its result.
 
 use std::fmt;
 
-/// Why a text is not FEEL.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (line {line}, column {column})")]
 pub struct ParseError {
-    /// Where, in bytes from the start of the text.
+    /// Position, in bytes from the start of the text.
     pub position: usize,
-    /// Where, as a line from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// Where, as a column of that line from 1, in characters.
+    /// Column of that line, in characters from 1.
     pub column: usize,
-    /// What was expected and what was found.
+    /// The expected and the found token.
     pub message: String,
 }
 
@@ -30,21 +30,21 @@ impl ParseError {
     }
 }
 
-/// What an evaluation came to.
+/// Outcome of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// The result; null also for most failures, which the warnings then explain.
     pub value: crate::Value,
-    /// What went wrong without ending the evaluation, in order.
+    /// Warnings, in order; they did not end the evaluation.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that made a part of an expression null.
+/// A failure that made a part of an expression null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What kind of failure it was.
+    /// Kind of the failure.
     pub kind: WarningKind,
-    /// What happened.
+    /// The reason, as text.
     pub message: String,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Kinds of warnings; they print in capitals as the API shows them.
+/// Kinds of warnings; printed in capitals as in the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarningKind {
     /// No variable of that name.
@@ -90,12 +90,12 @@ impl fmt::Display for WarningKind {
     }
 }
 
-/// Why an evaluation has no result at all.
+/// A failure that leaves an evaluation without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvaluationError {
-    /// What ended the evaluation.
+    /// The reason, as text.
     pub message: String,
-    /// What went wrong before.
+    /// Warnings before the failure.
     pub warnings: Vec<Warning>,
 }

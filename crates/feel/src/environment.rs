@@ -1,4 +1,4 @@
-//! What an evaluation is given from outside: variables, clock, seed, limits, dialect.
+//! Inputs of an evaluation: variables, clock, seed, limits, dialect.
 
 use crate::temporal::{DateTime, Zone};
 use crate::value::Value;
@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where root variables come from. Asked only for those that are read, and once for each.
+/// Source of root variables. Each variable that an expression reads is requested once.
 pub trait Variables {
-    /// The value of a variable, or nothing if there is none of that name.
+    /// The value of a variable, or `None` without a variable of that name.
     fn get(&self, name: &str) -> Option<Value>;
 
-    /// Whether functions keep the values of the variables that they read, because they may be
-    /// called where the same names mean something else.
+    /// Whether functions keep the values of the variables that they read, because a call may happen where the same
+    /// names have other values.
     fn is_captured(&self) -> bool {
         false
     }
@@ -43,13 +43,13 @@ impl<V: Variables + ?Sized> Variables for Arc<V> {
     }
 }
 
-/// Which reading of FEEL applies where the two differ.
+/// The dialect, where Camunda and the standard differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Dialect {
     /// As Camunda 8 executes it.
     #[default]
     Camunda,
-    /// By the letter of DMN 1.5.
+    /// Strictly as in DMN 1.5.
     Standard,
 }
 
@@ -58,7 +58,7 @@ pub enum Dialect {
 pub struct Limits {
     /// Steps: one for each node evaluated, item produced, or eight bytes of text produced.
     pub fuel: u64,
-    /// Bytes of memory of the values that are made, whether they are kept or not.
+    /// Bytes of memory of the created values, kept or not.
     pub bytes: u64,
     /// Nesting of node evaluations, function calls included.
     pub depth: u32,
@@ -75,7 +75,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of [`Limits`] in the middle of a computation of several expressions.
+/// Remainder of [`Limits`] in a computation of several expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Steps left.
@@ -84,18 +84,18 @@ pub struct Budget {
     pub bytes: u64,
     /// Levels of nesting already in use.
     pub depth: u32,
-    /// Where random numbers go on from.
+    /// State of the random number generator.
     pub random: u64,
 }
 
 impl Budget {
-    /// All that an environment grants.
+    /// The full budget of an environment.
     pub fn new(environment: &Environment) -> Self {
         let Limits { fuel, bytes, .. } = environment.limits;
         Self { fuel, bytes, depth: 0, random: environment.seed }
     }
 
-    /// Whether steps or bytes have run out: nothing can be computed any more.
+    /// Whether steps or bytes are used up: no further evaluation is possible.
     pub fn is_spent(&self) -> bool {
         self.fuel == 0 || self.bytes == 0
     }
@@ -103,18 +103,18 @@ impl Budget {
 
 /// Types that the host defines, such as the item definitions of a decision model.
 pub trait Types: fmt::Debug + Send + Sync {
-    /// Whether a value is an instance of the type; a type that is not known has none.
+    /// Whether a value is an instance of the type; an unknown type has none.
     fn is_instance(&self, type_name: &str, value: &Value) -> bool;
 }
 
-/// Everything that an evaluation may know of the world.
+/// The environment of an evaluation; it reads nothing else.
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// The clock in milliseconds since 1970-01-01T00:00Z, read by `now()` and `today()`.
     pub now_ms: i64,
     /// The zone of `now()` and `today()`.
     pub zone: Zone,
-    /// Where `random number()` and `uuid()` start from.
+    /// Seed of `random number()` and `uuid()`.
     pub seed: u64,
     /// Bounds.
     pub limits: Limits,

@@ -1,4 +1,4 @@
-//! Compiled expressions: the way into the crate.
+//! Compiled expressions: the interface of the crate.
 
 use crate::ast::{Name, Node, NodeId, Step};
 use crate::diagnostics::{Evaluation, EvaluationError, ParseError};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Expression(Arc<Program>);
 
-/// What a text compiled to.
+/// The compiled text.
 pub(crate) struct Program {
     pub(crate) text: Box<str>,
     pub(crate) nodes: Vec<Node>,
@@ -40,8 +40,8 @@ impl Expression {
         Self::compile(text, &[], true)
     }
 
-    /// As [`Self::parse`]; the given names may stand in the text without back-ticks though they
-    /// hold spaces or signs.
+    /// As [`Self::parse`]; the given names may occur in the text without back-ticks, although they contain spaces or
+    /// symbols.
     pub fn parse_with_names(text: &str, names: &[&str]) -> Result<Self, ParseError> {
         Self::compile(text, names, false)
     }

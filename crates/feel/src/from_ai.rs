@@ -1,4 +1,4 @@
-//! Calls of `fromAi` in an expression: the parameters that whoever activates a tool has to give.
+//! Calls of `fromAi` in an expression: the parameters of a tool, which its activation must provide.
 
 use crate::ast::{Arguments, Call, Name, Node, NodeId, Step};
 use crate::expression::{Expression, Program};
@@ -10,7 +10,7 @@ const FUNCTION: &str = "fromAi";
 const ROOT: &str = "toolCall";
 /// Parameters of the function, in order.
 const PARAMETERS: [&str; 5] = ["value", "description", "type", "schema", "options"];
-/// How deeply constant schemas and options may nest.
+/// Deepest nesting of constant schemas and options.
 const DEPTH_MAX: usize = 64;
 
 /// One call of `fromAi`.
@@ -18,19 +18,19 @@ const DEPTH_MAX: usize = 64;
 pub struct AiParameter {
     /// Last name of the path in `value`.
     pub name: String,
-    /// What the parameter is for, or null.
+    /// Description, or null.
     pub description: Value,
     /// Its type, or null.
     pub type_name: Value,
     /// Its JSON schema as a context, or null.
     pub schema: Value,
-    /// More about it as a context, or null.
+    /// Options as a context, or null.
     pub options: Value,
 }
 
 impl Expression {
-    /// The calls of `fromAi` in document order. The error tells which argument of a call is no constant of the right
-    /// type, or that the value is no path that starts with `toolCall`.
+    /// The calls of `fromAi` in document order. The error names the argument that is not a constant of the right
+    /// type, or the value that is not a path that starts with `toolCall`.
     pub fn ai_parameters(&self) -> Result<Vec<AiParameter>, String> {
         let program = self.program();
         let calls = program.nodes.iter().filter_map(|node| match node {

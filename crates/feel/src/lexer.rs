@@ -1,5 +1,5 @@
-//! Text to tokens. Never fails: what is no token becomes [`TokenKind::Unknown`], because keys of
-//! context literals may hold any character; the parser refuses it elsewhere.
+//! Splits text into tokens. Never fails: unknown characters become [`TokenKind::Unknown`], because keys of context
+//! literals may hold any character; the parser refuses them elsewhere.
 
 /// A piece of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,12 +9,12 @@ pub(crate) struct Token {
     pub(crate) end: u32,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name or a keyword.
     Name,
-    /// A name in back-ticks, or one that the caller said is a name.
+    /// A name in back-ticks, or one of the names that the caller gave.
     QuotedName,
     Number,
     String,
@@ -41,13 +41,13 @@ pub(crate) enum TokenKind {
     GreaterOrEqual,
     At,
     Question,
-    /// A string or a comment without its end.
+    /// An unterminated string or comment.
     Unterminated,
     Unknown,
     End,
 }
 
-/// Splits a text. `names` are those that may hold spaces or signs without back-ticks, longest first.
+/// Splits a text. `names` may contain spaces or symbols without back-ticks; longest first.
 pub(crate) fn tokenize(text: &str, names: &[&str]) -> Vec<Token> {
     let mut lexer = Lexer { text, position: 0, names };
     let mut tokens = Vec::with_capacity(text.len() / 3 + 1);
@@ -217,7 +217,7 @@ impl Lexer<'_> {
     }
 }
 
-/// How much of the text is the name, any run of space being as good as another.
+/// Length of the name in the text; any two runs of white space are equal.
 fn matching_length(text: &str, name: &str) -> Option<usize> {
     let mut rest = text;
     for (index, word) in name.split(is_space).filter(|word| !word.is_empty()).enumerate() {

@@ -1,15 +1,15 @@
 //! FEEL, the expression language of DMN, in the dialect that Camunda 8 executes.
 //!
-//! [`Expression::parse`] compiles a text once, without knowing variables or their values.
-//! [`Expression::evaluate`] computes a value from variables, a clock, a seed, and limits given in an
-//! [`Environment`]; it reads nothing else, so the same inputs give the same result everywhere.
-//! Most failures make a part of the expression null and leave a [`Warning`]; few end the evaluation.
+//! [`Expression::parse`] compiles a text once, without knowing variables or their values. [`Expression::evaluate`]
+//! computes a value from variables, a clock, a seed, and limits given in an [`Environment`]; it reads nothing else,
+//! so the same inputs give the same result everywhere. Most failures make a part of the expression null and leave a
+//! [`Warning`]; few failures end the evaluation.
 //!
-//! The way of an expression: `lexer` → `parser` → `ast` → `evaluate` with `builtins`.
+//! Modules of an expression: `lexer` → `parser` → `ast` → `evaluate` with `builtins`.
 //!
-//! This crate must not know processes, decisions, files, sockets, the machine's clock or its
-//! randomness. Nothing in it recurses over what a user controls without a bound: the parser bounds
-//! nesting and the height of trees, the evaluator bounds depth, fuel, and the depth of values.
+//! This crate must not know processes, decisions, files, sockets, the machine's clock or its randomness. Nothing in
+//! it recurses without a bound over input that a user controls: the parser bounds nesting and the height of trees,
+//! the evaluator bounds depth, fuel, and the depth of values.
 
 mod ast;
 mod builtins;

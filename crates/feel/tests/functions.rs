@@ -1,4 +1,4 @@
-//! docs/feel-functions.md is true: each call gives what stands beside it, and every built-in function has a call there.
+//! Checks docs/feel-functions.md: each call has the listed result, and every built-in function has a call.
 //! `UPDATE_EXPECT=1` writes the results.
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! What the published cases leave open: forms in which values leave, dialects, names, host
-//! functions and types, and what an evaluation asks of its surroundings.
+//! Behaviour beyond the published cases: JSON of values, dialects, names, host functions and types, and reads of the
+//! environment.
 
 use feel::{
     Caller, Date, Dialect, Environment, Expression, Function, NativeFunction, Types, Value, Variables,
@@ -129,7 +129,7 @@ fn names_that_the_caller_knows_need_no_back_ticks() {
     assert_eq!(evaluation.warnings, []);
 }
 
-/// Notes what it is asked for.
+/// Records the requested names.
 struct Noting(RefCell<Vec<String>>);
 
 impl Variables for Noting {

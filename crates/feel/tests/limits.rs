@@ -1,10 +1,10 @@
-//! Nothing that a user writes may exhaust the stack, the memory, or the patience of a replica.
-//! Every case runs on a thread with a small stack, smaller than that of the runtime's threads.
+//! No user input may exhaust the stack, the memory, or the time of a replica. Every case runs on a thread with a
+//! small stack, smaller than that of the runtime's threads.
 
 use feel::{Budget, Environment, EvaluationError, Expression, Limits, Value};
 use std::collections::BTreeMap;
 
-/// Half of what threads usually get; debug builds use several times the stack of release builds.
+/// Half of the usual stack of a thread; debug builds use several times the stack of release builds.
 const STACK_BYTES: usize = 1 << 20;
 
 fn on_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
@@ -159,7 +159,7 @@ fn bytes_taken(text: &str, bytes: u64) -> Option<u64> {
         .map(|(name, json)| (name.to_owned(), Value::from_json(json.into()).expect("JSON")))
         .into();
     match expression.evaluate_within(None, &variables, &environment, &mut budget) {
-        // What is read last may take what there is not: then whatever comes next fails.
+        // The last read may take more than is left: then the next operation fails.
         Ok(_) => (budget.bytes > 0).then_some(bytes - budget.bytes),
         Err(error) => {
             assert_eq!(budget.bytes, 0, "{text}: {}", error.message);
@@ -218,7 +218,7 @@ fn what_is_handed_on_takes_no_bytes_again() {
     assert!(taken < 300_000, "{taken}");
 }
 
-/// A value as cheap to make as it is long: nothing of it is written.
+/// A value that is cheap to create and immense as JSON: nothing of it is written.
 #[test]
 fn what_is_too_long_is_not_written() {
     let mut value = Value::string(&"x".repeat(1_000));

@@ -1,4 +1,4 @@
-//! Calls of built-in functions, of functions written in FEEL, and of the host's.
+//! Calls of built-in functions, of functions written in FEEL, and of functions of the host.
 
 use super::cost::{FUNCTION_BYTES, cost};
 use super::{Eval, Evaluator, Fatal, Frame};
@@ -10,7 +10,7 @@ use crate::value::{Caller, Closure, Function, Value};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What a call counts in levels of depth: it takes about as much of the stack as so many nodes.
+/// Levels of depth of a call: it takes about as much stack as this number of nodes.
 const CALL_LEVELS: u32 = 3;
 
 /// The same for a function of the host, which may evaluate expressions in turn.
@@ -34,7 +34,7 @@ impl Evaluator<'_> {
         } else {
             Vec::new()
         };
-        // Whatever comes next fails if there is not enough.
+        // If the fuel is not enough, the next operation fails.
         self.bytes = self.bytes.saturating_sub(FUNCTION_BYTES as u64);
         let closure = Closure { program: program.clone(), node, captured, own_name, roots };
         Value::Function(Function::closure(definition.parameters.to_vec(), closure))
@@ -146,7 +146,7 @@ impl Evaluator<'_> {
             return Ok(self.refuse(name, Failure::Illegal, arguments));
         }
         self.enter(CALL_LEVELS)?;
-        // The body sees what it captured and its parameters, nothing of its caller.
+        // The scope of the body has its captures and its parameters, nothing of its caller.
         let outer_base = std::mem::replace(&mut self.base, self.frames.len());
         let place = self.base;
         for (name, value) in &closure.captured {
@@ -174,7 +174,7 @@ impl Evaluator<'_> {
             .all(|(kind, value)| kind.as_ref().is_none_or(|kind| self.conforms(value, kind)))
     }
 
-    /// Another program has root variables of its own places, so those of the caller are set aside.
+    /// Another program has its own slots of root variables, so those of the caller are saved.
     fn run_body(&mut self, closure: &Closure, body: NodeId) -> Eval<Value> {
         let program = &closure.program;
         if closure.roots.is_empty() && std::ptr::eq(self.program, Arc::as_ptr(program)) {
@@ -213,7 +213,7 @@ impl Evaluator<'_> {
                 for node in nodes {
                     values.push(self.eval(program, *node)?);
                 }
-                // A single list is taken for the arguments themselves.
+                // A single list stands for the arguments.
                 let is_list = *leading == 0 && matches!(values.as_slice(), [Value::List(_)]);
                 if !is_list {
                     let collected = values.drain(*leading..).collect();
@@ -307,7 +307,7 @@ impl From<Fatal> for Failure {
     }
 }
 
-/// Whether the standard knows the names of the arguments; it is stricter with some of them.
+/// Whether the standard has the names of the arguments; it is stricter with some of them.
 fn is_standard_call(builtin: &Builtin, arguments: &Arguments, values: &[Value]) -> bool {
     let Arguments::Named(named) = arguments else { return true };
     named.iter().all(|(name, _)| match (builtin.name, &**name) {

@@ -10,7 +10,7 @@ pub(crate) fn equals(left: &Value, right: &Value) -> Option<bool> {
     Equality { dialect: Dialect::Camunda }.holds(left, right)
 }
 
-/// What counts as equal in a dialect.
+/// Rules of equality in a dialect.
 pub(crate) struct Equality {
     pub(crate) dialect: Dialect,
 }
@@ -91,8 +91,8 @@ pub(crate) fn order(left: &Value, right: &Value) -> Option<Ordering> {
 /// Bytes of texts that are compared at once.
 const BLOCK: usize = 64;
 
-/// By UTF-16 code units; only characters beyond the basic plane differ from bytes. What is behind the first difference is
-/// not looked at.
+/// Compares UTF-16 code units; only characters beyond the basic plane differ from bytes. Stops at the first
+/// difference.
 fn order_texts(left: &str, right: &str) -> Ordering {
     let blocks = left.as_bytes().chunks(BLOCK).zip(right.as_bytes().chunks(BLOCK));
     let mut start = BLOCK * blocks.take_while(|(left, right)| left == right).count();

@@ -10,7 +10,7 @@ use crate::value::{LIST_BYTES, List, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What an iterator runs over.
+/// The domain of an iterator.
 #[derive(Clone)]
 enum Items {
     List(List),
@@ -43,7 +43,7 @@ impl Items {
     }
 }
 
-/// What to do with the names of one turn of a loop; false ends the loop.
+/// Callback for one iteration with its names bound; false ends the loop.
 type Turn<'t, 'a> = &'t mut dyn FnMut(&mut Evaluator<'a>) -> Eval<bool>;
 
 impl<'a> Evaluator<'a> {
@@ -138,14 +138,13 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// Runs through the combinations of all iterators, the first outermost; false if one of them
-    /// has nothing to run over.
+    /// Runs through the combinations of all iterators, the first outermost; false if one of them has no domain.
     fn iterate(&mut self, program: &Arc<Program>, iterators: &[Iterator], turn: Turn<'_, 'a>) -> Eval<bool> {
         let Some(known) = self.sources(program, iterators)? else { return Ok(false) };
         self.iterate_over(program, iterators, &known, turn)
     }
 
-    /// The sources that read no name of the loop, which are computed once. Nothing if one of them is nothing to run over.
+    /// The sources that read no name of the loop, which are computed once. `None` if one of them has no domain.
     fn sources(
         &mut self,
         program: &Arc<Program>,
@@ -175,8 +174,8 @@ impl<'a> Evaluator<'a> {
         Ok(complete)
     }
 
-    /// How many results a loop of one iterator may have, within what is left: two steps and an item each. Room for them
-    /// is made at once, since a list that grows has twice the bytes that are counted.
+    /// Most results of a loop of one iterator within the remaining budget: two steps and an item each. Their memory
+    /// is reserved at once, since a growing list has twice the counted bytes.
     fn most_turns(&self, known: &[Option<Items>]) -> usize {
         let [Some(items)] = known else { return 0 };
         items.len().min(self.fuel / 2).min(self.bytes / ITEM_BYTES as u64) as usize

@@ -1,31 +1,32 @@
-//! What work costs that is larger than a node: reading JSON, walking over values, comparing texts. A unit of fuel stands
-//! for about as much time in each of them, see `benches/fuel.rs`.
+//! Fuel and memory of operations larger than a node: reading JSON, traversing values, comparing texts. A unit of fuel
+//! is about the same time in each of them, see `benches/fuel.rs`.
 
 use super::{Eval, Evaluator, Fatal};
 use crate::value::{CONTEXT_BYTES, Context, LIST_BYTES, List, Value};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// Bytes of a text or of raw JSON that are looked through for one step.
+/// Bytes of a text or of raw JSON that are scanned for one step.
 const BYTES_PER_STEP: usize = 16;
 /// Bytes that are copied or compared for one step.
 const COPIED_PER_STEP: usize = 32;
 /// Steps for each item of a list that is read from JSON.
 const ITEM_STEPS: usize = 3;
-/// Bytes of a JSON object for one step when all its entries are read; they are small, but each is stored by itself.
+/// Bytes of a JSON object for one step when all its entries are read; entries are small, but each is allocated
+/// separately.
 const ENTRY_BYTES_PER_STEP: usize = 2;
-/// Bytes of memory for each byte of a JSON object when all its entries are read: about as many as a small entry has.
+/// Bytes of memory for each byte of a JSON object when all its entries are read: about the factor of a small entry.
 const READ_ENTRY_BYTES: usize = 12;
-/// Steps for each part of a value when all of it is walked over, parts that are still JSON included.
+/// Steps for each part of a value in a full traversal, parts that are still JSON included.
 const DEEP_STEPS: usize = 4;
 
-/// Bytes of memory of an item of a list, of an entry of a context, and of texts and functions beside what is in them.
+/// Bytes of memory of an item of a list, of an entry of a context, and of texts and functions without their content.
 pub(super) const ITEM_BYTES: usize = size_of::<Value>();
 pub(super) const ENTRY_BYTES: usize = size_of::<(Arc<str>, Value)>();
 const TEXT_BYTES: usize = 32;
 pub(super) const FUNCTION_BYTES: usize = 192;
 
-/// Bytes of memory that a value takes by itself which was made just now: one that somebody else has, too, takes none.
+/// Bytes of memory of a new value, without its parts: a shared value takes none.
 fn own_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) if Arc::strong_count(text) == 1 => TEXT_BYTES + text.len(),
@@ -46,7 +47,7 @@ fn read_bytes(json: &[u8]) -> usize {
     }
 }
 
-/// What a value costs a function that goes over its first level or makes it.
+/// Steps of a function that reads the first level of a value or creates it.
 pub(super) fn cost(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() / 8,
@@ -58,13 +59,13 @@ pub(super) fn cost(value: &Value) -> usize {
 }
 
 impl Evaluator<'_> {
-    /// Takes steps that are done already: there may be less fuel than that. Then whatever comes next fails.
+    /// Takes the fuel of completed steps, perhaps more than is left. Then the next operation fails.
     pub(super) fn burn(&mut self, steps: usize) {
         self.fuel = self.fuel.saturating_sub(steps as u64);
     }
 
-    /// Takes bytes of memory for what is made. They are never given back: values share their parts, so when the memory is
-    /// free again is not known, and what an evaluation makes is a bound of what it holds.
+    /// Takes bytes of memory for a created value. They are never returned: values share their parts, so the time of
+    /// their release is unknown. The bytes created bound the bytes held.
     pub(crate) fn hold(&mut self, bytes: usize) -> Eval<()> {
         if let Some(left) = self.bytes.checked_sub(bytes as u64) {
             self.bytes = left;
@@ -91,7 +92,7 @@ impl Evaluator<'_> {
         };
         self.bytes = self.bytes.saturating_sub(read as u64);
         let bytes = match value {
-            // Its escapes were read, too.
+            // Its escapes were decoded, too.
             Value::String(text) => 2 * text.len(),
             Value::List(list) => list.unread().map_or(0, Bytes::len),
             Value::Context(context) => context.unread().map_or(0, Bytes::len),
@@ -100,7 +101,7 @@ impl Evaluator<'_> {
         self.burn(bytes / BYTES_PER_STEP);
     }
 
-    /// Pays for reading the items of a list before that is done.
+    /// Takes the fuel for reading the items of a list, before the reading.
     pub(crate) fn open_list(&mut self, list: &List) -> Eval<()> {
         let Some(raw) = list.unread() else { return Ok(()) };
         self.spend(raw.len() / BYTES_PER_STEP)?;
@@ -136,7 +137,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Pays for a walk over all parts of a value.
+    /// Takes the fuel for a traversal of all parts of a value.
     pub(crate) fn walk(&mut self, value: &Value) -> Eval<()> {
         match value {
             Value::List(_) | Value::Context(_) | Value::Range(_) => {

@@ -43,7 +43,7 @@ impl Evaluator<'_> {
             if let Value::Number(index) = index {
                 return Ok(item_at(list, index));
             }
-            // Inside of an item the name may mean something else, and warn again if it does not.
+            // Inside an item the name may have another value, and warns again if it has none.
             self.warnings.truncate(warnings);
         }
         let place = self.frames.len();

@@ -9,7 +9,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 
 impl Program {
-    /// Whether the input passes; nothing if this takes an evaluation to tell.
+    /// Whether the input passes; `None` if the test needs an evaluation.
     pub(crate) fn test_literals(&self, input: &Value) -> Option<bool> {
         let Node::Tests { negated, tests } = self.node(self.root) else { return None };
         for test in tests {

@@ -1,5 +1,5 @@
-//! Nodes to values. One evaluator serves one evaluation: it holds the names bound at the moment,
-//! the root variables read so far, the warnings, and what is left of the limits.
+//! Evaluates nodes to values. One evaluator serves one evaluation: it holds the bound names, the root variables read
+//! so far, the warnings, and the remaining budget.
 
 mod calls;
 pub(crate) mod compare;
@@ -37,37 +37,37 @@ impl Fatal {
     }
 }
 
-/// What making a list costs beside its items, in steps; they pay for its memory.
+/// Steps for creating a list, without its items; they pay for its memory.
 const LIST_STEPS: usize = 4;
-/// What making a context costs beside its entries.
+/// Steps for creating a context, without its entries.
 const CONTEXT_STEPS: usize = 8;
 
-/// What ends an evaluation that builds values beyond the bounds.
+/// The error of an evaluation that builds a value beyond the bounds.
 fn too_large() -> Fatal {
     Fatal::new(crate::VALUE_EXCESS)
 }
 
 pub(crate) type Eval<T> = Result<T, Fatal>;
 
-/// Something that names can be found in.
+/// A level of the scope.
 enum Frame {
     Binding(Arc<str>, Value),
     /// The item of a filter: its entries, and itself as `item`.
     Item(Value),
 }
 
-/// A root variable: not asked for yet, or what was answered.
+/// A root variable: not read yet, or the cached value.
 type Slot = Option<Option<Value>>;
 
-/// One evaluation under way.
+/// State of one evaluation.
 pub(crate) struct Evaluator<'a> {
     variables: &'a dyn Variables,
     pub(crate) environment: &'a Environment,
     input: Option<Value>,
     frames: Vec<Frame>,
-    /// Where the frames of the current function begin; those below are its callers'.
+    /// Start of the frames of the current function; the frames below are its callers'.
     base: usize,
-    /// Root variables of the program under way.
+    /// Root variables of the current program.
     slots: SmallVec<[Slot; 4]>,
     /// The program that the slots belong to, to tell it from others.
     program: *const Program,
@@ -104,7 +104,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Goes on with what is left of a budget.
+    /// Continues with the remainder of a budget.
     pub(crate) fn within(mut self, budget: &Budget) -> Self {
         self.go_on(budget);
         self.depth = budget.depth;
@@ -115,7 +115,7 @@ impl<'a> Evaluator<'a> {
         Budget { fuel: self.fuel, bytes: self.bytes, depth: self.depth, random: self.random }
     }
 
-    /// Goes on with what somebody else has left of the budget.
+    /// Continues with the budget that a nested evaluation has left.
     fn go_on(&mut self, left: &Budget) {
         (self.fuel, self.bytes, self.random) = (left.fuel, left.bytes, left.random);
     }
@@ -190,8 +190,8 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Pays for a regular expression when it is first used. Whether it really has to be compiled
-    /// must not count, for that differs between replicas.
+    /// Takes the fuel for a regular expression at its first use. Whether it is cached must not count, since that
+    /// differs between replicas.
     pub(crate) fn pay_for_pattern(&mut self, pattern: &str, steps: usize) -> Eval<()> {
         if self.patterns.contains(pattern) {
             return Ok(());
@@ -200,7 +200,7 @@ impl<'a> Evaluator<'a> {
         self.spend(steps)
     }
 
-    /// A number from the seed, each time another (`SplitMix64`).
+    /// The next number of the generator (`SplitMix64`).
     pub(crate) fn next_random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;
@@ -442,7 +442,7 @@ impl<'a> Evaluator<'a> {
 
     fn eval_instance_of(&mut self, program: &Arc<Program>, value: NodeId, kind: &TypeName) -> Eval<Value> {
         let value = self.eval(program, value)?;
-        // Types with parameters are looked for in all parts.
+        // Types with parameters are compared in all parts.
         if !matches!(kind, TypeName::List(None)) {
             self.walk(&value)?;
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Longest text that an evaluation may build, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
-/// What a power costs.
+/// Fuel of a power.
 const POWER_STEPS: usize = 10;
 
 const NANOS_PER_DAY: i128 = SECONDS_PER_DAY as i128 * NANOS_PER_SECOND as i128;
@@ -142,7 +142,7 @@ impl Evaluator<'_> {
         Ok(self.not_comparable(left, right))
     }
 
-    /// Equality that pays for the size of what it compares.
+    /// Equality that takes fuel for the size of its operands.
     pub(crate) fn equals(&mut self, left: &Value, right: &Value) -> Eval<Option<bool>> {
         self.pay_for_comparison(left, right)?;
         Ok(compare::Equality { dialect: self.environment.dialect }.holds(left, right))
@@ -185,7 +185,7 @@ impl Evaluator<'_> {
         let mut unknown = false;
         for operand in operands {
             match self.eval(program, *operand)? {
-                // What decides: false for `and`, true for `or`.
+                // The deciding value: false for `and`, true for `or`.
                 Value::Bool(value) if value != conjunction => return Ok(Value::Bool(value)),
                 Value::Bool(_) => {}
                 other => {
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
         Ok(if unknown { Value::Null } else { Value::Bool(conjunction) })
     }
 
-    /// Warns that there is a value where a boolean belongs; null goes without saying.
+    /// Warns that there is a value where a boolean belongs; null gives no warning.
     pub(super) fn expect_boolean(&mut self, found: &Value) {
         if !found.is_null() {
             self.warn(WarningKind::InvalidType, || {

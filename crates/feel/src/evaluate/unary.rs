@@ -1,4 +1,4 @@
-//! Unary tests: those of decision tables and those behind `in`.
+//! Unary tests of decision tables and of the operator `in`.
 
 use super::{Eval, Evaluator};
 use crate::ast::{Comparison, Node, NodeId};

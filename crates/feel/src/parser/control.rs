@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.scope.bind(partial);
         let start = self.position;
         let body = self.expression()?;
-        // Only a body that says `partial` pays for it.
+        // Only a body that reads `partial` pays for it.
         let partial = self.tokens[start..self.position]
             .iter()
             .any(|token| token.kind == TokenKind::Name && self.source(*token) == "partial");

@@ -10,8 +10,8 @@ pub(super) fn number(source: &str) -> Option<Value> {
     Number::parse(source).map(Value::Number)
 }
 
-/// The text of a string with its quotes. Escapes that are none keep their backslash, so that
-/// regular expressions can be written plainly.
+/// The text of a string with its quotes. Unknown escapes keep their backslash, so that regular expressions need no
+/// double backslashes.
 pub(super) fn string(source: &str) -> Arc<str> {
     let content = &source[1..source.len().max(2) - 1];
     if !content.contains('\\') {

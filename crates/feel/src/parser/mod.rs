@@ -1,6 +1,5 @@
-//! Tokens to nodes: recursive descent with one token of look-ahead, except that names of several
-//! words are looked through up to their parenthesis or colon. Never backtracks. Knows nothing of
-//! the values of variables, but which names are bound where.
+//! Parses tokens into nodes: recursive descent with one token of look-ahead; names of several words need look-ahead
+//! up to their parenthesis or colon. Never backtracks. Knows the scopes of names, not the values of variables.
 
 mod control;
 mod literals;
@@ -24,7 +23,7 @@ const HEIGHT_MAX: u16 = 300;
 /// Most words of one name without back-ticks.
 const NAME_WORDS_MAX: usize = 8;
 
-/// What the parser found.
+/// The result of the parser.
 pub(crate) struct Parsed {
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: NodeId,
@@ -64,7 +63,7 @@ struct Parser<'a> {
     /// Height of the tree below each node, in step with `nodes`.
     heights: Vec<u16>,
     nesting: u32,
-    /// How often `?` occurred so far.
+    /// Number of `?` so far.
     inputs: usize,
     unary: bool,
     scope: Scope,
@@ -77,7 +76,7 @@ impl<'a> Parser<'a> {
         self.token_at(0)
     }
 
-    /// The token so many places ahead; the last token is the end.
+    /// The token at an offset ahead; the last token is the end.
     fn token_at(&self, offset: usize) -> Token {
         self.tokens[(self.position + offset).min(self.tokens.len() - 1)]
     }
@@ -241,7 +240,7 @@ impl<'a> Parser<'a> {
         self.add(Node::TestExpression { expression, uses_input }, &[expression])
     }
 
-    /// Counts the name words from here and says what follows them.
+    /// Returns the number of name words from here, and the token that follows them.
     fn words_ahead(&self) -> (usize, TokenKind) {
         let mut count = 0;
         while count < NAME_WORDS_MAX && self.token_at(count).kind == TokenKind::Name {
@@ -256,7 +255,7 @@ impl<'a> Parser<'a> {
         words.join(" ")
     }
 
-    /// The name that a quoted token stands for.
+    /// The name in a quoted token.
     fn quoted_name(&self, token: Token) -> Arc<str> {
         let source = self.source(token);
         if let Some(name) = source.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {

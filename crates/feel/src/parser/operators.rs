@@ -1,4 +1,4 @@
-//! Operators by precedence (DMN 1.5 §10.3.1.2), those of one level as one flat node.
+//! Operators by precedence (DMN 1.5 §10.3.1.2), with all operators of one level in one flat node.
 
 use super::{Parse, Parser};
 use crate::ast::{Comparison, Node, NodeId, Operator, TypeName};
@@ -150,7 +150,7 @@ impl Parser<'_> {
         } else {
             vec![self.test(Level::Comparison)?]
         };
-        // A `?` in there is the value before `in`, not the input of the whole.
+        // A `?` in these tests is the value before `in`, not the input of the whole expression.
         self.inputs = inputs;
         let mut children = tests.clone();
         children.push(value);

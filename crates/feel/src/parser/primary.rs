@@ -1,4 +1,4 @@
-//! Literals, names, brackets, calls, and the steps behind them.
+//! Literals, names, brackets, calls, and postfix operations.
 
 use super::{Parse, Parser, is_reserved, literals};
 use crate::ast::{Arguments, Call, FilterKind, Node, NodeId, Plan, Step};
@@ -7,7 +7,7 @@ use crate::lexer::{Token, TokenKind};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Words that never are part of a function's name of several words, unless it is a built-in.
+/// Words that only the names of built-in functions may contain among several words.
 const OPERATOR_WORDS: [&str; 8] = ["between", "instance", "of", "for", "some", "every", "not", "satisfies"];
 
 /// Properties whose names have spaces.
@@ -50,7 +50,7 @@ impl Parser<'_> {
             && matches!(self.token_at(2).kind, TokenKind::Name | TokenKind::QuotedName)
     }
 
-    /// Whether a parenthesis calls what is before it.
+    /// Whether a parenthesis is a call of the preceding value.
     fn is_callable(&self, base: NodeId, steps: &[Step]) -> bool {
         match steps.last() {
             Some(Step::Path(_)) => false,
@@ -221,7 +221,7 @@ impl Parser<'_> {
         let mut children = Vec::new();
         let arguments = self.arguments(&mut children)?;
         let builtin = builtins::find(name);
-        // A user's function may only take the place of a built-in where the text shows it.
+        // A function value shadows a built-in only where the text binds its name.
         let variable = (builtin.is_none() || self.scope.is_bound(name)).then(|| self.scope.resolve(name));
         let builtin = builtin.map(|builtin| (builtin, plan(builtin, &arguments)));
         let call = Call { name: Arc::from(name), variable, builtin, arguments };
@@ -314,8 +314,7 @@ impl Parser<'_> {
         self.add(Node::Range { start, start_included, end, end_included }, &[start, end])
     }
 
-    /// The end of a range. `[1..n[` would read as a filter, so a bracket that has no match before
-    /// the text goes on is taken as the end of the range.
+    /// The end of a range. `[1..n[` would read as a filter, so a bracket without a match is the end of the range.
     fn binary_without_filter(&mut self) -> Parse<NodeId> {
         let simple = matches!(self.kind(), TokenKind::Number | TokenKind::Name | TokenKind::QuotedName)
             && self.token_at(1).kind == TokenKind::LeftBracket
@@ -370,7 +369,7 @@ impl Parser<'_> {
         self.add(Node::Context(entries.into()), &children)
     }
 
-    /// A key and its colon: a string, a name, or whatever stands before the colon.
+    /// A key and its colon: a string, a name, or any text before the colon.
     fn key(&mut self) -> Parse<Arc<str>> {
         let first = self.token();
         if matches!(first.kind, TokenKind::String | TokenKind::QuotedName)
@@ -439,7 +438,7 @@ fn plan(builtin: &builtins::Builtin, arguments: &Arguments) -> Plan {
             let fits = |signature: &&builtins::Signature| {
                 named.iter().all(|(name, _)| signature.parameters.contains(&&**name))
             };
-            // The shortest signature that has all the names.
+            // The shortest signature with all the names.
             let Some(signature) =
                 builtin.signatures.iter().filter(fits).min_by_key(|signature| signature.parameters.len())
             else {

@@ -1,4 +1,4 @@
-//! Which names are bound at a place of the text, and which functions must capture them.
+//! Scopes: the names bound at a position of the text, and their capture by functions.
 
 use crate::ast::Name;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub(super) struct Scope {
     /// Innermost last.
     bound: Vec<Arc<str>>,
-    /// Where in `bound` each name stands, innermost last.
+    /// Positions of each name in `bound`, innermost last.
     places: BTreeMap<Arc<str>, Vec<usize>>,
-    /// How many filters are open; inside them any name may be an entry of the item.
+    /// Number of open filters; inside them any name may be an entry of the item.
     filters: usize,
     functions: Vec<OpenFunction>,
     variables: Vec<Arc<str>>,
@@ -27,7 +27,7 @@ struct OpenFunction {
     roots: BTreeSet<u32>,
 }
 
-/// What a function reads from around it.
+/// Names that a function reads from its enclosing scopes.
 pub(super) struct Captures {
     pub(super) free: Box<[Arc<str>]>,
     pub(super) roots: Box<[u32]>,
@@ -85,7 +85,7 @@ impl Scope {
         self.place(name).is_some()
     }
 
-    /// Says where the value of a name is to be found, and notes what must be captured.
+    /// Resolves a name to the location of its value, and records captures.
     pub(super) fn resolve(&mut self, name: &str) -> Name {
         let place = self.place(name);
         for function in &mut self.functions {
