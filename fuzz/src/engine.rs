@@ -1,10 +1,10 @@
-//! A model and what happens to it: the file is deployed, its processes are started, and workers, messages, people and the
-//! clock do things that follow from the bytes of the file. Nothing may panic or go on for ever, no batch may take more than
-//! its limits allow (`models::Bounds`), and cancelling everything must leave nothing behind.
+//! Runs a model: the file is deployed, its processes are started, and the actions of workers, messages, users and the
+//! clock follow from the bytes of the file. Nothing may panic or go on for ever, no batch may take more than its
+//! limits allow (`models::Bounds`), and cancelling everything must leave nothing behind.
 //!
-//! An input that does not begin like XML is a recipe: its bytes are the choices by which a hostile model and its limits are
-//! made (`models::generate_hostile`), and those of what happens to it, for so many batches. Then the log must give the same
-//! state again without records. One instance is cancelled at the end, which must be gone within a bound
+//! An input that does not begin like XML is a recipe: its bytes are the choices for a hostile model and its limits
+//! (`models::generate_hostile`), and for the actions of a number of batches. Then the log must give the same state
+//! again without records. One instance is cancelled at the end, which must be gone within a bound
 //! (`models::check_cancellation`).
 
 use std::fmt::Write as _;
@@ -21,28 +21,29 @@ use state::Store;
 
 use crate::Random;
 
-/// Things that are done to the instances of one model.
+/// Actions on the instances of one model.
 const ACTIONS: usize = 40;
-/// Commands that leftover steps may go on for, after an action.
+/// Most commands that leftover steps may take after an action.
 const MAX_CONTINUES: usize = 50;
-/// Rounds of cancelling after which nothing may be left.
+/// Rounds of cancelling after which no instance may be left.
 const MAX_CANCELS: usize = 2_000;
 /// 2026-01-01T00:00:00Z.
 const START_MS: i64 = 1_767_225_600_000;
-/// Rows looked at when something is picked by chance.
+/// Rows scanned for a random pick.
 const PICK: usize = 50;
-/// Values that variables take.
+/// Values of variables.
 const VALUES: [&str; 8] =
     ["null", "true", "0", "7", "\"a\"", "[1,2,3]", "{\"a\":{\"b\":[]}}", "\"2026-01-01T00:00:00Z\""];
 
 /// Elements of a hostile model, more or less.
 const RECIPE_SIZE: usize = 30;
-/// Commands that leftover steps may go on for, after each thing that is done to a hostile model.
+/// Most commands that leftover steps may take after an action on a hostile model.
 const RECIPE_CONTINUES: usize = 4;
-/// Batches of a hostile model before one of its instances is cancelled. That everything can be, the random processes look at.
+/// Batches of a hostile model before one of its instances is cancelled. The random processes check that all instances
+/// can be cancelled.
 const RECIPE_BATCHES: usize = 200;
 
-/// Deploys a file and lets things happen to it.
+/// Deploys a file and runs random actions on it.
 pub fn engine(data: &[u8]) {
     if data.first() != Some(&b'<') {
         return recipe(data);
@@ -55,7 +56,7 @@ pub fn engine(data: &[u8]) {
     run.cancel_everything();
 }
 
-/// Makes a hostile model of bytes, and lets things happen to it.
+/// Creates a hostile model from bytes and runs random actions on it.
 fn recipe(data: &[u8]) {
     let mut random = models::Random::of_bytes(data);
     let (work, hostility) = models::limits(&mut random);
@@ -67,7 +68,7 @@ fn recipe(data: &[u8]) {
     let Model { text, decisions } = models::generate_hostile(&mut random, RECIPE_SIZE, hostility);
     let options = Options { work, max_steps_per_command, max_children_per_step: 2, ..Options::default() };
     let mut run = Run::new(options, Random(random.next()), RECIPE_CONTINUES);
-    // Each process has a file, or a loop that goes through several would be refused.
+    // Each process has its own file: a loop through several processes of one file would be refused.
     let processes = text.split("process ").skip(1);
     let files = processes.map(|text| models::bpmn(&format!("process {text}")).into_bytes());
     let files = files.chain(decisions.map(String::into_bytes)).collect();
@@ -83,7 +84,7 @@ struct Run {
     bounds: Bounds,
     log: Vec<Batch>,
     max_continues: usize,
-    /// Nothing more is done after so many.
+    /// Limit of actions.
     max_batches: usize,
     now_ms: i64,
     random: Random,
@@ -139,7 +140,7 @@ impl Run {
         assert_eq!(hash(&engine), hash(&self.engine), "the same log gave another state");
     }
 
-    /// Cancels one instance, and looks whether it is gone within its bound.
+    /// Cancels one instance, and checks that it is gone within its bound.
     fn cancel_one(&mut self) {
         let roots = models::cancellable(&self.engine);
         if let Some(root) = self.pick(&roots) {
@@ -319,7 +320,7 @@ impl Run {
         root
     }
 
-    /// Ends everything: what is deleted starts no more, and listeners of a cancellation are heard.
+    /// Ends everything: deletes the definitions, cancels the instances, and completes listeners of the cancellation.
     fn cancel_everything(&mut self) {
         for resource_key in self.engine.tables().definitions.keys(.., usize::MAX).expect("readable") {
             self.apply(Command::DeleteResource(DeleteResource {
@@ -376,8 +377,8 @@ impl models::Subject for Run {
     }
 }
 
-/// Tables whose rows belong to no instance, so that cancelling leaves them: timers that start one, and messages until their
-/// time is over.
+/// Tables whose rows belong to no instance, so that cancelling leaves them: timer start events, and messages until
+/// they expire.
 const OUTLIVING: [&str; 8] = [
     "timers",
     "timer_due",

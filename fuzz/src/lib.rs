@@ -1,4 +1,4 @@
-//! What is fuzzed: every parser of outside input, as a function of bytes that must not panic.
+//! Fuzz targets: every parser of outside input, as a function of bytes that must not panic.
 //!
 //! Used by the libFuzzer targets in `fuzz_targets` and by the smoke runner, which needs no nightly compiler.
 
@@ -26,8 +26,9 @@ pub fn bpmn(data: &[u8]) {
     }
 }
 
-/// A DMN file: reading it ends with decisions or with findings of bounded length, and each decision that was read ends
-/// within its limits, with a result that leaves as JSON or with a reason; without its trail it ends alike.
+/// A DMN file: reading it ends with decisions or with findings of bounded length, and each decision that was read
+/// ends within its limits, with a result that is valid JSON or with a reason; the outcome without the trail is the
+/// same.
 pub fn dmn(data: &[u8]) {
     let limits = dmn::Limits { max_evaluated_decisions: 200, ..dmn::Limits::default() };
     let parser = dmn::Parser::new(limits);
@@ -72,8 +73,8 @@ pub fn dmn(data: &[u8]) {
     }
 }
 
-/// A FEEL expression: parsing ends with an expression or with an error that lies inside the text, and what parses can
-/// be evaluated within its limits and leaves as JSON.
+/// A FEEL expression: parsing ends with an expression or with an error that lies inside the text, and a parsed
+/// expression can be evaluated within its limits with a result that is valid JSON.
 pub fn feel(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let expression = match feel::Expression::parse(text) {
@@ -92,7 +93,7 @@ pub fn feel(data: &[u8]) {
     }
 }
 
-/// A JSON document: what is read can be written, and what was written can be read.
+/// A JSON document: each value that is read can be written and read again.
 pub fn json(data: &[u8]) {
     let Ok(value) = feel::Value::from_json(Bytes::copy_from_slice(data)) else { return };
     let mut written = Vec::new();

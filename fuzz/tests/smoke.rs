@@ -1,4 +1,4 @@
-//! The runner as a program: a fuzzing run that does not run must not pass for one without findings.
+//! The runner as a program: a run that did not start must not count as a run without findings.
 
 use std::process::{Command, Output};
 

@@ -1,4 +1,4 @@
-//! What no batch may exceed, whatever the models are that it is about. All figures follow from the limits of commands.
+//! Upper bounds of every batch, for any model. All figures follow from the limits of commands.
 
 use allocation_counter::measure;
 use engine::{Effects, Engine, Options, WorkLimit};
@@ -6,23 +6,23 @@ use protocol::{Batch, Command, RecordValue};
 
 /// Bytes that are written or stored for one unit of fuel.
 const BYTES_PER_FUEL: u64 = 16;
-/// Bytes of memory for one unit of fuel: a small value in a list or in a context, while the list grows.
+/// Bytes of memory for one unit of fuel: a small value in a growing list or context.
 const MEMORY_PER_FUEL: u64 = 128;
-/// Rows of one step, but for values: those of a slice of children, for example.
+/// Rows of one step, without values: a slice of children, for example.
 const STATE_PER_STEP: u64 = 32 * 1024;
 /// Memory for one step, its rows and its records.
 const MEMORY_PER_STEP: u64 = 64 * 1024;
-/// Memory for one record, while the list of them grows.
+/// Memory for one record in a growing list.
 const MEMORY_PER_RECORD: u64 = 2 * 1024;
-/// Records of one step: those of an element that comes, of its events, its mappings, its children and of its end.
+/// Records of one step: of the activation of an element, its events, its mappings, its children and its end.
 const RECORDS_PER_STEP: u64 = 400;
-/// Bytes of one record, but for values: names and messages are in there, which have limits of their own.
+/// Bytes of one record, without values: names and messages, which have limits of their own.
 const BYTES_PER_RECORD: u64 = 8 * 1024;
-/// How often a value that was made, or that a command brings, may be written: into the state, the answer, records.
+/// Most writes of a computed value or of a value of a command: into the state, the answer, records.
 const COPIES: u64 = 8;
 /// Bytes of memory for each byte of a model that is read, or read again after a restart.
 const MEMORY_PER_MODEL_BYTE: u64 = 20;
-/// Memory that a batch takes whatever it does.
+/// Constant memory of a batch.
 const MEMORY_BASE: u64 = 256 * 1024;
 
 /// Consumption of one batch.
@@ -30,7 +30,7 @@ const MEMORY_BASE: u64 = 256 * 1024;
 pub struct Taken {
     /// Commands and demands.
     pub commands: u64,
-    /// Commands that trigger what is due.
+    /// Commands that trigger due work.
     pub ticks: u64,
     /// Bytes of the batch, as they are in the log.
     pub input_bytes: u64,
@@ -60,7 +60,7 @@ pub struct Taken {
     pub peak_bytes: u64,
 }
 
-/// The most that batches may take.
+/// Checks batches against their upper bounds.
 #[derive(Debug, Clone)]
 pub struct Bounds {
     options: Options,
@@ -70,7 +70,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Of an engine with these options.
+    /// Bounds of an engine with these options.
     pub fn new(options: &Options) -> Self {
         Self { options: options.clone(), model_bytes: 0, deletes: false }
     }
@@ -79,7 +79,7 @@ impl Bounds {
     ///
     /// # Panics
     ///
-    /// If it takes more than it may, or if an incident or a refusal does not name the limit that it tells of.
+    /// If it exceeds a bound, or if an incident or a refusal does not name the limit that caused it.
     pub fn apply(&mut self, engine: &mut Engine, batch: &Batch, effects: &mut Effects) -> Taken {
         for command in &batch.commands {
             match command.asked() {
@@ -132,13 +132,12 @@ impl Bounds {
         incidents.chain(refusals).try_for_each(|message| self.check_message(message))
     }
 
-    /// The most that a batch may take. Bytes are bounded by the fuel and the steps that it has taken, which are bounded by
-    /// the limits.
+    /// Upper bounds of a batch. Its fuel and steps, which have limits, bound its bytes.
     fn most(&self, taken: &Taken) -> Taken {
         let Options { work, max_steps_per_command, max_due_per_tick, max_rows_per_migration, .. } =
             &self.options;
         let commands = taken.commands.max(1);
-        // Of a tick, the steps of one timer may be put off: they are run and undone.
+        // The steps of one timer of a tick may be deferred: they are run and undone.
         let steps = commands * (2 * *max_steps_per_command as u64 + 1);
         // A tick triggers three kinds of due work, and queues ten times as many timers.
         let parts = taken.steps
@@ -157,7 +156,7 @@ impl Bounds {
             steps,
             // Each variable that a command brings has one, too.
             records: parts * RECORDS_PER_STEP + taken.input_bytes,
-            // What expires is recorded once more, whoever has paid for it.
+            // An expiry writes the record once more, whichever command has paid for it.
             record_bytes: taken.records * BYTES_PER_RECORD
                 + values
                 + commands * work.max_record_bytes_per_command,
@@ -172,7 +171,7 @@ impl Bounds {
         }
     }
 
-    /// Says which of the bounds a batch has exceeded.
+    /// Names the bounds that a batch has exceeded.
     fn check(&self, taken: &Taken) -> Result<(), String> {
         let most = self.most(taken);
         let figures = [
@@ -189,8 +188,7 @@ impl Bounds {
         }
     }
 
-    /// Says what is wrong with the message of an incident or a refusal: one that a limit has caused names the setting and
-    /// its figure.
+    /// Checks the message of an incident or a refusal: if a limit caused it, it names the setting and its figure.
     fn check_message(&self, message: &str) -> Result<(), String> {
         if message.chars().count() >= self.options.max_error_message_chars {
             return Ok(());
@@ -198,7 +196,7 @@ impl Bounds {
         let work = &self.options.work;
         let figures = WorkLimit::ALL.iter().map(|limit| (limit.setting(), limit.figure(work))).chain([
             ("limits.max_message_bytes", self.options.max_delivery_bytes as u64),
-            // No settings, but bounds of the language.
+            // Bounds of the language, which have no setting.
             ("the limit is 500 levels and a weight of", 12_000_000),
         ]);
         let named: Vec<_> = figures.filter(|(name, _)| message.contains(name)).collect();

@@ -1,5 +1,5 @@
-//! What a cancellation must do, whatever the model of the instance is and whatever runs beside it: the instance is gone
-//! within a bound, all its rows with it, and other instances are unharmed.
+//! Checks a cancellation, for any model and beside any other work: the instance and all its rows are gone within a
+//! bound, and other instances are unharmed.
 //!
 //! The bound counts turns. A batch runs one left-over step at least, and as many as [`engine::Options::max_steps_per_command`]
 //! if the other limits of a command allow that. Owners of left-over steps take turns, a step each. So an instance whose end
@@ -14,11 +14,11 @@ use protocol::{
     Command, CompleteJob, Document, Intent, JobKind, JobListenerEventType, Key, Record, RecordValue,
 };
 
-/// More owners of left-over steps than this, and nobody waits for a turn: each round may begin with twice as many.
+/// Most owners of left-over steps for which the bound is checked: with more, each round may begin with twice as many.
 pub const OWNERS_MAX: u64 = 100;
-/// Steps that end a row, those of its scope and its slices among them.
+/// Steps that end a row, including the steps of its scope and its slices.
 const STEPS_PER_ROW: u64 = 4;
-/// Steps that an end takes in any case.
+/// Minimum of the steps of an end.
 const STEPS_AT_LEAST: u64 = 100;
 
 /// A run in which something is cancelled.
@@ -41,10 +41,10 @@ pub fn owners(engine: &Engine) -> u64 {
     count
 }
 
-/// Root instances, the oldest first, that nobody has begun to end and of which a cancellation ends all.
+/// Root instances, the oldest first, that are not ending yet and that a cancellation ends completely.
 ///
-/// Those are left out which the engine failed on, and those of which a cancelled user task waits for its listeners: a
-/// worker may have failed these.
+/// Excludes banned instances, and instances whose cancelled user task waits for listeners: a worker may have failed
+/// these.
 pub fn cancellable(engine: &Engine) -> Vec<Key> {
     let tables = engine.tables();
     let instances = tables.instances.scan(.., usize::MAX).expect("readable");
@@ -64,13 +64,13 @@ fn is_ending(engine: &Engine, key: Key) -> bool {
     row.is_none_or(|row| row.phase == Phase::Terminating)
 }
 
-/// Cancels a root instance and looks for what [the module](self) promises.
+/// Cancels a root instance and checks the promises of [the module](self).
 ///
 /// `others_last` says that nothing but a cancellation ends another root instance early: no modification, for example.
 ///
 /// # Panics
 ///
-/// If it is not so.
+/// If a promise is broken.
 pub fn check_cancellation(subject: &mut impl Subject, root: Key, others_last: bool) {
     let before = Before::of(subject.engine(), root, others_last);
     let steps_before = subject.engine().counters().steps;
@@ -93,13 +93,13 @@ pub fn check_cancellation(subject: &mut impl Subject, root: Key, others_last: bo
     before.check_rows(subject.engine());
 }
 
-/// What there is before a cancellation.
+/// State before a cancellation.
 #[derive(Debug)]
 struct Before {
     root: Key,
     /// Element instances of the call hierarchy.
     elements: BTreeSet<Key>,
-    /// Other rows whose end is a step or a part of one.
+    /// Other rows; the end of each is a step or a part of one.
     rows: u64,
     /// Left-over steps of the call hierarchy.
     pending: u64,
@@ -149,7 +149,7 @@ impl Before {
             && self.others.contains(&record.key)
     }
 
-    /// Runs left-over steps, or lets the listeners of cancelled user tasks have their say, for whom the end waits.
+    /// Runs left-over steps, or completes the listeners of cancelled user tasks, which the end waits for.
     fn go_on(&self, subject: &mut impl Subject) {
         let tables = subject.engine().tables();
         let mine = (self.root, 0)..(self.root + 1, 0);
@@ -170,7 +170,7 @@ impl Before {
         self.apply(subject, Command::CompleteJob(complete));
     }
 
-    /// Nothing of an element instance outlives it.
+    /// Asserts that no row of an element instance outlives it.
     fn check_rows(&self, engine: &Engine) {
         let tables = engine.tables();
         let called = instances_of(engine, self.root);

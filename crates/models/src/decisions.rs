@@ -1,5 +1,4 @@
-//! Decisions that are heavy: graphs that are wide, deep, or ladders; tables with many rules; knowledge that calls itself
-//! again and again.
+//! Heavy decisions: wide or deep graphs and ladders; tables with many rules; recursive business knowledge models.
 
 use std::fmt::Write as _;
 
@@ -22,7 +21,7 @@ pub(crate) fn heavy(random: &mut Random, size: u64) -> String {
     )
 }
 
-/// Sometimes a chain of business knowledge models, each of which calls the one before it twice. Gives how many.
+/// Sometimes a chain of business knowledge models, each of which calls its predecessor twice. Returns their number.
 fn knowledge(random: &mut Random, text: &mut String) -> u64 {
     let count = if random.percent(50) { 0 } else { random.magnitude(30) };
     for number in 0..count {
@@ -86,7 +85,7 @@ fn literal(text: &mut String, expression: &str) {
     let _ = write!(text, "<literalExpression><text>{}</text></literalExpression>", escape(expression));
 }
 
-/// A table with many rules, of which many may match.
+/// A table with many rules, many of which may match.
 fn table(random: &mut Random, text: &mut String, input: &str, size: u64) {
     let policy = random.pick(&["FIRST", "COLLECT", "RULE ORDER", "COLLECT\" aggregation=\"SUM"]);
     let _ = write!(

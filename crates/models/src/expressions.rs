@@ -1,4 +1,4 @@
-//! Expressions that take long, or make much of little.
+//! Expressions that run long or have large results.
 
 use crate::Random;
 
@@ -48,7 +48,7 @@ pub(crate) fn large(random: &mut Random, size: u64) -> String {
     }
 }
 
-/// A text, about as long as asked for.
+/// A text of about this length.
 pub(crate) fn text(random: &mut Random, length: u64) -> String {
     match random.below(4) {
         0 | 1 => format!("string join(for i in 1..{length} return 'a')"),

@@ -1,22 +1,22 @@
-//! Models made by chance, structured so that every token can reach an end.
+//! Random models, structured so that every token can reach an end.
 //!
-//! What is inside a block has one way in and one way out. An interrupting boundary event leads back to the way out of its
-//! host, a non-interrupting one to an end of its own, so joins always get their tokens. Hostile parts (`hostile.rs`) keep to
-//! nothing of this.
+//! Each block has one entry and one exit. An interrupting boundary event leads back to the exit of its host, a
+//! non-interrupting one to an end of its own, so joins always get their tokens. Hostile parts (`hostile.rs`) break
+//! these rules.
 
 use std::fmt::Write as _;
 
 use crate::hostile::Hostility;
 use crate::{Random, decisions};
 
-/// How deeply blocks may nest.
+/// Deepest nesting of blocks.
 const MAX_DEPTH: u32 = 4;
 /// The process that messages `b…`, signals `i…` and conditions on `r` start.
 pub const STARTED: &str = "started";
 /// Error codes that workers and end events throw.
 pub const CODES: [&str; 3] = ["E1", "E2", "E3"];
 
-/// Of how many blocks of a hostile model one is hostile, in percent.
+/// Share of hostile blocks in a hostile model, in percent.
 const HOSTILE_PERCENT: u64 = 25;
 
 /// Processes as lines of text, and decisions that they may call.
@@ -28,12 +28,12 @@ pub struct Model {
     pub decisions: Option<String>,
 }
 
-/// A model and how many elements it has, more or less.
+/// A model and the approximate number of its elements.
 pub(crate) struct Generator<'a> {
     pub(crate) random: &'a mut Random,
     elements: usize,
     size: usize,
-    /// Whether the sub-process just written undoes itself: then nothing else may.
+    /// Whether the last sub-process has a compensation event sub-process: then it may have no other handler.
     is_undone: bool,
     /// Whether elements may start instances of the process [`STARTED`]: not in itself, or that would never end.
     may_start: bool,
@@ -44,19 +44,19 @@ pub(crate) struct Generator<'a> {
     pub(crate) decides: bool,
 }
 
-/// A way in and a way out.
+/// Entry and exit of a block.
 pub(crate) struct Block {
     pub(crate) first: String,
     pub(crate) last: String,
 }
 
-/// The processes of a model that comes to its end with some help; the one to create is `main`. Sometimes there is
-/// [`STARTED`], too.
+/// The processes of a model that ends with the help of workers and messages; the one to create is `main`. Sometimes
+/// there is [`STARTED`], too.
 pub fn generate(random: &mut Random, size: usize) -> String {
     Generator::new(random, size).model()
 }
 
-/// A model that may want everything: some of its blocks are hostile, at places that are as random.
+/// A model with hostile blocks at random places.
 pub fn generate_hostile(random: &mut Random, size: usize, hostility: Hostility) -> Model {
     let decides = random.percent(35);
     let decisions = decides.then(|| decisions::heavy(random, hostility.size));
@@ -173,7 +173,7 @@ impl Generator<'_> {
                         writeln!(text, "decide {id} decision={decision} result=v in:month==r in:guests==2");
                     return Block { first: id.clone(), last: id };
                 }
-                // Also heavy ones, and such that make large variables.
+                // Also heavy expressions, and some with large results.
                 let expression = match self.random.below(4) {
                     0 => "count(for i in 1..400 return 1)",
                     1 => "string join(for i in 1..100 return string(1000000000000000 + i))",
@@ -261,8 +261,8 @@ impl Generator<'_> {
         self.with_boundaries(text, id)
     }
 
-    /// An element that publishes a message. None that somebody who does not end by it waits for: that might publish it
-    /// again.
+    /// An element that publishes a message. It skips messages with a subscription that does not end its instance:
+    /// that might publish the message again.
     fn publish(&mut self) -> String {
         let name = if self.may_start && self.random.percent(40) {
             format!("b{}", self.random.below(4))
@@ -274,7 +274,7 @@ impl Generator<'_> {
         format!("{kind} {{id}} message={name} to==key in:r=\"=r\" in:key=\"=key\"{more}")
     }
 
-    /// A link behind an element.
+    /// A link after an element.
     fn link(&mut self, text: &mut String, first: String) -> Block {
         let [to, from] = ["to", "from"].map(|prefix| self.id(prefix));
         let _ = writeln!(text, "throw {to} link={to}\ncatch {from} link={to}\n{first} -> {to}");
@@ -331,7 +331,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Goes on with the first token, so that it always does. What comes later ends there, or goes a way of its own.
+    /// Continues with the first token, so that it always continues. Later tokens end there, or take a path of their
+    /// own.
     fn complex(&mut self, text: &mut String, depth: u32) -> Block {
         let [fork, join, out, late, end] = ["fork", "join", "out", "job", "e"].map(|prefix| self.id(prefix));
         let _ = writeln!(
@@ -350,7 +351,7 @@ impl Generator<'_> {
         Block { first: fork, last: out }
     }
 
-    /// Sometimes something that undoes what the host has done.
+    /// Sometimes a compensation handler of the host.
     fn undo(&mut self, text: &mut String, host: &str) {
         if std::mem::take(&mut self.is_undone) || !self.random.percent(20) {
             return;
@@ -372,7 +373,7 @@ impl Generator<'_> {
         };
     }
 
-    /// Sometimes an event sub-process that undoes what the sub-process around it has done.
+    /// Sometimes a compensation event sub-process.
     fn undo_inside(&mut self, text: &mut String) {
         self.is_undone = self.random.percent(20);
         if self.is_undone {
@@ -422,7 +423,7 @@ impl Generator<'_> {
                 }
                 _ => self.event(),
             };
-            // Two boundary events of one activity must not wait for the same.
+            // Two boundary events of one activity must not have the same trigger.
             if taken.contains(&what) {
                 continue;
             }
@@ -431,7 +432,7 @@ impl Generator<'_> {
             let keeps = !what.starts_with("error") && self.random.percent(50);
             let what = match what.split_once('=') {
                 Some(("timer", _)) if keeps => "cycle=R3/PT7S".to_owned(),
-                // A message of its own: it would take for ever what others wait for.
+                // A message of its own: it would take the messages of other subscriptions for ever.
                 Some(("message", _)) if keeps => what.replace("message=m", "message=n"),
                 Some(("signal", _)) if keeps => what.replace("signal=g", "signal=h"),
                 _ => what,
@@ -521,7 +522,7 @@ impl Generator<'_> {
         self.with_boundaries(text, id)
     }
 
-    /// Event sub-processes of the scope at hand, each with what starts it.
+    /// Event sub-processes of the current scope, each with its trigger.
     fn event_sub_processes(&mut self, text: &mut String, depth: u32) {
         let mut taken = Vec::new();
         for _ in 0..=self.random.below(2) {

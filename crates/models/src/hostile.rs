@@ -1,4 +1,4 @@
-//! Blocks that want everything, with a way in and, for those that come to it, a way out.
+//! Hostile blocks, which use as much as they can of a resource. Each has an entry, and an exit if it ends.
 
 use std::fmt::Write as _;
 
@@ -13,14 +13,14 @@ const MAX_MAPPINGS: u64 = 60;
 /// Conditions of one gateway.
 const MAX_CONDITIONS: u64 = 40;
 
-/// How much hostile blocks want.
+/// Size of hostile blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hostility {
     /// The largest number in an expression: rounds, characters, items.
     pub size: u64,
 }
 
-/// Limits by chance, and models that reach them. Most are so small that one is reached within milliseconds.
+/// Random limits, and models that reach them. Most limits are so small that one is reached within milliseconds.
 pub fn limits(random: &mut Random) -> (WorkLimits, Hostility) {
     if random.percent(4) {
         return (WorkLimits::default(), Hostility { size: 1_000_000 });
@@ -40,7 +40,7 @@ pub fn limits(random: &mut Random) -> (WorkLimits, Hostility) {
 }
 
 impl Generator<'_> {
-    /// A block that is hostile.
+    /// A hostile block.
     pub(crate) fn hostile_block(&mut self, text: &mut String, depth: u32, size: u64) -> Block {
         match self.random.below(20) {
             0 | 1 => self.deep_mappings(text, size),
@@ -69,7 +69,7 @@ impl Generator<'_> {
         Block { first: id.clone(), last: id }
     }
 
-    /// Texts, lists and contexts that double from mapping to mapping.
+    /// Texts, lists and contexts that double with each mapping.
     fn mappings(&mut self, direction: &str, size: u64) -> String {
         let mut all = format!(" {direction}:h0=\"={}\"", large(self.random, size));
         let is_one_name = self.random.percent(50);
@@ -111,7 +111,7 @@ impl Generator<'_> {
         self.one(text, "heavy", &format!("script {{id}} expr=\"{expression}\" result={result}"))
     }
 
-    /// A multi-instance activity with many items, large ones, or large outputs, nested as deep as it goes.
+    /// A multi-instance activity with many items, large ones, or large outputs, nested as deep as allowed.
     fn wide_body(&mut self, text: &mut String, depth: u32, size: u64) -> Block {
         let mut marker = format!(" each=\"{}\" as=item", items(self.random, size));
         if self.random.percent(40) {
@@ -158,7 +158,7 @@ impl Generator<'_> {
         Block { first: split, last: merge }
     }
 
-    /// Each token becomes several, by gateways alone.
+    /// Multiplies tokens by gateways alone.
     fn fork_bomb(&mut self, text: &mut String) -> Block {
         let [merge, fork, out] = ["merge", "fork", "out"].map(|prefix| self.id(prefix));
         let kind = self.random.pick(&["and", "or"]);
@@ -171,7 +171,7 @@ impl Generator<'_> {
         Block { first: merge, last: out }
     }
 
-    /// A loop that waits for no time at all.
+    /// A loop that never waits.
     fn endless_timer(&mut self, text: &mut String, size: u64) -> Block {
         let [merge, wait, more, out] = ["merge", "wait", "more", "out"].map(|prefix| self.id(prefix));
         let kind = self.random.pick(&["xor", "and"]);
@@ -188,7 +188,7 @@ impl Generator<'_> {
         Block { first: merge, last: out }
     }
 
-    /// A process that calls itself, once or twice. Only an expression hides that from the check of endless loops.
+    /// A process that calls itself, once or twice. The expression hides it from the check of endless loops.
     fn endless_calls(&mut self, text: &mut String, size: u64) -> Block {
         let [again, start, fork, one, two, end] =
             ["again", "s", "fork", "call", "call", "e"].map(|prefix| self.id(prefix));
@@ -253,7 +253,7 @@ impl Generator<'_> {
         self.one(text, "begin", &format!("throw {{id}} {throw}"))
     }
 
-    /// An error that leads back to where it comes from.
+    /// An error whose boundary event leads back to its source.
     fn endless_error(&mut self, text: &mut String, size: u64) -> Block {
         let [merge, id, start, end, back, out] =
             ["merge", "sub", "s", "e", "b", "out"].map(|prefix| self.id(prefix));
@@ -294,7 +294,7 @@ impl Generator<'_> {
         self.with_boundaries(text, id)
     }
 
-    /// Large values where names are wanted, or times.
+    /// Large values in the place of names or times.
     fn large_names(&mut self, text: &mut String, size: u64) -> Block {
         let value =
             if self.random.percent(70) { text_of(self.random, size) } else { long(self.random, size) };
@@ -310,7 +310,7 @@ impl Generator<'_> {
         self.one(text, "name", &line)
     }
 
-    /// Many handlers that undo what is large.
+    /// Many compensation handlers with large values.
     fn many_handlers(&mut self, text: &mut String, size: u64) -> Block {
         let [job, undo, handler, throw] = ["job", "undo", "handler", "throw"].map(|prefix| self.id(prefix));
         let (list, inner) = (items(self.random, size), items(self.random, size));
@@ -322,7 +322,7 @@ impl Generator<'_> {
         Block { first: job, last: throw }
     }
 
-    /// Listeners whose types are expressions, on a body of many.
+    /// Listeners whose types are expressions, on a multi-instance body.
     fn heavy_listeners(&mut self, text: &mut String, size: u64) -> Block {
         let first = format!("if {} = null then 'u' else 't'", long(self.random, size));
         let second = format!("if {} = null then 'u' else 't'", long(self.random, size));

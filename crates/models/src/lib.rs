@@ -1,8 +1,8 @@
-//! Models for tests, and what no batch may do whatever its model is. Nothing of this is part of the program.
+//! Models for tests, and bounds for every batch. Nothing of this is part of the program.
 //!
-//! A model is written as lines of text ([`bpmn`]), by hand or by chance ([`generate`]). With some [`Hostility`] a random
-//! model ([`generate_hostile`]) has parts that want everything: time, memory, or no end. [`Bounds`] are the figures that
-//! hold nevertheless, and [`check_cancellation`] looks whether an instance of it can be ended.
+//! A model is written as lines of text ([`bpmn`]), by hand or at random ([`generate`]). With some [`Hostility`] a
+//! random model ([`generate_hostile`]) has parts with extreme use of time or memory, or without an end. [`Bounds`]
+//! are the figures that hold nevertheless, and [`check_cancellation`] checks that an instance of it can be cancelled.
 
 mod bounds;
 mod cancellation;

@@ -1,11 +1,11 @@
-//! Numbers by chance, which follow from a seed or from bytes.
+//! Random numbers, derived from a seed or from bytes.
 
-/// A sequence of numbers (splitmix64) that follows from its seed. Made of bytes, the bytes come first: each choice takes
-/// one of them, so that whoever changes a byte changes a choice.
+/// A sequence of numbers (splitmix64) derived from its seed. A sequence from bytes begins with the bytes: each choice
+/// takes one of them, so that a changed byte changes a choice.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
-    /// Choices that are made already, the next one last.
+    /// Given choices, the next one last.
     given: Vec<u8>,
 }
 
@@ -15,7 +15,7 @@ impl Random {
         Self { state: seed, given: Vec::new() }
     }
 
-    /// Numbers that follow from bytes. When those are used up, numbers of a seed follow that is the hash of the bytes.
+    /// Numbers that follow from bytes. After them, numbers of a seed follow, which is the hash of the bytes.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         let seed =
             bytes.iter().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
@@ -40,7 +40,7 @@ impl Random {
         self.next() % end
     }
 
-    /// True in so many of a hundred cases.
+    /// True with this probability, in percent.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

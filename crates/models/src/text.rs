@@ -22,12 +22,13 @@
 //!
 //! `task` is an undefined task, `manual` a manual one. A receive task with `starts` starts the process. `throw`, `end` and `send` with `message=` publish it.
 //!
-//! Any activity may be multi-instance: `each=` the collection, and if wanted `as=` the input element, `sequential`,
+//! Any activity may be multi-instance: `each=` the collection, optionally `as=` the input element, `sequential`,
 //! `collect=` the output collection, `gives=` the output element, `until=` the completion condition.
 //!
 //! An ad-hoc sub-process has braces like `sub`: `adhoc a elements=… done=… cancel=false collect=… gives=… job=TYPE {`.
 //!
-//! Or have a loop marker: `while=` the condition, and if wanted `before=true`, `most=` the maximum.
+//! Any activity may have a loop marker instead: `while=` the condition, optionally `before=true`, `most=` the
+//! maximum.
 //!
 //! A line is `kind id key=value …`, a chain of flows, or `}`. Values with blanks stand in double quotes. The ID of a
 //! flow is `source_target`. Flows appear in the document in the order of their lines.
@@ -449,7 +450,8 @@ fn markers(e: &Element) -> String {
     )
 }
 
-/// What an element with a message publishes: `to=` the correlation key, `ttl=` and `dedupe=` (the message ID) if wanted.
+/// Publication of an element with a message: `to=` the correlation key, optionally `ttl=` and `dedupe=` (the message
+/// ID).
 fn publish(e: &Element) -> String {
     if e.get("message").is_none() || !matches!(e.kind.as_str(), "throw" | "end" | "send") {
         return String::new();
@@ -461,7 +463,7 @@ fn publish(e: &Element) -> String {
     format!("<zeebe:publishMessage{given}/>")
 }
 
-/// How a reference chooses its version, and the end of its element.
+/// Binding type of a reference, and the end of its element.
 fn bound(e: &Element) -> String {
     let mut text = String::new();
     for (key, attribute) in [("binding", "bindingType"), ("tag", "versionTag")] {
@@ -512,9 +514,9 @@ fn headers(e: &Element) -> String {
     format!("<zeebe:taskHeaders>{headers}</zeebe:taskHeaders>")
 }
 
-/// What a user task says about people; without a job worker unless it has the attribute `worker`.
+/// Assignment and form of a user task; native unless it has the attribute `worker`.
 fn user_task(e: &Element) -> String {
-    // `worker`: a job worker does it, not people.
+    // `worker`: a job-based user task.
     let mut xml = if e.get("worker").is_some() { String::new() } else { "<zeebe:userTask/>".to_owned() };
     for (element, attributes) in [
         (
@@ -564,7 +566,7 @@ fn listeners(e: &Element, prefix: &str, kind: &str) -> String {
     format!("<zeebe:{kind}Listeners>{listeners}</zeebe:{kind}Listeners>")
 }
 
-/// Splits at blanks outside double quotes; the quotes go away.
+/// Splits at blanks outside double quotes and removes the quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;

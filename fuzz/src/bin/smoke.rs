@@ -83,7 +83,7 @@ fn try_input(target: Target, input: &[u8], artifacts: &Path, trace: bool) -> Res
     Err(format!("{finding}: {}", path.display()))
 }
 
-/// Time that this thread has worked; what else the machine does is none of the target's business.
+/// CPU time of this thread; other load of the machine does not count.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
@@ -136,7 +136,7 @@ fn mutate(corpus: &[Vec<u8>], tokens: &[Vec<u8>], random: &mut Random) -> Vec<u8
             }
             4 if !tokens.is_empty() => {
                 let token = &tokens[random.below(tokens.len())];
-                // Now and then very many, for depth.
+                // Sometimes very many, for depth.
                 let times = if random.below(50) == 0 { 1 + random.below(5_000) } else { 1 };
                 input.splice(at..at, token.repeat(times));
             }
@@ -147,7 +147,7 @@ fn mutate(corpus: &[Vec<u8>], tokens: &[Vec<u8>], random: &mut Random) -> Vec<u8
                 input.splice(at..at, other[from..to].iter().copied());
             }
             6 => input.truncate(at),
-            // What stands in quotes moves as a whole: the file stays readable and says something else.
+            // A quoted string moves as a whole: the file stays well-formed and has another content.
             _ => copy_quoted(&mut input, random),
         }
         input.truncate(MAX_INPUT_BYTES);
