@@ -1,4 +1,4 @@
-//! What a command takes of whoever asks for it.
+//! Permissions that commands require of their principal.
 
 use protocol::{
     Actor, ActorType, AddBatchItems, Authorization, AuthorizationScope as Scope, BatchAction,
@@ -14,7 +14,7 @@ use crate::support::{Harness, document};
 
 const MODEL: &str = "process p\n start s\n job a type=t\n end e\n s -> a -> e";
 
-/// Somebody whose permissions are checked, or its tenants.
+/// A principal whose permissions or tenants are checked.
 #[expect(clippy::unnecessary_wraps, reason = "commands may also be asked for by nobody")]
 fn caller(principal: Principal, checks_tenants: bool) -> Option<Caller> {
     Some(Caller { principal, checks_authorizations: !checks_tenants, checks_tenants, foreign: vec![] })
@@ -77,7 +77,7 @@ fn a_command_is_done_for_whoever_may_have_it_done() {
     harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
     refused(run(&mut harness, ann(), create("p")), P::CreateProcessInstance, R::ProcessDefinition, Some("p"));
     assert!(harness.is_empty(), "nothing happened");
-    // Nobody in particular, or somebody who is only named, is not checked.
+    // A missing principal, or one that is only named, is not checked.
     let key = instance(&mut harness, "p");
     run(&mut harness, Some(Caller::unchecked(Principal::user("ann"))), create("p")).unwrap();
     allow(
@@ -89,7 +89,7 @@ fn a_command_is_done_for_whoever_may_have_it_done() {
     );
     run(&mut harness, ann(), create("p")).unwrap();
     refused(run(&mut harness, ann(), cancel(key)), P::CancelProcessInstance, R::ProcessDefinition, Some("p"));
-    // What is not there is not there for anybody.
+    // A missing instance is not found, for any principal.
     let missing = run(&mut harness, ann(), cancel(9)).unwrap_err();
     assert!(missing.contains("no such process was found"), "{missing}");
     allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, Scope::Any, &[P::CancelProcessInstance]);
@@ -215,7 +215,7 @@ fn user_tasks_are_for_whom_they_name() {
     let claim =
         |assignee: &str| task(UserTaskOperation::Assign { assignee: assignee.into(), allow_override: false });
     refused(run(&mut harness, ann(), claim("ann")), P::ClaimUserTask, R::ProcessDefinition, Some("p"));
-    // For somebody else it is no claim.
+    // For another user it is an assignment, not a claim.
     refused(
         run(&mut harness, clerk("bob"), claim("ann")),
         P::UpdateUserTask,
@@ -272,7 +272,7 @@ fn a_signal_that_reaches_nothing_takes_a_permission_for_some_process() {
     };
     let nobody_waits = |harness: &mut Harness, by| run(harness, by, broadcast("<default>"));
     refused(nobody_waits(&mut harness, ann()), P::UpdateProcessInstance, R::ProcessDefinition, None);
-    // Not this one, and not that of somebody else.
+    // Neither this permission nor one of another user.
     let process = |id: &str| Scope::Id(id.into());
     allow(&mut harness, (E::User, "ann"), R::ProcessDefinition, process("p"), &[P::ReadProcessInstance]);
     allow(&mut harness, (E::User, "ann"), R::Message, Scope::Any, &[P::Create]);
@@ -283,7 +283,7 @@ fn a_signal_that_reaches_nothing_takes_a_permission_for_some_process() {
         allow(&mut harness, (E::User, name), R::ProcessDefinition, process("z"), &[permission]);
         nobody_waits(&mut harness, caller(Principal::user(name), false)).unwrap();
     }
-    // A tenant is looked at as before, and nobody in particular may do it.
+    // The tenant is checked as before, and a missing principal is allowed.
     let of_tenants = run(&mut harness, caller(Principal::user("ann"), true), broadcast("north"));
     assert!(of_tenants.unwrap_err().contains("not assigned to this tenant"));
     nobody_waits(&mut harness, None).unwrap();
@@ -323,7 +323,7 @@ fn a_migration_takes_the_permission_for_where_it_goes() {
     let there = (P::UpdateProcessInstance, R::ProcessDefinition, Some("q"));
     refused(run(&mut harness, ann(), migrate(key)), there.0, there.1, there.2);
     refused(run(&mut harness, ann(), batch()), there.0, there.1, there.2);
-    // Of a definition that is not there, the migration tells itself.
+    // The migration itself reports a missing definition.
     let mut nowhere = migrate(key);
     if let Command::MigrateInstance(migrate) = &mut nowhere {
         migrate.plan.target_definition_key = 9;
@@ -403,7 +403,7 @@ fn items_of_a_batch_are_what_whoever_asked_sees_and_may_do() {
         };
         (key, (view.total, view.completed, view.failed))
     };
-    // What may be cancelled but not seen is no item, and not counted.
+    // An instance with permission to cancel but not to read is no item, and not counted.
     allow(&mut harness, "p", P::CancelProcessInstance);
     let created = run(&mut harness, ann(), batch(None));
     assert_eq!(counts(&mut harness, created).1, (0, 0, 0));
@@ -414,7 +414,7 @@ fn items_of_a_batch_are_what_whoever_asked_sees_and_may_do() {
     let running = harness.engine().tables().instances.scan(.., 9).unwrap();
     let ids: Vec<_> = running.iter().map(|(_, instance)| instance.process_id.to_string()).collect();
     assert_eq!(ids, ["q", "r"]);
-    // The same of items that were found outside, where everybody's are found.
+    // The same for items of an outside search, which finds the items of all principals.
     let (key, _) = {
         let created = run(&mut harness, ann(), batch(Some("{}")));
         counts(&mut harness, created)

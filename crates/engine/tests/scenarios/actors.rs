@@ -1,4 +1,4 @@
-//! Who asked for something stands in the records that tell of exactly that, and in no others.
+//! The actor of a command is in the records of exactly that command's change, and in no others.
 
 use engine::Options;
 use expect_test::{Expect, expect};
@@ -32,7 +32,7 @@ impl Run {
         Self { harness: Harness::with_options(Options::default()), seen: 0 }
     }
 
-    /// What records with an actor tell since the last time.
+    /// Summary of the records with an actor since the last call.
     fn told(&mut self) -> String {
         let new: Vec<&Record> = self.harness.records().skip(self.seen).collect();
         self.seen += new.len();
@@ -132,7 +132,7 @@ fn who_works_on_an_instance_is_told() {
         terminate: vec![ElementSource::Id(Name::from("a")), ElementSource::Id(Name::from("u"))],
         ..ModifyInstance::of(key)
     };
-    // It ends with that, but nobody has asked for it to be canceled.
+    // The instance ends with it, but no command has canceled it.
     run.run(
         Command::ModifyInstance(modify),
         expect![[r#"

@@ -1,4 +1,5 @@
-//! What the activations of an ad-hoc sub-process give is appended to a list, which can be read and set meanwhile.
+//! Output collection of an ad-hoc sub-process: outputs of activations are appended, and the list can be read and set
+//! meanwhile.
 
 use expect_test::expect;
 use protocol::{
@@ -16,7 +17,7 @@ const LISTED: &str = r#"process p
     end e
     s -> pick -> after -> e"#;
 
-/// An instance of [`LISTED`] with so many activations. Its key.
+/// Creates an instance of [`LISTED`] with a number of activations. Returns its key.
 fn begin(harness: &mut Harness, activations: usize) -> Key {
     harness.deploy(&[("p.bpmn", LISTED)]).unwrap();
     let wanted = vec![r#""a""#; activations].join(",");
@@ -118,7 +119,7 @@ fn a_list_that_is_set_goes_on_from_there() {
     assert_eq!(read(&mut harness, key), r#"[ "x" , 1 ]"#);
     complete(&mut harness, 70..71);
     assert_eq!(read(&mut harness, key), r#"["x" , 1,70]"#);
-    // What it was before counts no more and is gone.
+    // The old list is gone and does not count.
     assert_eq!(harness.engine().tables().loop_outputs.len().unwrap(), 1);
     assert_eq!(harness.engine().tables().loop_chunks.len().unwrap(), 0);
     set(&mut harness, r#"{"results": []}"#);

@@ -1,4 +1,4 @@
-//! Banned instances as operators see them, and what may be done with one.
+//! Banned instances: reads of operators, and allowed commands.
 
 use engine::{FaultPoint, Options};
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Which instances the filter of a batch operation means.
+//! Filters of batch operations.
 
 use expect_test::expect;
 

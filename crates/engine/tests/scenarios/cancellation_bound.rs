@@ -1,4 +1,4 @@
-//! The look at cancellations of the random processes and of the fuzzer finds what it looks for.
+//! Self-test: the check of cancellations in the random processes and in the fuzzer finds violations.
 
 use engine::{Effects, Engine, Options};
 use models::{Subject, cancellable, check_cancellation};

@@ -1,4 +1,4 @@
-//! Compensation of what has a scope: sub-processes, multi-instance activities, calls and event sub-processes.
+//! Compensation of elements with a scope: sub-processes, multi-instance activities, calls and event sub-processes.
 
 use engine::Options;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Complex gateways: when a join goes on, and when it starts anew.
+//! Complex gateways: completion and reset of a join.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Conditional events: looked at when they begin to wait and when a variable of theirs changes.
+//! Conditional events: evaluated at subscription and when one of their variables changes.
 
 use engine::Options;
 use expect_test::expect;

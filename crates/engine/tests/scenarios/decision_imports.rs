@@ -5,8 +5,8 @@ use expect_test::expect;
 
 use crate::support::check_with;
 
-/// A model of one decision of the same name. It imports models by name, namespace and what is said of their place, and
-/// requires the decisions that are named `namespace#id`.
+/// A model of one decision of the same name. It imports models by name, namespace and `locationURI`, and requires the
+/// decisions that are named `namespace#id`.
 fn model(id: &str, imports: &[(&str, &str, &str)], requires: &[&str], expression: &str) -> String {
     let import = |(name, namespace, rest): &(&str, &str, &str)| {
         format!(

@@ -199,7 +199,7 @@ fn an_older_version_goes_quietly() {
     );
 }
 
-/// A parent, two versions of its child, and one that calls by tag.
+/// A parent, two versions of its child, and a parent that calls by version tag.
 const CALLS: &[(&str, &str)] = &[
     (
         "parent",

@@ -1,4 +1,4 @@
-//! What the leader is told of jobs that it delivered, and jobs that a demand passes over.
+//! Reports to the leader about delivered jobs, and jobs that a demand skips.
 
 use engine::JobEnd::{self, Answered, Canceled, Failed, TimedOut, Yielded};
 use protocol::{
@@ -66,7 +66,7 @@ fn it_is_told_how_each_job_left_its_worker() {
     }));
     harness.command(Command::YieldJobs { job_keys: vec![jobs[3]] });
     harness.advance(600_000);
-    // Refused, and so not told.
+    // Refused, and so not reported.
     harness.command(complete(jobs[0])).unwrap().unwrap_err();
     harness.command(complete(jobs[4])).unwrap().unwrap();
     let expected = [

@@ -17,7 +17,7 @@ const COSTLY: &str = r#"expr="count(for i in 1..2000 return 1)" result=n"#;
 const JOB: &str = "process work\nstart s\njob t\nend e\ns -> t -> e";
 const LIGHT: &str = "process light\nstart s\ncatch wait timer=PT11S\nend e\ns -> wait -> e";
 
-/// So many timers of one instance, due at once, with a costly step after each.
+/// A number of timers of one instance, due at once, with a costly step after each.
 fn heavy(timers: usize) -> String {
     format!(
         "process heavy
@@ -47,7 +47,7 @@ fn created(harness: &mut Harness, process_id: &str) -> Key {
     }
 }
 
-/// A backlog of costly timers of one instance, and what others wait for, which is due a second later.
+/// A backlog of costly timers of one instance, and due work of others a second later.
 fn backlog(harness: &mut Harness, timers: usize) -> (Key, Key) {
     harness.deploy(&[("heavy.bpmn", &heavy(timers)), ("light.bpmn", LIGHT), ("work.bpmn", JOB)]).unwrap();
     let heavy = created(harness, "heavy");
@@ -210,7 +210,7 @@ fn a_cancelled_instance_leaves_nothing_in_the_queue() {
     harness.verify_replay(14);
 }
 
-/// What is set aside is what the tick would have triggered, tick by tick.
+/// The set-aside work is the work that the tick would have triggered, tick by tick.
 #[test]
 fn a_tick_that_is_set_aside_bans_the_instance_whose_timer_was_next() {
     for engine_version in [WITHOUT_TURNS, protocol::ENGINE_VERSION] {

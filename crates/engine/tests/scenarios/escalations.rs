@@ -1,4 +1,4 @@
-//! Escalations: thrown upward, caught by the nearest scope that wants them, or by nobody.
+//! Escalations: thrown upward, caught by the nearest scope with a matching event, or not caught.
 
 use expect_test::expect;
 

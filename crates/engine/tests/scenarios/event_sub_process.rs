@@ -1,4 +1,4 @@
-//! Event sub-processes: what starts them, what they end, and what they see.
+//! Event sub-processes: triggers, interruption, and scope of variables.
 
 use expect_test::expect;
 

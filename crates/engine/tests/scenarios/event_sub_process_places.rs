@@ -1,4 +1,4 @@
-//! Event sub-processes in scopes that are not like others: ad-hoc sub-processes, transactions, scopes that only wait.
+//! Event sub-processes in special scopes: ad-hoc sub-processes, transactions, scopes that only wait.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Forms of user tasks and of processes: which version is meant, and how it is read.
+//! Forms of user tasks and of processes: selection of the version, and reads.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! All expressions of a command share one budget of fuel; those of one step have a limit, which an incident names.
+//! All expressions of a command share one budget of fuel; the expressions of one step have a limit, which an incident
+//! names.
 
 use engine::{Options, WorkLimits};
 use expect_test::{Expect, expect};

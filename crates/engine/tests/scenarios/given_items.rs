@@ -1,4 +1,4 @@
-//! Batch operations whose items were found elsewhere and are handed over.
+//! Batch operations with items from an outside search.
 
 use protocol::{
     AddBatchItems, BatchAction, BatchOperationChange, BatchOperationItem, BatchOperationView, Command,
@@ -69,7 +69,7 @@ fn counts(harness: &mut Harness, key: Key) -> String {
     format!("{}: {} of {} done, {} failed", view.state, view.completed, view.total, view.failed)
 }
 
-/// How far the searches are that wait for items.
+/// Progress of the searches that wait for items.
 fn open(harness: &mut Harness) -> Vec<(Key, Key)> {
     match harness.read(&Query::BatchSearches) {
         Ok(QueryReply::BatchSearches(searches)) => {
@@ -87,11 +87,11 @@ fn items_are_done_when_all_are_known() {
     assert_eq!(counts(&mut harness, key), "CREATED: 0 of 0 done, 0 failed");
     assert_eq!(open(&mut harness), [(key, 0)]);
     add(&mut harness, key, &keys[..2], false).unwrap();
-    // Nobody knows whether the answer arrived, so it is handed over again.
+    // The answer may have been lost, so the items are sent again.
     add(&mut harness, key, &keys[..2], false).unwrap();
     assert_eq!(counts(&mut harness, key), "CREATED: 0 of 2 done, 0 failed");
     assert_eq!(open(&mut harness), [(key, keys[1])]);
-    // One has ended meanwhile; the fourth was not meant.
+    // One has ended meanwhile; the fourth does not match.
     let cancel = Command::CancelInstance { process_instance_key: keys[2], operation_reference: None };
     harness.command(cancel).unwrap().unwrap();
     add(&mut harness, key, &keys[2..3], true).unwrap();
@@ -117,7 +117,7 @@ fn it_may_be_suspended_resumed_and_canceled_before_its_items_are_known() {
     let key = cancel_all(&mut harness);
     change(&mut harness, key, BatchOperationChange::Suspend);
     change(&mut harness, key, BatchOperationChange::Resume);
-    // It does not look for items by itself.
+    // The engine does not search for items.
     assert_eq!(counts(&mut harness, key), "CREATED: 0 of 0 done, 0 failed");
     change(&mut harness, key, BatchOperationChange::Suspend);
     add(&mut harness, key, &keys[..1], true).unwrap();

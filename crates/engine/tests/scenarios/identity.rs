@@ -1,4 +1,4 @@
-//! Users, groups, roles, tenants, mapping rules, authorizations: what changes them, and what is left when they go.
+//! Users, groups, roles, tenants, mapping rules, authorizations: changes, and remains after a deletion.
 
 use engine::Options;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Who may do what: the evaluation, and the same from what a gateway keeps; lists of who there is.
+//! Authorizations: their evaluation, the same from a gateway's cache, and lists of principals.
 
 use engine::identity::is_authorized;
 use protocol::{
@@ -81,7 +81,7 @@ fn grants(harness: &mut Harness, principal: &Principal) -> Grants {
     }
 }
 
-/// Asked of the tables and of what a gateway would keep, which must agree.
+/// Evaluated by the tables and by the cache of a gateway, which must agree.
 fn may(harness: &mut Harness, principal: &Principal, access: &Access<'_>) -> bool {
     let wanted = is_authorized(harness.engine().tables(), principal, access).unwrap();
     assert_eq!(grants(harness, principal).allows(access), wanted, "{principal:?} {access:?}");
@@ -127,7 +127,7 @@ fn an_authorization_is_for_its_resource_and_permission_only() {
     );
     assert!(may(&mut harness, &client, &read));
     assert!(may(&mut harness, &client, &Access { resource_id: None, ..read }));
-    // An ID is an ID, whatever it looks like.
+    // Special characters in an ID have no meaning.
     assert!(!may(&mut harness, &ann, &access(R::ProcessDefinition, P::ReadProcessInstance, "*")));
 }
 
@@ -146,7 +146,7 @@ fn user_tasks_may_name_who_asks() {
     assert!(!may(&mut harness, &ann, &Access { properties, permission: P::Claim, ..complete }));
 }
 
-/// Everything that leads from a token to a grant: claim, rule, group, role.
+/// The path from a token to a grant: claim, mapping rule, group, role.
 #[test]
 fn grants_come_by_groups_roles_and_mapping_rules() {
     let mut harness = Harness::new();
@@ -243,7 +243,7 @@ fn there_may_be_more_grants_than_a_gateway_wants() {
     assert!(may(&mut harness, &client, &access(R::ProcessDefinition, P::ReadProcessInstance, "p599")));
 }
 
-/// Whatever is granted to whom, both evaluations agree with a plain reading of the authorizations.
+/// For any grants, both evaluations agree with a plain reading of the authorizations.
 #[test]
 fn random_grants_are_evaluated_as_they_read() {
     let circles = [

@@ -1,4 +1,4 @@
-//! Inclusive gateways: which flows are taken, and how long a join waits.
+//! Inclusive gateways: selection of flows, and waiting joins.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Who ends whom: interrupting events beside others that wait for the same scope.
+//! Precedence of interruptions: interrupting events beside others of the same scope.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! What the records of jobs tell exporters beyond the job.
+//! Fields of job records for exporters.
 
 use protocol::{
     Command, CompleteJob, CreateInstance, DefinitionRef, Document, ElementMapping, FailJob, Intent,

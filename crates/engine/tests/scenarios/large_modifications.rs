@@ -1,4 +1,5 @@
-//! Modifications of scopes with thousands of element instances: who is meant is looked up, not looked for.
+//! Modifications of scopes with thousands of element instances: selected instances are found by an index, not by a
+//! scan.
 
 use engine::Options;
 use protocol::{
@@ -36,7 +37,7 @@ fn broadcast(harness: &mut Harness, name: &str) {
     harness.command(Command::BroadcastSignal(signal)).unwrap().unwrap();
 }
 
-/// An instance with so many children in its scope.
+/// An instance with this number of children in its scope.
 fn instance(children: usize) -> (Harness, Key) {
     let options = Options { max_steps_per_command: 100, ..Options::default() };
     let mut harness = Harness::with_options(options);
@@ -57,7 +58,7 @@ fn id(text: &str) -> ElementSource {
     ElementSource::Id(Name::from(text))
 }
 
-/// Runs a command, and tells how many rows it looked at to find element instances.
+/// Runs a command. Returns the number of rows that it read to find element instances.
 fn rows_of(harness: &mut Harness, command: Command) -> u64 {
     let before = harness.engine().counters().child_rows;
     let effects = harness.apply(vec![command], vec![]);

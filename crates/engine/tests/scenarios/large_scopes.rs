@@ -1,5 +1,5 @@
-//! Scopes with thousands of instances inside, and thousands of scopes inside each other: nothing recurses, nothing
-//! keeps others waiting, nothing stays behind.
+//! Scopes with thousands of instances inside, and thousands of scopes inside each other: no recursion, no delay of
+//! other instances, no left-over rows.
 
 use engine::Options;
 use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Name, Response};
@@ -43,7 +43,7 @@ fn rows(harness: &Harness, table: &str) -> u64 {
     counts.iter().find(|(name, _)| *name == table).map_or(0, |(_, rows)| *rows)
 }
 
-/// Goes on until nothing is left over, while another instance comes and goes with each batch.
+/// Continues until no steps are left over; another instance starts and ends with each batch.
 fn go_on_beside(harness: &mut Harness) {
     for _ in 0..20_000 {
         let before = harness.engine().counters().steps;

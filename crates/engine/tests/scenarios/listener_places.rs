@@ -9,7 +9,7 @@ use protocol::{
 use crate::support::model::assert_valid;
 use crate::support::{Harness, check, document};
 
-/// Lets everything run to its end and tells the jobs that were done: those of listeners with their event.
+/// Runs everything to its end. Returns the completed jobs; listener jobs have their event.
 fn run(body: &str) -> String {
     let model = format!("process p\nstart s\n{body}");
     assert_valid(&model);

@@ -1,4 +1,4 @@
-//! Whatever stores much has a limit, which an incident or a refusal names.
+//! Every store of values has a limit, which an incident or a refusal names.
 
 use engine::{Options, WorkLimits};
 use expect_test::{Expect, expect};
@@ -294,7 +294,7 @@ fn a_command_with_a_large_variable_is_refused() {
     assert!(harness.is_empty());
 }
 
-/// Each decision has the one before it twice: cheap to evaluate, immense when all of them are written out.
+/// Each decision requires its predecessor twice: cheap to evaluate, immense as records.
 #[test]
 fn a_trail_is_told_as_far_as_it_fits() {
     let mut decisions = String::from(
@@ -336,7 +336,7 @@ fn a_trail_is_told_as_far_as_it_fits() {
     harness.verify_replay(3);
 }
 
-/// What is left of a command whose records are large goes on later, behind what else waits.
+/// The rest of a command with large records continues later, after other waiting work.
 #[test]
 fn a_command_yields_after_its_records() {
     let steps: String = (0..20)

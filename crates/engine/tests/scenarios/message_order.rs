@@ -1,4 +1,4 @@
-//! Which message goes first, and who is told to have got it.
+//! Order of messages, and the reported receivers of a message.
 
 use engine::Options;
 use expect_test::expect;

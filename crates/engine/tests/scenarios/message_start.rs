@@ -1,4 +1,4 @@
-//! Processes that messages start.
+//! Message start events of processes.
 
 use engine::Options;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! Messages that instances wait for.
+//! Message subscriptions of instances.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Migration of what has a scope or joins in one: gateways, calls and multi-instance activities.
+//! Migration of elements with a scope, or joining in one: gateways, calls and multi-instance activities.
 
 use expect_test::expect;
 

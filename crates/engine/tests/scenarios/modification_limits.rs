@@ -1,4 +1,4 @@
-//! What a modification refuses, and what it leaves waiting.
+//! Refusals of modifications, and elements that stay waiting.
 
 use expect_test::expect;
 

@@ -356,7 +356,7 @@ fn a_round_of_a_loop_is_taken_away() {
     );
 }
 
-/// Nothing is put together for a list that nobody reads, however long it is.
+/// No list is built for an expression that does not read it, however long it is.
 #[test]
 fn the_last_of_a_list_ends_it_whatever_its_length() {
     for items in [3, 400] {

@@ -1,4 +1,4 @@
-//! Every limit of what commands may do ends in an incident or a refusal that names the setting and its figure.
+//! Every limit of commands causes an incident or a refusal that names the setting and its figure.
 
 use engine::{Options, WorkLimit, WorkLimits};
 use protocol::{
@@ -19,11 +19,11 @@ pub const LIMITS: WorkLimits = WorkLimits {
     max_record_bytes_per_command: 1_000_000,
 };
 
-/// Something that reaches a limit, and where it is told.
+/// A case that reaches a limit, and the place of its report.
 enum Reached {
     /// An element of the model, activated with these variables.
     Incident(&'static str, String),
-    /// A refusal of what the client brings: that many texts of that many bytes.
+    /// A refusal of variables of the client: a number of texts of a number of bytes.
     Refusal(usize, usize),
 }
 
@@ -134,7 +134,7 @@ fn every_limit_is_named_with_its_figure() {
     }
 }
 
-/// What clients bring into an instance that is full is refused, and nothing has changed.
+/// Variables of clients for a full instance are refused, and the state is unchanged.
 #[test]
 fn commands_into_a_full_instance_are_refused() {
     let mut harness = harness("job t");
@@ -164,7 +164,7 @@ fn commands_into_a_full_instance_are_refused() {
         names(WorkLimit::InstanceVariableBytes, &rejection.reason);
         assert_eq!(harness.content(), before);
     }
-    // What takes the place of another is no more than before.
+    // A replacement does not add to the size.
     let same = document(&format!(r#"{{"t0":"{}"}}"#, "y".repeat(4_000)));
     let completed =
         harness.command(Command::CompleteJob(CompleteJob { job_key, variables: same, result: None }));
@@ -183,7 +183,7 @@ fn fail(job_key: Key) -> FailJob {
     }
 }
 
-/// Nobody knows where a message will be correlated when it is published: the element that catches it has the incident.
+/// The receiver of a message is unknown at its publication: the element that catches it has the incident.
 #[test]
 fn a_message_into_a_full_instance_is_an_incident_where_it_is_caught() {
     let mut harness = harness("catch t message=m key=k");

@@ -1,4 +1,4 @@
-//! The operation that a command belongs to stands in all its records, however late they come, and in no other.
+//! The operation reference of a command is in all its records, however late they come, and in no other.
 
 use engine::Options;
 use engine::core::step::Step;
@@ -128,7 +128,7 @@ fn records_of_every_command_tell_its_operation() {
         }
     };
     run.run(set(key, false), &[Intent::Created, Intent::Updated]);
-    // A listener has a say in this one: what it leads to comes with a command of others.
+    // A listener delays this one: its consequences come with a later command.
     let task = run.harness.records().find_map(|record| match &record.value {
         RecordValue::UserTask(task) => Some(task.element_instance_key),
         _ => None,

@@ -1,4 +1,4 @@
-//! Elements that publish a message themselves, and receive tasks that a message starts a process by.
+//! Elements that publish a message without a job worker, and receive tasks that start a process.
 
 use expect_test::expect;
 

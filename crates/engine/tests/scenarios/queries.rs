@@ -1,4 +1,4 @@
-//! Reads of what lives.
+//! Reads of the engine's state.
 
 use engine::ReadError;
 use expect_test::{Expect, expect};
@@ -438,7 +438,7 @@ fn definitions_tell_what_they_are_and_came_from() {
     };
     assert_eq!(notes.content, b"some notes");
 
-    // One that drains is told as deleted.
+    // A draining definition is reported as deleted.
     create(&mut harness, "p", Document::empty());
     let delete = DeleteResource { resource_key: key, operation_reference: None, delete_history: false };
     harness.command(Command::DeleteResource(delete)).unwrap().unwrap();

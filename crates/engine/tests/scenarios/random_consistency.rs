@@ -1,4 +1,4 @@
-//! What rows of an engine must fit together, whatever has happened.
+//! Consistency of the rows of an engine, after any commands.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ fn check_variable_bytes(harness: &Harness) {
     assert_eq!(rows, counted, "bytes of variables");
 }
 
-/// What must fit together whenever no steps are left over.
+/// Consistency of rows when no steps are left over.
 pub fn check_consistency(harness: &Harness) {
     check_variable_bytes(harness);
     let tables = harness.engine().tables();
@@ -69,7 +69,7 @@ pub fn check_consistency(harness: &Harness) {
                 "unfinished business of {key}: {row:?}"
             );
             assert!(row.join_check != JoinCheck::Underway, "a look at joins that never came: {key}: {row:?}");
-            // What is being cancelled may wait for listeners of user tasks inside.
+            // A scope under cancellation may wait for listeners of user tasks inside.
             let cancels = row.cancelling == Cancelling::Ending && row.active_children == 0;
             assert!(!cancels, "a cancellation that stopped: {key}: {row:?}");
             if let Some(job_key) = row.job_key {
@@ -85,7 +85,7 @@ pub fn check_consistency(harness: &Harness) {
         .unwrap();
     let triggered = tables.compensations.scan(.., usize::MAX).unwrap();
     for (thrower_key, _) in tables.compensation_by_thrower.keys(.., usize::MAX).unwrap() {
-        // A modification may take the thrower away while handlers run.
+        // A modification may terminate the throw event while handlers run.
         let handlers_run = triggered.iter().any(|(_, row)| row.thrower_key == Some(thrower_key));
         assert!(
             handlers_run || tables.element_instances.contains(&thrower_key).unwrap(),

@@ -1,8 +1,8 @@
-//! Models that want everything: what holds although they never come to an end.
+//! Hostile models: invariants that hold although the models never end.
 //!
-//! No batch exceeds the bounds that follow from the limits (`models::Bounds`, which every scenario is held to). A small
-//! process beside them comes to its end as soon as its turns allow. Each instance can be cancelled, within as many batches
-//! as it has rows, and then nothing is left over. The log can be repeated.
+//! No batch exceeds the bounds that follow from the limits (`models::Bounds`, checked in every scenario). A small
+//! process beside them ends as soon as its turns allow. Each instance can be cancelled, within as many batches as it
+//! has rows, and then nothing is left over. The log can be repeated.
 
 use engine::{Effects, Engine, WorkLimits};
 use models::OWNERS_MAX;
@@ -12,13 +12,13 @@ use crate::random_consistency::check_consistency;
 use crate::random_process::{Run, number};
 use crate::support::model::bpmn;
 
-/// Things that are done to hostile instances.
+/// Actions on hostile instances.
 pub const ACTIONS: u64 = 40;
 /// Batches that steps left over may go on for, after an action.
 const PATIENCE: usize = 6;
 /// Ticks after the clock has moved.
 const TICKS: usize = 3;
-/// Rows that are looked at where something is done to each of them.
+/// Most rows that an action on each row takes.
 const AT_ONCE: usize = 20;
 /// Steps of the small process, and one more for each that may have to wait for a batch of its own.
 const SMALL_STEPS: u64 = 20;
@@ -27,7 +27,7 @@ const STEPS_TO_END: u64 = 10;
 const BATCHES_TO_END: u64 = 100;
 /// Rounds in which listeners of the tasks of one instance are heard.
 const LISTENERS_MAX: usize = 20;
-/// The small process, which nobody else starts.
+/// The small process, which no other process starts.
 const SMALL: &str = "process small\nstart s\nscript t expr=\"1 + 1\" result=n\nend e\ns -> t -> e";
 
 /// Whether a seed is one of a hostile model.
@@ -38,7 +38,7 @@ pub fn is_meant(seed: u64) -> bool {
 
 impl Run {
     pub fn all_hostile(&mut self, model: &str, decisions: Option<&str>, actions: u64) {
-        // Each process has a file, as those who want to get round a check would have it.
+        // Each process has its own file, which evades the check of endless loops.
         let processes: Vec<String> =
             model.split("process ").skip(1).map(|text| format!("process {text}")).collect();
         let names: Vec<String> = (0..processes.len()).map(|number| format!("{number}.bpmn")).collect();
@@ -129,7 +129,7 @@ impl Run {
         &*definition.process_id == "small"
     }
 
-    /// Nothing is started any more, then everything is cancelled.
+    /// Deletes the definitions, then cancels everything.
     fn end_everything(&mut self) {
         for resource_key in self.harness.engine().tables().definitions.keys(.., usize::MAX).unwrap() {
             self.run(Command::DeleteResource(DeleteResource {
@@ -144,7 +144,7 @@ impl Run {
             }
             self.end_cancelled();
         }
-        // Listeners of user tasks hear of the cancellation, by hand of a worker. Jobs that somebody holds come back.
+        // A worker completes the listeners of cancelled user tasks. Activated jobs time out.
         for _ in 0..LISTENERS_MAX {
             if self.roots().is_empty() {
                 break;
@@ -158,7 +158,7 @@ impl Run {
             self.end_cancelled();
         }
         assert!(self.roots().is_empty(), "not cancelled: {:?}", self.harness.leftovers());
-        // Messages have their time, those too that are published only now. The records of many do not go into one tick.
+        // Messages expire, including new ones. The records of many exceed one tick.
         for _ in 0..2 {
             while self.go_on_once() {}
             self.advance(700_000);
@@ -171,7 +171,7 @@ impl Run {
         assert!(self.harness.is_empty(), "left over: {:?}", self.harness.leftovers());
     }
 
-    /// Rows of what runs, or is about to.
+    /// Rows of running elements and of left-over steps.
     fn rows(&self) -> u64 {
         let counts = self.harness.leftovers().into_iter();
         counts.map(|(_, rows)| rows).sum()

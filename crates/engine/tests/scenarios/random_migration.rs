@@ -1,5 +1,5 @@
-//! Migrations made by chance, to copies of models made by chance: one with the same IDs that differs in little, one with
-//! other IDs. A refused one changes nothing.
+//! Random migrations between copies of random models: one with the same IDs and small differences, one with other
+//! IDs. A refused one changes nothing.
 
 use std::collections::BTreeSet;
 

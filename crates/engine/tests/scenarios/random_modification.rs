@@ -1,4 +1,4 @@
-//! Modifications made by chance, of instances of models made by chance. Many are refused; none may leave anything half done.
+//! Random modifications of instances of random models. Many are refused; each applies completely or not at all.
 
 use bpmn::Limits;
 use engine::entity::Phase;
@@ -83,8 +83,8 @@ impl Run {
         }
     }
 
-    /// Whether an instance cannot end: a join waits for a token that a modification took away, an expression fails on a
-    /// variable that it skipped, or nothing is left in an ad-hoc sub-process whose condition is not met.
+    /// Whether an instance cannot end: a join waits for a token that a modification removed, an expression fails on a
+    /// variable that it skipped, or an ad-hoc sub-process without running elements has a false condition.
     pub fn is_stuck(&self, root_key: Key) -> bool {
         let tables = self.harness.engine().tables();
         let rows = tables.element_instances.scan(.., usize::MAX).unwrap();

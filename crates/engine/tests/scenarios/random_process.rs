@@ -1,10 +1,10 @@
-//! Models and workers made by chance: every instance comes to its end, nothing is left over, and the log can be repeated.
+//! Random models and workers: every instance ends, no row is left over, and the log can be replayed.
 //!
 //! `BATON_RANDOM_SEEDS` says how many seeds to try (default 60), `BATON_RANDOM_FIRST` where to begin, and
-//! `BATON_RANDOM_HOSTILE` of how many seeds one gets a hostile model (default 8; 1 is each, 0 none): `random_hostile.rs` says
-//! what then is asked instead. With `BATON_RANDOM_ALL` all seeds are tried, and those that fail are listed. Otherwise a seed that fails is
-//! tried again with smaller models, then with fewer actions and with lines of the model taken away; the smallest that
-//! fails in the same way is printed with what was done to it.
+//! `BATON_RANDOM_HOSTILE` of how many seeds one gets a hostile model (default 8; 1 is each, 0 none):
+//! `random_hostile.rs` has the checks of those. With `BATON_RANDOM_ALL` all seeds are tried, and failing seeds are
+//! listed. Otherwise a seed that fails is tried again with smaller models, then with fewer actions and with lines of
+//! the model taken away; the smallest that fails in the same way is printed with its actions.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
@@ -30,18 +30,18 @@ use crate::support::harness::jobs_of;
 use crate::support::model::bpmn as to_xml;
 use crate::support::{Harness, Random, document};
 
-/// Elements of a model, more or less.
+/// Approximate number of elements of a model.
 const SIZE: usize = 40;
-/// Things that are done to the instances before everything helps them to end.
+/// Actions on the instances before the rounds that end them.
 const ACTIONS: u64 = 120;
-/// Rounds in which everything helps; more than most models need.
+/// Rounds that end the instances; more than most models need.
 const ROUNDS: usize = 400;
 /// The same where instances are modified: then some may never end.
 const ROUNDS_MODIFIED: usize = 60;
-/// How often everything is cancelled if the engine fails: once in vain, once more after a message has started another,
-/// and for each listener of a user task.
+/// Number of cancellations of everything if the engine fails: one in vain, one after a message has started another
+/// instance, and one for each listener of a user task.
 const CANCELLATIONS: usize = 8;
-/// Rounds for models with loops inside loops; far more than any needs that is not stuck.
+/// Rounds for models with loops inside loops; far more than any model needs, unless it is stuck.
 const MAX_ROUNDS: usize = 4_000;
 
 pub fn number(name: &str, default: u64) -> u64 {
@@ -87,7 +87,7 @@ fn every_process_ends_and_leaves_nothing() {
     );
 }
 
-/// A model and what is done to it, which follows from the numbers.
+/// A model and the actions on it, both derived from the numbers.
 #[derive(Clone)]
 struct Case {
     seed: u64,
@@ -99,14 +99,14 @@ struct Case {
     actions: u64,
 }
 
-/// What was done until a failure, and its message.
+/// The actions until a failure, and its message.
 struct Failure {
     actions: String,
     why: String,
 }
 
 impl Failure {
-    /// The beginning of the message without numbers: what kind of failure it is.
+    /// The beginning of the message without numbers: the kind of the failure.
     fn kind(&self) -> String {
         self.why.chars().filter(|c| !c.is_ascii_digit()).take(30).collect()
     }
@@ -178,8 +178,8 @@ impl Case {
         Some(Failure { actions: run.actions.join("\n"), why })
     }
 
-    /// Fewer actions and fewer lines of the model, as long as it fails in the same way. A line is not taken from a model
-    /// that does not come to its end: without a line, every model may do that.
+    /// Fewer actions and fewer lines of the model, as long as it fails in the same way. A line is not removed if the
+    /// failure is a model that does not end: without a line, every model may fail to end.
     fn shrunk(mut self) -> Self {
         let Some(kind) = self.failure().map(|failure| failure.kind()) else { return self };
         let fails = |case: &Self| case.failure().is_some_and(|failure| failure.kind() == kind);
@@ -190,7 +190,7 @@ impl Case {
                 break;
             }
         }
-        // From the end: flows stand behind what they join.
+        // From the end: flows follow the elements that they connect.
         let mut at = self.model.lines().count();
         while (self.hostile.is_some() || !kind.starts_with("left over")) && at > 0 {
             at -= 1;
@@ -221,7 +221,7 @@ pub struct Run {
     migrates: bool,
     /// Whether the engine fails on an element.
     fails: bool,
-    /// Whether the model may want everything: then nothing here waits for an end.
+    /// Whether the model may be hostile: then no check waits for its end.
     pub is_hostile: bool,
     /// The versions of the model that are deployed.
     pub versions: Vec<Vec<bpmn::Process>>,
@@ -289,7 +289,7 @@ impl Run {
         outcome.is_ok()
     }
 
-    /// Runs left-over steps to their end, then everything must fit together.
+    /// Runs left-over steps to their end, then the rows must be consistent.
     pub fn settle(&mut self) {
         self.actions.push("go on".to_owned());
         if self.is_hostile {
@@ -306,7 +306,7 @@ impl Run {
             0..=2 => {
                 let mut demand = self.harness.demand("t", 3);
                 if self.random.percent(30) {
-                    // As a stream does that still holds jobs whose time was over.
+                    // Like a stream that still holds jobs after their timeout.
                     let mut keys: Vec<_> = self.held.iter().map(|job| job.key).collect();
                     keys.sort_unstable();
                     demand.except = Some(keys);
@@ -348,7 +348,7 @@ impl Run {
                     self.cancel(key);
                 }
             }
-            // All that may be in a log: as it comes now, as the write limit has it, as it came once.
+            // All forms that a log may have: the current one, the one of the write limit, and an old one.
             _ => {
                 let max_records = [Some(u32::MAX), Some(self.random.below(20) as u32), None];
                 let max_records = max_records[self.random.below(3) as usize];
@@ -398,7 +398,7 @@ impl Run {
         self.run(command);
     }
 
-    /// Does the job of a task listener.
+    /// Completes the job of a task listener.
     fn listen(&mut self, job: &ActivatedJob) {
         let can_deny = job.listener_event_type == JobListenerEventType::Updating;
         let priority = Some(self.random.below(100) as i32).filter(|_| !can_deny);
@@ -414,7 +414,7 @@ impl Run {
         }));
     }
 
-    /// Does something with a user task, or completes all of them.
+    /// Acts on a user task, or completes all of them.
     fn use_tasks(&mut self, complete: bool) {
         for user_task_key in self.harness.engine().tables().user_tasks.keys(.., self.at_once()).unwrap() {
             let operation = match self.random.below(4) {
@@ -452,7 +452,7 @@ impl Run {
         self.run(command);
     }
 
-    /// Does what may start instances: by a message, a signal or a condition.
+    /// Sends a message, a signal or a condition that may start instances.
     fn start(&mut self) {
         let (number, key) = (self.random.below(5), self.random.below(2));
         let variables = document(&format!(r#"{{"r":{},"key":"k{key}"}}"#, self.random.below(10)));
@@ -490,7 +490,7 @@ impl Run {
         }));
     }
 
-    /// Resolves incidents; those that nobody can resolve end their instance, if `for_good`.
+    /// Resolves incidents; with `for_good`, an incident that cannot be resolved ends its instance.
     fn resolve_incidents(&mut self, for_good: bool) {
         let incidents = self.harness.engine().tables().incidents.scan(.., self.at_once()).unwrap();
         for (incident_key, incident) in incidents {
@@ -530,7 +530,7 @@ impl Run {
         }));
     }
 
-    /// Cancels everything. What the engine fails on meanwhile ends by the next cancellation.
+    /// Cancels everything. Instances that the engine fails on meanwhile end by the next cancellation.
     fn cancel_until_empty(&mut self) {
         for _ in 0..CANCELLATIONS {
             self.settle();
@@ -538,7 +538,7 @@ impl Run {
                 self.cancel(key);
                 self.settle();
             }
-            // Listeners hear of the user tasks that are cancelled where nothing has failed.
+            // Listeners of cancelled user tasks get jobs unless the engine has failed.
             let demand = self.harness.demand("t", 1000);
             for job in self.harness.activate_with(demand) {
                 let (job_key, variables) = (job.key, Document::empty());
@@ -559,7 +559,7 @@ impl Run {
         instances.into_iter().filter(|(_, instance)| instance.parent.is_none()).map(|(key, _)| key).collect()
     }
 
-    /// What still runs, for people to look at.
+    /// The running elements, for the failure message.
     pub fn describe(&self) -> String {
         let tables = self.harness.engine().tables();
         let mut out = String::new();
@@ -589,7 +589,7 @@ impl Run {
         if keys.is_empty() { None } else { Some(keys[self.random.below(keys.len() as u64) as usize]) }
     }
 
-    /// Does whatever brings the instances to their end.
+    /// Acts until the instances end.
     fn help(&mut self) {
         self.held.clear();
         let rounds = if self.modifies { ROUNDS_MODIFIED } else { ROUNDS };
@@ -619,7 +619,7 @@ impl Run {
                     result: decision(&job, 0),
                 }));
             }
-            // At last it changes no more, or whatever waits for it again and again would have no end.
+            // `d` is constant in the last rounds, since loops that wait for its changes would never end.
             let d = 3 + round.min(4);
             let scopes = self.harness.engine().tables().element_instances.keys(.., usize::MAX).unwrap();
             for element_instance_key in scopes {
@@ -656,7 +656,8 @@ impl Run {
     }
 }
 
-/// What the worker of an ad-hoc sub-process decides: 0 ends it, 1 waits for what still runs, others activate more.
+/// Decision of the worker of an ad-hoc sub-process: 0 ends it, 1 waits for the running elements, others activate
+/// more.
 fn decision(job: &ActivatedJob, choice: u64) -> Option<Box<JobResult>> {
     if job.kind != JobKind::AdHocSubProcess {
         return None;

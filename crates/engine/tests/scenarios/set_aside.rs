@@ -1,4 +1,4 @@
-//! Batches that are set aside: nothing of them happens, and what they touched is banned.
+//! Batches that are set aside: they are not applied, and the instances they concern are banned.
 
 use engine::{Effects, Options};
 use protocol::{Command, CompleteJob, CreateInstance, DefinitionRef, Document, Key, Name, Response};
@@ -102,7 +102,7 @@ fn of_steps_left_over_the_one_at_work_is_banned_or_all_that_are_next() {
         }
         ended.extend(harness.history().last().unwrap().ended_instances.clone());
         assert_eq!(ended, if is_known { vec![(first, true)] } else { vec![] });
-        // Nothing is lost: it goes on when it is released.
+        // Nothing is lost: the instance continues after its release.
         harness.command(Command::Unban { process_instance_key: second });
         assert!(!harness.engine().tables().instances.contains(&second).unwrap());
     }

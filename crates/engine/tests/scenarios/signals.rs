@@ -1,4 +1,4 @@
-//! Signals: told to everybody who waits for their name.
+//! Signals: broadcast to all subscriptions of their name.
 
 use engine::Options;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! What start events of processes wait for is known at the deployment.
+//! Triggers of process start events are evaluated at the deployment.
 
 use expect_test::expect;
 

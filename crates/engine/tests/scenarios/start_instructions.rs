@@ -1,4 +1,4 @@
-//! Creation with instructions: before which elements an instance starts, and after which it ends.
+//! Creation with start and runtime instructions: first elements of an instance, and the element after which it ends.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Counts of what runs.
+//! Statistics of running instances.
 
 use protocol::{
     Command, CreateInstance, DefinitionRef, Document, FailJob, Instances, Key, Name, PublishMessage, Query,
@@ -100,7 +100,7 @@ fn running_instances_are_counted_by_definition() {
     assert_eq!(running(&mut harness, None, 3), (all.clone(), false));
     assert_eq!(running(&mut harness, None, 2), (all[..2].to_vec(), true));
     assert_eq!(running(&mut harness, Some("caller"), 3), (all[2..].to_vec(), false));
-    // What was called counts for the caller, too.
+    // Called instances count for the caller, too.
     fail(&mut harness, &["a", "a", "a"]);
     let all = texts(&["work v1 2/2", "work v2 1/1", "caller v1 1/1"]);
     assert_eq!(running(&mut harness, None, 3), (all, false));

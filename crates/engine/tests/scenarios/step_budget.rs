@@ -1,4 +1,4 @@
-//! One command may cause so many steps; the rest goes on in later ones.
+//! One command has a budget of steps; the rest continues in later commands.
 
 use engine::Options;
 use expect_test::expect;
@@ -19,7 +19,7 @@ const ENDLESS: &str = "process endless
     xor two
     s -> one -> two -> one";
 
-/// A loop that waits for nobody, hidden in a call.
+/// A loop that never waits, hidden in a call.
 const LOOP: &str = "process loop
     start s
     xor again
@@ -56,7 +56,7 @@ fn a_long_loop_shares_the_partition() {
     let effects = harness.apply(vec![create("loop", r#"{"n":1000}"#)], vec![]);
     assert!(effects.has_pending_steps, "a thousand rounds do not fit into one command");
     assert!(effects.responses[0].as_ref().unwrap().is_ok());
-    // Somebody else comes and is through while the loop still runs.
+    // Another instance starts and ends while the loop still runs.
     let demand = harness.demand("t", 1);
     let effects = harness.apply(vec![create("p", "{}")], vec![demand]);
     let job_key = effects.deliveries[0].jobs[0].key;

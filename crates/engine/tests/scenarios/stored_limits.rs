@@ -1,4 +1,4 @@
-//! The limits of variables hold where a variable is stored, however long ago somebody asked for it.
+//! The limits of variables are checked when a variable is stored, however old the command is.
 
 use engine::{Options, WorkLimit};
 use protocol::{
@@ -21,7 +21,7 @@ fn deployed(model: &str) -> Harness {
     harness
 }
 
-/// An ad-hoc sub-process with so many tasks, of each of which its list of elements has about 100 bytes.
+/// An ad-hoc sub-process with this number of tasks; its list of elements has about 100 bytes for each.
 fn tasks(count: usize) -> String {
     let tasks: Vec<String> = (0..count).map(|number| format!("task a{number:02}")).collect();
     process(&format!("adhoc pick elements=\"[]\" {{\n{}\n}}", tasks.join("\n")), "pick")
@@ -186,7 +186,7 @@ fn a_collected_list_that_is_too_large_is_not_migrated() {
     ends(harness);
 }
 
-/// Others may store variables while the listeners of an update are heard.
+/// Other commands may store variables while the listeners of an update run.
 #[test]
 fn an_update_of_a_user_task_finds_no_room_after_its_listeners() {
     let mut harness = deployed(&process("user t task:updating=u", "t"));
@@ -200,7 +200,7 @@ fn an_update_of_a_user_task_finds_no_room_after_its_listeners() {
     resolve(&mut harness);
     has_incident_of(&harness, WorkLimit::InstanceVariableBytes);
 
-    // With room again it is stored, and no listener is asked twice.
+    // With room again it is stored, and no listener runs twice.
     set(&mut harness, root, r#"{"t0":0}"#).unwrap();
     resolve(&mut harness);
     assert!(messages(&harness).is_empty());
@@ -228,8 +228,8 @@ fn activate(harness: &Harness, before: usize, bytes: usize) -> Command {
     })
 }
 
-/// An instance in which somebody took the room for the variables of `a` after it was asked for: its activation has come
-/// to a later batch.
+/// An instance in which another command took the room for the variables of `a` before its activation, which is in a
+/// later batch.
 fn without_room_for_a() -> Harness {
     let options = Options { work: LIMITS, max_steps_per_command: 1, ..Options::default() };
     let mut harness = Harness::with_options(options);
@@ -315,7 +315,7 @@ fn a_modification_sets_no_variable_that_is_too_large() {
     ends(harness);
 }
 
-/// Execution listeners store what they bring in the same command: room that there was at its check, there still is.
+/// Execution listeners store their variables in the same command: the room at the check still exists.
 #[test]
 fn execution_listeners_store_what_has_room_and_no_more() {
     let mut harness = deployed(&process("job t listen:start=a listen:end=b", "t"));

@@ -262,7 +262,7 @@ fn decisions_are_found_by_their_own_tenant_only() {
     }
     assert_eq!(evaluate(&mut harness, "b", DecisionRef::Key(keys[0])), Err(RejectionType::NotFound));
 
-    // Business rule tasks ask the tenant of their instance.
+    // Business rule tasks use the tenant of their instance.
     for tenant in TENANTS {
         let text = "process p\n start s\n decide d decision=d result=r\n job t\n end e\n s -> d -> t -> e";
         deploy(&mut harness, tenant, text);

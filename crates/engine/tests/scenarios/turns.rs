@@ -49,7 +49,7 @@ fn few_steps() -> Harness {
     Harness::with_options(Options { max_steps_per_command: 10, ..Options::default() })
 }
 
-/// How many commands it takes until an instance has ended.
+/// Number of commands until an instance has ended.
 fn until_one_has_ended(harness: &mut Harness, go_on: &Command) -> usize {
     for count in 1..1_000 {
         if !harness.apply(vec![go_on.clone()], vec![]).ended_instances.is_empty() {

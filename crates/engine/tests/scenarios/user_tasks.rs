@@ -1,4 +1,4 @@
-//! User tasks that people do through the API.
+//! User tasks completed through the API.
 
 use expect_test::expect;
 

@@ -51,7 +51,7 @@ use super::transcript::{KINDS, Transcript};
 use super::user_task;
 use super::{Harness, batch, identity};
 
-/// Deploys a model, runs a script and compares what happened.
+/// Deploys a model, runs a script and compares the transcript.
 pub fn check(model: &str, script: &str, expected: Expect) {
     assert_valid(model);
     let script = format!("deploy test\n{script}");
@@ -184,7 +184,7 @@ impl Run {
                 }
                 return;
             }
-            // Nothing of interest follows from it in most scripts.
+            // Its consequences are irrelevant in most scripts.
             "deploy" if self.seen == 0 && self.transcript.hidden.contains(&"definitions") => {}
             _ => self.transcript.command(text),
         }

@@ -1,4 +1,4 @@
-//! An engine over a store in memory, with everything that happened to it, and the proof that it can be repeated.
+//! An engine over a store in memory, with its history, and the check that a replay gives the same state.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -149,7 +149,7 @@ impl Harness {
         jobs_of(&effects.deliveries)
     }
 
-    /// What a worker asks for that gives a job back after ten minutes.
+    /// Demand of a worker with a job timeout of ten minutes.
     pub fn demand(&mut self, job_type: &str, max_jobs: u32) -> Demand {
         self.next_subscriber += 1;
         Demand {
@@ -210,7 +210,7 @@ impl Harness {
         self.leftovers().is_empty()
     }
 
-    /// All content but the counters of the partition: what a refused command leaves as it was.
+    /// All content except the counters of the partition; a refused command leaves it unchanged.
     pub fn content(&self) -> Content {
         content(self.engine().tables())
     }
@@ -374,7 +374,7 @@ fn replay_disturbed(log: &[Batch], options: Options, history: &[Effects], seed: 
             }
             3 if crashes > 0 => {
                 crashes -= 1;
-                // What was not flushed is lost, a flush that has not begun as well.
+                // Unflushed rows are lost, also those of a pending flush.
                 flush = None;
                 drop(engine);
                 engine = Engine::open(&store, options.clone()).unwrap();

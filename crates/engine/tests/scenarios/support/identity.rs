@@ -1,4 +1,4 @@
-//! Commands and records of scripts that speak of users, groups, roles, tenants, mapping rules and authorizations.
+//! Commands and records of scripts about users, groups, roles, tenants, mapping rules and authorizations.
 //!
 //! ```text
 //! setup                      administrator NAME
@@ -123,7 +123,7 @@ fn authorization(words: &[&str]) -> Authorization {
     }
 }
 
-/// What a record of these kinds is about.
+/// Subject of a record of these kinds.
 pub(super) fn describe(value: &RecordValue) -> String {
     match value {
         RecordValue::User(user) => format!("user {} [{} {}]", user.username, user.name, user.email),

@@ -1,4 +1,4 @@
-//! What all scenarios stand on.
+//! Support of all scenarios: harness, scripts, transcripts.
 
 pub mod batch;
 pub mod check;

@@ -1,4 +1,4 @@
-//! What happened, as short lines of text. Keys are shown by what they are keys of.
+//! Transcripts: records and responses as short lines of text. Keys are shown as names of their rows.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -485,7 +485,7 @@ impl Transcript {
 }
 
 impl Transcript {
-    /// What is set about a user task.
+    /// Properties of a user task.
     fn task_details(&self, task: &UserTaskRecord) -> String {
         let mut text = String::new();
         let list = |names: &[Name]| names.iter().map(|name| &**name).collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! Commands of scripts that speak of user tasks.
+//! Commands of scripts about user tasks.
 
 use protocol::{
     Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, JobListenerEventType, JobResult,
@@ -25,7 +25,7 @@ pub(super) fn command(line: &Line, user_task_key: Key) -> Command {
     })
 }
 
-/// What the job of a task listener says.
+/// Content of the job of a task listener.
 pub(super) fn result(line: &Line) -> Option<JobResult> {
     let denied_reason = line.option("deny").map(|_| line.text("deny"));
     let corrections = changes(line);
