@@ -154,7 +154,7 @@ impl Run {
 
     fn batch_seen(&mut self, commands: Vec<Command>, demand: Vec<Demand>, seen: &mut dyn FnMut(&Effects)) {
         let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
-        let batch = Batch::decode(&batch.encode()).expect("what was encoded");
+        let batch = Batch::decode(&batch.encode()).expect("an encoded batch");
         let mut effects = Effects::default();
         self.bounds.apply(&mut self.engine, &batch, &mut effects);
         self.log.push(batch);

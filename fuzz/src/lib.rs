@@ -37,7 +37,7 @@ pub fn dmn(data: &[u8]) {
     let head = parser.decode(data).and_then(|text| read(&text));
     let model = match parser.parse(data) {
         Ok(model) => {
-            let (namespace, imports) = head.expect("what can be compiled can be read");
+            let (namespace, imports) = head.expect("a file that compiles can be read");
             assert_eq!(namespace, model.namespace());
             assert_eq!(imports, 0, "no model is there to import");
             model
@@ -98,13 +98,13 @@ pub fn json(data: &[u8]) {
     let Ok(value) = feel::Value::from_json(Bytes::copy_from_slice(data)) else { return };
     let mut written = Vec::new();
     value.to_json(&mut written);
-    assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "what was written can be read");
+    assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "written JSON can be read");
 }
 
 /// A batch of the log: decoding ends with a batch, which can be encoded again, or with an error.
 pub fn batch(data: &[u8]) {
     if let Ok(batch) = protocol::Batch::decode(data) {
-        assert!(protocol::Batch::decode(&batch.encode()).is_ok(), "what was encoded can be decoded");
+        assert!(protocol::Batch::decode(&batch.encode()).is_ok(), "an encoded batch can be decoded");
     }
 }
 

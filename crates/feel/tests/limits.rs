@@ -139,7 +139,7 @@ fn what_is_written_out_is_bounded() {
     let text = Value::string(&"x".repeat(1000));
     assert_eq!(text.to_json_within(1001), None);
     let json = text.to_json_within(1002).unwrap();
-    assert_eq!((json.len(), json.capacity()), (1002, 1002), "no room that nobody uses");
+    assert_eq!((json.len(), json.capacity()), (1002, 1002), "no spare capacity");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn bytes_taken(text: &str, bytes: u64) -> Option<u64> {
 const ITEM: u64 = size_of::<Value>() as u64;
 
 #[test]
-fn whatever_makes_values_takes_bytes() {
+fn every_created_value_takes_bytes() {
     for (text, least) in [
         ("for i in 1..1000 return 1", 1_000 * ITEM),
         ("for i in 1..1000 return [i]", 1_000 * (ITEM + 128 + ITEM)),
@@ -235,5 +235,9 @@ fn what_is_too_long_is_not_written() {
         ("a", Value::string(&"x".repeat(100))),
         ("a", Value::from(2)),
     ]);
-    assert_eq!(twice.to_json_within(7).as_deref(), Some(&b"{\"a\":2}"[..]), "what is hidden is not counted");
+    assert_eq!(
+        twice.to_json_within(7).as_deref(),
+        Some(&b"{\"a\":2}"[..]),
+        "an overwritten entry is not counted"
+    );
 }

@@ -1,6 +1,6 @@
 //! The loop markers of an activity: how they are read, and how their activity becomes two elements.
 
-#![expect(clippy::option_option, reason = "what may be absent may also be wrong, which is then reported")]
+#![expect(clippy::option_option, reason = "an optional part may be absent or invalid")]
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ mod loops;
 mod multi_instance;
 mod positions;
 mod tasks;
-mod told_events;
+mod thrown_events;
 mod unsupported;
 
 use bpmn::{Limits, Process, parse};

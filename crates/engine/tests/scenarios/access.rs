@@ -15,7 +15,7 @@ use crate::support::{Harness, document};
 const MODEL: &str = "process p\n start s\n job a type=t\n end e\n s -> a -> e";
 
 /// A principal whose permissions or tenants are checked.
-#[expect(clippy::unnecessary_wraps, reason = "commands may also be asked for by nobody")]
+#[expect(clippy::unnecessary_wraps, reason = "commands may have no principal")]
 fn caller(principal: Principal, checks_tenants: bool) -> Option<Caller> {
     Some(Caller { principal, checks_authorizations: !checks_tenants, checks_tenants, foreign: vec![] })
 }
@@ -72,7 +72,7 @@ fn refused(result: Result<Response, String>, permission: P, resource: R, id: Opt
 }
 
 #[test]
-fn a_command_is_done_for_whoever_may_have_it_done() {
+fn commands_require_permissions_of_their_principal() {
     let mut harness = Harness::new();
     harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
     refused(run(&mut harness, ann(), create("p")), P::CreateProcessInstance, R::ProcessDefinition, Some("p"));
@@ -185,12 +185,12 @@ fn most_commands_take_a_permission_of_their_own() {
     for (command, permission, (resource, id)) in cases {
         refused(run(&mut harness, ann(), command), permission, resource, id);
     }
-    assert!(harness.content() == before, "what is refused leaves nothing");
+    assert!(harness.content() == before, "a refused command changes nothing");
     harness.verify_replay(3);
 }
 
 #[test]
-fn user_tasks_are_for_whom_they_name() {
+fn user_tasks_allow_the_principals_that_they_name() {
     let mut harness = Harness::new();
     let model = "process p\n start s\n user u groups=clerks\n end e\n s -> u -> e";
     harness.deploy(&[("p.bpmn", model)]).unwrap();
@@ -371,7 +371,7 @@ fn workers_get_the_jobs_that_they_may_work_on() {
 }
 
 #[test]
-fn items_of_a_batch_are_what_whoever_asked_sees_and_may_do() {
+fn items_of_a_batch_are_limited_by_the_permissions_of_its_principal() {
     let mut harness = Harness::new();
     for id in ["p", "q", "r"] {
         harness
@@ -441,7 +441,7 @@ fn items_of_a_batch_are_what_whoever_asked_sees_and_may_do() {
 }
 
 #[test]
-fn histories_are_deleted_for_whoever_may_have_that_done() {
+fn the_deletion_of_histories_requires_a_permission() {
     let mut harness = Harness::new();
     let batch = || {
         Command::CreateBatchOperation(CreateBatchOperation {
@@ -477,7 +477,7 @@ fn histories_are_deleted_for_whoever_may_have_that_done() {
     let QueryReply::BatchOperation(view) = harness.read(&query).unwrap() else {
         panic!("no batch operation")
     };
-    assert_eq!((view.total, view.completed, view.failed), (2, 1, 1), "what is not seen is not counted");
+    assert_eq!((view.total, view.completed, view.failed), (2, 1, 1), "an invisible instance is not counted");
     let deleted: Vec<_> = harness
         .records()
         .filter_map(|record| match &record.value {
@@ -493,7 +493,7 @@ fn histories_are_deleted_for_whoever_may_have_that_done() {
 }
 
 #[test]
-fn a_resource_goes_with_its_histories_for_whoever_may_ask_for_that() {
+fn the_deletion_of_a_resource_with_histories_requires_a_permission() {
     let mut harness = Harness::new();
     let deployed = harness.deploy(&[("p.bpmn", MODEL)]).unwrap();
     let Response::Deployed(deployed) = deployed else { panic!("{deployed:?}") };

@@ -252,7 +252,7 @@ fn the_list_is_seen_by_the_worker_and_by_what_runs_inside() {
 }
 
 #[test]
-fn variables_of_the_worker_go_to_whoever_owns_them() {
+fn variables_of_the_worker_go_to_the_scope_that_owns_them() {
     check(
         r#"process p
            start s

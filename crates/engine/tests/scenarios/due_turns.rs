@@ -203,7 +203,7 @@ fn a_cancelled_instance_leaves_nothing_in_the_queue() {
     let tables = harness.engine().tables();
     assert_eq!((tables.timer_queue.len().unwrap(), tables.timer_due.len().unwrap()), (39, 0));
     let due = harness.history().last().unwrap().next_due_ms;
-    assert_eq!(due, Some(harness.engine().now_ms()), "what is in the queue is due");
+    assert_eq!(due, Some(harness.engine().now_ms()), "queued timers are due");
     harness.command(Command::CancelInstance { process_instance_key: heavy, operation_reference: None });
     harness.go_on();
     assert!(harness.is_empty(), "{:?}", harness.leftovers());

@@ -648,7 +648,7 @@ fn the_first_administrator_sets_the_cluster_up() {
 }
 
 #[test]
-fn whoever_made_the_first_administrator_nobody_makes_another_without_credentials() {
+fn only_the_first_administrator_is_created_without_credentials() {
     check(
         "hide identity
          setup

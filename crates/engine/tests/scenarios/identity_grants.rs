@@ -132,7 +132,7 @@ fn an_authorization_is_for_its_resource_and_permission_only() {
 }
 
 #[test]
-fn user_tasks_may_name_who_asks() {
+fn user_tasks_may_name_the_principal() {
     let mut harness = Harness::new();
     user(&mut harness, "ann");
     let ann = Principal::user("ann");

@@ -331,7 +331,7 @@ fn a_trail_is_told_as_far_as_it_fits() {
         outputs[17],
         r#""not told: the values of this evaluation are larger than 20000 bytes (limits.max_bytes_per_step)""#
     );
-    assert_eq!(outputs[18], "2", "what is small fits still");
+    assert_eq!(outputs[18], "2", "a small value still fits");
     assert!(outputs.iter().map(|output| output.len()).sum::<usize>() < 20_000 + 18 * 150);
     harness.verify_replay(3);
 }

@@ -386,7 +386,7 @@ fn a_process_that_also_waits_for_its_start_message_gets_it_once() {
 }
 
 #[test]
-fn a_key_is_taken_whatever_the_version() {
+fn a_correlation_key_is_taken_across_versions() {
     let starts = |task: &str| format!("process p\nstart s message=m\njob {task}\ns -> {task}");
     check_with(
         &[

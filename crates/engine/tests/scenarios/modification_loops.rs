@@ -358,7 +358,7 @@ fn a_round_of_a_loop_is_taken_away() {
 
 /// No list is built for an expression that does not read it, however long it is.
 #[test]
-fn the_last_of_a_list_ends_it_whatever_its_length() {
+fn the_last_item_ends_a_list_of_any_length() {
     for items in [3, 400] {
         let mut harness = Harness::new();
         harness.deploy(&[("p.bpmn", EACH)]).unwrap();

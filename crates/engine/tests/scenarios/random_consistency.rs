@@ -94,7 +94,10 @@ pub fn check_consistency(harness: &Harness) {
     }
     for (handler_key, scope_key, key) in tables.compensation_by_handler.keys(.., usize::MAX).unwrap() {
         assert!(tables.element_instances.contains(&handler_key).unwrap(), "a handler: {handler_key}");
-        assert!(tables.compensations.contains(&(scope_key, key)).unwrap(), "what {handler_key} undoes");
+        assert!(
+            tables.compensations.contains(&(scope_key, key)).unwrap(),
+            "the compensation of {handler_key}"
+        );
     }
     tables
         .jobs

@@ -184,7 +184,7 @@ impl Run {
             batches += 1;
             assert!(
                 batches <= most,
-                "{most} batches do not end what was cancelled: {:?}",
+                "{most} batches do not end the cancelled instance: {:?}",
                 self.harness.leftovers()
             );
         }

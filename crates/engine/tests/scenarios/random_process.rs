@@ -662,7 +662,7 @@ fn decision(job: &ActivatedJob, choice: u64) -> Option<Box<JobResult>> {
     if job.kind != JobKind::AdHocSubProcess {
         return None;
     }
-    let elements = job.variables.get("adHocSubProcessElements").expect("what may be activated");
+    let elements = job.variables.get("adHocSubProcessElements").expect("a list of the elements to activate");
     let ids = elements.as_str().split(r#""elementId":""#).skip(1);
     let ids = ids.map(|rest| Name::from(&rest[..rest.find('"').expect("the end of an ID")]));
     let activate_elements = match choice {

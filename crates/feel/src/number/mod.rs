@@ -61,7 +61,7 @@ impl Number {
     }
 
     /// Rounds a wide coefficient to the precision and normalizes the representation.
-    fn settle(negative: bool, mut coefficient: Wide, mut scale: i32) -> Option<Self> {
+    fn normalize(negative: bool, mut coefficient: Wide, mut scale: i32) -> Option<Self> {
         if let Some(small) = coefficient.as_u128().filter(|small| *small <= COEFFICIENT_MAX) {
             return Self::build(negative, small, scale);
         }
@@ -106,7 +106,7 @@ impl Number {
 
     /// `coefficient × 10^-scale`, rounded to the precision; `None` outside the range of exponents.
     pub fn from_parts(coefficient: i128, scale: i32) -> Option<Self> {
-        Self::settle(coefficient < 0, Wide::from_u128(coefficient.unsigned_abs()), scale)
+        Self::normalize(coefficient < 0, Wide::from_u128(coefficient.unsigned_abs()), scale)
     }
 
     /// The integer, if the number is whole and fits.
@@ -218,7 +218,7 @@ impl Number {
             }
         }
         let product = Wide::product(left.coefficient(), right.coefficient());
-        Self::settle(left.negative != right.negative, product, left.scale + right.scale)
+        Self::normalize(left.negative != right.negative, product, left.scale + right.scale)
     }
 
     /// Quotient, `None` for a zero divisor. An exact quotient keeps no needless zeros.
@@ -252,12 +252,12 @@ impl Number {
                 coefficient = shorter;
                 scale -= 1;
             }
-            return Self::settle(negative, coefficient, scale);
+            return Self::normalize(negative, coefficient, scale);
         }
         // A sticky last digit: the remainder decides ties but never the digits themselves.
         let coefficient = quotient.plus(quotient).plus(Wide::from_u128(1));
         let doubled = Wide::product(coefficient.as_u128()?, 5);
-        Self::settle(negative, doubled, scale + 1)
+        Self::normalize(negative, doubled, scale + 1)
     }
 
     /// The number with its sign changed.
@@ -430,9 +430,9 @@ fn add(left: Decimal, right: Decimal) -> Option<Number> {
     };
     let (shorter, last) = total.cut(1);
     if last == Cut::Nothing {
-        return Number::settle(negative, shorter, scale - 1);
+        return Number::normalize(negative, shorter, scale - 1);
     }
-    Number::settle(negative, total, scale)
+    Number::normalize(negative, total, scale)
 }
 
 impl Ord for Number {

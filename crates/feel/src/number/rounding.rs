@@ -41,7 +41,7 @@ impl Number {
             if longer.digits() > PRECISION {
                 return Some(self);
             }
-            return Self::settle(decimal.negative, longer, scale);
+            return Self::normalize(decimal.negative, longer, scale);
         }
         let excess = (decimal.scale - scale) as u32;
         let (quotient, cut) = Wide::from_u128(decimal.coefficient()).cut(excess.min(60));
@@ -56,7 +56,7 @@ impl Number {
             Rounding::HalfEven => cut == Cut::AboveHalf || (cut == Cut::Half && odd),
         };
         let rounded = if away { quotient.plus(Wide::from_u128(1)) } else { quotient };
-        Self::settle(decimal.negative, rounded, scale).map(Self::without_negative_scale)
+        Self::normalize(decimal.negative, rounded, scale).map(Self::without_negative_scale)
     }
 
     /// Writes `12E+2` as `1200`, so that whole results of rounding stay plain integers.
@@ -69,6 +69,6 @@ impl Number {
         if longer.digits() > PRECISION {
             return self;
         }
-        Self::settle(decimal.negative, longer, 0).unwrap_or(self)
+        Self::normalize(decimal.negative, longer, 0).unwrap_or(self)
     }
 }

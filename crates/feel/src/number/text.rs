@@ -152,7 +152,7 @@ impl Reader {
         } else {
             (Wide::from_u128(self.coefficient), scale)
         };
-        Number::settle(negative, coefficient, scale)
+        Number::normalize(negative, coefficient, scale)
     }
 }
 
