@@ -152,7 +152,7 @@ fn banned_instances_are_listed_with_reason_and_time_page_by_page() {
     assert_eq!(page(&mut harness, 0, 9), keys[1..]);
 }
 
-/// Two branches that fail and a third that waits, in pieces of one step each.
+/// Two failing branches and a waiting one, with a budget of one step.
 const TWICE_WEAK: &str = "process p
     start s
     and fork
@@ -309,7 +309,7 @@ fn a_multi_instance_activity_that_the_engine_failed_on_can_be_cancelled() {
     );
 }
 
-/// One element after the other of each kind that keeps something of its own.
+/// A sequence of elements of each kind with rows of its own.
 const RICH: &str = r#"process p
     start s
     and fork

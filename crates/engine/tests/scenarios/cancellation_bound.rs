@@ -12,7 +12,7 @@ const MODEL: &str = "process p\nstart s\nand fork\njob a\njob b\njob c\nend e\n\
 /// An engine that ends instances in its own way.
 struct Run {
     harness: Harness,
-    /// Whether nothing that is left over goes on.
+    /// Whether left-over steps never continue.
     is_lazy: bool,
     /// Cancelled together with the other.
     victim: Option<Key>,
@@ -24,7 +24,7 @@ fn create() -> Command {
 }
 
 impl Run {
-    /// Two instances wait at three jobs each.
+    /// Two instances with three jobs each.
     fn new() -> Self {
         let options = Options { max_steps_per_command: 1, max_children_per_step: 2, ..Options::default() };
         let mut harness = Harness::with_options(options);
@@ -84,7 +84,7 @@ fn another_that_ends_is_found() {
     run.cancel_first();
 }
 
-/// Calls that call themselves do not go on below while the cancellation goes down.
+/// Recursive calls create no further instances while the cancellation descends.
 #[test]
 fn endless_calls_end_as_soon_as_their_root_is_cancelled() {
     let mut run = Run::new();

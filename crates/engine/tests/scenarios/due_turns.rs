@@ -33,7 +33,7 @@ fn heavy(timers: usize) -> String {
     )
 }
 
-/// So little fuel that one costly step is all that a tick does.
+/// Fuel for one costly step in a tick.
 fn options(max_due_per_tick: usize) -> Options {
     let work = WorkLimits { max_fuel_per_step: 10_000, max_fuel_per_command: 1600, ..WorkLimits::default() };
     Options { work, max_due_per_tick, ..Options::default() }
@@ -76,7 +76,7 @@ fn backlog(harness: &mut Harness, timers: usize) -> (Key, Key) {
     (heavy, light)
 }
 
-/// The number of ticks until the others' timer, job timeout, backoff and message are served.
+/// The number of ticks until the others' timer, job timeout, backoff and message are processed.
 fn ticks_until_served(harness: &mut Harness, light: Key, most: usize) -> [usize; 4] {
     let mut served = [0; 4];
     for tick in 1..=most {
@@ -114,7 +114,7 @@ fn triggered(harness: &Harness) -> Vec<Key> {
 
 #[test]
 fn nobody_waits_for_the_costly_timers_of_another_instance() {
-    // As many timers are put into the queue in a tick as there are, or a tenth.
+    // A tick queues all timers, or a tenth of them.
     for (max_due_per_tick, timers, most) in [(100, 60, 3), (3, 300, 12)] {
         let mut harness = Harness::with_options(options(max_due_per_tick));
         let (heavy, light) = backlog(&mut harness, timers);
@@ -137,7 +137,7 @@ fn logs_of_earlier_releases_go_on_as_they_did() {
     let served = ticks_until_served(&mut harness, light, 60);
     assert!(served.iter().all(|tick| *tick > 30), "{served:?}");
 
-    // State of an earlier release, with the backlog half done, goes on in turns.
+    // State of an earlier release, with half of the backlog done, continues in turns.
     let mut harness = Harness::with_options(options(100));
     harness.engine_version = WITHOUT_TURNS;
     let (_, light) = backlog(&mut harness, 30);

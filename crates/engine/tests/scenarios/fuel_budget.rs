@@ -14,7 +14,7 @@ fn rounds(count: u64) -> String {
     format!("count(for i in 1..{count} return 1)")
 }
 
-/// So little that a test is quick.
+/// Little fuel, so that a test is quick.
 fn options() -> Options {
     let work = WorkLimits { max_fuel_per_step: 10_000, max_fuel_per_command: 1600, ..WorkLimits::default() };
     Options { work, ..Options::default() }
@@ -144,7 +144,7 @@ fn of_heavy_commands_in_a_batch_one_is_done_at_once() {
     assert_eq!(ended(&harness), 1, "the light one");
     let used = harness.engine().fuel_used() - before;
     assert!(used <= 10_000 + 3 * 1600, "{used}");
-    // Each gets its turn, however much is asked for at the same time.
+    // Each gets its turn under any load.
     let mut heavy = 0;
     for _ in 0..6 {
         harness.apply(vec![create("heavy"), create("light"), Command::GO_ON], vec![]);
@@ -195,7 +195,7 @@ fn conditional_starts_that_take_too_much_are_refused_by_the_limit() {
     assert!(harness.is_empty(), "none has started");
 }
 
-/// The models that stopped a partition for 40 s, and for 40 s at each start again.
+/// Models that once stopped a partition for 40 s, and for 40 s at each restart.
 #[test]
 fn the_worst_models_are_bounded() {
     let mut mappings = String::from("process deep\nstart s\njob t");

@@ -190,7 +190,7 @@ fn grants_come_by_groups_roles_and_mapping_rules() {
     assert_eq!(names(&found.roles), "r,s");
     assert_eq!(names(&found.tenants), "t1,t2,t3");
     assert_eq!((found.authorizations.len(), found.has_more), (3, false));
-    // A role that is deleted takes everything with it.
+    // The deletion of a role removes its memberships and authorizations.
     change(&mut harness, IdentityCommand::DeleteCircle { kind: CircleKind::Role, id: "r".into() });
     assert!(!may(&mut harness, &all, &create));
     assert_eq!(names(&grants(&mut harness, &all).tenants), "t1,t3");

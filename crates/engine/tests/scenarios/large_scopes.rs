@@ -8,9 +8,9 @@ use crate::support::{Harness, document};
 
 /// Instances of each activity. The benchmark `large_scopes` has 100,000.
 const ITEMS: usize = 3_000;
-/// More steps than that never go into one batch.
+/// Most steps of one batch.
 const STEPS: u64 = 100;
-/// Nor are more outputs put together in one.
+/// Most outputs collected in one batch.
 const OUTPUTS: u64 = 2_000;
 
 const TASK: &str = "process other
@@ -144,7 +144,7 @@ fn thousands_of_jobs_are_cancelled_in_slices() {
                 harness.command(Command::CompleteJob(complete));
             }
         }
-        // Otherwise most of them are not made yet.
+        // Otherwise most of them are not created yet.
         let cancel = Command::CancelInstance { process_instance_key: key, operation_reference: None };
         harness.apply(vec![cancel], vec![]);
         go_on_beside(&mut harness);
@@ -163,7 +163,7 @@ fn a_condition_that_is_true_ends_thousands_in_slices() {
            s -> t -> e"#,
     );
     harness.apply(vec![create("p", items())], vec![]);
-    // While most are not made yet.
+    // While most are not created yet.
     for job in harness.activate("t", 2) {
         let complete = CompleteJob { job_key: job.key, variables: Document::empty(), result: None };
         harness.apply(vec![Command::CompleteJob(complete)], vec![]);

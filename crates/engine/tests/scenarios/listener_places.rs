@@ -1,4 +1,4 @@
-//! Execution listeners of every kind of element, in the order in which their jobs come.
+//! Execution listeners of every kind of element, in the order of their jobs.
 
 use expect_test::{Expect, expect};
 use protocol::{

@@ -380,7 +380,7 @@ fn the_last_item_ends_a_list_of_any_length() {
             ..ModifyInstance::of(created.process_instance_key)
         };
         harness.command(Command::ModifyInstance(modify)).unwrap().unwrap();
-        // Neither the body nor the process comes to its end by itself.
+        // Neither the body nor the process ends by itself.
         assert!(harness.is_empty(), "{items}: {:?}", harness.leftovers());
         let is_ended =
             |effects: &engine::Effects| effects.ended_instances.iter().any(|(_, completed)| !completed);

@@ -42,7 +42,8 @@ impl Run {
         Self { harness, reference: 0 }
     }
 
-    /// Runs a command with a reference of its own, and all that follows. All records have it, among them these.
+    /// Runs a command with a reference of its own, and all its consequences. All records have the reference; the
+    /// given intents are among them.
     fn run(&mut self, command: impl FnOnce(Option<u64>) -> Command, intents: &[Intent]) -> Response {
         self.reference += 1;
         let before = self.harness.records().count();

@@ -14,18 +14,18 @@ use crate::support::model::bpmn;
 
 /// Actions on hostile instances.
 pub const ACTIONS: u64 = 40;
-/// Batches that steps left over may go on for, after an action.
+/// Most batches that left-over steps may take after an action.
 const PATIENCE: usize = 6;
 /// Ticks after the clock has moved.
 const TICKS: usize = 3;
 /// Most rows that an action on each row takes.
 const AT_ONCE: usize = 20;
-/// Steps of the small process, and one more for each that may have to wait for a batch of its own.
+/// Steps of the small process, and one more for each that may need a batch of its own.
 const SMALL_STEPS: u64 = 20;
-/// Steps that it takes to end a row, and batches that it takes in any case.
+/// Steps for ending a row, and batches in any case.
 const STEPS_TO_END: u64 = 10;
 const BATCHES_TO_END: u64 = 100;
-/// Rounds in which listeners of the tasks of one instance are heard.
+/// Rounds that complete the listeners of the tasks of one instance.
 const LISTENERS_MAX: usize = 20;
 /// The small process, which no other process starts.
 const SMALL: &str = "process small\nstart s\nscript t expr=\"1 + 1\" result=n\nend e\ns -> t -> e";
@@ -70,7 +70,7 @@ impl Run {
         self.end_everything();
     }
 
-    /// As many rows as are looked at where something is done to each.
+    /// Rows that an action on each row takes, up to the limit.
     pub fn at_once(&self) -> usize {
         if self.is_hostile { AT_ONCE } else { usize::MAX }
     }
@@ -90,14 +90,14 @@ impl Run {
         }
     }
 
-    /// Applies a batch that goes on with what is left over. Whether there is more.
+    /// Applies a batch that continues left-over steps. Returns whether there are more.
     fn go_on_once(&mut self) -> bool {
         let effects = self.harness.apply(vec![Command::GO_ON], vec![]);
         assert!(effects.banned.is_empty(), "the engine failed: {:?}", effects.banned);
         effects.has_pending_steps
     }
 
-    /// A small process comes to its end: each of its steps waits for one turn of all others.
+    /// A small process ends: each of its steps waits for one turn of all others.
     fn check_others_go_on(&mut self) {
         let before = self.harness.history().len();
         self.run(Command::CreateInstance(CreateInstance::of(DefinitionRef::Id {

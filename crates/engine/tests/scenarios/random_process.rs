@@ -544,7 +544,7 @@ impl Run {
                 let (job_key, variables) = (job.key, Document::empty());
                 self.run(Command::CompleteJob(CompleteJob { job_key, variables, result: None }));
             }
-            // Jobs that somebody holds come back, and messages may start others.
+            // Activated jobs time out, and messages may start other instances.
             self.advance(700_000);
         }
         self.settle();

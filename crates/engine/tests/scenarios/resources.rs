@@ -157,14 +157,14 @@ fn what_is_bound_to_its_deployment_gets_a_new_version_with_it() {
          deploy caller child
          deploy caller child
          deploy child@2
-         // Nothing is new, but the caller would not see the child that came alone.
+         // No file is new, but the caller would not see the child that was deployed alone.
          deploy caller child@2
          deploy caller child@2
          create caller
          // The caller is not new, but the child is.
          deploy caller child
          create caller
-         // Without such a binding, what came with several deployments is not new together.
+         // Without such a binding, files of several deployments are not new together.
          deploy free
          deploy free child
          cancel #1

@@ -32,7 +32,7 @@ fn create(harness: &mut Harness, id: &str, version: Option<u32>, variables: Docu
     harness.command(Command::CreateInstance(command)).unwrap().unwrap();
 }
 
-/// Fails the jobs that are there, each with its message.
+/// Fails the existing jobs, each with its message.
 fn fail(harness: &mut Harness, messages: &[&str]) -> Vec<Key> {
     let jobs = harness.activate("t", u32::try_from(messages.len()).unwrap());
     assert_eq!(jobs.len(), messages.len());

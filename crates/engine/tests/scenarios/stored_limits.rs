@@ -139,7 +139,8 @@ fn a_list_of_elements_in_a_full_instance_is_an_incident() {
     ends(harness);
 }
 
-/// An instance that has collected the variable `text` so many times, and the version of its model that renames the list.
+/// An instance that has collected the variable `text` a number of times, and the version of its model that renames
+/// the list.
 fn collected(times: usize, own: &str) -> Harness {
     let middle = "adhoc pick elements=wanted collect=results gives=\"[text]\" {\njob a\njob hold\n}";
     let mut harness = deployed(&process(middle, "pick"));
@@ -213,7 +214,7 @@ fn an_update_of_a_user_task_finds_no_room_after_its_listeners() {
 
 const PICK: &str = "adhoc pick elements=\"['hold']\" {\njob a\njob hold\ntask b\n}";
 
-/// Activates `b` so many times, then `a` with a text of so many bytes.
+/// Activates `b` a number of times, then `a` with a text of a number of bytes.
 fn activate(harness: &Harness, before: usize, bytes: usize) -> Command {
     let element = |id: &str, variables: &str| ActivateElement {
         element_id: Name::from(id),
@@ -270,7 +271,7 @@ fn an_activation_in_an_ad_hoc_sub_process_finds_no_room_any_more() {
     ends(harness);
 }
 
-/// A cancellation ends the scope that was made for the element, with its incident.
+/// A cancellation ends the scope created for the element, with its incident.
 #[test]
 fn an_activation_without_room_can_be_cancelled() {
     ends(without_room_for_a());

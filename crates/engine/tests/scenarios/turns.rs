@@ -15,7 +15,7 @@ fn create(process_id: &str) -> Command {
     }))
 }
 
-/// So many branches at once.
+/// A number of parallel branches.
 fn wide(branches: usize) -> String {
     let mut model = "process wide\nstart s\nand fork\nand join\nend e\ns -> fork\njoin -> e\n".to_owned();
     for n in 0..branches {
@@ -24,7 +24,7 @@ fn wide(branches: usize) -> String {
     model
 }
 
-/// So many tasks one after the other.
+/// A number of tasks in sequence.
 fn line(tasks: usize) -> String {
     let mut model = "process line\nstart s\nend e\n".to_owned();
     let mut way = "s".to_owned();

@@ -407,7 +407,7 @@ impl Transcript {
                 let cancel = if it.cancel_remaining_instances { " and cancel the rest" } else { "" };
                 ("slices", format!("instruction {intent} [{}]{cancel}", elements.join(", ")))
             }
-            // The same as its counterpart at the process, or told by the answer already.
+            // The same as its counterpart at the process, or already in the answer.
             RecordValue::BatchOperationCreation(_)
             | RecordValue::BatchOperationInitialization(_)
             | RecordValue::BatchOperationPartitionLifecycle(_)
