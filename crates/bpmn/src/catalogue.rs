@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use feel::Expression;
 
-use crate::context::{Given, parse_expression, parse_text};
+use crate::context::{Parsed, parse_expression, parse_text};
 use crate::graph::Text;
 use crate::limits::Limits;
 use crate::problem::Report;
@@ -17,23 +17,23 @@ pub(crate) struct Catalogue<'a> {
     pub(crate) messages: HashMap<&'a str, Message>,
     pub(crate) errors: HashMap<&'a str, Error>,
     /// Codes of escalations.
-    pub(crate) escalations: HashMap<&'a str, Given<Text>>,
+    pub(crate) escalations: HashMap<&'a str, Parsed<Text>>,
     /// Names of signals.
-    pub(crate) signals: HashMap<&'a str, Given<Text>>,
+    pub(crate) signals: HashMap<&'a str, Parsed<Text>>,
     pub(crate) executable_processes: Vec<NodeId>,
 }
 
 /// A message; its required parts depend on the referring element.
 #[derive(Debug)]
 pub(crate) struct Message {
-    pub(crate) name: Given<Text>,
-    pub(crate) correlation_key: Given<Expression>,
+    pub(crate) name: Parsed<Text>,
+    pub(crate) correlation_key: Parsed<Expression>,
 }
 
 /// A BPMN error.
 #[derive(Debug)]
 pub(crate) struct Error {
-    pub(crate) code: Given<Text>,
+    pub(crate) code: Parsed<Text>,
 }
 
 impl<'a> Catalogue<'a> {
@@ -94,8 +94,8 @@ fn read_message(document: &Document<'_>, node: NodeId, limits: &Limits, report: 
         report.add(document, node, "must have at most one zeebe:subscription");
     }
     let correlation_key = match key.filter(|key| !key.trim().is_empty()) {
-        None => Given::Absent,
-        Some(key) => Given::parsed(parse_expression(key, "the correlation key"), |reason| {
+        None => Parsed::Absent,
+        Some(key) => Parsed::from_result(parse_expression(key, "the correlation key"), |reason| {
             report.add(document, node, reason);
         }),
     };
@@ -109,11 +109,11 @@ fn text(
     attribute: &str,
     limits: &Limits,
     report: &mut Report,
-) -> Given<Text> {
+) -> Parsed<Text> {
     match document.attribute(node, attribute).filter(|value| !value.trim().is_empty()) {
-        None => Given::Absent,
+        None => Parsed::Absent,
         Some(value) => {
-            Given::parsed(parse_text(value, &format!("attribute '{attribute}'"), limits), |reason| {
+            Parsed::from_result(parse_text(value, &format!("attribute '{attribute}'"), limits), |reason| {
                 report.add(document, node, reason);
             })
         }

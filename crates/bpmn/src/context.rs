@@ -98,7 +98,7 @@ impl<'a> Context<'a, '_> {
 
 /// A part of a root element that others may refer to.
 #[derive(Debug)]
-pub(crate) enum Given<T> {
+pub(crate) enum Parsed<T> {
     /// The model does not have it.
     Absent,
     /// It is invalid, which is reported at its own position.
@@ -107,9 +107,9 @@ pub(crate) enum Given<T> {
     Valid(T),
 }
 
-impl<T> Given<T> {
+impl<T> Parsed<T> {
     /// The result of parsing a part that is present; passes the reason on if it is invalid.
-    pub(crate) fn parsed(parsed: Result<T, String>, report: impl FnOnce(String)) -> Self {
+    pub(crate) fn from_result(parsed: Result<T, String>, report: impl FnOnce(String)) -> Self {
         match parsed {
             Ok(value) => Self::Valid(value),
             Err(reason) => {

@@ -2,7 +2,7 @@
 
 use super::message::local_name;
 use crate::catalogue::Error;
-use crate::context::{Context, Given};
+use crate::context::{Context, Parsed};
 use crate::graph::{Text, Trigger};
 use crate::problem::excerpt;
 use crate::xml::NodeId;
@@ -11,9 +11,9 @@ use crate::xml::NodeId;
 pub(crate) fn thrown_code(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Text> {
     let reference = cx.required(definition, "errorRef")?;
     match &referenced(cx, reference)?.code {
-        Given::Valid(code) => Some(code.clone()),
-        Given::Broken => None,
-        Given::Absent => {
+        Parsed::Valid(code) => Some(code.clone()),
+        Parsed::Broken => None,
+        Parsed::Absent => {
             let id = excerpt(reference.trim());
             cx.problem(format!("the error '{id}' must have an errorCode to be thrown"));
             None
@@ -26,14 +26,14 @@ pub(super) fn caught_error(cx: &mut Context<'_, '_>, definition: NodeId) -> Opti
     let reference = cx.document.attribute(definition, "errorRef").filter(|id| !id.trim().is_empty());
     let Some(reference) = reference else { return Some(Trigger::Error(None)) };
     match &referenced(cx, reference)?.code {
-        Given::Valid(Text::Static(code)) => Some(Trigger::Error(Some(code.clone()))),
-        Given::Valid(Text::Expression(_)) => {
+        Parsed::Valid(Text::Static(code)) => Some(Trigger::Error(Some(code.clone()))),
+        Parsed::Valid(Text::Expression(_)) => {
             let id = excerpt(reference.trim());
             cx.problem(format!("the code of error '{id}' must be static text to be caught"));
             None
         }
-        Given::Broken => None,
-        Given::Absent => Some(Trigger::Error(None)),
+        Parsed::Broken => None,
+        Parsed::Absent => Some(Trigger::Error(None)),
     }
 }
 

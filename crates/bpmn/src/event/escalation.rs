@@ -1,7 +1,7 @@
 //! Escalations: thrown to the enclosing scopes, which need not catch them.
 
 use super::message::local_name;
-use crate::context::{Context, Given};
+use crate::context::{Context, Parsed};
 use crate::graph::{Text, Trigger};
 use crate::problem::excerpt;
 use crate::xml::NodeId;
@@ -10,9 +10,9 @@ use crate::xml::NodeId;
 pub(crate) fn thrown_escalation(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Text> {
     let reference = cx.required(definition, "escalationRef")?;
     match referenced(cx, reference)? {
-        Given::Valid(code) => Some(code.clone()),
-        Given::Broken => None,
-        Given::Absent => {
+        Parsed::Valid(code) => Some(code.clone()),
+        Parsed::Broken => None,
+        Parsed::Absent => {
             let id = excerpt(reference.trim());
             cx.problem(format!("the escalation '{id}' must have an escalationCode to be thrown"));
             None
@@ -25,18 +25,18 @@ pub(super) fn caught_escalation(cx: &mut Context<'_, '_>, definition: NodeId) ->
     let reference = cx.document.attribute(definition, "escalationRef").filter(|id| !id.trim().is_empty());
     let Some(reference) = reference else { return Some(Trigger::Escalation(None)) };
     match referenced(cx, reference)? {
-        Given::Valid(Text::Static(code)) => Some(Trigger::Escalation(Some(code.clone()))),
-        Given::Valid(Text::Expression(_)) => {
+        Parsed::Valid(Text::Static(code)) => Some(Trigger::Escalation(Some(code.clone()))),
+        Parsed::Valid(Text::Expression(_)) => {
             let id = excerpt(reference.trim());
             cx.problem(format!("the code of escalation '{id}' must be static text to be caught"));
             None
         }
-        Given::Broken => None,
-        Given::Absent => Some(Trigger::Escalation(None)),
+        Parsed::Broken => None,
+        Parsed::Absent => Some(Trigger::Escalation(None)),
     }
 }
 
-fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Given<Text>> {
+fn referenced<'a>(cx: &mut Context<'a, '_>, reference: &str) -> Option<&'a Parsed<Text>> {
     let found = local_name(reference).and_then(|id| cx.catalogue.escalations.get(id));
     if found.is_none() {
         cx.problem(format!("escalationRef refers to '{}', which is not an escalation", excerpt(reference)));

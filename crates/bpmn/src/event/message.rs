@@ -1,6 +1,6 @@
 //! Message subscriptions of events and tasks.
 
-use crate::context::{Context, Given};
+use crate::context::{Context, Parsed};
 use crate::graph::MessageDefinition;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
@@ -23,21 +23,21 @@ pub(crate) fn message(cx: &mut Context<'_, '_>, node: NodeId, need: KeyNeed) -> 
     };
     let id = excerpt(reference.trim());
     let name = match &message.name {
-        Given::Valid(name) => Some(name.clone()),
-        Given::Broken => None,
-        Given::Absent => {
+        Parsed::Valid(name) => Some(name.clone()),
+        Parsed::Broken => None,
+        Parsed::Absent => {
             cx.problem(format!("the message '{id}' must have a name"));
             None
         }
     };
     let correlation_key = match &message.correlation_key {
-        Given::Valid(key) => Some(key.clone()),
-        Given::Broken => return None,
-        Given::Absent if need == KeyNeed::Required => {
+        Parsed::Valid(key) => Some(key.clone()),
+        Parsed::Broken => return None,
+        Parsed::Absent if need == KeyNeed::Required => {
             cx.problem(format!("the message '{id}' must have a zeebe:subscription with a correlationKey"));
             return None;
         }
-        Given::Absent => None,
+        Parsed::Absent => None,
     };
     Some(MessageDefinition { name: name?, correlation_key })
 }

@@ -1,7 +1,7 @@
 //! Signals: broadcast to all subscriptions of their name.
 
 use super::message::local_name;
-use crate::context::{Context, Given};
+use crate::context::{Context, Parsed};
 use crate::graph::Text;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
@@ -14,9 +14,9 @@ pub(crate) fn signal(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Tex
         return None;
     };
     match name {
-        Given::Valid(name) => Some(name.clone()),
-        Given::Broken => None,
-        Given::Absent => {
+        Parsed::Valid(name) => Some(name.clone()),
+        Parsed::Broken => None,
+        Parsed::Absent => {
             cx.problem(format!("the signal '{}' must have a name", excerpt(reference.trim())));
             None
         }

@@ -55,9 +55,9 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     let siblings = &check.process.element(boundary.attached_to).boundary_events;
     // Once per activity, at its first boundary event.
     if siblings.first() == Some(&index) {
-        for repeated in duplicate::find(check.process, siblings) {
-            let (verb, what) = (repeated.verb, repeated.what);
-            check.problem(repeated.event, format!("another boundary event of the activity {verb} {what}"));
+        for duplicate in duplicate::find(check.process, siblings) {
+            let (verb, what) = (duplicate.verb, duplicate.trigger);
+            check.problem(duplicate.event, format!("another boundary event of the activity {verb} {what}"));
         }
     }
 }

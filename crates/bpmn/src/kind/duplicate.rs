@@ -7,21 +7,21 @@ use crate::graph::{ElementIndex, ElementKind, ElementType, PROCESS, Process, Tex
 use crate::problem::excerpt;
 
 /// An event with the trigger of an earlier event.
-pub(super) struct Repeated {
+pub(super) struct Duplicate {
     pub(super) event: ElementIndex,
     /// `waits for` or `catches`.
     pub(super) verb: &'static str,
     /// For example `the message 'order'`.
-    pub(super) what: String,
+    pub(super) trigger: String,
 }
 
 /// The trigger of an event as far as it can be compared: kind and name.
 type Wanted = (&'static str, Option<Arc<str>>);
 
 /// The events whose trigger an earlier event has, too.
-pub(super) fn find(process: &Process, events: &[ElementIndex]) -> Vec<Repeated> {
+pub(super) fn find(process: &Process, events: &[ElementIndex]) -> Vec<Duplicate> {
     let mut seen = HashSet::new();
-    let mut repeated = Vec::new();
+    let mut duplicates = Vec::new();
     for &event in events {
         let Some(trigger) = trigger(&process.element(event).kind) else { continue };
         let Some(wanted) = wanted(process, event, trigger) else { continue };
@@ -29,16 +29,16 @@ pub(super) fn find(process: &Process, events: &[ElementIndex]) -> Vec<Repeated> 
             continue;
         }
         let (kind, name) = wanted;
-        let (verb, what) = match (kind, name) {
+        let (verb, trigger) = match (kind, name) {
             ("error" | "escalation", Some(code)) => {
                 ("catches", format!("the {kind} code '{}'", excerpt(&code)))
             }
             ("error" | "escalation", None) => ("catches", format!("all {kind}s")),
             (_, name) => ("waits for", format!("the {kind} '{}'", excerpt(&name.unwrap_or_default()))),
         };
-        repeated.push(Repeated { event, verb, what });
+        duplicates.push(Duplicate { event, verb, trigger });
     }
-    repeated
+    duplicates
 }
 
 fn trigger(kind: &ElementKind) -> Option<&Trigger> {

@@ -46,7 +46,7 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
         }
         events.push(target);
     }
-    for repeated in duplicate::find(process, &events) {
-        check.problem(index, format!("two events of the gateway wait for {}", repeated.what));
+    for duplicate in duplicate::find(process, &events) {
+        check.problem(index, format!("two events of the gateway wait for {}", duplicate.trigger));
     }
 }

@@ -23,9 +23,9 @@ fn check(check: &mut Check<'_, '_>, index: ElementIndex) {
     let siblings = &process.element(element.scope).event_starts;
     // Once per scope, at its first event sub-process.
     if siblings.first() == Some(&start) {
-        for repeated in duplicate::find(process, siblings) {
-            let scope = process.element(repeated.event).scope;
-            let (verb, what) = (repeated.verb, repeated.what);
+        for duplicate in duplicate::find(process, siblings) {
+            let scope = process.element(duplicate.event).scope;
+            let (verb, what) = (duplicate.verb, duplicate.trigger);
             check.problem(scope, format!("another event sub-process of the same scope {verb} {what}"));
         }
     }

@@ -259,9 +259,9 @@ fn check_starts(check: &mut Check<'_, '_>) {
         .copied()
         .filter(|&child| matches!(check.process.element(child).kind, ElementKind::StartEvent(_)))
         .collect();
-    for repeated in duplicate::find(check.process, &events) {
-        if reported.insert(repeated.what.clone()) {
-            check.problem(PROCESS, format!("two start events wait for {}", repeated.what));
+    for duplicate in duplicate::find(check.process, &events) {
+        if reported.insert(duplicate.trigger.clone()) {
+            check.problem(PROCESS, format!("two start events wait for {}", duplicate.trigger));
         }
     }
     if starts == 0 {

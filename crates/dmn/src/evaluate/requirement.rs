@@ -74,7 +74,7 @@ impl Run<'_> {
         &mut self,
         value: Value,
         kind: &TypeRef,
-        whose: impl FnOnce() -> String,
+        label: impl FnOnce() -> String,
     ) -> Step<Value> {
         if value.is_null() || *kind == TypeRef::Any {
             return Ok(value);
@@ -93,7 +93,7 @@ impl Run<'_> {
         }
         // Tests may have used up the fuel; that is not a type error.
         self.spend(1)?;
-        let message = format!("the value of {} does not conform to its type", whose());
+        let message = format!("the value of {} does not conform to its type", label());
         self.warn(WarningKind::InvalidType, message);
         Ok(Value::Null)
     }
