@@ -1,9 +1,10 @@
 //! Checks a cancellation, for any model and beside any other work: the instance and all its rows are gone within a
 //! bound, and other instances are unharmed.
 //!
-//! The bound counts turns. A batch runs one left-over step at least, and as many as [`engine::Options::max_steps_per_command`]
-//! if the other limits of a command allow that. Owners of left-over steps take turns, a step each. So an instance whose end
-//! takes a number of steps is gone after that many rounds of all owners, which are as many batches at the very most.
+//! The bound counts turns. A batch runs at least one left-over step, and up to
+//! [`engine::Options::max_steps_per_command`] if the other limits of a command allow it. Owners of left-over steps
+//! take turns, a step each. So an instance whose end takes a number of steps is gone after that many rounds of all
+//! owners, which are as many batches at the very most.
 
 use std::collections::BTreeSet;
 

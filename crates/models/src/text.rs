@@ -20,12 +20,13 @@
 //! user sign assignee=ann users="a, b" due=… priority=7 form=f task:creating=check
 //! ```
 //!
-//! `task` is an undefined task, `manual` a manual one. A receive task with `starts` starts the process. `throw`, `end` and `send` with `message=` publish it.
+//! `task` is an undefined task, `manual` a manual one. A receive task with `starts` starts the process; `throw`,
+//! `end` and `send` with `message=` publish it.
 //!
 //! Any activity may be multi-instance: `each=` the collection, optionally `as=` the input element, `sequential`,
 //! `collect=` the output collection, `gives=` the output element, `until=` the completion condition.
 //!
-//! An ad-hoc sub-process has braces like `sub`: `adhoc a elements=… done=… cancel=false collect=… gives=… job=TYPE {`.
+//! An ad-hoc sub-process has braces, as in `adhoc a elements=… done=… cancel=false collect=… gives=… job=TYPE {`.
 //!
 //! Any activity may have a loop marker instead: `while=` the condition, optionally `before=true`, `most=` the
 //! maximum.

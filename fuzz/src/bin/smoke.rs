@@ -1,8 +1,8 @@
 //! Runs a target on random mutations of its corpus for some seconds, on stable Rust and without coverage feedback.
 //!
-//! `cargo run --profile checked -p fuzz -- TARGET SECONDS [SEED] [--trace]`. The inputs follow from the seed alone. An input that
-//! panics or takes long is written to `artifacts/TARGET`; with `--trace` every input is written before it runs, which
-//! finds one that ends the program, such as a stack overflow.
+//! `cargo run --profile checked -p fuzz -- TARGET SECONDS [SEED] [--trace]`. The inputs depend on the seed only. An
+//! input that panics or takes long is written to `artifacts/TARGET`; with `--trace` every input is written before it
+//! runs, which finds one that ends the program, such as a stack overflow.
 
 use std::fs;
 use std::path::{Path, PathBuf};

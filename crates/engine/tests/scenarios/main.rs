@@ -1,7 +1,7 @@
 //! The engine at its outer boundary: a model and a script of commands in, a transcript out.
 //!
-//! `UPDATE_EXPECT=1` writes new transcripts into the tests. After each script its log is applied to other engines, which
-//! must end in the same state (see [`support::harness`]).
+//! `UPDATE_EXPECT=1` writes new transcripts into the tests. After each script its log is replayed by other engines,
+//! which must end in the same state (see [`support::harness`]).
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 #![expect(clippy::needless_raw_string_hashes, reason = "transcripts are written by a program")]

@@ -10,8 +10,8 @@ use protocol::Key;
 
 use crate::support::Harness;
 
-/// The bytes of large variables are counted as they come and go; counted anew they must be as many, with what the bodies of
-/// loops have noted of their items and outputs, and with what completed scopes have left to compensate.
+/// The running count of the bytes of large variables must equal a new count, which includes the items and outputs in
+/// the bodies of loops and the compensation data of completed scopes.
 fn check_variable_bytes(harness: &Harness) {
     let tables = harness.engine().tables();
     let mut counted = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Batch operations in scripts.
 //!
-//! A filter is made of `key=#1,#2` (process instances), `parent=#1`, `called=true|false`, `id=PROCESS`, `version=2`, `tag=TAG`,
-//! `tenant=ID`, `business=ID`, `state=ACTIVE`, `incident=true`, `error=*text*`, `hash=message`, `element=ID`, `element-incident=true`,
-//! `var:NAME=JSON`, `before=10s` (after the start of the test); `!` before a value means that it must not be that, `or.` before
-//! a name that this or another such is enough.
+//! A filter has the parts `key=#1,#2` (process instances), `parent=#1`, `called=true|false`, `id=PROCESS`,
+//! `version=2`, `tag=TAG`, `tenant=ID`, `business=ID`, `state=ACTIVE`, `incident=true`, `error=*text*`,
+//! `hash=message`, `element=ID`, `element-incident=true`, `var:NAME=JSON`, `before=10s` (after the start of the
+//! test); `!` before a value means that it must not be that, `or.` before a name that this or another such is enough.
 
 use std::fmt::Write as _;
 
