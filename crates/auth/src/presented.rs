@@ -8,8 +8,9 @@ use http::header::{AUTHORIZATION, COOKIE, ORIGIN};
 use http::{HeaderMap, Method};
 
 use crate::refusal::Reason;
-use crate::session::CSRF_HEADER;
 
+/// The header with the CSRF token.
+pub const CSRF_HEADER: &str = "x-csrf-token";
 /// The longest `Authorization` header, in bytes.
 const AUTHORIZATION_BYTES_MAX: usize = 16 * 1024;
 /// The longest password, in bytes.

@@ -15,10 +15,8 @@ use crate::clock::Clock;
 use crate::principal::{Identity, Principal};
 use crate::secret::{Digest, ProcessKey, random_id};
 
-/// The cookie with the CSRF token; pages read it and send its value in [`CSRF_HEADER`].
+/// The cookie with the CSRF token; pages read it and send its value in [`crate::CSRF_HEADER`].
 const CSRF_COOKIE: &str = "X-CSRF-TOKEN";
-/// The header with the CSRF token.
-pub const CSRF_HEADER: &str = "x-csrf-token";
 /// The cookie with the ID, where requests come without TLS.
 const COOKIE: &str = "baton-session";
 /// The same with TLS: browsers take the prefix only from us, over TLS, for this host (RFC 6265bis §4.1.3.2).

@@ -2,45 +2,16 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
 use serde::Deserialize;
 
+use super::algorithm::Algorithm;
 use super::token::Token;
 use crate::refusal::TokenFault;
 
 /// The most keys of a set that are looked at.
 const KEYS_MAX: usize = 64;
-
-/// The algorithms that are accepted. There is none without a signature and none with a shared secret.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Algorithm {
-    Rs256,
-    Rs384,
-    Rs512,
-    Ps256,
-    Ps384,
-    Ps512,
-    Es256,
-    Es384,
-    EdDsa,
-}
-
-impl Algorithm {
-    pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "RS256" => Self::Rs256,
-            "RS384" => Self::Rs384,
-            "RS512" => Self::Rs512,
-            "PS256" => Self::Ps256,
-            "PS384" => Self::Ps384,
-            "PS512" => Self::Ps512,
-            "ES256" => Self::Es256,
-            "ES384" => Self::Es384,
-            "EdDSA" | "Ed25519" => Self::EdDsa,
-            _ => return None,
-        })
-    }
-}
 
 /// A key as it is published.
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 //! Only asymmetric signatures are accepted, and each only with a key of its own kind, so neither `alg: none` nor a shared
 //! secret made of a public key gets in. Keys are fetched by `source`, checked by `keys`; `claim_path` finds names.
 
+mod algorithm;
 mod claim_path;
 mod fetch;
 mod json_path;

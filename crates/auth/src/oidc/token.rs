@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::keys::Algorithm;
+use super::algorithm::Algorithm;
 use crate::refusal::TokenFault;
 
 /// What of the header matters (RFC 7515 §4.1).
