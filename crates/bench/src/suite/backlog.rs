@@ -10,7 +10,7 @@ use std::{
 
 use client::Address;
 
-use super::{Table, Target, cost::EXPORT_BACKLOG, measure::Suite, measure::add_errors};
+use super::{Table, Target, measure::Suite, measure::add_errors, name::EXPORT_BACKLOG};
 use crate::{
     Error, Options,
     cost::{get, metric},

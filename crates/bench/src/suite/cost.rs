@@ -14,16 +14,13 @@ use super::{
     exporting::{percentile, times_until_found},
     issuer::Issuer,
     measure::{CONNECTIONS, PAYLOAD_SMALL_BYTES, Suite, THROUGHPUT_CONCURRENCY, add_errors},
+    name::{ACCESS, EXPORT},
     server::Server,
 };
 use crate::{
     Error, Options, Report,
     report::{bytes, micros, number},
 };
-
-pub(super) const EXPORT: &str = "export to SQLite";
-pub(super) const EXPORT_BACKLOG: &str = "backlog";
-pub(super) const ACCESS: &str = "authentication and authorization";
 
 /// Each is measured so often.
 const TURNS: usize = 2;

@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 use super::{
     SuiteOptions, Table, Target,
-    cost::{ACCESS, EXPORT, EXPORT_BACKLOG},
     disk::fsync_latency,
     exporting::percentile,
     large,
+    name::{ACCESS, CREATION, EXPORT, EXPORT_BACKLOG, LARGE, PAYLOAD, PROTOCOLS, START, STEADY, THROUGHPUT},
     server::Server,
 };
 use crate::{
@@ -25,19 +25,6 @@ use crate::{
     load::run_with,
     report::{bytes, micros, number},
 };
-
-const CREATION: &str = "creation over REST";
-const PROTOCOLS: &str = "CPU per request";
-const THROUGHPUT: &str = "create, one job, complete";
-const STEADY: &str = "open loop 150/s";
-const PAYLOAD: &str = "32 KiB payload that nobody reads";
-const MANY: &str = "many waiting instances";
-const LARGE: &str = "large multi-instance beside others";
-const START: &str = "start on an empty directory";
-
-/// All measurements in their order.
-pub(super) const NAMES: [&str; 11] =
-    [START, CREATION, PROTOCOLS, THROUGHPUT, STEADY, PAYLOAD, EXPORT, EXPORT_BACKLOG, ACCESS, LARGE, MANY];
 
 pub(super) const CONNECTIONS: usize = 64;
 /// Enough instances under way to fill every batch of the log.

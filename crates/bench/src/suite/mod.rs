@@ -11,6 +11,7 @@ mod exporting;
 mod issuer;
 mod large;
 mod measure;
+mod name;
 mod server;
 
 use std::{fmt::Write, path::PathBuf, time::Duration};
@@ -207,7 +208,7 @@ impl Verdict {
 /// Runs all measurements. A measurement that cannot be taken becomes a row that says so; the others go on.
 pub async fn run(options: &SuiteOptions) -> Result<Table, Error> {
     let mut table = Table { machine: machine(), ..Table::default() };
-    let names = measure::NAMES;
+    let names = name::NAMES;
     for (index, name) in names.iter().enumerate().filter(|(_, name)| options.wants(name)) {
         eprintln!("[{}/{}] {name}", index + 1, names.len());
         if let Err(error) = measure::one(name, options, &mut table).await {
