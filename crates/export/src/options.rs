@@ -8,7 +8,7 @@ use std::time::Duration;
 use protocol::PartitionId;
 
 use crate::exporter::Exporter;
-use crate::ndjson::{self, NdjsonExporter};
+use crate::ndjson::{self, NdjsonExporter, NdjsonOptions};
 
 /// Options of exporting.
 #[derive(Debug, Clone, Default)]
@@ -104,24 +104,5 @@ impl Default for StreamOptions {
             park_after: 5,
             flush_grace: Duration::from_millis(100),
         }
-    }
-}
-
-/// The exporter to files of newline-delimited JSON.
-#[derive(Debug, Clone)]
-pub struct NdjsonOptions {
-    /// Whether there is one.
-    pub enabled: bool,
-    /// Directory of the files; by default `export/ndjson` in the data directory.
-    pub directory: Option<PathBuf>,
-    /// Size at which the file is renamed and the next one begun, in bytes.
-    pub max_file_bytes: u64,
-    /// Finished files that are kept, the latest ones; 0 keeps all.
-    pub max_files: usize,
-}
-
-impl Default for NdjsonOptions {
-    fn default() -> Self {
-        Self { enabled: false, directory: None, max_file_bytes: 64 * 1024 * 1024, max_files: 16 }
     }
 }

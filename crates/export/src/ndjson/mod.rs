@@ -8,14 +8,32 @@ mod files;
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use protocol::{PartitionId, Record};
 
 use crate::exporter::{ExportError, Exporter, Flush};
 use crate::line::write_line;
-use crate::options::NdjsonOptions;
 use files::Files;
+
+/// The exporter to files of newline-delimited JSON.
+#[derive(Debug, Clone)]
+pub struct NdjsonOptions {
+    /// Whether there is one.
+    pub enabled: bool,
+    /// Directory of the files; by default `export/ndjson` in the data directory.
+    pub directory: Option<PathBuf>,
+    /// Size at which the file is renamed and the next one begun, in bytes.
+    pub max_file_bytes: u64,
+    /// Finished files that are kept, the latest ones; 0 keeps all.
+    pub max_files: usize,
+}
+
+impl Default for NdjsonOptions {
+    fn default() -> Self {
+        Self { enabled: false, directory: None, max_file_bytes: 64 * 1024 * 1024, max_files: 16 }
+    }
+}
 
 /// The ID of this exporter.
 pub(crate) const ID: &str = "ndjson";
