@@ -31,12 +31,12 @@ use super::negotiate::{check_accept, check_content_type};
 use super::operation::{Call, dispatch};
 use super::outage::Outage;
 use super::position::{self, AWAIT_POSITION};
-use super::problem::Failure;
+use super::problem::{Failure, Invalid};
 use super::reply::{Reply, ReplyBody, allow, failure_to_http};
 use super::route::{RawParameters, Route, route};
 use super::session::{LOGIN_BYTES_MAX, SessionCall};
 use super::uploads::{self, Reception};
-use super::validate::{Invalid, check_parameter, validate};
+use super::validate::{check_parameter, validate};
 use crate::connection::unread::Meter;
 
 /// The memory reserved for a body before its first byte arrives, in bytes.

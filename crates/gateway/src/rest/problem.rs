@@ -8,7 +8,6 @@ use http::StatusCode;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use protocol::RejectionType;
 
-use super::validate::Invalid;
 use super::writer::{write_integer, write_text};
 
 /// What a path may not contain unescaped where a URI reference is asked for (RFC 3986 §3.3).
@@ -30,6 +29,10 @@ const NOT_IN_PATHS: &AsciiSet = &CONTROLS
 
 /// The same for paths with percent signs that are no escapes.
 const NOT_IN_PATHS_NOR_PERCENT: &AsciiSet = &NOT_IN_PATHS.add(b'%');
+
+/// Why a request is not valid, for people: one or more problems.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Invalid(pub(crate) String);
 
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,15 +11,12 @@ use smallvec::SmallVec;
 use super::contract::{Additional, Array, Discriminator, Format, Kind, Object, Parameter, Schema, Text};
 use super::fields::{Field, Fields};
 use super::moment;
+use super::problem::Invalid;
 
 /// How many problems one answer lists.
 const MAX_PROBLEMS: usize = 10;
 /// How much of a caller's own text an answer repeats, in characters.
 const MAX_ECHO: usize = 60;
-
-/// Why a request is not valid, for people: one or more problems.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Invalid(pub(crate) String);
 
 /// Checks a body and finds the properties of its root.
 pub(crate) fn validate<'a>(schema: &'static Schema, text: &'a str) -> Result<Fields<'a>, Invalid> {
