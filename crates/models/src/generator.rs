@@ -6,8 +6,14 @@
 
 use std::fmt::Write as _;
 
-use crate::hostile::Hostility;
 use crate::{Random, decisions};
+
+/// Size of hostile blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hostility {
+    /// The largest number in an expression: rounds, characters, items.
+    pub size: u64,
+}
 
 /// Deepest nesting of blocks.
 const MAX_DEPTH: u32 = 4;

@@ -6,19 +6,12 @@ use engine::WorkLimits;
 
 use crate::Random;
 use crate::expressions::{doubled, items, large, long, text};
-use crate::generator::{Block, Generator};
+use crate::generator::{Block, Generator, Hostility};
 
 /// Mappings of one element.
 const MAX_MAPPINGS: u64 = 60;
 /// Conditions of one gateway.
 const MAX_CONDITIONS: u64 = 40;
-
-/// Size of hostile blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hostility {
-    /// The largest number in an expression: rounds, characters, items.
-    pub size: u64,
-}
 
 /// Random limits, and models that reach them. Most limits are so small that one is reached within milliseconds.
 pub fn limits(random: &mut Random) -> (WorkLimits, Hostility) {

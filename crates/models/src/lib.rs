@@ -15,7 +15,7 @@ mod text;
 
 pub use bounds::{Bounds, Taken};
 pub use cancellation::{OWNERS_MAX, Subject, cancellable, check_cancellation, owners};
-pub use generator::{CODES, Model, STARTED, generate, generate_hostile};
-pub use hostile::{Hostility, limits};
+pub use generator::{CODES, Hostility, Model, STARTED, generate, generate_hostile};
+pub use hostile::limits;
 pub use random::Random;
 pub use text::bpmn;
