@@ -22,9 +22,10 @@ use thiserror::Error;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::log::{GroupLog, LogError, LogStore, PAYLOAD_LIMIT_BYTES};
-use crate::machine::{Machine, SnapshotData, StateMachine};
+use crate::machine::{Machine, StateMachine};
 use crate::peer::{NoPeers, PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse, Transport};
 use crate::proposals::Proposals;
+use crate::snapshot::SnapshotData;
 use crate::supervisor::Supervisor;
 use crate::types::{LogId, Payload, Proposal, ProposeError, Settle, TypeConfig, fatal_text, raft_text};
 

@@ -19,11 +19,13 @@ mod machine;
 mod peer;
 mod proposals;
 mod record;
+mod snapshot;
 mod supervisor;
 mod types;
 
 pub use group::{Group, GroupMetrics, GroupOptions, Role, StartError};
 pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
-pub use machine::{ApplyError, SnapshotError, SnapshotSource, StateMachine};
+pub use machine::{ApplyError, StateMachine};
 pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
+pub use snapshot::{SnapshotError, SnapshotSource};
 pub use types::{Payload, ProposeError};

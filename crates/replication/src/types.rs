@@ -12,7 +12,7 @@ use openraft::raft::responder::Responder;
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::machine::SnapshotData;
+use crate::snapshot::SnapshotData;
 
 openraft::declare_raft_types!(
     /// The one set of types every group uses.

@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::{GroupLog, LogHandle, LogOptions, LogStore};
-use crate::machine::SnapshotData;
 use crate::proposals::Proposals;
 use crate::record::log_id;
+use crate::snapshot::SnapshotData;
 use crate::types::{
     Entry, EntryPayload, LogId, Membership, Payload, Proposal, StorageError, StoredMembership, TypeConfig,
     Vote,
