@@ -57,7 +57,7 @@ def overview():
                 graph("Time from creation to completion of an instance", "s", "Of the instances that completed; the "
                       "time that people and workers take is in it.",
                       *quantiles("zeebe_process_instance_execution_time_seconds")),
-                graph("Jobs", "ops", "What happened to jobs. Timed out and failed ones come back.",
+                graph("Jobs", "ops", "Jobs, by action. Timed out and failed ones come back.",
                       (rate("zeebe_job_events_total", by="action"), "{{action}}")),
                 graph("Incidents", "ops", "Incidents created and resolved. Created above resolved for long: somebody "
                       "should look.", (rate("zeebe_incident_events_total", by="action"), "{{action}}")),

@@ -12,7 +12,7 @@ use crate::principal::Principal;
 use crate::refusal::{Reason, Refusal};
 use crate::session::{SessionSettings, Sessions};
 
-/// How requests are authenticated.
+/// Authentication of requests.
 #[derive(Debug)]
 pub enum Method {
     /// Not at all: everybody is [`Anonymous`](crate::Identity::Anonymous). For machines that nobody else reaches.

@@ -114,7 +114,7 @@ impl Hasher {
                 unreadable => {
                     if unreadable.is_some() {
                         tracing::debug!(
-                            "a stored password hash is no argon2id hash; nobody can sign in with it"
+                            "a stored password hash is not an argon2id hash, so its user cannot sign in"
                         );
                     }
                     let made = argon.hash_password_with_salt(password.as_bytes(), &random::<16>());

@@ -84,7 +84,7 @@ pub enum Reason {
     #[error("users cannot be looked up now")]
     UsersUnavailable,
     /// The issuer's keys were never received.
-    #[error("the keys of the token's issuer cannot be had now")]
+    #[error("the keys of the token's issuer cannot be fetched at the moment")]
     IssuerUnavailable,
 }
 

@@ -25,13 +25,13 @@ const COOKIE_SECURE: &str = "__Host-baton-session";
 /// How long sessions last and how many there may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSettings {
-    /// A session that is not used for this long ends.
+    /// Idle time after which a session ends.
     pub idle: Duration,
-    /// No session lasts longer than this.
+    /// Longest life of a session.
     pub absolute: Duration,
-    /// More than this many push out the one that was not used for longest, of whoever has the most.
+    /// Sessions at a time. A further one ends the least recently used session of the user with the most.
     pub count_max: usize,
-    /// More than this many of one user push out that user's own that was not used for longest.
+    /// Sessions of one user at a time. A further one ends the user's least recently used session.
     pub per_user_max: usize,
     /// Whether browsers reach the server over TLS; cookies are then never sent without.
     pub secure: bool,

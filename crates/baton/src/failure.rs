@@ -48,7 +48,7 @@ impl Failure {
         match error {
             E::Connect { reason, .. } if reason.contains("certificate") => {
                 Self { code: UNREACHABLE, ..failure }.hint(
-                    "--authorities names who signs the certificate of the server, which must be none of an authority itself (CA:FALSE)",
+                    "--authorities names the authorities that sign the server's certificate; that certificate must not be an authority itself (CA:FALSE)",
                 )
             }
             E::Connect { .. } => Self { code: UNREACHABLE, ..failure }.hint(
@@ -58,7 +58,7 @@ impl Failure {
                 .hint("whether the request took effect is not known; look before you repeat it"),
             E::Address { .. } => Self { code: USAGE, ..failure },
             error if error.is_unauthenticated() => failure
-                .hint("say who asks: --username with the password in BATON_PASSWORD, or a token in BATON_TOKEN"),
+                .hint("give credentials: --username with the password in BATON_PASSWORD, or a token in BATON_TOKEN"),
             error if error.is_resource_exhausted() && error.to_string().contains("disk") => {
                 failure.hint("make room on the disk of the server's data, or lower data.min_free_bytes")
             }

@@ -86,7 +86,9 @@ pub(crate) async fn acknowledge(node: Weak<Node>, exports: Arc<Hub>, shutdown: C
 pub(crate) async fn stop(exports: Arc<Hub>) {
     let stopped = tokio::task::spawn_blocking(move || exports.shutdown(STOP_TIMEOUT)).await;
     if !stopped.unwrap_or(false) {
-        tracing::warn!("an exporter is blocked and is left behind; what it took is exported again");
+        tracing::warn!(
+            "an exporter is blocked and was left behind; its unacknowledged records are exported again"
+        );
     }
 }
 

@@ -319,7 +319,7 @@ impl Node {
         };
         tokio::time::timeout(timeout, wait).await.unwrap_or_else(|_| {
             Err(SubmitError::Timeout(format!(
-                "Expected the process instance to complete within {} ms, but it did not; it goes on",
+                "Expected the process instance to complete within {} ms, but it did not; the instance continues",
                 arrived.elapsed().as_millis()
             )))
         })

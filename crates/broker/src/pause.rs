@@ -33,7 +33,7 @@ impl Node {
     /// Goes on with it.
     pub fn resume_processing(&self) {
         if self.shared.paused.swap(false, Ordering::AcqRel) {
-            tracing::info!("processing goes on");
+            tracing::info!("processing resumes");
         }
         self.shared.due.look();
     }
@@ -54,7 +54,7 @@ impl Node {
             if began.elapsed() > WRITE_TIMEOUT {
                 let failure = self.shared.flush_failure.lock().clone();
                 return Err(SubmitError::Timeout(format!(
-                    "Expected to write state to disk within {} s, but {}; it goes on",
+                    "Expected to write state to disk within {} s, but {}; writing continues",
                     WRITE_TIMEOUT.as_secs(),
                     failure.as_deref().unwrap_or("it takes longer")
                 )));

@@ -44,7 +44,7 @@ const RAMP_START: f64 = 0.01;
 /// Options of the write limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WriteLimitOptions {
-    /// Whether there is any limit, also by throttling.
+    /// Whether the limit, throttling included, is on.
     pub enabled: bool,
     /// Records a second; 0 for no limit but that of throttling.
     pub limit: u64,
@@ -61,9 +61,9 @@ pub struct ThrottleOptions {
     pub enabled: bool,
     /// Records that may wait for the slowest exporter.
     pub acceptable_backlog: u64,
-    /// The limit never falls below, in records a second.
+    /// Smallest limit, in records per second.
     pub minimum_limit: u64,
-    /// How often the limit is looked at.
+    /// Interval between adjustments of the limit.
     pub resolution: Duration,
 }
 

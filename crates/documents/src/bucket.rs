@@ -15,13 +15,13 @@ pub struct BucketOptions {
     pub name: String,
     /// What the names of all objects begin with, a path; empty for none.
     pub prefix: String,
-    /// How long a connection may take, TLS included.
+    /// Time limit for a connection, TLS included.
     pub connect_timeout: Duration,
-    /// How long one request may take, and after how long a failed one is not tried again.
+    /// Time limit for one request, its retries included.
     pub request_timeout: Duration,
     /// How often a request that failed is tried again.
     pub retries_max: usize,
-    /// PEM file with authorities that are trusted beside those of the machine.
+    /// PEM file with further trusted authorities.
     pub authorities: Option<PathBuf>,
 }
 

@@ -82,7 +82,7 @@ pub enum ChangeError {
     #[error("the exporter '{0}' is disabled")]
     Disabled(String),
     /// It did not come to it in time.
-    #[error("the exporter '{0}' is busy or failing; look later what is still parked")]
+    #[error("the exporter '{0}' is busy or failing; list its parked records later")]
     Busy(String),
     /// The change cannot be kept.
     #[error(transparent)]

@@ -110,7 +110,7 @@ impl Refusals {
             position = record.position,
             times,
             reason,
-            "a record is refused again and again; it is parked, and exporting goes on without it"
+            "a record is refused repeatedly; it is parked, and exporting continues without it"
         );
         self.parked.insert(record.position);
         self.last_parked = record.position;

@@ -255,7 +255,7 @@ impl Access {
             tracing::warn!(
                 identity = ?principal.identity,
                 limit = AUTHORIZATIONS_MAX,
-                "somebody has more authorizations than are looked at"
+                "a principal has more authorizations than the limit; the rest are ignored"
             );
         }
         let valid_from = Some(grants.valid_from);

@@ -39,7 +39,7 @@ pub struct Options {
     pub password: Secret,
     /// Authorities to trust, as a PEM file; without it those that the machine trusts.
     pub authorities: Option<PathBuf>,
-    /// How long a connection may take, TLS included.
+    /// Time limit for a connection, TLS included.
     pub connect_timeout: Duration,
     /// How long an answer may take.
     pub request_timeout: Duration,

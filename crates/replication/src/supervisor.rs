@@ -228,7 +228,7 @@ impl Supervisor {
         loop {
             let reason = match self.try_resume().await {
                 Ok(raft) => {
-                    tracing::info!(group = self.inner.group, "the group goes on");
+                    tracing::info!(group = self.inner.group, "the group continues");
                     return Some(raft);
                 }
                 Err(error) => error.to_string(),

@@ -66,7 +66,7 @@ impl Sampling {
         let maps = std::fs::read_to_string(MAPS)?;
         let program = std::fs::read_link("/proc/self/exe")?;
         let code = code_of(&maps, &program.to_string_lossy())
-            .ok_or_else(|| io::Error::other("the code of the program is not among what is mapped"))?;
+            .ok_or_else(|| io::Error::other("the program's code is not in the list of mappings"))?;
         // It is loaded lazily, which takes locks.
         backtrace::trace(|_| false);
         if IS_TAKEN.swap(true, Ordering::SeqCst) {

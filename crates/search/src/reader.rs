@@ -62,7 +62,7 @@ pub enum StoreError {
 impl StoreError {
     /// A query was stopped.
     pub fn too_slow() -> Self {
-        let reason = "Expected secondary storage to end the search in time, but there is too much to look at, or it does not get on";
+        let reason = "Expected secondary storage to end the search in time, but the search reads too many rows, or it makes no progress";
         Self::TooSlow(reason.to_owned())
     }
 
@@ -70,7 +70,7 @@ impl StoreError {
     pub fn too_busy(timeout: Duration) -> Self {
         let seconds = timeout.as_secs();
         Self::TooSlow(format!(
-            "Expected secondary storage to begin the search within {seconds} s, but others are running"
+            "Expected secondary storage to begin the search within {seconds} s, but other searches are running"
         ))
     }
 }

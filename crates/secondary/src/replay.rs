@@ -40,7 +40,7 @@ impl Replays {
         tracing::info!(
             position = record.position,
             process_instance_key = needed,
-            "left out what a parked record changes of a process instance that was removed"
+            "skipped the changes of a parked record to a process instance that was removed"
         );
         Ok(batch.without(is_of_instance))
     }

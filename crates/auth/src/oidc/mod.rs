@@ -33,7 +33,7 @@ const ACCEPTED_MAX: usize = 10_000;
 /// The longest token, in bytes.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
-/// Which tokens are accepted and what they say.
+/// Accepted tokens and the meaning of their claims.
 #[derive(Debug, Clone)]
 pub struct OidcSettings {
     /// The issuer: the URL below which its discovery document is, and what `iss` must be, letter by letter.
@@ -44,7 +44,7 @@ pub struct OidcSettings {
     pub audiences: Vec<String>,
     /// `azp` must be one of these. Empty: not looked at.
     pub authorized_parties: Vec<String>,
-    /// How far the clocks of issuer and server may be apart.
+    /// Tolerated difference between the clocks of issuer and server.
     pub clock_skew: Duration,
     /// The claim with the user name.
     pub user_name: ClaimPath,
@@ -54,7 +54,7 @@ pub struct OidcSettings {
     pub prefer_user_name: bool,
     /// The claim with the groups: a text, or a list of texts.
     pub groups: Option<ClaimPath>,
-    /// Keys older than this are fetched again.
+    /// Age at which the issuer's keys are fetched again.
     pub keys_age_max: Duration,
     /// How the issuer is reached over TLS.
     pub tls: ClientTls,

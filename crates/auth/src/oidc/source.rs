@@ -167,7 +167,7 @@ impl KeySource {
             }
             Err(error) => {
                 let has_keys = state.keys.is_some();
-                tracing::warn!(issuer = self.issuer, error, has_keys, "the issuer's keys cannot be had");
+                tracing::warn!(issuer = self.issuer, error, has_keys, "the issuer's keys cannot be fetched");
             }
         }
     }

@@ -150,7 +150,7 @@ async fn start(scratch: &Path, [rest, grpc, management]: [&str; 3]) -> Result<(C
             show_log(scratch);
             // Otherwise the ports are free ones.
             Err(if rest == CUSTOMARY[0] {
-                failure.hint("if a port is taken: end what has it, or leave --stay away")
+                failure.hint("if a port is taken: stop the program that uses it, or leave out --stay")
             } else {
                 failure
             })

@@ -367,7 +367,7 @@ words! {
         /// By how latency changes.
         Gradient = "gradient",
     }
-    /// How requests are authenticated.
+    /// Authentication of requests.
     AuthenticationMethod: "none, basic or oidc" {
         /// Not at all.
         None = "none",

@@ -74,7 +74,7 @@ pub(super) fn set_up(config: &Config, identities: &Identities) -> SetUp {
         SetUp::Closed("security.setup is false")
     } else if identities.names_anybody() {
         // Even if the file could not be applied, for want of room on the disk.
-        SetUp::Closed("the file of security.initialization says who may come in")
+        SetUp::Closed("the file of security.initialization defines the users and their access")
     } else {
         SetUp::Open
     }

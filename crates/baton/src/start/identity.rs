@@ -60,7 +60,7 @@ async fn submit(
         Err(SubmitError::Rejected(rejection)) if rejection.kind == RejectionType::AlreadyExists => Ok(()),
         // With a full disk, whoever is there already must be able to come in and look.
         Err(error @ SubmitError::ResourceExhausted(_)) => {
-            tracing::error!(%error, "somebody who shall be there from the start is not set up");
+            tracing::error!(%error, "an entity of security.initialization is not set up");
             Ok(())
         }
         Err(error) => Err(failed(&error)),
@@ -68,6 +68,6 @@ async fn submit(
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(format!("who is there from the start cannot be set up: {error}"))
+    Failure::new(format!("the entities of security.initialization cannot be set up: {error}"))
         .hint("look into the file of security.initialization")
 }

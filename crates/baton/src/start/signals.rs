@@ -18,7 +18,7 @@ pub(super) fn listen() -> Result<CancellationToken, Failure> {
         either(&mut terminate, &mut interrupt).await;
         cancel.cancel();
         either(&mut terminate, &mut interrupt).await;
-        tracing::info!("told again to stop: ending at once");
+        tracing::info!("second signal to stop: ending at once");
         std::process::exit(INTERRUPTED);
     });
     Ok(stop)

@@ -149,8 +149,8 @@ async fn the_set_up_is_for_users_that_are_kept_here_and_nobody_else_named() {
         (oidc.to_vec(), "that is for the method 'basic'"),
         (vec![], "that is for the method 'basic'"),
         (by_setting, "security.setup is false"),
-        (of_file(&names_users), "the file of security.initialization says who may come in"),
-        (of_file(&names_admins), "the file of security.initialization says who may come in"),
+        (of_file(&names_users), "the file of security.initialization defines the users and their access"),
+        (of_file(&names_admins), "the file of security.initialization defines the users and their access"),
     ] {
         let server = Server::start(&settings);
         let answer = server.post("/v2/setup/user", &body).send().await.expect(403);

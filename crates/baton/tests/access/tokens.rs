@@ -201,7 +201,7 @@ async fn a_server_starts_without_its_issuer_and_lets_nobody_in_until_it_is_there
     let server = Server::start(&settings(&issuer, &[]));
     let good = key.token("ES256", &claims(&issuer, json!({})));
     let answer = ask(&server, &good).await.expect(503);
-    assert_eq!(answer.json()["detail"], "the keys of the token's issuer cannot be had now");
+    assert_eq!(answer.json()["detail"], "the keys of the token's issuer cannot be fetched at the moment");
     assert!(answer.header("www-authenticate").is_none() && !answer.text.contains(issuer.url()), "{answer:?}");
     let bearer = format!("Bearer {good}");
     let status = server.grpc().await.topology(call(TopologyRequest {}, &bearer)).await.unwrap_err();

@@ -156,7 +156,7 @@ impl Life {
             let state = if is_worked { "COMPLETED" } else { "ACTIVE" };
             assert_eq!(item["state"], state, "{item}");
             assert_eq!(item["endDate"].is_null(), !is_worked, "{item}");
-            assert!(found.insert(key, is_worked).is_none(), "{key} is there twice");
+            assert!(found.insert(key, is_worked).is_none(), "{key} occurs twice");
         }
         let ledger = &self.load.ledger;
         let known = ledger.instances().clone();

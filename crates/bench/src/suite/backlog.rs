@@ -79,7 +79,7 @@ impl Suite<'_> {
         let target =
             age.map_or(Target::None, |(first, _)| Target::AtMost((GROWTH_MAX * first).max(AGE_MIN_MICROS)));
         let last = age.map(|(_, last)| last);
-        table.add(EXPORT_BACKLOG, "age of what waits, mean of the last third", target, last, micros);
+        table.add(EXPORT_BACKLOG, "age of waiting records, mean of the last third", target, last, micros);
         let first = age.map(|(first, _)| first);
         table.add(EXPORT_BACKLOG, "of the first third", Target::None, first, micros);
         let records = thirds(&seen, |backlog| backlog.records);

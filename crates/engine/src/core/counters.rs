@@ -13,7 +13,7 @@ pub enum ElementAction {
     Terminated,
 }
 
-/// What happened to jobs.
+/// Jobs, by action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobAction {
     /// Created.

@@ -240,7 +240,7 @@ struct Trail {
 impl Trail {
     fn new(max_bytes: usize) -> Self {
         let too_large = format!(
-            "not told: the values of this evaluation are larger than {max_bytes} bytes (limits.max_bytes_per_step)"
+            "omitted: the values of this evaluation are larger than {max_bytes} bytes (limits.max_bytes_per_step)"
         );
         Self { left: Cell::new(max_bytes), too_large: Json::string(&too_large) }
     }

@@ -372,7 +372,7 @@ fn many_members_are_removed_by_and_by() {
             > rows members authorizations
               members 2, authorizations 1
             > only group create g
-              = rejected INVALID_STATE: Expected to create a group with ID 'g', but the one before is still being removed
+              = rejected INVALID_STATE: Expected to create a group with ID 'g', but its predecessor is still being removed
             > only add client f group g
               = rejected NOT_FOUND: Expected to add a member to the group with ID 'g', but there is no such group
             > step 1

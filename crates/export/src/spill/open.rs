@@ -86,7 +86,7 @@ fn scan(path: &Path, after: u64, ordinal: u64, is_last: bool) -> Result<Option<S
     if segment.bytes < length {
         let lost = length - segment.bytes;
         if is_last {
-            tracing::info!(path = %path.display(), bytes = lost, "cut off what was not spilled to its end");
+            tracing::info!(path = %path.display(), bytes = lost, "cut off an incomplete spill");
         } else {
             tracing::warn!(path = %path.display(), bytes = lost, "cut off the damaged end of a spill of records");
         }

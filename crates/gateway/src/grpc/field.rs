@@ -88,7 +88,7 @@ pub(super) fn non_negative_ms(field: &str, value: i64) -> Result<i64, Status> {
     if value < 0 { Err(wrong_field(field, "zero or greater", value)) } else { Ok(value) }
 }
 
-/// The tags of an instance (schema `Tag` of the REST API). They are a set: one that is there twice counts once.
+/// The tags of an instance (schema `Tag` of the REST API). They are a set: one that occurs twice counts once.
 pub(super) fn tags(field: &str, mut texts: Vec<String>) -> Result<Vec<Name>, Status> {
     let mut seen = HashSet::new();
     texts.retain(|text| seen.insert(text.clone()));

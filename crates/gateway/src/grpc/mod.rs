@@ -50,7 +50,7 @@ pub struct Options {
     pub poll_timeout: Duration,
     /// How long a creation waits for its result that leaves it to the server.
     pub result_timeout: Duration,
-    /// How long a call waits for listeners of a user task.
+    /// Time that a call waits for listeners of a user task.
     pub listener_timeout: Duration,
     /// How many connections are open at the most; more wait to be accepted.
     pub connections_max: usize,

@@ -33,7 +33,7 @@ const HELP: &[(&str, &str)] = &[
     ("baton_rejected_commands_total", "Commands that the engine has rejected."),
     (
         "baton_commands_refused_before_log_total",
-        "Commands among the rejected ones that cost no entry of the log, since what they are about is gone.",
+        "Rejected commands that cost no log entry, because their subject no longer exists.",
     ),
     // The log and the state.
     ("zeebe_log_appender_commit_latency_seconds", "Time from proposing an entry of the log to applying it."),
@@ -51,8 +51,8 @@ const HELP: &[(&str, &str)] = &[
     // What processes do.
     ("baton_engine_commands_total", "Commands that the engine has run."),
     ("baton_engine_steps_total", "Steps that the engine has run."),
-    ("zeebe_element_instance_events_total", "What happened to elements of processes."),
-    ("zeebe_job_events_total", "What happened to jobs."),
+    ("zeebe_element_instance_events_total", "Element instances, by action."),
+    ("zeebe_job_events_total", "Jobs, by action."),
     ("zeebe_incident_events_total", "Incidents that were created and resolved."),
     ("zeebe_pending_incidents_total", "Incidents that are there."),
     ("zeebe_buffered_messages_count", "Messages that wait to be correlated, or for their end."),
@@ -77,14 +77,14 @@ const HELP: &[(&str, &str)] = &[
     ("baton_job_stream_outstanding", "Jobs that the open job streams hold, by job type."),
     (
         "baton_job_stream_overdue",
-        "Jobs whose time was over and that the worker of a job stream has not answered since, by job type.",
+        "Jobs of job streams that timed out and that their worker has not answered since, by job type.",
     ),
     ("baton_job_stream_timeouts_total", "Jobs of job streams that were not answered in time, by job type."),
     ("baton_jobs_streamed_total", "Jobs handed to job streams, by job type."),
     ("baton_jobs_polled_total", "Jobs handed to requests for jobs, by job type."),
     (
         "baton_job_answers_refused_total",
-        "Answers of workers that were refused because the job had ended or was with nobody, by job type.",
+        "Answers of workers that were refused because the job had ended or was not activated, by job type.",
     ),
     // Exporters and secondary storage.
     ("zeebe_exporter_state", "Whether records are exported: 0 they are, 1 paused, 2 softly paused."),

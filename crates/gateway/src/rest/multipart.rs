@@ -111,7 +111,7 @@ pub(super) async fn read(
         let property = &object.properties[at];
         let (is_list, is_file) = shape(property);
         if seen & (1 << at) != 0 && !is_list {
-            return Err(Failure::invalid(format!("{}: is there twice", property.name)));
+            return Err(Failure::invalid(format!("{}: occurs twice", property.name)));
         }
         seen |= 1 << at;
         if is_file {

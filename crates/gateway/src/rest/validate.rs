@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
             if array.unique && count < array.max {
                 let literal = self.cursor.since(start);
                 if literals.contains(&literal) {
-                    self.problem("is there twice".to_owned());
+                    self.problem("occurs twice".to_owned());
                 }
                 literals.push(literal);
             }
@@ -184,7 +184,7 @@ impl<'a> Walk<'a> {
         let is_root = self.path.is_empty();
         self.path.push(Step::Name(property.name));
         if seen.properties & (1 << at) != 0 {
-            self.problem("is there twice".to_owned());
+            self.problem("occurs twice".to_owned());
         }
         seen.properties |= 1 << at;
         self.cursor.token()?;

@@ -31,15 +31,15 @@ const ID: &str = "opensearch";
 pub struct RecordOptions {
     /// The nodes.
     pub client: Options,
-    /// What the names of all indices, aliases and templates begin with.
+    /// Prefix of the names of all indices, aliases and templates.
     pub index_prefix: String,
     /// Shards of each index.
     pub number_of_shards: u32,
-    /// Further copies of each shard.
+    /// Replicas of each shard.
     pub number_of_replicas: u32,
     /// How much is sent at once.
     pub bulk: Limits,
-    /// How long records may wait until there is enough to be sent.
+    /// Time that records wait for a full bulk request.
     pub delay: Duration,
     /// What is exported; everything if empty.
     pub include: Vec<ValueType>,

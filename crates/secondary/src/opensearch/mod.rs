@@ -31,11 +31,11 @@ use ::search::model::Entity;
 pub struct OpensearchOptions {
     /// The nodes.
     pub client: ::opensearch::Options,
-    /// What the names of all indices, aliases, templates and scripts begin with.
+    /// Prefix of the names of all indices, aliases, templates and scripts.
     pub index_prefix: String,
-    /// Shards of each index that is made.
+    /// Shards of each new index.
     pub number_of_shards: u32,
-    /// Further copies of each shard.
+    /// Replicas of each shard.
     pub number_of_replicas: u32,
     /// How long a query may take.
     pub query_timeout: Duration,

@@ -33,9 +33,9 @@ const STATEMENTS_MAX: usize = 256;
 pub struct PostgresOptions {
     /// `postgres://host:port/database`, with parameters as libpq names them.
     pub url: String,
-    /// Who connects; as the URL says if empty.
+    /// User name; that of the URL if empty.
     pub username: String,
-    /// The password; as the URL says if empty.
+    /// The password; that of the URL if empty.
     pub password: String,
     /// The schema that holds the tables. It is made if it is not there.
     pub schema: String,
@@ -43,7 +43,7 @@ pub struct PostgresOptions {
     pub readers: usize,
     /// How long a query may take.
     pub query_timeout: Duration,
-    /// How long connecting may take.
+    /// Time limit for a connection.
     pub connect_timeout: Duration,
     /// How long one statement of the writer may take.
     pub write_timeout: Duration,

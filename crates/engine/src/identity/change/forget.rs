@@ -74,7 +74,7 @@ impl Work<'_> {
         let what =
             forgotten.circle.map_or_else(|| forgotten.entity.map_or("", describe), super::circle::noun);
         Err(Rejection::invalid_state(format!(
-            "Expected to create a {what} with ID '{}', but the one before is still being removed",
+            "Expected to create a {what} with ID '{}', but its predecessor is still being removed",
             forgotten.id
         ))
         .into())

@@ -48,11 +48,11 @@ impl Work<'_> {
             Rejection::new(RejectionType::Forbidden, reason)
         };
         if has_administrator(self.tables)? {
-            return Err(refused(format!("somebody has the role '{ADMIN}' already")).into());
+            return Err(refused(format!("another user has the role '{ADMIN}' already")).into());
         }
         if self.meta.had_administrator {
             // Otherwise the deletion of the last one would hand the cluster to whoever asks first.
-            return Err(refused(format!("somebody had the role '{ADMIN}' before")).into());
+            return Err(refused(format!("another user had the role '{ADMIN}' before")).into());
         }
         if self.tables.users.contains(&user.username.0)? {
             return Err(refused(format!("there is a user with username '{}' already", user.username)).into());

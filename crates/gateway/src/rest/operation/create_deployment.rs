@@ -57,9 +57,10 @@ fn write_all<T>(
         separate(out);
         let mut members = object(out);
         for other in [PROCESS, DECISION, REQUIREMENTS, FORM, RESOURCE] {
-            members = match other == kind {
-                true => members.object(other, |members| write(item, members)),
-                false => members.with(other, ()),
+            members = if other == kind {
+                members.object(other, |members| write(item, members))
+            } else {
+                members.with(other, ())
             };
         }
         members.end();

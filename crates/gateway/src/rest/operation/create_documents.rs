@@ -31,7 +31,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let mut out = Vec::with_capacity(512 * files.len());
     object(&mut out)
         .list("createdDocuments", &created, |stored, out| {
-            document::write_reference(stored, store.store_id(), out)
+            document::write_reference(stored, store.store_id(), out);
         })
         .list("failedDocuments", &failed, |(name, failure), out| {
             object(out)

@@ -56,9 +56,8 @@ pub(in crate::rest) fn told<T>(
         // As the broker says it of its own disk; clients come back later.
         Error::Full(_) => {
             let id = store.store_id();
-            let detail = format!(
-                "file: no room in the document store '{id}' now, whose disk is full but for data.min_free_bytes"
-            );
+            let detail =
+                format!("file: the disk of the document store '{id}' is full but for data.min_free_bytes");
             Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail)
         }
         Error::Damaged(_) | Error::Garbled(..) => Failure::internal(error.to_string()),

@@ -337,7 +337,7 @@ fn form_reply(form: &FileView) -> Reply {
     object(&mut out)
         .with("tenantId", &form.tenant_id)
         .with("formId", &form.id)
-        .with("schema", &String::from_utf8_lossy(&form.content))
+        .with("schema", String::from_utf8_lossy(&form.content))
         .with("version", form.version)
         .with("formKey", Digits(form.key))
         .end();

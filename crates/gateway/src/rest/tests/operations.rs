@@ -147,7 +147,7 @@ fn create_refusals() {
             r#"{"processDefinitionId":"p","variables":null}"#,
             "variables: must not be null, expected an object",
         ),
-        (r#"{"processDefinitionId":"p","processDefinitionId":"q"}"#, "processDefinitionId: is there twice"),
+        (r#"{"processDefinitionId":"p","processDefinitionId":"q"}"#, "processDefinitionId: occurs twice"),
         (
             r#"{"processDefinitionKey":"9223372036854775808"}"#,
             "processDefinitionKey: a key has at most 64 bits",
@@ -161,7 +161,7 @@ fn create_refusals() {
             r#"{"processDefinitionId":"p","processDefinitionVersion":2147483648}"#,
             "processDefinitionVersion: expected at most 2147483647, but found 2147483648",
         ),
-        (r#"{"processDefinitionId":"p","tags":["a","a"]}"#, "tags[1]: is there twice"),
+        (r#"{"processDefinitionId":"p","tags":["a","a"]}"#, "tags[1]: occurs twice"),
         (
             r#"{"processDefinitionId":"p""#,
             "request body is not valid JSON: expected ',' or '}' at line 1 column 27",
@@ -682,7 +682,7 @@ fn deploy_refusals() {
         (
             part("; name=\"tenantId\"")
                 .replace("--B--", "--B\nContent-Disposition: form-data; name=\"tenantId\"\n\ny\n--B--"),
-            "tenantId: is there twice",
+            "tenantId: occurs twice",
         ),
         (
             part(&format!("; name=\"resources\"; filename=\"{}\"", "n".repeat(1025))),
