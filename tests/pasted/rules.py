@@ -44,7 +44,7 @@ OTHER_LANGUAGES = {
 """Languages of blocks that are neither commands nor settings, with the reason why they are not run."""
 
 PREPARED = {
-    "docs/operations.md": (
+    "docs/history.md": (
         "baton start --data-dir data",
         "baton deploy crates/bench/models/order.bpmn",
     ),

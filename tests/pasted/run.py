@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pastes every command of the documents, one after the other as a reader would, and compares what they print with what the documents show.
 
-    tests/pasted/run.py --baton target/debug/baton [README.md] [docs/operations.md]
+    tests/pasted/run.py --baton target/debug/baton [README.md] [docs/history.md]
 
 Each document has a fresh folder that looks like a clone, a shell, and ports of its own. Blocks of `sh` are run; a block of `text` right behind shows
 what they print. Blocks of `yaml` are checked as settings, or as identities. A command that is neither run nor listed in rules.py with its reason
