@@ -1,5 +1,5 @@
-//! A node of OpenSearch or Elasticsearch for tests: the `Node.java` of a folder with what its `pom.xml` names, started and
-//! stopped here.
+//! A node of OpenSearch or Elasticsearch for tests: the `Node.java` of a folder with what its `pom.xml` names,
+//! started and stopped here.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{BufRead as _, BufReader};

@@ -1,9 +1,9 @@
 //! Passwords that nobody has seen before: how many are looked at, from where, and of whom.
 //!
-//! Each costs a hash, and hashes are few at a time. An address has some places of its own among those that wait, so that
-//! a flood from there leaves room for others. A user name that wrong passwords were tried for rests, longer each time,
-//! for every address that tried one; from elsewhere its owner still comes in. Names that nobody has are treated alike,
-//! so that neither answers nor times tell which there are.
+//! Each costs a hash, and hashes are few at a time. An address has some places of its own among those that wait, so
+//! that a flood from there leaves room for others. A user name that wrong passwords were tried for rests, longer
+//! each time, for every address that tried one; from elsewhere its owner still comes in. Names that nobody has are
+//! treated alike, so that neither answers nor times tell which there are.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};

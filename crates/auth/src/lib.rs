@@ -1,9 +1,10 @@
 //! Who is asking: authentication of requests, sessions of browsers, and TLS.
 //!
-//! A gateway hands what a request presents (its `Authorization` header, cookies, and what tells a browser's request) to
-//! an [`Authenticator`] and gets a [`Principal`] or a [`Refusal`], which says what status and which challenge to answer.
-//! Three methods: none, Basic against a store of users ([`Basic`]), and bearer tokens of an OpenID Connect issuer
-//! ([`Oidc`]). A browser may trade either for a session ([`Sessions`]). [`ServerTls`] is for every port.
+//! A gateway hands what a request presents (its `Authorization` header, cookies, and what tells a browser's
+//! request) to an [`Authenticator`] and gets a [`Principal`] or a [`Refusal`], which says what status and which
+//! challenge to answer. Three methods: none, Basic against a store of users ([`Basic`]), and bearer tokens of an
+//! OpenID Connect issuer ([`Oidc`]). A browser may trade either for a session ([`Sessions`]). [`ServerTls`] is for
+//! every port.
 //!
 //! What is asked per request is answered from bounded caches: one keyed hash and one look-up. The password hash, the
 //! check of a signature and the issuer are met only by what was not seen before.

@@ -11,7 +11,8 @@ use tokio::sync::Semaphore;
 use crate::metric_definitions::hashed;
 use crate::secret::random;
 
-/// What one hash costs. The default is what OWASP's cheat sheet on password storage asks for at least: 19 MiB, two passes.
+/// What one hash costs. The default is what OWASP's cheat sheet on password storage asks for at least: 19 MiB, two
+/// passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
     /// Memory, in KiB; at least 8 for each lane.

@@ -1,8 +1,9 @@
 //! Sessions of browsers: a random ID in a cookie instead of credentials with every request.
 //!
-//! They live in memory and end with the process. A cookie is sent by a browser whoever made it send the request, so a
-//! request that changes something must also carry a token in a header, which only pages of ours can read: the CSRF
-//! token is in a second cookie and is a keyed hash of the session's ID, so one that was not made for it is worth nothing.
+//! They live in memory and end with the process. A cookie is sent by a browser whoever made it send the request, so
+//! a request that changes something must also carry a token in a header, which only pages of ours can read: the
+//! CSRF token is in a second cookie and is a keyed hash of the session's ID, so one that was not made for it is
+//! worth nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -142,7 +142,8 @@ impl fmt::Debug for ServerTls {
 }
 
 impl ServerTls {
-    /// Loads the files. `protocols` are offered to clients in this order, for example `h2` and `http/1.1` (ALPN, RFC 7301).
+    /// Loads the files. `protocols` are offered to clients in this order, for example `h2` and `http/1.1` (ALPN,
+    /// RFC 7301).
     pub fn load(files: TlsFiles, protocols: &[&[u8]]) -> Result<Self, TlsError> {
         let protocols: Vec<_> = protocols.iter().map(|name| name.to_vec()).collect();
         let contents = files.read()?;
@@ -216,7 +217,8 @@ pub struct ClientTls {
 }
 
 impl ClientTls {
-    /// Loads the files. `protocols` are offered to the server in this order. Reads files: not for a thread that must not block.
+    /// Loads the files. `protocols` are offered to the server in this order. Reads files: not for a thread that
+    /// must not block.
     pub fn config(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>, TlsError> {
         let roots = match &self.authorities {
             Some(path) => roots(path, &read(path)?)?,

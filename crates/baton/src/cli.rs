@@ -27,7 +27,8 @@ pub(crate) enum Command {
     Config(Config),
     /// Show the cluster as its gateway sees it.
     Status(Status),
-    /// Say whether a server takes requests and how its parts are, as its management port tells; exit code 1 if it does not.
+    /// Say whether a server takes requests and how its parts are, as its management port tells; exit code 1 if it
+    /// does not.
     Health(Health),
     /// Deploy files together: all or none.
     Deploy(Deploy),
@@ -45,7 +46,8 @@ pub(crate) enum Command {
     Retry(Retry),
     /// List process instances that the engine failed on and set aside; release or cancel them.
     Banned(Banned),
-    /// Set a batch of commands aside that stops a partition, while no server runs on its data directory; look at such batches.
+    /// Set a batch of commands aside that stops a partition, while no server runs on its data directory; look at
+    /// such batches.
     Partition(Partition),
     /// Put load on a server and measure it.
     Bench(Box<Bench>),
@@ -145,7 +147,8 @@ pub(crate) struct Partition {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PartitionAction {
-    /// Set the batch aside that the server stood at: it is not applied at the next start, and the instances that it is about are banned.
+    /// Set the batch aside that the server stood at: it is not applied at the next start, and the instances that it
+    /// is about are banned.
     Skip {
         /// Position of the batch in the log, as the liveness probe and the log of the server tell it.
         #[arg(value_name = "POSITION", value_parser = clap::value_parser!(u64).range(1..))]
@@ -153,8 +156,8 @@ pub(crate) enum PartitionAction {
         /// Directory of the log and the state; no server may have it open.
         #[arg(long, value_name = "DIR")]
         data_dir: PathBuf,
-        /// Take any batch that the state on disk does not have, though the server has not noted that it stood there. What it did is undone,
-        /// also if it was acknowledged.
+        /// Take any batch that the state on disk does not have, though the server has not noted that it stood
+        /// there. What it did is undone, also if it was acknowledged.
         #[arg(long)]
         force: bool,
     },
@@ -244,7 +247,8 @@ pub(crate) struct Search {
     /// Any other filter of the API, as a JSON object; the options above are added to it.
     #[arg(long, value_name = "JSON")]
     pub(crate) filter: Option<String>,
-    /// Order by a property, such as startDate, or startDate:desc. May be repeated. Default: the latest first, where that is known.
+    /// Order by a property, such as startDate, or startDate:desc. May be repeated. Default: the latest first, where
+    /// that is known.
     #[arg(long = "sort", value_name = "PROPERTY[:desc]")]
     pub(crate) sort: Vec<String>,
     /// How many are shown.

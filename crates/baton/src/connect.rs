@@ -75,7 +75,8 @@ struct Access {
     /// Bearer token of who asks.
     #[arg(long, value_name = "TOKEN", env = "BATON_TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// PEM file with the authorities that sign the certificates of servers with https. Default: those that the machine trusts.
+    /// PEM file with the authorities that sign the certificates of servers with https. Default: those that the
+    /// machine trusts.
     #[arg(long, value_name = "FILE", env = "BATON_AUTHORITIES")]
     authorities: Option<PathBuf>,
     /// PEM file with the certificate chain to show to a server that asks for one.

@@ -10,8 +10,9 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{Config, LogFormat};
 use crate::failure::Failure;
 
-/// Libraries that tell what only their own developers want to know; raft-engine warns of the torn end of a log after every
-/// crash, which is as it should be; h2 and rustls warn of what any client can send. Named in the levels, they speak again.
+/// Libraries that tell what only their own developers want to know; raft-engine warns of the torn end of a log
+/// after every crash, which is as it should be; h2 and rustls warn of what any client can send. Named in the
+/// levels, they speak again.
 const QUIET: &str = "openraft=warn,raft_engine=error,pprof=warn,opentelemetry=warn,h2=error,rustls=off";
 
 /// Begins to log.

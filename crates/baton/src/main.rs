@@ -1,7 +1,7 @@
 //! The program `baton`: the server and the commands that talk to one.
 //!
-//! [`cli`] declares the command line, [`config`] the settings of the server, [`start`] puts the parts of the server together,
-//! [`command`] has a file for each other command. [`output`] is how they tell what came of it,
+//! [`cli`] declares the command line, [`config`] the settings of the server, [`start`] puts the parts of the server
+//! together, [`command`] has a file for each other command. [`output`] is how they tell what came of it,
 //! [`failure`] how all of them end when they cannot do what was asked.
 
 mod cli;

@@ -1,6 +1,7 @@
 //! What commands tell: results on the standard output, the rest on the standard error output.
 //!
-//! Whoever reads may stop early, as `head` does. That is no failure, and keeps no command from doing all that it was asked for.
+//! Whoever reads may stop early, as `head` does. That is no failure, and keeps no command from doing all that it
+//! was asked for.
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};

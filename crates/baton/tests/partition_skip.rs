@@ -1,5 +1,6 @@
-//! A batch that stops a partition, and the way out: the probes name it, also at the next start, and `baton partition skip` sets
-//! it aside. Needs a build with debug assertions, in which the engine can be made to stand still.
+//! A batch that stops a partition, and the way out: the probes name it, also at the next start, and `baton
+//! partition skip` sets it aside. Needs a build with debug assertions, in which the engine can be made to stand
+//! still.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Read, Write};

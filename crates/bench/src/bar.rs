@@ -5,7 +5,8 @@ use std::io::{IsTerminal as _, Write as _};
 
 const CELLS: usize = 30;
 
-/// A bar with a message behind it, on the standard error output, drawn anew with each message; not at all if that is no terminal.
+/// A bar with a message behind it, on the standard error output, drawn anew with each message; not at all if that
+/// is no terminal.
 pub(crate) struct Bar {
     is_shown: bool,
     percent: usize,

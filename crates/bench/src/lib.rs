@@ -1,8 +1,9 @@
 //! The load generator: starter and worker in one program, measurements in histograms, results as table, JSON and page.
 //!
-//! [`run`] takes [`Options`] and gives a [`Report`]; [`compare`] and [`page`] put several side by side; [`suite::run`] runs the
-//! list of measurements that the project promises. `load` is where a measurement starts; `pace` decides when requests are meant
-//! to start, `track` when instances have ended, `record` what counts, `cost` asks what the server spent.
+//! [`run`] takes [`Options`] and gives a [`Report`]; [`compare`] and [`page`] put several side by side;
+//! [`suite::run`] runs the list of measurements that the project promises. `load` is where a measurement starts;
+//! `pace` decides when requests are meant to start, `track` when instances have ended, `record` what counts, `cost`
+//! asks what the server spent.
 //!
 //! This crate sees the server from outside only: its ports, and its process when it started that itself.
 

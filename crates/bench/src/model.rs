@@ -8,7 +8,8 @@ use crate::{Error, Options};
 
 /// One task: start event, service task of type `benchmark-task`, end event.
 pub const BENCHMARK_BPMN: &str = include_str!("../models/benchmark.bpmn");
-/// The demonstration's order process: exclusive and parallel gateways, tasks `check-stock`, `charge-payment`, `ship-order`.
+/// The demonstration's order process: exclusive and parallel gateways, tasks `check-stock`, `charge-payment`,
+/// `ship-order`.
 pub const ORDER_BPMN: &str = include_str!("../models/order.bpmn");
 /// Ten service tasks of type `benchmark-task` with an exclusive and a parallel gateway.
 pub const TEN_TASKS_BPMN: &str = include_str!("../models/ten_tasks.bpmn");

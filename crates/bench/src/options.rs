@@ -53,7 +53,8 @@ pub struct Options {
     #[arg(long)]
     pub no_deploy: bool,
 
-    /// Start so many instances per second, whatever the answers (open loop). Default: as fast as they end (closed loop).
+    /// Start so many instances per second, whatever the answers (open loop). Default: as fast as they end (closed
+    /// loop).
     #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
     pub rate: Option<f64>,
     /// Closed loop: instances under way at a time. Open loop: requests in flight at most.

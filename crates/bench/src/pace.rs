@@ -1,8 +1,9 @@
 //! When each request is meant to start.
 //!
-//! Open loop: request *i* is meant to start at *i* / rate, whatever became of those before it. Latency is counted from then, so a
-//! server that stalls is charged for every request that it made wait (no coordinated omission). A thread of its own keeps the
-//! beat: the runtime's timers tick in milliseconds, too coarse to measure a server that answers in less.
+//! Open loop: request *i* is meant to start at *i* / rate, whatever became of those before it. Latency is counted
+//! from then, so a server that stalls is charged for every request that it made wait (no coordinated omission). A
+//! thread of its own keeps the beat: the runtime's timers tick in milliseconds, too coarse to measure a server that
+//! answers in less.
 
 use std::{
     sync::{

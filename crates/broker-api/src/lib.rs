@@ -46,15 +46,16 @@ pub trait Broker: Send + Sync + 'static {
     /// Answers from the state as of the last batch applied. Who has the answer to a command finds what it did.
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>>;
 
-    /// Since when what anybody is granted is as it is, and who the users are, to compare with [`protocol::Grants::valid_from`].
-    /// Asked with every request: no more than a look.
+    /// Since when what anybody is granted is as it is, and who the users are, to compare with
+    /// [`protocol::Grants::valid_from`]. Asked with every request: no more than a look.
     fn grants_version(&self) -> u64;
 
-    /// Has an exporter hand on what it has not, without waiting for more, since somebody is about to search what it exports.
+    /// Has an exporter hand on what it has not, without waiting for more, since somebody is about to search what it
+    /// exports.
     fn hasten_exports(&self, exporter: &str) -> Recorded;
 
-    /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time. It sees
-    /// the cluster variables of the tenant.
+    /// Evaluates an expression (with or without its leading `=`) outside of any process instance, in bounded time.
+    /// It sees the cluster variables of the tenant.
     fn evaluate_expression(
         &self,
         expression: String,

@@ -1,5 +1,6 @@
-//! The credit of one job stream: how many jobs it may hold that were delivered and have not ended. `docs/decisions/0010-stream-credit.md`
-//! states the law that is here. It knows times and counts only: no job, no stream, no clock.
+//! The credit of one job stream: how many jobs it may hold that were delivered and have not ended.
+//! `docs/decisions/0010-stream-credit.md` states the law that is here. It knows times and counts only: no job, no
+//! stream, no clock.
 //!
 //! A change of the credit is an experiment. More credit is kept if more jobs end by it, less if not fewer do.
 

@@ -1,9 +1,10 @@
 //! A partition at work: ingress with flow control, batched proposals, leader services, responses and records.
 //!
-//! Gateways see the broker through [`broker_api::Broker`] only. A command enters at [`Node::submit`](broker_api::Broker::submit),
-//! passes flow control (`flow_control`), waits in the ingress until the proposer (`proposer`) takes it into a batch,
-//! is committed by `replication`, applied on the partition's thread (`machine`), and answered from there. A query never
-//! enters the log: `reads` answers it from the state between two batches.
+//! Gateways see the broker through [`broker_api::Broker`] only. A command enters at
+//! [`Node::submit`](broker_api::Broker::submit), passes flow control (`flow_control`), waits in the ingress until
+//! the proposer (`proposer`) takes it into a batch, is committed by `replication`, applied on the partition's
+//! thread (`machine`), and answered from there. A query never enters the log: `reads` answers it from the state
+//! between two batches.
 
 mod answers;
 mod apply_watch;

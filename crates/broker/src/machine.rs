@@ -1,7 +1,7 @@
 //! The state machine that replication drives: the engine, its flushes, and handing out what it asks for.
 //!
-//! Everything here runs between one committed batch and the next, on the partition's thread or, while proposals come one
-//! at a time, on the raft thread: never two at once.
+//! Everything here runs between one committed batch and the next, on the partition's thread or, while proposals
+//! come one at a time, on the raft thread: never two at once.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use crate::options::StateOptions;
 use crate::set_aside::Orders;
 use crate::write_limit::Written;
 
-/// Changes that are not on disk, those under way to it included, may grow to this many times the flush size before applying
-/// waits for the disk.
+/// Changes that are not on disk, those under way to it included, may grow to this many times the flush size before
+/// applying waits for the disk.
 const OVERLAY_FACTOR: usize = 4;
 /// How often a failed flush is tried again.
 const RETRY_FLUSH: Duration = Duration::from_secs(1);

@@ -429,7 +429,8 @@ impl Node {
         self.former_exporters.lock().clone()
     }
 
-    /// Forgets an exporter that is not configured any more, with its parked records. One with its ID begins as a new one.
+    /// Forgets an exporter that is not configured any more, with its parked records. One with its ID begins as a
+    /// new one.
     pub async fn forget_exporter(&self, id: &str) -> Result<(), SubmitError> {
         let configured = self.exporting().map(|status| status.exporters).unwrap_or_default();
         if configured.iter().any(|exporter| exporter.id == id) {

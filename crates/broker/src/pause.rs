@@ -1,7 +1,8 @@
 //! What operators ask of a partition as a whole: to pause processing, and to write its state to disk now.
 //!
-//! While processing is paused, the log takes nothing but what the broker needs for itself. Everything else is refused by the
-//! proposer, timers are late, workers get no jobs; queries are answered as ever. A start ends the pause.
+//! While processing is paused, the log takes nothing but what the broker needs for itself. Everything else is
+//! refused by the proposer, timers are late, workers get no jobs; queries are answered as ever. A start ends the
+//! pause.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

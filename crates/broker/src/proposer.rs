@@ -172,8 +172,8 @@ impl Proposer {
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
     }
 
-    /// Triggers what is due, as far as the write limit has room for it: of timers that are due again at once there is no
-    /// end, as of steps left over. Kinds of due work take turns, and so do the owners of timers.
+    /// Triggers what is due, as far as the write limit has room for it: of timers that are due again at once there
+    /// is no end, as of steps left over. Kinds of due work take turns, and so do the owners of timers.
     fn next_tick(&mut self) -> Option<Command> {
         if !self.shared.due.wait().is_some_and(|wait| wait.is_zero()) {
             return None;

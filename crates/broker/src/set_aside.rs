@@ -1,12 +1,12 @@
 //! Batches that operators have set aside, because applying them stops the partition.
 //!
-//! On a data directory that no server has open, [`set_aside`] writes two files for a batch of the log: its bytes, and then
-//! the order not to apply it. The second is what counts, so a crash in between leaves the batch as it was. The broker reads the
-//! orders when it starts; when it comes to such a batch, its instances are banned instead. From then on that is part of the state, and
-//! the files only tell what was there.
+//! On a data directory that no server has open, [`set_aside`] writes two files for a batch of the log: its bytes,
+//! and then the order not to apply it. The second is what counts, so a crash in between leaves the batch as it was.
+//! The broker reads the orders when it starts; when it comes to such a batch, its instances are banned instead.
+//! From then on that is part of the state, and the files only tell what was there.
 //!
-//! The order stands beside the log, not in it: a partition with several replicas needs it on each of them, before any applies
-//! the batch.
+//! The order stands beside the log, not in it: a partition with several replicas needs it on each of them, before
+//! any applies the batch.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -147,8 +147,8 @@ fn decode(position: u64, bytes: &[u8]) -> Result<Batch, SetAsideError> {
     Batch::decode(bytes).map_err(|error| SetAsideError::Unreadable { position, reason: error.to_string() })
 }
 
-/// Sets the batch at a position of the log aside. Without `is_sure`, it must be the one that the server stood at, as it has
-/// noted, or else the first that the state on disk does not have.
+/// Sets the batch at a position of the log aside. Without `is_sure`, it must be the one that the server stood at,
+/// as it has noted, or else the first that the state on disk does not have.
 pub async fn set_aside(data_dir: &Path, position: u64, is_sure: bool) -> Result<SetAside, SetAsideError> {
     let path = state_file(data_dir);
     if !path.is_file() || !log_directory(data_dir).is_dir() {

@@ -1,17 +1,17 @@
 //! The write limit: how many records a second the partition takes on, and how that follows the exporters.
 //!
-//! Every record counts, whoever caused it. New work waits for its turn, and so do what is due and the steps that commands
-//! have left over, so that a loop of them neither takes the limit from everybody nor stands still: they have a part of
-//! the limit, and what commands leave of the rest; commands have the rest, and what those steps leave of their part. What
-//! clients do with work begun, jobs above all, does not wait, so that it drains. What is written beyond the limit is a
-//! debt, which is forgotten beyond what may be written in a second.
+//! Every record counts, whoever caused it. New work waits for its turn, and so do what is due and the steps that
+//! commands have left over, so that a loop of them neither takes the limit from everybody nor stands still: they
+//! have a part of the limit, and what commands leave of the rest; commands have the rest, and what those steps
+//! leave of their part. What clients do with work begun, jobs above all, does not wait, so that it drains. What is
+//! written beyond the limit is a debt, which is forgotten beyond what may be written in a second.
 //!
 //! What a command will write is not known when it comes: it is charged what commands wrote lately, and set right
 //! afterwards. Of steps left over, as many run as there is room for what they record.
 //!
-//! With throttling, the limit follows the rate of export: as long as the backlog is at most half of what is acceptable, the
-//! configured limit holds; above, it is the exporting rate of the last minutes times acceptable over present backlog. Where
-//! both are equal, the backlog stands still.
+//! With throttling, the limit follows the rate of export: as long as the backlog is at most half of what is
+//! acceptable, the configured limit holds; above, it is the exporting rate of the last minutes times acceptable
+//! over present backlog. Where both are equal, the backlog stands still.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;

@@ -2,7 +2,8 @@
 //!
 //! Open [`Client`] for "a command, whatever the protocol", [`RestClient`] or [`GrpcClient`] for one of the two, and
 //! [`JobWorker`] for working jobs. Requests beyond a bounded number wait for room; they are never refused locally.
-//! Documents (variables, headers, results) are JSON text that is moved, never parsed: who sends malformed JSON is told so by the server.
+//! Documents (variables, headers, results) are JSON text that is moved, never parsed: who sends malformed JSON is
+//! told so by the server.
 //!
 //! The load generator runs on this crate, so one request must cost little: connections are driven by the task that
 //! uses them, bodies are written straight into one buffer, and responses are scanned without building a tree.

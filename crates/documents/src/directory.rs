@@ -1,4 +1,5 @@
-//! What only a store in a directory has: it may go away with its drive, it must be synced, and it shares a disk with others.
+//! What only a store in a directory has: it may go away with its drive, it must be synced, and it shares a disk
+//! with others.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ impl Directory {
         Ok(Self { path, files, min_free_bytes })
     }
 
-    /// Fails if it has gone: files that nobody can see are not deleted, and new ones would land beside the drive that was here.
+    /// Fails if it has gone: files that nobody can see are not deleted, and new ones would land beside the drive
+    /// that was here.
     pub(crate) fn is_there(&self) -> Result<(), Error> {
         std::fs::metadata(&self.path).map(drop).map_err(|error| self.failed(error))
     }
@@ -111,8 +113,8 @@ fn remove_broken_off(root: &Path) -> io::Result<()> {
         }
         remove(&root.join(UPLOADS).join(name))?;
     }
-    // What object_store writes is called so until it is whole. Contents are not written in their place, so there are few files
-    // here that it could be.
+    // What object_store writes is called so until it is whole. Contents are not written in their place, so there
+    // are few files here that it could be.
     for folder in [DESCRIPTIONS, EXPIRIES] {
         for name in names(&root.join(folder), |name| name.contains('#'))? {
             remove(&root.join(folder).join(name))?;

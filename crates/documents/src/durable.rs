@@ -1,4 +1,5 @@
-//! The order in which a directory is written and synced, so that a loss of power at any moment leaves a document or none.
+//! The order in which a directory is written and synced, so that a loss of power at any moment leaves a document or
+//! none.
 //!
 //! A name is given to what is on the disk already, never before; and what a description names is durable before the
 //! description has its name. The disk is behind a trait: tests have one that forgets what was not synced.
@@ -98,7 +99,8 @@ fn make_directories(disk: &impl Disk, root: &Path, file: &Path) -> io::Result<()
     above.into_iter().rev().try_for_each(|directory| disk.make_directory(directory))
 }
 
-/// Makes the name of a file durable, and those of the directories up to the root: another request may have made them just now.
+/// Makes the name of a file durable, and those of the directories up to the root: another request may have made
+/// them just now.
 pub(crate) fn sync_above(disk: &impl Disk, root: &Path, file: &Path) -> io::Result<()> {
     let mut above = file.ancestors().skip(1).take_while(|directory| directory.starts_with(root));
     above.try_for_each(|directory| disk.sync(directory))

@@ -1,8 +1,9 @@
 //! Documents: files that processes refer to and that are no part of the engine's state.
 //!
-//! A document is two objects in a store: its content under a name of its own, and its description under the ID, which
-//! names the content. The description is written last and once, so a document is there as a whole or not at all, and an
-//! ID is given once. What is behind the store (a directory, memory, a bucket of a cloud) is known only where one is opened.
+//! A document is two objects in a store: its content under a name of its own, and its description under the ID,
+//! which names the content. The description is written last and once, so a document is there as a whole or not at
+//! all, and an ID is given once. What is behind the store (a directory, memory, a bucket of a cloud) is known only
+//! where one is opened.
 //!
 //! Start reading at [`Documents`]. Nothing here knows the REST API.
 
@@ -65,8 +66,8 @@ const PART_BYTES: u64 = 256 << 10;
 const PART_BYTES_OF_CLOUDS: u64 = 5 << 20;
 /// Parts of one content. Clouds refuse more than 10 000.
 const PARTS_MAX: u64 = 9000;
-/// Bytes of a content that are read from a disk at once. For blocks above 84 KiB the allocator takes 4 MiB for each thread
-/// that reads.
+/// Bytes of a content that are read from a disk at once. For blocks above 84 KiB the allocator takes 4 MiB for each
+/// thread that reads.
 const READ_BYTES: u64 = 64 << 10;
 /// The same for clouds, where asking takes longer.
 const READ_BYTES_OF_CLOUDS: u64 = 2 << 20;
@@ -74,7 +75,8 @@ const READ_BYTES_OF_CLOUDS: u64 = 2 << 20;
 const UPLOADS: &str = "uploads";
 /// Where the descriptions are.
 const DESCRIPTIONS: &str = "descriptions";
-/// Where empty objects are that have a time and an ID for name, so that expired documents are found without reading any.
+/// Where empty objects are that have a time and an ID for name, so that expired documents are found without reading
+/// any.
 const EXPIRIES: &str = "expiries";
 
 /// Why something cannot be done with a document.
@@ -169,7 +171,8 @@ impl Documents {
         Self::over(id, Arc::new(InMemory::new()), max_bytes)
     }
 
-    /// A store in a directory, which is made if it is not there. Nothing is stored when the disk has less room than this.
+    /// A store in a directory, which is made if it is not there. Nothing is stored when the disk has less room than
+    /// this.
     pub fn in_directory(
         id: &str,
         directory: &Path,
@@ -319,7 +322,8 @@ impl Documents {
         }
     }
 
-    /// The content of a document, piece by piece. It ends with an error before its last piece if it is not what was stored.
+    /// The content of a document, piece by piece. It ends with an error before its last piece if it is not what was
+    /// stored.
     pub fn read(&self, document: &Document) -> BoxStream<'static, Result<Bytes, Error>> {
         // Each piece is asked for by itself, so a slow reader keeps no connection to a cloud waiting.
         let beginning = (Arc::clone(&self.store), self.place([CONTENTS, &document.content]), 0);

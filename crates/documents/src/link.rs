@@ -25,7 +25,8 @@ pub struct Link {
 }
 
 impl Documents {
-    /// A link to the content, good for so long and no longer than the document. Stores without addresses of their own refuse.
+    /// A link to the content, good for so long and no longer than the document. Stores without addresses of their
+    /// own refuse.
     pub async fn link(&self, document: &Document, life: Duration, now_ms: i64) -> Result<Link, Error> {
         let Some(signer) = &self.signer else {
             return Err(Error::Invalid(format!("the document store '{}' does not support links", self.id)));

@@ -1,7 +1,9 @@
-//! A document in two steps: its content first, while nobody knows yet what is to be told about it, then its description.
+//! A document in two steps: its content first, while nobody knows yet what is to be told about it, then its
+//! description.
 //!
-//! Until the second step there is no document, and what was stored goes with the [`Staged`]. In a directory the content waits
-//! below `uploads`, under a name that tells its ID; what a crash leaves there is removed when the directory is opened.
+//! Until the second step there is no document, and what was stored goes with the [`Staged`]. In a directory the
+//! content waits below `uploads`, under a name that tells its ID; what a crash leaves there is removed when the
+//! directory is opened.
 
 use bytes::Bytes;
 use futures::stream::{BoxStream, StreamExt as _};
@@ -30,8 +32,8 @@ pub struct Staged {
 }
 
 impl Documents {
-    /// Stores the content of a document, piece by piece, for an ID or a new one. A bucket tells those that follow a link what
-    /// `told` says of the content; the description is for [`Staged::commit`].
+    /// Stores the content of a document, piece by piece, for an ID or a new one. A bucket tells those that follow a
+    /// link what `told` says of the content; the description is for [`Staged::commit`].
     pub async fn stage<E: std::fmt::Display>(
         &self,
         id: Option<String>,

@@ -363,8 +363,8 @@ async fn a_content_is_a_document_once_it_is_described_and_else_gone_after_a_cras
     assert_eq!(files(directory.path()), 0, "one that is not wanted goes at once");
     let kept = stage("k~").await.commit(Metadata::default()).await.unwrap();
     assert_eq!(files(directory.path()), 2, "a content and its description");
-    // As if the server had been killed: with its content alone, with its content in place, in the middle of a write, and after
-    // the description was written.
+    // As if the server had been killed: with its content alone, with its content in place, in the middle of a
+    // write, and after the description was written.
     std::mem::forget(stage("b").await);
     let staged = stage("c_c").await;
     let place = documents.place([CONTENTS, &staged.content]);

@@ -1,8 +1,8 @@
 //! Multi-instance activities with 100,000 instances, on the engine alone, while other instances come and go.
 //!
-//! Each batch continues what is left over, and creates and completes an instance of a small process: what that instance
-//! waits for the engine is the time to apply its batches. Prints, for each kind of activity, how long all of it took, and
-//! how long batches took with the large scope and without it.
+//! Each batch continues what is left over, and creates and completes an instance of a small process: what that
+//! instance waits for the engine is the time to apply its batches. Prints, for each kind of activity, how long all
+//! of it took, and how long batches took with the large scope and without it.
 
 use std::time::{Duration, Instant};
 

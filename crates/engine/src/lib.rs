@@ -2,8 +2,8 @@
 //!
 //! A batch enters at [`Engine::apply`]. `command` runs each command in a transaction on the tables of `entity` and
 //! leaves [`core::step::Step`]s, which move element instances through their life (`process/lifecycle.rs`, with the
-//! behavior of each kind of element in `process/element/`). Each command stands in the room that carries it out, such as
-//! `job/complete_job.rs`. [`Effects`] are what a batch asks of the world.
+//! behavior of each kind of element in `process/element/`). Each command stands in the room that carries it out,
+//! such as `job/complete_job.rs`. [`Effects`] are what a batch asks of the world.
 //!
 //! The engine never sees a clock, a socket, a file of its own or randomness: the same batches give the same state, the
 //! same keys and the same records on every machine.

@@ -58,8 +58,8 @@ pub enum ExportError {
         /// Why.
         reason: String,
     },
-    /// It took too much at once to tell which record is refused: it wants all that is not flushed again, at once, and will
-    /// look closer.
+    /// It took too much at once to tell which record is refused: it wants all that is not flushed again, at once,
+    /// and will look closer.
     #[error("among several records, one is refused: {0}")]
     Closer(String),
     /// The other system cannot be reached, or does not work.

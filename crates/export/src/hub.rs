@@ -156,7 +156,8 @@ impl Hub {
         self.stream.overload()
     }
 
-    /// Has an exporter hand on everything there is, since somebody is about to look for it. `None` if no exporter has the ID.
+    /// Has an exporter hand on everything there is, since somebody is about to look for it. `None` if no exporter
+    /// has the ID.
     pub fn hasten(&self, id: &str) -> Option<Hastened> {
         self.stream.reader(id).map(|reader| self.stream.hasten(reader))
     }
@@ -191,8 +192,9 @@ impl Hub {
         Ok(reader)
     }
 
-    /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is switched on
-    /// begins with what comes from now on, or where another exporter is that is on. Writes a small file.
+    /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is
+    /// switched on begins with what comes from now on, or where another exporter is that is on. Writes a small
+    /// file.
     pub fn set_enabled(&self, id: &str, enabled: bool, like: Option<&str>) -> Result<(), ChangeError> {
         let reader = self.reader(id)?;
         let like = like.map(|other| self.enabled_reader(other)).transpose()?;
@@ -210,7 +212,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Forgets what is kept of an exporter that is not configured any more: that it was switched off, and its parked records.
+    /// Forgets what is kept of an exporter that is not configured any more: that it was switched off, and its
+    /// parked records.
     pub fn forget(&self, id: &str) -> Result<(), ChangeError> {
         let files = self.files.lock();
         forget(&files.switch, &self.stream.parking, id)
@@ -232,8 +235,8 @@ impl Hub {
         Ok(self.stream.parking.list(id))
     }
 
-    /// Has an exporter try its parked records again, in their order; those that its target takes are not parked any more.
-    /// Waits for it as long as given.
+    /// Has an exporter try its parked records again, in their order; those that its target takes are not parked any
+    /// more. Waits for it as long as given.
     pub fn replay(&self, id: &str, timeout: Duration) -> Result<Replayed, ChangeError> {
         let reader = self.enabled_reader(id)?;
         let (answer, replayed) = std::sync::mpsc::sync_channel(1);

@@ -9,8 +9,8 @@
 //! all exporters or in the spill; records after P are made again when the log is replayed, with the same positions, and
 //! the hub skips those it has.
 //!
-//! A record that an exporter's target refuses for good is set aside (`parking`), so that what follows is exported. An exporter
-//! that is switched off (`switch`) holds nothing back.
+//! A record that an exporter's target refuses for good is set aside (`parking`), so that what follows is exported.
+//! An exporter that is switched off (`switch`) holds nothing back.
 //!
 //! This crate knows nothing of the engine, the log, or who leads; it is told how far each exporter was
 //! acknowledged, and tells how far it is now.

@@ -119,7 +119,8 @@ impl Refusals {
         Ok(())
     }
 
-    /// The exporter has made records durable up to a position. Returns up to where nothing is missing but what is parked.
+    /// The exporter has made records durable up to a position. Returns up to where nothing is missing but what is
+    /// parked.
     pub fn flushed(&mut self, position: u64) -> u64 {
         if position < self.given {
             return position;

@@ -113,7 +113,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Opens the spill. `readers` are exporters with their acknowledged positions; those that are `disabled` take nothing.
+    /// Opens the spill. `readers` are exporters with their acknowledged positions; those that are `disabled` take
+    /// nothing.
     pub fn open(
         options: StreamOptions,
         directory: &Path,

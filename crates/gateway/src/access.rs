@@ -1,7 +1,8 @@
 //! Who is asking: every request to a port passes here.
 //!
-//! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the engine says
-//! by a number that anybody's grants have changed; so no request waits for anything but the command or query it is for.
+//! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the
+//! engine says by a number that anybody's grants have changed; so no request waits for anything but the command or
+//! query it is for.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -196,7 +197,8 @@ impl Access {
         }))
     }
 
-    /// The tenants whose jobs somebody may have: those that it names, or, if it names none, those that it is assigned to.
+    /// The tenants whose jobs somebody may have: those that it names, or, if it names none, those that it is
+    /// assigned to.
     pub(crate) async fn tenants_of_jobs(
         &self,
         broker: &Arc<dyn Broker>,

@@ -1,7 +1,7 @@
 //! Which names a port may be called by in a browser.
 //!
-//! A page can have the name of its own site lead to this machine (DNS rebinding) and then reads and writes here as if it
-//! were ours. Addresses and names of the loopback interface cannot be taken over like that.
+//! A page can have the name of its own site lead to this machine (DNS rebinding) and then reads and writes here as
+//! if it were ours. Addresses and names of the loopback interface cannot be taken over like that.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr as _;

@@ -1,7 +1,7 @@
 //! Reading what one wrote: how the answer to a command tells what position the log had, over REST and gRPC alike.
 //!
-//! The value is a partition, a colon and a position, as in `1:2345`; with several partitions, several of these with commas
-//! between them. A search that names it waits until secondary storage shows it.
+//! The value is a partition, a colon and a position, as in `1:2345`; with several partitions, several of these with
+//! commas between them. A search that names it waits until secondary storage shows it.
 
 use std::fmt::Write as _;
 use std::time::Duration;

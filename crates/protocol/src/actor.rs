@@ -38,8 +38,8 @@ impl Actor {
 }
 
 impl Command {
-    /// What the records are about that tell of exactly this command; those of what it leads to tell nothing of who asked.
-    /// Nothing for commands that are not kept in the audit log.
+    /// What the records are about that tell of exactly this command; those of what it leads to tell nothing of who
+    /// asked. Nothing for commands that are not kept in the audit log.
     pub fn subjects(&self) -> &'static [ValueType] {
         use ValueType as V;
         match self.asked() {

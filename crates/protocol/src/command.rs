@@ -80,8 +80,8 @@ pub enum Command {
     /// Goes on with steps that an earlier command left over. Written by the leader only.
     #[n(15)]
     Continue {
-        /// Stop when so many records were written: what the write limit allows. Owners of steps take turns then. Logs of
-        /// earlier releases have none: the oldest steps went first.
+        /// Stop when so many records were written: what the write limit allows. Owners of steps take turns then.
+        /// Logs of earlier releases have none: the oldest steps went first.
         #[n(0)]
         max_records: Option<u32>,
     },
@@ -418,7 +418,8 @@ pub struct DeleteResource {
     /// Echoed in the records of this command.
     #[n(1)]
     pub operation_reference: Option<u64>,
-    /// Whether the histories of its instances, or of the evaluations of its decisions, are deleted by a batch operation.
+    /// Whether the histories of its instances, or of the evaluations of its decisions, are deleted by a batch
+    /// operation.
     #[cbor(n(2), default)]
     pub delete_history: bool,
 }

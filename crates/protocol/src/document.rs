@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 
 use crate::Name;
 
-/// The values of a document of so many bytes share one copy of it; those of longer ones have one each. A value may be kept
-/// for long, and must not keep the rest of the request alive.
+/// The values of a document of so many bytes share one copy of it; those of longer ones have one each. A value may
+/// be kept for long, and must not keep the rest of the request alive.
 const SHARED_BYTES_MAX: usize = 256;
 
 /// Room at the end of a written value that is not worth a copy, in bytes.
@@ -31,8 +31,8 @@ impl Json {
         Self(bytes.into())
     }
 
-    /// The same of text that was just written, whose buffer may be twice as long: values are kept, so room that is left is
-    /// given back.
+    /// The same of text that was just written, whose buffer may be twice as long: values are kept, so room that is
+    /// left is given back.
     pub fn from_written(bytes: Vec<u8>) -> Self {
         let is_exact = bytes.capacity() - bytes.len() <= bytes.len() / 8 + SMALL_ROOM_BYTES;
         Self(if is_exact { bytes.into() } else { Bytes::copy_from_slice(&bytes) })

@@ -7,8 +7,8 @@ use std::str::FromStr;
 pub enum Format {
     /// A flame graph.
     Svg,
-    /// A line for each stack: its thread and functions, the outermost first, with `;` between them, and how often it was
-    /// seen. Most tools read it.
+    /// A line for each stack: its thread and functions, the outermost first, with `;` between them, and how often
+    /// it was seen. Most tools read it.
     Collapsed,
 }
 

@@ -1,6 +1,7 @@
-//! CPU samples of the running process, with little memory: a signal interrupts whatever works, and its handler puts the
-//! addresses of the stack into a buffer of fixed size ([`Sampling`]). Another process, which lives for as long as that takes,
-//! finds their names and makes a picture of them ([`render`]), so that symbols never weigh on the server.
+//! CPU samples of the running process, with little memory: a signal interrupts whatever works, and its handler puts
+//! the addresses of the stack into a buffer of fixed size ([`Sampling`]). Another process, which lives for as long
+//! as that takes, finds their names and makes a picture of them ([`render`]), so that symbols never weigh on the
+//! server.
 //!
 //! The one crate of the house with `unsafe` code, all of it in `signal`.
 

@@ -60,7 +60,8 @@ struct Names {
     known: HashMap<u64, String>,
 }
 
-/// Finds the names of the functions of a program in samples, and writes them in a format. `program` is the file that took them.
+/// Finds the names of the functions of a program in samples, and writes them in a format. `program` is the file
+/// that took them.
 pub fn render(
     program: &Path,
     input: impl BufRead,

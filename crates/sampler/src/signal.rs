@@ -30,7 +30,8 @@ static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The timer and its signal belong to the process.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Stacks one after the other: a word with the thread and the number of frames, then their addresses, the innermost first.
+/// Stacks one after the other: a word with the thread and the number of frames, then their addresses, the innermost
+/// first.
 struct Stacks {
     words: Box<[AtomicU64]>,
     used: AtomicUsize,
@@ -60,8 +61,8 @@ impl std::fmt::Debug for Samples {
 }
 
 impl Sampling {
-    /// Begins to sample, no more often in a second of CPU time than this, and seldom enough that the buffer holds `seconds`.
-    /// Fails while another one samples.
+    /// Begins to sample, no more often in a second of CPU time than this, and seldom enough that the buffer holds
+    /// `seconds`. Fails while another one samples.
     pub fn start(hertz_max: u32, seconds: u64) -> io::Result<Self> {
         let maps = std::fs::read_to_string(MAPS)?;
         let program = std::fs::read_link("/proc/self/exe")?;
@@ -118,8 +119,8 @@ impl Samples {
         self.stacks.lost.load(Ordering::Relaxed)
     }
 
-    /// Writes them with what it takes to find the names: where code is mapped, and how threads are called. Line by line,
-    /// as [`crate::render`] reads it.
+    /// Writes them with what it takes to find the names: where code is mapped, and how threads are called. Line by
+    /// line, as [`crate::render`] reads it.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let program = std::fs::read_link("/proc/self/exe")?;
         writeln!(out, "program {}", program.display())?;

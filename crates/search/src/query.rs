@@ -119,7 +119,8 @@ pub struct Search {
     pub limit: u32,
     /// Up to what number the total is counted; 0: not at all.
     pub count_up_to: u64,
-    /// Columns that are wanted, one bit each; the others, identity and sort columns excepted, may be null in the result.
+    /// Columns that are wanted, one bit each; the others, identity and sort columns excepted, may be null in the
+    /// result.
     pub columns: u64,
     /// A column whose texts are cut after so many characters.
     pub cut: Option<(ColumnId, u32)>,

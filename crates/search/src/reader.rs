@@ -24,7 +24,8 @@ pub trait Reader: Send + Sync + 'static {
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>>;
 }
 
-/// Bytes of memory that the rows of one page may take, if there are several: 10,000 rows of usual size several times over.
+/// Bytes of memory that the rows of one page may take, if there are several: 10,000 rows of usual size several
+/// times over.
 pub const PAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Why a store did not do what was asked.

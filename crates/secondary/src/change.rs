@@ -148,7 +148,8 @@ impl Change {
 #[derive(Debug, Default)]
 pub struct Batch {
     changes: Vec<Change>,
-    /// Where the changes of rows are that have a key: keys are given by the engine, so anything spreads them well enough.
+    /// Where the changes of rows are that have a key: keys are given by the engine, so anything spreads them well
+    /// enough.
     by_key: HashMap<(EntityId, Key), usize, BuildHasherDefault<KeyHasher>>,
     by_text: HashMap<(EntityId, Name), usize>,
     /// Changes before merging.
@@ -228,8 +229,8 @@ impl Batch {
         kept
     }
 
-    /// The changes by shape, each in the order of their rows: what is alike is written together, and rows that follow one
-    /// another in the store, too. All who write go through tables and rows in the same order.
+    /// The changes by shape, each in the order of their rows: what is alike is written together, and rows that
+    /// follow one another in the store, too. All who write go through tables and rows in the same order.
     pub(crate) fn groups(&self) -> Vec<Vec<&Change>> {
         let mut groups: BTreeMap<Shape, Vec<&Change>> = BTreeMap::new();
         for change in self.changes.iter().filter(|change| !change.is_void()) {

@@ -1,5 +1,5 @@
-//! How many elements have ended, kept in numbers: counting rows takes ever longer. Who writes adds, each partition in rows
-//! of its own, who removes rows subtracts in others; what is asked for is the sum.
+//! How many elements have ended, kept in numbers: counting rows takes ever longer. Who writes adds, each partition
+//! in rows of its own, who removes rows subtracts in others; what is asked for is the sum.
 
 use protocol::{Name, PartitionId};
 use search::model::{ColumnId, Entity, EntityId, element_count as count, element_instance as element};
@@ -15,7 +15,8 @@ const REMOVED: PartitionId = 0;
 const COUNTED: [ColumnId; 5] =
     [element::DEFINITION_KEY, element::ELEMENT_ID, element::PROCESS_ID, element::TENANT, element::STATE];
 
-/// The columns that must be known of rows of an entity when they are removed; the identity of those that are not counted.
+/// The columns that must be known of rows of an entity when they are removed; the identity of those that are not
+/// counted.
 pub(crate) fn counted(entity: &Entity) -> &'static [ColumnId] {
     if entity.id == EntityId::ElementInstance { &COUNTED } else { &[0] }
 }

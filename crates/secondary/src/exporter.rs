@@ -57,8 +57,8 @@ impl StoreExporter {
         }
     }
 
-    /// Writes what has gathered. What is refused of several records is looked for in ever smaller steps, which grow again
-    /// with success: no more than three times the logarithm of their number.
+    /// Writes what has gathered. What is refused of several records is looked for in ever smaller steps, which grow
+    /// again with success: no more than three times the logarithm of their number.
     fn write(&mut self) -> Result<(), ExportError> {
         if self.taken <= self.stored {
             return Ok(());

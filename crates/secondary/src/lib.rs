@@ -1,8 +1,9 @@
 //! Secondary storage: what happened, to be found by people.
 //!
-//! Records become rows (`projection`). A store writes them and answers the questions of crate `search`: SQLite (`sqlite`) is embedded, PostgreSQL (`postgres`), OpenSearch and
-//! Elasticsearch (`opensearch`) are servers. [`StoreExporter`] is the exporter that
-//! feeds a store; `history` forgets what ended long ago. Rows never go back into the engine, and the engine never waits for them.
+//! Records become rows (`projection`). A store writes them and answers the questions of crate `search`: SQLite
+//! (`sqlite`) is embedded, PostgreSQL (`postgres`), OpenSearch and Elasticsearch (`opensearch`) are servers.
+//! [`StoreExporter`] is the exporter that feeds a store; `history` forgets what ended long ago. Rows never go back
+//! into the engine, and the engine never waits for them.
 
 mod change;
 mod count;

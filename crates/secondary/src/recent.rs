@@ -1,5 +1,5 @@
-//! Identities of rows that something was counted in lately: what comes next most often belongs to one of them, and making an
-//! identity costs more than finding it.
+//! Identities of rows that something was counted in lately: what comes next most often belongs to one of them, and
+//! making an identity costs more than finding it.
 
 use protocol::Name;
 

@@ -1,8 +1,9 @@
-//! Records that were parked, and come after all that followed them. What was removed meanwhile stays away: rows of a process
-//! instance are written only while the row of that instance is there, or, for a called one, the row at the top of its calls.
+//! Records that were parked, and come after all that followed them. What was removed meanwhile stays away: rows of
+//! a process instance are written only while the row of that instance is there, or, for a called one, the row at
+//! the top of its calls.
 //!
-//! That row may also be missing because it was refused itself. Parked records come in their order, so its own record has
-//! been tried just before, and what belongs to it stays parked with it.
+//! That row may also be missing because it was refused itself. Parked records come in their order, so its own
+//! record has been tried just before, and what belongs to it stays parked with it.
 
 use std::collections::BTreeSet;
 
@@ -107,8 +108,8 @@ fn needed(record: &Record) -> Option<Key> {
     (key != 0).then_some(key)
 }
 
-/// Whether a change is of a row that goes with its process instance, or counts such rows. The audit log and what was used
-/// outlive it.
+/// Whether a change is of a row that goes with its process instance, or counts such rows. The audit log and what
+/// was used outlive it.
 fn is_of_instance(change: &Change) -> bool {
     matches!(change.entity, EntityId::ProcessInstance | EntityId::ElementCount)
         || PROCESS_INSTANCES.parts.iter().any(|(entity, _)| entity.id == change.entity)

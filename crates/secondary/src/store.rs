@@ -8,7 +8,8 @@ use crate::change::{Batch, RowId};
 
 /// Writes rows, on one thread for each partition. May block.
 pub trait Writer: Send {
-    /// Makes ready: schema, connection. Called first, and again after an error. Returns the position that is stored, for good.
+    /// Makes ready: schema, connection. Called first, and again after an error. Returns the position that is
+    /// stored, for good.
     fn open(&mut self) -> Result<u64, StoreError>;
 
     /// Writes changes and the position they go up to, as one: both or neither where the store can, repeatable where it
@@ -24,14 +25,14 @@ pub trait Writer: Send {
     fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError>;
 }
 
-/// Removes rows that nobody needs any more, beside the writers, on one thread. May block, and is called with few rows at
-/// a time, so that it never keeps writers waiting for long.
+/// Removes rows that nobody needs any more, beside the writers, on one thread. May block, and is called with few
+/// rows at a time, so that it never keeps writers waiting for long.
 pub trait Cleaner: Send {
     /// Makes ready; the schema is there already. Called first, and again after an error.
     fn open(&mut self) -> Result<(), StoreError>;
 
-    /// Removes rows of an entity that have one of these values in a column, so many at the most. Returns how many; fewer than
-    /// the limit means that no more are there. Searches may still show them for a moment.
+    /// Removes rows of an entity that have one of these values in a column, so many at the most. Returns how many;
+    /// fewer than the limit means that no more are there. Searches may still show them for a moment.
     fn remove(
         &mut self,
         entity: &'static Entity,

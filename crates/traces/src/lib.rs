@@ -1,7 +1,8 @@
 //! Traces of requests for OpenTelemetry: which took how long, and where the time went.
 //!
 //! A request that is not chosen costs a look at a header and a random number. One that is chosen is described when
-//! it has been answered, and sent in batches by a thread of its own; if the collector does not keep up, spans are dropped.
+//! it has been answered, and sent in batches by a thread of its own; if the collector does not keep up, spans are
+//! dropped.
 //!
 //! This crate knows neither REST nor gRPC: a gateway says what a request is called and what is to be told about it.
 

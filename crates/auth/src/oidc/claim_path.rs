@@ -10,8 +10,8 @@ use super::json_path::JsonPath;
 /// The longest path, in steps.
 const STEPS_MAX: usize = 16;
 /// A path to a claim. Either a name (`sub`), which may have dots (`https://example.com/groups`); or names with dots
-/// between (`realm_access.roles`), which are looked for where there is no claim of the whole name; or, beginning with `$`, a
-/// JSONPath (RFC 9535): `$['resource_access']['baton'].roles`, `$.groups[?@.active == true].name`.
+/// between (`realm_access.roles`), which are looked for where there is no claim of the whole name; or, beginning
+/// with `$`, a JSONPath (RFC 9535): `$['resource_access']['baton'].roles`, `$.groups[?@.active == true].name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimPath(Kind);
 

@@ -1,7 +1,8 @@
 //! Bearer tokens of an OpenID Connect issuer: signed JSON web tokens, checked with the keys that the issuer publishes.
 //!
-//! Only asymmetric signatures are accepted, and each only with a key of its own kind, so neither `alg: none` nor a shared
-//! secret made of a public key gets in. Keys are fetched by `source`, checked by `keys`; `claim_path` finds names.
+//! Only asymmetric signatures are accepted, and each only with a key of its own kind, so neither `alg: none` nor a
+//! shared secret made of a public key gets in. Keys are fetched by `source`, checked by `keys`; `claim_path` finds
+//! names.
 
 mod algorithm;
 mod claim_path;

@@ -61,8 +61,8 @@ impl NamedStores {
         self.0.iter().map(|store| store.name.as_str())
     }
 
-    /// Each as if it were the only one. What a store does not say of limits and times is as the first store has it; where it is,
-    /// it says itself.
+    /// Each as if it were the only one. What a store does not say of limits and times is as the first store has it;
+    /// where it is, it says itself.
     pub(super) fn resolved(&self, first: &Config) -> Vec<(&str, Result<Config, String>)> {
         self.0.iter().map(|store| (store.name.as_str(), store.resolved(first))).collect()
     }

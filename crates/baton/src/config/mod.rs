@@ -1,7 +1,9 @@
-//! The configuration: a YAML file, `BATON_*` variables and flags, later ones winning, checked as a whole before anything starts.
+//! The configuration: a YAML file, `BATON_*` variables and flags, later ones winning, checked as a whole before
+//! anything starts.
 //!
-//! [`sections`] declares every key once; [`load`] brings the layers together. [`file`] reads the file, [`value`] the text form of each
-//! type, [`source`] says where a setting came from, [`text`] prints the commented default file.
+//! [`sections`] declares every key once; [`load`] brings the layers together. [`file`] reads the file, [`value`]
+//! the text form of each type, [`source`] says where a setting came from, [`text`] prints the commented default
+//! file.
 //!
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
@@ -34,7 +36,8 @@ pub use text::default_file;
 pub(crate) use value::Setting;
 pub use value::{Algorithm, AuthenticationMethod, LogFormat, Overflow, StorageKind};
 
-/// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file itself.
+/// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file
+/// itself.
 const OTHER_VARIABLES: [&str; 10] = [
     "BATON_CONFIG",
     "BATON_REST_ADDRESS",

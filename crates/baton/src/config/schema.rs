@@ -43,7 +43,8 @@ pub(crate) fn within<T: Setting + PartialOrd>(
     Err(unexpected::<T>(entry, key, &format!("{} from {} to {}", T::EXPECTED, min.show(), max.show())))
 }
 
-/// Declares the configuration: `path` section: `Type { key: type = default, [min, max]; … }`, each with its documentation.
+/// Declares the configuration: `path` section: `Type { key: type = default, [min, max]; … }`, each with its
+/// documentation.
 macro_rules! sections {
     ($(
         $(#[doc = $section_doc:literal])*

@@ -44,11 +44,13 @@ sections! {
 
     /// Connections of all ports.
     "connections" connections: ConnectionsSection {
-        /// Connections from one address (of IPv6: one network) to one port. Behind a proxy all clients have its address.
+        /// Connections from one address (of IPv6: one network) to one port. Behind a proxy all clients have its
+        /// address.
         max_per_address: usize = 2048, [1, 1_000_000];
         /// Time limit for the TLS handshake and the HTTP/2 preface, or for the head of an HTTP/1.1 request.
         head_timeout: Duration = s(10), [ms(100), s(3600)];
-        /// Time limit for a client that reads nothing of its response; a sixth of it when transfer_bytes are nearly used up.
+        /// Time limit for a client that reads nothing of its response; a sixth of it when transfer_bytes are nearly
+        /// used up.
         slow_timeout: Duration = s(30), [s(1), DAY];
         /// Bytes being received and sent at a time; requests beyond them are refused.
         transfer_bytes: Size = Size::mib(256), [Size::mib(16), Size(1 << 40)];
@@ -124,7 +126,8 @@ sections! {
     "management" management: ManagementPort {
         /// Address and port to listen on.
         listen: ListenAddress = ListenAddress::any(9600);
-        /// Whether everything but probes and metrics needs credentials as in the section security, and with authorizations the permission SYSTEM READ or UPDATE.
+        /// Whether everything but probes and metrics needs credentials as in the section security, and with
+        /// authorizations the permission SYSTEM READ or UPDATE.
         authentication: bool = false;
     }
 
@@ -144,13 +147,18 @@ sections! {
     "security" security: Security {
         /// Whether requests need permissions. Requires security.authentication.method.
         authorizations: bool = false;
-        /// A YAML file with users, groups, roles, tenants, mapping rules and authorizations that are created at start. Existing ones stay as they are.
+        /// A YAML file with users, groups, roles, tenants, mapping rules and authorizations that are created at
+        /// start. Existing ones stay as they are.
         initialization: Option<PathBuf> = None;
-        /// Whether POST /v2/setup/user may create the first administrator without credentials: with method basic, while there has never been one, unless security.initialization names users or administrators.
+        /// Whether POST /v2/setup/user may create the first administrator without credentials: with method basic,
+        /// while there has never been one, unless security.initialization names users or administrators.
         setup: bool = true;
-        /// Names, without ports, that a Host header may have beside addresses and localhost, such as baton.example.com. If there are any, others are refused on the REST and the management port; without, only where a port is bound to loopback and asks for no credentials.
+        /// Names, without ports, that a Host header may have beside addresses and localhost, such as
+        /// baton.example.com. If there are any, others are refused on the REST and the management port; without,
+        /// only where a port is bound to loopback and asks for no credentials.
         allowed_hosts: Names = Names::default();
-        /// Origins, such as https://desk.example.com, whose pages may make browsers send what changes something, as the server's own may.
+        /// Origins, such as https://desk.example.com, whose pages may make browsers send what changes something, as
+        /// the server's own may.
         allowed_origins: Names = Names::default();
     }
 
@@ -158,7 +166,8 @@ sections! {
     "security.authentication" security_authentication: Authentication {
         /// none; basic: names and passwords of users that Baton keeps; oidc: tokens of an OpenID Connect issuer.
         method: AuthenticationMethod = AuthenticationMethod::None;
-        /// With basic: password checks of one address that run or wait; further ones are refused. Raise it for many users behind one proxy.
+        /// With basic: password checks of one address that run or wait; further ones are refused. Raise it for many
+        /// users behind one proxy.
         max_checks_per_address: usize = 16, [1, 100_000];
     }
 
@@ -326,10 +335,12 @@ sections! {
         spill_segment_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 30)];
         /// Disk space for waiting records. Beyond it, requests wait or are refused.
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
-        /// How often an exporter writes what it took: so long it takes at the most, and the writing itself, until what happened can be found. Longer ones
-        /// cost less, since what begins and ends in between is written once.
+        /// How often an exporter writes what it took: so long it takes at the most, and the writing itself, until
+        /// what happened can be found. Longer ones cost less, since what begins and ends in between is written
+        /// once.
         flush_interval: Duration = ms(100), [ms(10), s(60)];
-        /// Refusals after which a record is parked, while the target accepts others. 0: never; the exporter then stops at the record.
+        /// Refusals after which a record is parked, while the target accepts others. 0: never; the exporter then
+        /// stops at the record.
         park_after: u32 = 5, [0, 1000];
     }
 
@@ -381,11 +392,13 @@ sections! {
 
     /// Secondary storage: the history that searches read.
     "secondary_storage" secondary_storage: SecondaryStorage {
-        /// sqlite (a file beside the data), postgres (a database), opensearch (OpenSearch or Elasticsearch), or none (no searches).
+        /// sqlite (a file beside the data), postgres (a database), opensearch (OpenSearch or Elasticsearch), or
+        /// none (no searches).
         kind: StorageKind = StorageKind::Sqlite;
         /// Time that a request with the header Baton-Await-Position waits for that position.
         await_timeout: Duration = s(5), [ms(10), s(600)];
-        /// Time that a search waits for everything acknowledged before it; then it is answered as it is, with the header Baton-Lag. 0: no waiting.
+        /// Time that a search waits for everything acknowledged before it; then it is answered as it is, with the
+        /// header Baton-Lag. 0: no waiting.
         fresh_timeout: Duration = s(1), [Duration::ZERO, s(600)];
         /// Time limit for a search.
         query_timeout: Duration = s(10), [ms(10), s(600)];
@@ -465,7 +478,8 @@ sections! {
         usage_metrics: Duration = days(730), [s(1), days(36_500)];
         /// Job statistics.
         job_metrics: Duration = days(30), [s(1), days(36_500)];
-        /// Exceptions, separated by ';'. Each is one of the kinds above and 'keep=' with an age or 'forever', optionally 'definition=' (the ID of a process or decision) and 'tenant='. The first match decides.
+        /// Exceptions, separated by ';'. Each is one of the kinds above and 'keep=' with an age or 'forever',
+        /// optionally 'definition=' (the ID of a process or decision) and 'tenant='. The first match decides.
         rules: RetentionRules = RetentionRules::default();
     }
 
@@ -485,7 +499,8 @@ sections! {
 
     /// Usage metrics in secondary storage: process instances, decisions, assignees.
     "usage_metrics" usage_metrics: UsageMetrics {
-        /// Interval of the counts: one row for each tenant. A query for a period counts the intervals that begin in it, each as a whole.
+        /// Interval of the counts: one row for each tenant. A query for a period counts the intervals that begin in
+        /// it, each as a whole.
         interval: Duration = s(300), [s(1), DAY];
     }
 
@@ -495,23 +510,30 @@ sections! {
         max_message_bytes: Size = Size::mib(4), [Size(64 << 10), Size::mib(32)];
         /// Time limit for the evaluation of an expression outside of process instances.
         expression_timeout: Duration = s(5), [ms(1), s(60)];
-        /// Concurrent evaluations of that kind. Each may take `max_evaluation_bytes` of memory; further ones wait within their time limit.
+        /// Concurrent evaluations of that kind. Each may take `max_evaluation_bytes` of memory; further ones wait
+        /// within their time limit.
         max_evaluations_at_once: usize = 2, [1, 256];
-        /// Fuel for all expressions and decisions of one command. A unit is a node evaluated, an item made or 8 to 32 bytes read, and takes some 20 ns. The rest of the command continues later, behind other commands.
+        /// Fuel for all expressions and decisions of one command. A unit is a node evaluated, an item made or 8 to
+        /// 32 bytes read, and takes some 20 ns. The rest of the command continues later, behind other commands.
         max_fuel_per_command: u64 = 150_000, [1000, 1_000_000_000];
-        /// Fuel for the expressions and decisions of one step, such as all input mappings of an element. Beyond it, the step ends in an incident. It bounds the time for which one process delays all others.
+        /// Fuel for the expressions and decisions of one step, such as all input mappings of an element. Beyond it,
+        /// the step ends in an incident. It bounds the time for which one process delays all others.
         max_fuel_per_step: u64 = 1_500_000, [10_000, 1_000_000_000];
         /// Bytes of the values that one step makes. Beyond them, the step ends in an incident.
         max_bytes_per_step: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
-        /// Bytes of memory of all values, stored or not, that the expressions and decisions of one step or of an evaluation outside of instances make. Beyond them, the step ends in an incident.
+        /// Bytes of memory of all values, stored or not, that the expressions and decisions of one step or of an
+        /// evaluation outside of instances make. Beyond them, the step ends in an incident.
         max_evaluation_bytes: Size = Size::mib(32), [Size(256 << 10), Size::mib(1024)];
-        /// Bytes of one variable as JSON. A request with a larger one is refused; an expression with a larger result ends in an incident.
+        /// Bytes of one variable as JSON. A request with a larger one is refused; an expression with a larger
+        /// result ends in an incident.
         max_variable_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
         /// Bytes of an output collection, and of the items of a multi-instance activity that an expression makes.
         max_collection_bytes: Size = Size::mib(4), [Size(16 << 10), Size::mib(32)];
-        /// Bytes of the variables of a process instance that have 1 KiB or more each. An element that exceeds them ends in an incident.
+        /// Bytes of the variables of a process instance that have 1 KiB or more each. An element that exceeds them
+        /// ends in an incident.
         max_instance_variable_bytes: Size = Size::mib(32), [Size(64 << 10), Size::mib(4096)];
-        /// Approximate bytes of the records of one command. The rest of the command continues later, behind other commands.
+        /// Approximate bytes of the records of one command. The rest of the command continues later, behind other
+        /// commands.
         max_record_bytes_per_command: Size = Size::mib(16), [Size(64 << 10), Size::mib(256)];
         /// Nesting of the elements of a BPMN file.
         max_bpmn_depth: usize = 128, [16, 1000];
@@ -531,13 +553,17 @@ sections! {
 
     /// Creation of process instances.
     "instances" instances: Instances {
-        /// Whether a business ID belongs to at most one running instance of a process at a time, called instances aside. Another creation with it is refused. Instances created while this is off do not count.
+        /// Whether a business ID belongs to at most one running instance of a process at a time, called instances
+        /// aside. Another creation with it is refused. Instances created while this is off do not count.
         unique_business_ids: bool = false;
     }
 
     /// User tasks.
     "user_tasks" user_tasks: UserTasks {
-        /// Listeners of all of them, separated by ';'. Each is an ID and 'type=' its job type, and if wanted 'events=' with a list (creating, assigning, updating, completing, canceling; all if it is missing), 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model. They are there anew after each start, whatever requests have done to them or to others with their IDs.
+        /// Listeners of all of them, separated by ';'. Each is an ID and 'type=' its job type, and if wanted
+        /// 'events=' with a list (creating, assigning, updating, completing, canceling; all if it is missing),
+        /// 'retries=' (3), 'priority=' (50) and 'after', which puts it after the listeners of the model. They are
+        /// there anew after each start, whatever requests have done to them or to others with their IDs.
         listeners: Listeners = Listeners::default();
     }
 
@@ -551,7 +577,8 @@ sections! {
 
     /// Files that processes refer to.
     "documents" documents: Documents {
-        /// Kind of the store: directory; memory, lost with the process; a bucket that all brokers share: s3, gcs or azure; none: only documents.stores.
+        /// Kind of the store: directory; memory, lost with the process; a bucket that all brokers share: s3, gcs or
+        /// azure; none: only documents.stores.
         kind: DocumentStoreKind = DocumentStoreKind::Directory;
         /// Directory of the files; relative to data.directory. For kind directory.
         directory: PathBuf = PathBuf::from("documents");
@@ -559,7 +586,8 @@ sections! {
         max_bytes: Size = Size::mib(10), [Size(1 << 10), Size(1 << 40)];
         /// Default time to live of a file. 0s: unlimited.
         time_to_live: Duration = s(0), [s(0), days(36_500)];
-        /// Further stores, separated by ';': the ID of the store, then the settings that differ from these, such as 'archive kind=s3 bucket.name=old-files s3.region=eu-west-1'. Sizes and times default to these.
+        /// Further stores, separated by ';': the ID of the store, then the settings that differ from these, such as
+        /// 'archive kind=s3 bucket.name=old-files s3.region=eu-west-1'. Sizes and times default to these.
         stores: NamedStores = NamedStores::default();
         /// ID of the default store of requests. Without it, the store of this section, or the only one.
         default_store: Option<Text> = None;
@@ -587,7 +615,8 @@ sections! {
         region: Option<Text> = None;
         /// URL of a store that is not Amazon's.
         endpoint: Option<Text> = None;
-        /// Access key ID. By default from AWS_ACCESS_KEY_ID and related variables, a web identity, the container or the machine.
+        /// Access key ID. By default from AWS_ACCESS_KEY_ID and related variables, a web identity, the container or
+        /// the machine.
         access_key_id: Option<Text> = None;
         /// The secret of that key.
         secret_access_key: Secret = Secret::default();
@@ -613,7 +642,8 @@ sections! {
 
     /// Multi-tenancy.
     "multi_tenancy" multi_tenancy: MultiTenancy {
-        /// Whether requests may name tenants other than <default>. With an authentication method, the principal must be assigned to the tenant.
+        /// Whether requests may name tenants other than <default>. With an authentication method, the principal
+        /// must be assigned to the tenant.
         enabled: bool = false;
     }
 
@@ -637,7 +667,8 @@ sections! {
 
     /// The log on the standard error output.
     "logging" logging: Logging {
-        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug. Some libraries are quiet unless they are named, such as openraft=info.
+        /// A level (off, error, warn, info, debug, trace), or a list such as info,broker=debug. Some libraries are
+        /// quiet unless they are named, such as openraft=info.
         level: Levels = Levels("info".to_owned());
         /// One line for people (text) or one object per line (json).
         format: LogFormat = LogFormat::Text;

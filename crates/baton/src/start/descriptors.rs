@@ -1,5 +1,6 @@
-//! File descriptors: every connection takes one. The limit of the process is raised as far as the system allows, and what is left
-//! after the server's own files bounds the connections, so that a flood of them never keeps the log from opening its next file.
+//! File descriptors: every connection takes one. The limit of the process is raised as far as the system allows,
+//! and what is left after the server's own files bounds the connections, so that a flood of them never keeps the
+//! log from opening its next file.
 
 use gateway::management;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -1,8 +1,8 @@
 //! `baton start`: reads the configuration, puts the parts of the server together, and takes them apart again.
 //!
-//! The order matters: the management port answers first, so that probes see a start that takes long; the gateways accept clients only when the
-//! broker runs. At the end the gateways stop first, then the broker, then the management port. [`node`] is the only place that knows
-//! which broker it is.
+//! The order matters: the management port answers first, so that probes see a start that takes long; the gateways
+//! accept clients only when the broker runs. At the end the gateways stop first, then the broker, then the
+//! management port. [`node`] is the only place that knows which broker it is.
 
 mod access;
 mod descriptors;

@@ -1,5 +1,5 @@
-//! What is made to break or to fill a server: each gets a refusal that says what is wrong, and the server lives on with little
-//! memory.
+//! What is made to break or to fill a server: each gets a refusal that says what is wrong, and the server lives on
+//! with little memory.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Every permission of every kind of resource: without it, an operation is refused to whoever may do everything else; with it
-//! and nothing else, it is done.
+//! Every permission of every kind of resource: without it, an operation is refused to whoever may do everything
+//! else; with it and nothing else, it is done.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -460,8 +460,8 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
     match ask {
         // No job has failed with an error.
         "getJobErrorStatistics" => answer.status == 200,
-        // Whoever may is told what else is in the way: what is there already, has ended or is not activated, and whom an
-        // authorization names that is not there.
+        // Whoever may is told what else is in the way: what is there already, has ended or is not activated, and
+        // whom an authorization names that is not there.
         "suspendBatchOperation"
         | "createGlobalClusterVariable"
         | "createTenantClusterVariable"

@@ -1,5 +1,5 @@
-//! Reading what one wrote, whichever way it was written: an answer over REST or gRPC tells a position, and a search that names
-//! it finds what was done.
+//! Reading what one wrote, whichever way it was written: an answer over REST or gRPC tells a position, and a search
+//! that names it finds what was done.
 
 use grpc as pb;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! Attacks on the real program with models that want everything: what others notice of it, in figures.
 //!
-//! `models` has them, `siege` runs one from three clients while others work, `watch` looks at memory and probes; `write_limit` (E20) and
-//! `profile` (E22) are attacks of their own. Without a word all run in a short size, three at a time; `EXPERIMENTS_FULL=1` runs them for longer, one
-//! after the other, with the bounds of the program as it is shipped. Arguments pick attacks by name, `EXPERIMENTS_PROGRAM` names
-//! another build of the program.
+//! `models` has them, `siege` runs one from three clients while others work, `watch` looks at memory and probes;
+//! `write_limit` (E20) and `profile` (E22) are attacks of their own. Without a word all run in a short size, three
+//! at a time; `EXPERIMENTS_FULL=1` runs them for longer, one after the other, with the bounds of the program as it
+//! is shipped. Arguments pick attacks by name, `EXPERIMENTS_PROGRAM` names another build of the program.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../workers/creation.rs"]

@@ -1,5 +1,5 @@
-//! A hostile model in a loop from three clients, while somebody else works: how long others wait, how much memory it takes, whether it
-//! can be cancelled, and whether the program comes back after it was killed.
+//! A hostile model in a loop from three clients, while somebody else works: how long others wait, how much memory
+//! it takes, whether it can be cancelled, and whether the program comes back after it was killed.
 
 use parking_lot::Mutex;
 use std::sync::Arc;

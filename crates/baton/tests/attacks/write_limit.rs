@@ -1,4 +1,5 @@
-//! E20: endless loops under a write limit: others keep their share, and have everything back soon after the loops are cancelled.
+//! E20: endless loops under a write limit: others keep their share, and have everything back soon after the loops
+//! are cancelled.
 
 use std::time::{Duration, Instant};
 

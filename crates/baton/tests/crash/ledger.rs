@@ -1,7 +1,7 @@
 //! What the server has acknowledged, and what contradicts it.
 //!
-//! Every instance carries a number of its own in its variables, so an instance that nobody acknowledged (its answer was lost in the
-//! crash) is known by what its jobs carry. The process has two jobs side by side, then one more.
+//! Every instance carries a number of its own in its variables, so an instance that nobody acknowledged (its answer
+//! was lost in the crash) is known by what its jobs carry. The process has two jobs side by side, then one more.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap, HashSet};

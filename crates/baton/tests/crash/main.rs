@@ -1,7 +1,7 @@
 //! Crash test: the program is loaded, killed with SIGKILL at random instants, and started again, round after round.
 //!
-//! `ledger` keeps what the server has acknowledged and finds contradictions; `load` makes the requests; `server` runs the program.
-//! Longer: `make crash ROUNDS=500`. `CRASH_SEED` repeats the choices of a run, not its timing.
+//! `ledger` keeps what the server has acknowledged and finds contradictions; `load` makes the requests; `server`
+//! runs the program. Longer: `make crash ROUNDS=500`. `CRASH_SEED` repeats the choices of a run, not its timing.
 #![allow(clippy::unwrap_used)]
 
 mod ledger;

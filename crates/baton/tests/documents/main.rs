@@ -1,8 +1,8 @@
-//! Documents, end to end: the real program with every store that it can keep them in, and the same for all. The clouds are
-//! stood in for by what others have made: moto for S3 and Google Cloud Storage, Azurite for Azure.
+//! Documents, end to end: the real program with every store that it can keep them in, and the same for all. The
+//! clouds are stood in for by what others have made: moto for S3 and Google Cloud Storage, Azurite for Azure.
 //!
-//! Arguments pick stores by their names. Without Python, or Node.js with npm, this prints what was not run. It has no harness,
-//! so that not having run never counts as a passed test.
+//! Arguments pick stores by their names. Without Python, or Node.js with npm, this prints what was not run. It has
+//! no harness, so that not having run never counts as a passed test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod emulators;

@@ -1,5 +1,5 @@
-//! What is made to be taken for a query, for a place in an order or for a name, asked over REST: the same of every store. Each
-//! text means itself alone, and whatever is no text where it stands is refused with a reason.
+//! What is made to be taken for a query, for a place in an order or for a name, asked over REST: the same of every
+//! store. Each text means itself alone, and whatever is no text where it stands is refused with a reason.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;

@@ -1,7 +1,8 @@
-//! The program with each store: what looks like a query over REST with all of them (`hostile`); and with a real node of OpenSearch,
-//! and then of Elasticsearch, as secondary storage, from deployment to deletion, and as the target of records beside the
-//! embedded store. Arguments pick stores by their names. Where PostgreSQL, Maven or a JDK is missing, this prints that it was
-//! not run. It has no harness, so that not having run never counts as a passed test.
+//! The program with each store: what looks like a query over REST with all of them (`hostile`); and with a real
+//! node of OpenSearch, and then of Elasticsearch, as secondary storage, from deployment to deletion, and as the
+//! target of records beside the embedded store. Arguments pick stores by their names. Where PostgreSQL, Maven or a
+//! JDK is missing, this prints that it was not run. It has no harness, so that not having run never counts as a
+//! passed test.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
 mod hostile;

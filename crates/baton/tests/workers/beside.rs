@@ -91,8 +91,8 @@ pub(crate) async fn is_not_flooded(size: Size, is_java: bool) -> Vec<Row> {
     rows
 }
 
-/// A worker that wants to hold many jobs for hours is given them, where a setting says so: the client polls once for them and not again before
-/// one has ended.
+/// A worker that wants to hold many jobs for hours is given them, where a setting says so: the client polls once
+/// for them and not again before one has ended.
 pub(crate) async fn holds_many(size: Size, is_java: bool) -> Vec<Row> {
     const NAME: &str = "holds all on purpose";
     let held = size.held;

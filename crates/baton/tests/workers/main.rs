@@ -1,10 +1,11 @@
 //! Experiments with job workers: the real program, and workers in processes of their own that can be frozen.
 //!
-//! `freeze` (E4), `second` (E5) and `beside` (E6) are the experiments; `scene` has the program and what it counts; `worker` is a worker
-//! that behaves like the Java client's, in a process that this program starts from itself; `child` is the other end of it.
-//! Without a word all run at once in a short size. Environment variables: `EXPERIMENTS_FULL=1` for the published size, one after
-//! the other; `EXPERIMENTS_JAVA` with the command line of the worker that uses the Java client itself; `EXPERIMENTS_PROGRAM` for another
-//! build of the program. Arguments pick experiments by name.
+//! `freeze` (E4), `second` (E5) and `beside` (E6) are the experiments; `scene` has the program and what it counts;
+//! `worker` is a worker that behaves like the Java client's, in a process that this program starts from itself;
+//! `child` is the other end of it. Without a word all run at once in a short size. Environment variables:
+//! `EXPERIMENTS_FULL=1` for the published size, one after the other; `EXPERIMENTS_JAVA` with the command line of
+//! the worker that uses the Java client itself; `EXPERIMENTS_PROGRAM` for another build of the program. Arguments
+//! pick experiments by name.
 #![allow(clippy::unwrap_used)]
 
 mod beside;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// All times of an experiment have the same ratios in both sizes: the window holds as many seconds of work, counted in job timeouts.
+/// All times of an experiment have the same ratios in both sizes: the window holds as many seconds of work, counted
+/// in job timeouts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) timeout: Duration,

@@ -1,14 +1,19 @@
-//! A job worker in a process of its own that behaves like the official Java client's (camunda-client-java 8.8), told from its sources:
+//! A job worker in a process of its own that behaves like the official Java client's (camunda-client-java 8.8),
+//! told from its sources:
 //!
-//! - One number, the capacity, bounds the jobs that are handed over: a semaphore that stream and polls share. A handed-over job
-//!   waits in a queue for one of the threads, and gives its place back when its handler has returned.
-//! - The stream is read one job at a time. While there is no place, reading blocks, and jobs gather in the HTTP/2 window (1 MiB).
-//!   After one job timeout without a place the job is dropped with a line in the log; the server is told nothing.
-//! - Beside the stream it polls with long polls, one at a time. A poll asks for the capacity less the polled jobs in work, which
-//!   do not include streamed ones. It polls again when polled jobs in work are at most 0.3 of the capacity. An empty answer lets the interval
-//!   grow by 1.6, up to 5 s; jobs set it back to 100 ms. The jobs of a poll are handed over in the same blocking way.
+//! - One number, the capacity, bounds the jobs that are handed over: a semaphore that stream and polls share. A
+//!   handed-over job waits in a queue for one of the threads, and gives its place back when its handler has
+//!   returned.
+//! - The stream is read one job at a time. While there is no place, reading blocks, and jobs gather in the HTTP/2
+//!   window (1 MiB). After one job timeout without a place the job is dropped with a line in the log; the server is
+//!   told nothing.
+//! - Beside the stream it polls with long polls, one at a time. A poll asks for the capacity less the polled jobs
+//!   in work, which do not include streamed ones. It polls again when polled jobs in work are at most 0.3 of the
+//!   capacity. An empty answer lets the interval grow by 1.6, up to 5 s; jobs set it back to 100 ms. The jobs of a
+//!   poll are handed over in the same blocking way.
 //! - Deadlines are not looked at: a job that has expired in the window is worked like any other.
-//! - The handler completes the job and waits for the answer. An exception in it, such as a refused completion, makes the client fail the job.
+//! - The handler completes the job and waits for the answer. An exception in it, such as a refused completion,
+//!   makes the client fail the job.
 
 use parking_lot::Mutex;
 use std::io::Write as _;

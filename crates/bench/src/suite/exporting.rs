@@ -21,8 +21,8 @@ const ASK_INTERVAL: Duration = Duration::from_millis(2);
 /// An instance that is not found within this time is given up.
 const FOUND_MAX: Duration = Duration::from_mins(1);
 
-/// Creates instances until told to stop, and looks for each: from the answer to the creation until a search finds it, in
-/// microseconds, ascending.
+/// Creates instances until told to stop, and looks for each: from the answer to the creation until a search finds
+/// it, in microseconds, ascending.
 pub(super) async fn times_until_found(address: String, stop: Arc<AtomicBool>) -> Result<Vec<f64>, Error> {
     let client = deployed(address, FOUND_MAX, "probe.bpmn", PROBE_BPMN).await?;
     let mut times = Vec::new();

@@ -1,8 +1,8 @@
 //! The measurements that the project promises, each against a freshly started server on a scratch directory.
 //!
-//! [`run`] takes the path of the `baton` program and gives a [`Table`] with a row for each promise: target, measured value, verdict.
-//! `server` starts and ends processes, `disk` measures the disk itself, `measure`, `cost` and `backlog` hold one
-//! function per row or group of rows.
+//! [`run`] takes the path of the `baton` program and gives a [`Table`] with a row for each promise: target,
+//! measured value, verdict. `server` starts and ends processes, `disk` measures the disk itself, `measure`, `cost`
+//! and `backlog` hold one function per row or group of rows.
 
 mod backlog;
 mod cost;

@@ -90,8 +90,8 @@ impl Group {
         Some(*self.exhausted.get_or_insert(now) + POLL_PATIENCE)
     }
 
-    /// A stream has ended a job that was beyond its credit, which was lowered. It works, so polls are as patient with it as
-    /// with one whose credit comes back.
+    /// A stream has ended a job that was beyond its credit, which was lowered. It works, so polls are as patient
+    /// with it as with one whose credit comes back.
     pub fn works_off(&mut self, now: Duration) {
         self.exhausted = self.exhausted.map(|_| now);
     }

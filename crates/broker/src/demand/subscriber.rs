@@ -35,7 +35,8 @@ pub(super) struct Stream {
     pub credit: Credit,
     /// Jobs delivered that have not ended.
     pub outstanding: u32,
-    /// Jobs whose time was over and that the worker has not answered, with when they are given up, on the engine's clock.
+    /// Jobs whose time was over and that the worker has not answered, with when they are given up, on the engine's
+    /// clock.
     pub overdue: BTreeMap<Key, i64>,
     /// The batch that last ended a job of it, and what it held before.
     pub batch: u64,

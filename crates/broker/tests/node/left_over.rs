@@ -1,4 +1,5 @@
-//! Loops of steps that are left over, with and without a write limit: others get on, and the end of a loop is the end of it.
+//! Loops of steps that are left over, with and without a write limit: others get on, and the end of a loop is the
+//! end of it.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,8 @@ use crate::support::{PATIENCE, Server, cancel, created, jobs, next, task, within
 const LIMIT: u64 = 3_000;
 /// Instances that others create while a loop runs, of some fifteen records each.
 const OTHERS: usize = 40;
-/// Several times what it takes on a machine that does nothing else. Without shares, each creation would wait as long as that.
+/// Several times what it takes on a machine that does nothing else. Without shares, each creation would wait as
+/// long as that.
 const SOON: Duration = Duration::from_secs(8);
 
 fn model(id: &str, body: &str) -> String {

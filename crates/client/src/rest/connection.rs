@@ -1,7 +1,8 @@
 //! One HTTP/1.1 connection, driven by the task that uses it.
 //!
-//! The usual way is to spawn a task per connection and talk to it through channels, which costs two thread hand-overs per
-//! request. Here the request's own future polls the connection, so a request on a warm connection never leaves its task.
+//! The usual way is to spawn a task per connection and talk to it through channels, which costs two thread
+//! hand-overs per request. Here the request's own future polls the connection, so a request on a warm connection
+//! never leaves its task.
 
 use std::{
     future::{Future, poll_fn},

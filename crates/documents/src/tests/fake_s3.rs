@@ -229,7 +229,8 @@ fn delete(state: &mut State, body: &Bytes) -> Answer {
     xml(&format!("<DeleteResult>{deleted}</DeleteResult>"))
 }
 
-/// Whether whoever sends a request knows the secret (AWS Signature Version 4), in its head or, for reading alone, in its address.
+/// Whether whoever sends a request knows the secret (AWS Signature Version 4), in its head or, for reading alone,
+/// in its address.
 fn is_signed(head: &Parts, query: &BTreeMap<String, String>, body: &[u8]) -> bool {
     signature_of(head, query, body).is_some_and(|(found, expected)| found == expected)
 }

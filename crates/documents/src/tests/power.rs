@@ -189,8 +189,8 @@ const STAGED: &str = "/d/uploads/c_a";
 const CONTENT: &str = "/d/contents/c";
 const DESCRIPTION: &str = "/d/descriptions/a.json";
 
-/// Makes a document of a content that is durable, as a staged one is. One of the syncs does nothing. Returns how many there were,
-/// or what a loss of power can leave.
+/// Makes a document of a content that is durable, as a staged one is. One of the syncs does nothing. Returns how
+/// many there were, or what a loss of power can leave.
 fn commit(without: Option<usize>) -> Result<usize, String> {
     let disk = Forgetful::new(None);
     for path in [ROOT, "/d/uploads"] {

@@ -1,4 +1,5 @@
-//! Deletes what is kept of something that has ended. The engine itself keeps nothing of it: a record tells those who do.
+//! Deletes what is kept of something that has ended. The engine itself keeps nothing of it: a record tells those
+//! who do.
 
 use protocol::{DeleteHistory, HistoryDeletionRecord, HistoryKind, Intent, Name, Rejection, Response};
 

@@ -56,8 +56,8 @@ impl Work<'_> {
         Ok(Response::Done)
     }
 
-    /// Whoever searched did so for nobody in particular, so here is seen to it that items are what the one may see who asked:
-    /// else their number alone would tell of others' variables.
+    /// Whoever searched did so for nobody in particular, so here is seen to it that items are what the one may see
+    /// who asked: else their number alone would tell of others' variables.
     fn may_be_item(
         &mut self,
         plan: &BatchPlan,

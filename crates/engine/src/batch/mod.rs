@@ -1,13 +1,13 @@
 //! Batch operations: one action on every process instance, or every incident, that a filter finds.
 //!
-//! A command creates one; from then on it lives by its own steps ([`Step::WorkOnBatch`]), one at a time at the end of the
-//! queue, so that a million items hold up nobody else. First `scan.rs` looks for its items, a slice at a time, among
-//! what was there when it was created (`filter.rs` decides); then `execute.rs` does one item in each step, in a
-//! transaction of its own, and keeps what came of it. One that has ended stays to be looked at until `retention.rs`
-//! makes room.
+//! A command creates one; from then on it lives by its own steps ([`Step::WorkOnBatch`]), one at a time at the end
+//! of the queue, so that a million items hold up nobody else. First `scan.rs` looks for its items, a slice at a
+//! time, among what was there when it was created (`filter.rs` decides); then `execute.rs` does one item in each
+//! step, in a transaction of its own, and keeps what came of it. One that has ended stays to be looked at until
+//! `retention.rs` makes room.
 //!
-//! If the server has secondary storage, the items are looked for there, as searches do that, and handed over by commands
-//! instead (`given.rs`).
+//! If the server has secondary storage, the items are looked for there, as searches do that, and handed over by
+//! commands instead (`given.rs`).
 //!
 //! An item does what the command of a client would do, with the same refusals.
 

@@ -1,4 +1,5 @@
-//! How long batch operations are kept that have ended: the last hundred of them, with two hundred thousand items in all.
+//! How long batch operations are kept that have ended: the last hundred of them, with two hundred thousand items in
+//! all.
 
 use protocol::Key;
 

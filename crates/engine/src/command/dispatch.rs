@@ -191,8 +191,8 @@ impl Work<'_> {
         Ok(self.tables.element_instances.get(&key)?.map(|row| row.process_instance_key))
     }
 
-    /// Whether a process instance is about to end without completing, or the one at the top of its call hierarchy: calls
-    /// that call themselves would go down as fast as its end does.
+    /// Whether a process instance is about to end without completing, or the one at the top of its call hierarchy:
+    /// calls that call themselves would go down as fast as its end does.
     fn is_terminating(&self, process_instance_key: Key) -> Result<bool, StateError> {
         let ends = |key: &Key| -> Result<bool, StateError> {
             let top = self.tables.element_instances.get(key)?;
@@ -208,8 +208,8 @@ impl Work<'_> {
         }
     }
 
-    /// Terminates what a step would go on with, whose process instance is about to end. Gives the step if there is still
-    /// something to do: to take back what it was counted as, or to end.
+    /// Terminates what a step would go on with, whose process instance is about to end. Gives the step if there is
+    /// still something to do: to take back what it was counted as, or to end.
     fn give_up(&mut self, instance_key: Key, step: Step) -> Result<Option<Step>, Failure> {
         if self.is_erased(instance_key)? {
             return self.step_of_erased(step);

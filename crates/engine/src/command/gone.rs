@@ -1,9 +1,10 @@
 //! Commands about something that is gone, whose refusal needs no entry of the log.
 //!
-//! A key is given out once. When the state knows no job, instance, element instance, incident or user task of a key that
-//! it has given out already, no command that is still on its way can bring it back, so the refusal holds wherever in
-//! the log the command would come to stand. Everything else may change on the way: a ban is lifted, a job becomes
-//! activatable, a permission is granted, a message expires. That is decided when the command is applied.
+//! A key is given out once. When the state knows no job, instance, element instance, incident or user task of a key
+//! that it has given out already, no command that is still on its way can bring it back, so the refusal holds
+//! wherever in the log the command would come to stand. Everything else may change on the way: a ban is lifted, a
+//! job becomes activatable, a permission is granted, a message expires. That is decided when the command is
+//! applied.
 //!
 //! The refusal is the one of the command itself, which runs here and is taken back: text and order of the checks are
 //! the same. Nobody learns more by it, since access to what is not there is not checked.
@@ -60,7 +61,8 @@ fn exists(tables: &Tables, kind: Kind, key: Key) -> Result<bool, StateError> {
 }
 
 impl Engine {
-    /// The refusal that a command will meet whatever is applied before it, if what it is about is gone. Changes nothing.
+    /// The refusal that a command will meet whatever is applied before it, if what it is about is gone. Changes
+    /// nothing.
     pub fn final_refusal(&mut self, command: &Command) -> Result<Option<Rejection>, ApplyError> {
         let Some((kind, key)) = needed(command) else { return Ok(None) };
         let last = compose_key(self.options.partition_id, self.meta.key_counter);

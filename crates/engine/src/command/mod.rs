@@ -1,4 +1,5 @@
-//! Batches at work: each command in a transaction, and the dispatch of commands and steps to the rooms that carry them out.
+//! Batches at work: each command in a transaction, and the dispatch of commands and steps to the rooms that carry
+//! them out.
 
 mod clock;
 mod dispatch;

@@ -1,5 +1,5 @@
-//! A batch that operators have set aside: it is not applied, and what it was about is banned, so that nothing runs into the
-//! same again.
+//! A batch that operators have set aside: it is not applied, and what it was about is banned, so that nothing runs
+//! into the same again.
 //!
 //! That the batch is set aside is known before it is applied, on every replica alike; what it touched follows from the
 //! state.
@@ -17,8 +17,9 @@ use crate::core::left_over;
 use crate::core::work::Work;
 
 impl Engine {
-    /// Bans the instances that the commands of a batch are about, and the one that was at work when applying it took too
-    /// long, if that is known. Without it, these are also those whose left-over steps or timers were to be next.
+    /// Bans the instances that the commands of a batch are about, and the one that was at work when applying it
+    /// took too long, if that is known. Without it, these are also those whose left-over steps or timers were to be
+    /// next.
     pub fn set_aside(
         &mut self,
         batch: &Batch,

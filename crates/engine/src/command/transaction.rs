@@ -111,8 +111,8 @@ impl Engine {
         Ok(Some(Ok(Response::Done)))
     }
 
-    /// Takes up steps that earlier commands left over, each in a transaction of its own, until so much was recorded: one
-    /// of each owner in turn, or, without that bound, the oldest first.
+    /// Takes up steps that earlier commands left over, each in a transaction of its own, until so much was
+    /// recorded: one of each owner in turn, or, without that bound, the oldest first.
     pub(crate) fn go_on(
         &mut self,
         max_records: Option<u32>,
@@ -218,10 +218,10 @@ impl Engine {
 
     /// Runs something and the steps that follow from it, within a budget. Gives what is left of that.
     ///
-    /// If the command holds although the engine failed on a step, all steps happen in transactions of their own, where the
-    /// instance can be banned: others must be told of a message, signal or condition, although an instance that it
-    /// starts fails, and of those that a cancellation ends, one may fail. So do they if one of them takes more fuel than
-    /// there is for it now.
+    /// If the command holds although the engine failed on a step, all steps happen in transactions of their own,
+    /// where the instance can be banned: others must be told of a message, signal or condition, although an
+    /// instance that it starts fails, and of those that a cancellation ends, one may fail. So do they if one of
+    /// them takes more fuel than there is for it now.
     fn attempt_with_steps<T>(
         &mut self,
         effects: &mut Effects,
@@ -287,7 +287,8 @@ impl Engine {
         }
     }
 
-    /// What the engine does by itself cannot be refused: a failure is one of the engine. Gives the banned instance, or 0.
+    /// What the engine does by itself cannot be refused: a failure is one of the engine. Gives the banned instance,
+    /// or 0.
     fn settle<T>(
         &mut self,
         attempt: Attempt<T>,

@@ -1,14 +1,16 @@
 //! What is due: whose turn it is.
 //!
-//! Kinds of due work take turns: a tick that has used up its budget lets the next one begin with the kind after the one at
-//! which it stopped. Jobs are one kind, whether their time is over or their backoff, since each costs the same.
+//! Kinds of due work take turns: a tick that has used up its budget lets the next one begin with the kind after the
+//! one at which it stopped. Jobs are one kind, whether their time is over or their backoff, since each costs the
+//! same.
 //!
-//! Among due timers, owners take turns: call hierarchies, by the key of their root instance, and definitions, for start
-//! events. A tick moves due timers into a queue, in order of due time, as many as `MOVED_PER_TRIGGERED` times those that it
-//! triggers. There, each gets a round: the one after that at work, or the one after the last of its owner, so that an owner
-//! has one timer in a round. Within a round, the earliest due comes first. A timer with a backlog of another owner before
-//! it thus waits until that has been moved, a thousand a tick, not until it has been triggered. An order by owner of all
-//! timers would cost each timer more rows, and old state a migration; the queue has only timers that are due.
+//! Among due timers, owners take turns: call hierarchies, by the key of their root instance, and definitions, for
+//! start events. A tick moves due timers into a queue, in order of due time, as many as `MOVED_PER_TRIGGERED` times
+//! those that it triggers. There, each gets a round: the one after that at work, or the one after the last of its
+//! owner, so that an owner has one timer in a round. Within a round, the earliest due comes first. A timer with a
+//! backlog of another owner before it thus waits until that has been moved, a thousand a tick, not until it has
+//! been triggered. An order by owner of all timers would cost each timer more rows, and old state a migration; the
+//! queue has only timers that are due.
 //!
 //! A timer stays in the queue if the clock is set back.
 

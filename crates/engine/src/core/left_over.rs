@@ -1,9 +1,9 @@
 //! Steps left over for a later command: who they belong to, and whose turn it is.
 //!
-//! An owner is a call hierarchy, by the key of its root instance, or a batch operation. A step that is of no instance
-//! belongs to whoever it was left by; what belongs to nobody shares the owner 0. Steps of one owner run in the order in
-//! which they were left. Owners take turns, a step each, in the order of their keys; a round covers those whose keys had
-//! been given out when it began, so that a chain of new instances keeps nobody waiting.
+//! An owner is a call hierarchy, by the key of its root instance, or a batch operation. A step that is of no
+//! instance belongs to whoever it was left by; what belongs to nobody shares the owner 0. Steps of one owner run in
+//! the order in which they were left. Owners take turns, a step each, in the order of their keys; a round covers
+//! those whose keys had been given out when it began, so that a chain of new instances keeps nobody waiting.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

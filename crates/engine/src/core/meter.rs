@@ -150,7 +150,8 @@ impl Meter {
         }
     }
 
-    /// Whether the evaluations of the step at work took all the memory that they may. Another batch has no more for them.
+    /// Whether the evaluations of the step at work took all the memory that they may. Another batch has no more for
+    /// them.
     pub fn is_out_of_memory(&self) -> bool {
         self.evaluation_left.get() == 0
     }

@@ -19,18 +19,20 @@ pub enum FaultPoint {
     Terminate,
 }
 
-/// How much work commands may be. What follows from the log depends on these limits, as it does on no others that users set.
+/// How much work commands may be. What follows from the log depends on these limits, as it does on no others that
+/// users set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLimits {
-    /// Fuel that the expressions and decisions of one command may use; the rest of its steps goes on in a later command.
+    /// Fuel that the expressions and decisions of one command may use; the rest of its steps goes on in a later
+    /// command.
     pub max_fuel_per_command: u64,
     /// Fuel that those of one step may use, or those of a command before its steps. Beyond it, the step ends in an
     /// incident and the command is refused.
     pub max_fuel_per_step: u64,
     /// Bytes of the values that one step may make.
     pub max_bytes_per_step: usize,
-    /// Bytes of memory of the values that the expressions and decisions of one step may make on the way, whether they are
-    /// stored or not.
+    /// Bytes of memory of the values that the expressions and decisions of one step may make on the way, whether
+    /// they are stored or not.
     pub max_evaluation_bytes: u64,
     /// Bytes of one variable, as JSON.
     pub max_variable_bytes: usize,
@@ -38,8 +40,8 @@ pub struct WorkLimits {
     pub max_collection_bytes: usize,
     /// Bytes of the large variables of a process instance: of those with [`LARGE_BYTES`] or more.
     pub max_instance_variable_bytes: u64,
-    /// Bytes of the records of one command, about, whether they are made or not; the rest of its steps goes on in a later
-    /// command.
+    /// Bytes of the records of one command, about, whether they are made or not; the rest of its steps goes on in a
+    /// later command.
     pub max_record_bytes_per_command: u64,
 }
 
@@ -113,8 +115,8 @@ pub const LARGE_BYTES: usize = 1024;
 
 impl Default for WorkLimits {
     fn default() -> Self {
-        // A unit takes 15 to 45 ns whatever it pays for (`crates/feel/benches/fuel.rs`), so a step takes some 50 ms at worst,
-        // and a batch not much more than two of them.
+        // A unit takes 15 to 45 ns whatever it pays for (`crates/feel/benches/fuel.rs`), so a step takes some 50 ms
+        // at worst, and a batch not much more than two of them.
         Self {
             max_fuel_per_command: 150_000,
             max_fuel_per_step: 1_500_000,

@@ -118,8 +118,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Runs the steps caused so far and those they cause, so many at most, and as long as there is fuel for the command.
-    /// Gives what is left of the budget.
+    /// Runs the steps caused so far and those they cause, so many at most, and as long as there is fuel for the
+    /// command. Gives what is left of the budget.
     pub fn run_steps(&mut self, budget: usize) -> Result<usize, Failure> {
         let mut left = budget;
         while left > 0

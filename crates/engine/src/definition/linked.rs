@@ -11,7 +11,8 @@ use crate::definition::expression::Scope;
 use crate::entity::{DefinitionKind, ErrorType};
 
 impl Work<'_> {
-    /// The header `linkedResources` as a member of a JSON object: a string that holds a JSON list. `None` without links.
+    /// The header `linkedResources` as a member of a JSON object: a string that holds a JSON list. `None` without
+    /// links.
     pub fn linked_resources(&self, at: &At, links: &[LinkedResource]) -> Result<Option<Name>, Failure> {
         if links.is_empty() {
             return Ok(None);

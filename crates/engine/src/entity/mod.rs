@@ -471,7 +471,8 @@ pub struct Variable {
     /// What it was last set to.
     #[n(1)]
     pub value: Json,
-    /// Set if that is a list to which values have been appended since: their first place in the collection of the scope.
+    /// Set if that is a list to which values have been appended since: their first place in the collection of the
+    /// scope.
     #[n(2)]
     pub rest_from: Option<u32>,
 }

@@ -132,7 +132,8 @@ state::tables! {
         pub condition_starts: Table<(Key, u32), StartSubscription> = 67,
         /// Multi-instance bodies and ad-hoc sub-processes.
         pub loops: Table<Key, Loop> = 70,
-        /// Items of a multi-instance body, later its outputs, or those of an ad-hoc sub-process: body, number of the chunk.
+        /// Items of a multi-instance body, later its outputs, or those of an ad-hoc sub-process: body, number of
+        /// the chunk.
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,
         /// What the instances of a multi-instance body or in an ad-hoc sub-process gave: body, place.
         pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,

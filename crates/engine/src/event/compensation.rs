@@ -1,11 +1,11 @@
 //! Compensation: undoing what completed activities have done.
 //!
-//! An activity with a compensation boundary event leaves a row in its scope when it completes, and so does a scope that
-//! has such rows inside, with a snapshot of its variables. A throw event (or a cancelled transaction) goes through the
-//! rows of its scope, slice by slice and from completed scopes inwards, and starts the handlers, all at once; it goes on
-//! when the last of them has ended. Handlers run as children of the thrower's scope: they see its variables of now, and
-//! those that are inside a completed sub-process have its snapshot as local variables. Rows live as long as their scope
-//! can be compensated; an instance without them pays a comparison.
+//! An activity with a compensation boundary event leaves a row in its scope when it completes, and so does a scope
+//! that has such rows inside, with a snapshot of its variables. A throw event (or a cancelled transaction) goes
+//! through the rows of its scope, slice by slice and from completed scopes inwards, and starts the handlers, all at
+//! once; it goes on when the last of them has ended. Handlers run as children of the thrower's scope: they see its
+//! variables of now, and those that are inside a completed sub-process have its snapshot as local variables. Rows
+//! live as long as their scope can be compensated; an instance without them pays a comparison.
 
 use bpmn::graph::{ElementIndex, ElementKind, Process, Trigger};
 use protocol::{Document, Intent, Key};

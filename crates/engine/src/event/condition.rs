@@ -2,8 +2,8 @@
 //!
 //! A condition is evaluated once when its subscription opens, then whenever a variable that it names is created or
 //! updated where its scope sees it. All variables of one change are looked at together, in a step of their own. The
-//! subscriptions of an instance are walked by key: a scope opens its own before anything inside it can, so the walk goes
-//! from the top down. A process without conditional events pays a look at its model, nothing else.
+//! subscriptions of an instance are walked by key: a scope opens its own before anything inside it can, so the walk
+//! goes from the top down. A process without conditional events pays a look at its model, nothing else.
 
 use bpmn::Process;
 use bpmn::graph::{ConditionDefinition, ElementIndex, ElementKind, Trigger};

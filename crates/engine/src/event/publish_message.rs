@@ -58,8 +58,8 @@ impl Work<'_> {
         }
     }
 
-    /// Lets an element send its message, with its local variables. It is published in a step of its own: what it does to
-    /// others must not harm the element.
+    /// Lets an element send its message, with its local variables. It is published in a step of its own: what it
+    /// does to others must not harm the element.
     pub fn send_message(&mut self, at: &At, published: &PublishedMessage) -> Result<(), Failure> {
         let scope = Scope::of(at.key);
         let name = self.evaluate_text(&published.name, &scope)?;

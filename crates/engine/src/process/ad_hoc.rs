@@ -163,8 +163,8 @@ impl Work<'_> {
         Ok(self.raise(inner, kind, failure.message(), None, Some(resume))?)
     }
 
-    /// Makes the variable that an activation gives to the collection, so that one outside that has its name is not taken
-    /// for it. One that is there stays.
+    /// Makes the variable that an activation gives to the collection, so that one outside that has its name is not
+    /// taken for it. One that is there stays.
     pub(super) fn make_output(&mut self, inner: &At) -> Result<(), StateError> {
         let scope = &inner.process.element(inner.element().scope).kind;
         let ElementKind::AdHoc(ad_hoc) = scope else { return Ok(()) };

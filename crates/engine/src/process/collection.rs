@@ -1,9 +1,10 @@
 //! Output collections: lists that grow value by value while a multi-instance body or an ad-hoc sub-process runs.
 //!
-//! A list is never rewritten for a value more. Each value has a row of its own, by its place; rows that are complete are
-//! put together into chunks. A multi-instance body has a place for each instance and gives the list to its scope at the
-//! end. That of an ad-hoc sub-process is a variable that everybody inside may read or set: its row holds what it was last
-//! set to, what was appended since follows from its [`Variable::rest_from`] on, and whoever reads it gets both as one list.
+//! A list is never rewritten for a value more. Each value has a row of its own, by its place; rows that are
+//! complete are put together into chunks. A multi-instance body has a place for each instance and gives the list to
+//! its scope at the end. That of an ad-hoc sub-process is a variable that everybody inside may read or set: its row
+//! holds what it was last set to, what was appended since follows from its [`Variable::rest_from`] on, and whoever
+//! reads it gets both as one list.
 
 use std::ops::{ControlFlow, Range};
 

@@ -95,8 +95,8 @@ impl Work<'_> {
         self.end_loop(at.process_instance_key, key)
     }
 
-    /// Whether nothing is left beside an element instance that is gone. The younger are looked for first: they end later,
-    /// so that all those which have ended are not gone through each time.
+    /// Whether nothing is left beside an element instance that is gone. The younger are looked for first: they end
+    /// later, so that all those which have ended are not gone through each time.
     fn is_last_child(&self, gone: &At) -> Result<bool, Failure> {
         let children = &self.tables.children;
         let (from, end) = ((gone.scope_key, 0), (gone.scope_key + 1, 0));

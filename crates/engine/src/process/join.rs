@@ -1,8 +1,8 @@
 //! Joins: where tokens wait for others.
 //!
-//! A parallel join takes one token from each incoming flow. An inclusive join takes one from each flow that has one, as
-//! soon as no token can come to the other flows any more; whenever something in its scope has come or gone, a step looks
-//! at it again. Scopes without a token at such a join pay a comparison, nothing else.
+//! A parallel join takes one token from each incoming flow. An inclusive join takes one from each flow that has
+//! one, as soon as no token can come to the other flows any more; whenever something in its scope has come or gone,
+//! a step looks at it again. Scopes without a token at such a join pay a comparison, nothing else.
 //!
 //! What can still come is decided by the model (`Process::can_reach`): every living element instance that leads to a
 //! flow without a token holds the join up. So does another waiting join, if it can still go on itself. If joins hold
@@ -166,8 +166,8 @@ impl Work<'_> {
         Ok(Some(living.map(|((_, element), _)| element).collect()))
     }
 
-    /// Counts an element instance that comes to its scope or goes from it, where a join asks who lives. A scope may have
-    /// very many children: nobody looks at each of them.
+    /// Counts an element instance that comes to its scope or goes from it, where a join asks who lives. A scope may
+    /// have very many children: nobody looks at each of them.
     pub(super) fn count_living(
         &mut self,
         child: &At,

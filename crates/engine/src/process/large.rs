@@ -1,7 +1,8 @@
-//! Limits of what processes store: of each value that an expression makes, of collections, and of all large variables of
-//! a process instance, which are counted as they come and go.
+//! Limits of what processes store: of each value that an expression makes, of collections, and of all large
+//! variables of a process instance, which are counted as they come and go.
 //!
-//! Whatever is too large is found out before anything is written: then an element ends in an incident, a command is refused.
+//! Whatever is too large is found out before anything is written: then an element ends in an incident, a command is
+//! refused.
 
 use std::fmt::Display;
 

@@ -156,8 +156,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Sets variables where they exist on the way up from a scope, else at the top. That there is room for them has been
-    /// checked before anything was written.
+    /// Sets variables where they exist on the way up from a scope, else at the top. That there is room for them has
+    /// been checked before anything was written.
     pub fn propagate(
         &mut self,
         scope_key: Key,

@@ -1,7 +1,7 @@
 //! Records on disk, for exporters that lag: segment files of frames, oldest first.
 //!
-//! `write` appends and syncs, `read` reads back, `open` finds out what a stop or a crash has left. A segment is named by
-//! the position of its first record and removed when every exporter has acknowledged its last.
+//! `write` appends and syncs, `read` reads back, `open` finds out what a stop or a crash has left. A segment is
+//! named by the position of its first record and removed when every exporter has acknowledged its last.
 
 mod frame;
 mod open;

@@ -37,7 +37,8 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Accepts until `shutdown`, calls `stopping`, and waits for what is open. `drive` serves one connection to its end.
+    /// Accepts until `shutdown`, calls `stopping`, and waits for what is open. `drive` serves one connection to its
+    /// end.
     pub(crate) async fn serve<F: Future<Output = ()> + Send + 'static>(
         self,
         shutdown: &CancellationToken,

@@ -1,5 +1,5 @@
-//! One budget of bytes for what all connections receive and send. Requests over it are refused; answers are not, since what they
-//! tell has happened, but clients that do not take theirs must be faster then.
+//! One budget of bytes for what all connections receive and send. Requests over it are refused; answers are not,
+//! since what they tell has happened, but clients that do not take theirs must be faster then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,8 @@
 //! Ending a connection so that the client can read the last answer.
 //!
-//! A socket that is closed while bytes of the client are unread, or still come, resets the connection, and the reset can overtake the
-//! answer (RFC 9112 §9.6). So the server's half is closed first, and what still comes is thrown away until the client has closed, too.
+//! A socket that is closed while bytes of the client are unread, or still come, resets the connection, and the
+//! reset can overtake the answer (RFC 9112 §9.6). So the server's half is closed first, and what still comes is
+//! thrown away until the client has closed, too.
 
 use std::time::Duration;
 

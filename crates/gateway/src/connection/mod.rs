@@ -1,9 +1,9 @@
 //! Connections of all ports: accepting them, driving HTTP/1.1 on them, ending them so that clients see the last answer.
 //!
-//! [`accept`] has the loop, and [`places`] decides who may come in and who goes for it; [`peer`] is one connection as they see it, told by
-//! [`socket`]. [`http1`] serves the REST port and the management port, and with [`unread`] and [`linger`] keeps the bytes of a refused
-//! request from breaking the next one. [`budget`] bounds what is on its way, [`answer`] counts what is sent. [`refusals`] counts what
-//! was refused, for one line of the log now and then.
+//! [`accept`] has the loop, and [`places`] decides who may come in and who goes for it; [`peer`] is one connection
+//! as they see it, told by [`socket`]. [`http1`] serves the REST port and the management port, and with [`unread`]
+//! and [`linger`] keeps the bytes of a refused request from breaking the next one. [`budget`] bounds what is on its
+//! way, [`answer`] counts what is sent. [`refusals`] counts what was refused, for one line of the log now and then.
 //!
 //! Nothing here knows what a request means.
 

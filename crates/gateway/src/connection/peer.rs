@@ -17,7 +17,8 @@ use super::refusals::Reason;
 
 /// What a client must take in the time for a slow client, so that it counts as reading.
 pub(crate) const PROGRESS_BYTES: u64 = 16 * 1024;
-/// So much of a head is free, so that probes are answered when the budget is used up. A connection reads into as much anyway.
+/// So much of a head is free, so that probes are answered when the budget is used up. A connection reads into as
+/// much anyway.
 pub(super) const FREE_HEAD_BYTES: usize = 8 * 1024;
 /// The preface of HTTP/2 and the head of the first frame after it (RFC 9113 §3.4), in bytes.
 const PREFACE_BYTES: u64 = 24 + 9;

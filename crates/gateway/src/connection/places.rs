@@ -80,7 +80,8 @@ impl Taken {
         Some(peer)
     }
 
-    /// Ends the connection that is worth the least: the oldest without a request, or else the one that was not used for longest.
+    /// Ends the connection that is worth the least: the oldest without a request, or else the one that was not used
+    /// for longest.
     fn evict(&mut self, from: Option<Origin>) -> bool {
         let all = || self.peers.values().filter(|peer| from.is_none_or(|origin| peer.origin == origin));
         let silent = all().find(|peer| !peer.has_begun());

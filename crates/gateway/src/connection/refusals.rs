@@ -1,6 +1,7 @@
 //! Counts of what was refused, told in one line of the log at a time.
 //!
-//! A line for each refusal would let anybody fill the log, so the first refusal starts an interval, and its end tells the counts.
+//! A line for each refusal would let anybody fill the log, so the first refusal starts an interval, and its end
+//! tells the counts.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The socket of a connection, with or without TLS. What goes through it is told to the [`Peer`], so that slow clients are known.
+//! The socket of a connection, with or without TLS. What goes through it is told to the [`Peer`], so that slow
+//! clients are known.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,9 +11,9 @@ use tokio::net::TcpStream;
 
 use super::peer::Peer;
 
-/// Bytes that are read at once. HTTP/1.1 doubles its buffer while reads fill it, up to 128 KiB. For blocks above 84 KiB the
-/// allocator has pages of 4 MiB, by thread and size, and gives each block of a page once before it gives one again; so long
-/// bodies would take tens of MiB.
+/// Bytes that are read at once. HTTP/1.1 doubles its buffer while reads fill it, up to 128 KiB. For blocks above 84
+/// KiB the allocator has pages of 4 MiB, by thread and size, and gives each block of a page once before it gives
+/// one again; so long bodies would take tens of MiB.
 const READ_BYTES_MAX: usize = 16 * 1024;
 
 /// What a connection reads and writes.

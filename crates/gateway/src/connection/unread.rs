@@ -1,7 +1,8 @@
 //! Bodies that were not read when their request was answered, which is usual of refusals.
 //!
-//! Left in the connection, such a body would be taken for the next request, or end the connection under it. So the rest of a small
-//! body is read and thrown away before the answer leaves; for all others the answer says `Connection: close` (RFC 9112 §9.6).
+//! Left in the connection, such a body would be taken for the next request, or end the connection under it. So the
+//! rest of a small body is read and thrown away before the answer leaves; for all others the answer says
+//! `Connection: close` (RFC 9112 §9.6).
 
 use parking_lot::Mutex;
 use std::pin::Pin;
@@ -64,8 +65,8 @@ pub(crate) struct Rest {
     expects: bool,
 }
 
-/// Counts the pieces of a body that is handed on while the rest still comes. Without it, all of a body counts until its request
-/// is answered.
+/// Counts the pieces of a body that is handed on while the rest still comes. Without it, all of a body counts until
+/// its request is answered.
 #[derive(Clone, Default)]
 pub(crate) struct Meter(Option<Arc<Owner>>);
 
@@ -101,7 +102,8 @@ fn is_form(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"multipart/"))
 }
 
-/// Lends the body of a request. Among the extensions of a form is its [`Meter`]. There is no rest of a body that is empty.
+/// Lends the body of a request. Among the extensions of a form is its [`Meter`]. There is no rest of a body that is
+/// empty.
 pub(crate) fn lend(request: Request<Incoming>, budget: &Arc<Budget>) -> (Request<Lent>, Option<Rest>) {
     let (mut head, body) = request.into_parts();
     let rest = (!body.is_end_stream()).then(|| {

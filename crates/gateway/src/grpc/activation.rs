@@ -1,8 +1,8 @@
 //! Activated jobs on their way to a worker.
 //!
-//! Both streams produce a message only when the transport asks for one, and it asks only while the worker reads:
-//! a worker that stops reading stops the demand. What was activated but not taken is given back, and so is what waits to be sent
-//! when the call ends.
+//! Both streams produce a message only when the transport asks for one, and it asks only while the worker reads: a
+//! worker that stops reading stops the demand. What was activated but not taken is given back, and so is what waits
+//! to be sent when the call ends.
 
 use std::pin::Pin;
 use std::sync::Arc;

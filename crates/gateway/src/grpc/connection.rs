@@ -44,8 +44,8 @@ const HEADER_TABLE_BYTES: u32 = 4 * 1024;
 /// How many calls a client may reset before they were looked at; a process full of closing workers resets many at once.
 const PENDING_RESETS_MAX: usize = 1024;
 
-/// How messages of tonic begin, as they are sent, about requests that it cannot read, and what is added to them: the setting, if
-/// it is about a limit.
+/// How messages of tonic begin, as they are sent, about requests that it cannot read, and what is added to them:
+/// the setting, if it is about a limit.
 const UNREAD: [(Code, &str, &str); 3] = [
     (Code::Internal, "failed%20to%20decode%20Protobuf%20message", ""),
     (Code::ResourceExhausted, "Error%20decompressing:%20size%20limit", MESSAGE_LIMIT),
@@ -64,7 +64,8 @@ pub(super) struct Services {
     pub(super) health: HealthServer<HealthService>,
 }
 
-/// Bytes of memory that a head takes beside its names and values, as HPACK has it (RFC 7541 §4.1), for each of its fields.
+/// Bytes of memory that a head takes beside its names and values, as HPACK has it (RFC 7541 §4.1), for each of its
+/// fields.
 const FIELD_BYTES: usize = 32;
 
 /// The same, for one connection.
@@ -146,9 +147,9 @@ impl Services {
     }
 }
 
-/// A message that cannot be read is INVALID_ARGUMENT, which clients do not send again. To tonic one over the limit is
-/// OUT_OF_RANGE, or RESOURCE_EXHAUSTED if it is compressed, and one that is no such message, of texts that are not UTF-8
-/// for example, is INTERNAL.
+/// A message that cannot be read is INVALID_ARGUMENT, which clients do not send again. To tonic one over the limit
+/// is OUT_OF_RANGE, or RESOURCE_EXHAUSTED if it is compressed, and one that is no such message, of texts that are
+/// not UTF-8 for example, is INTERNAL.
 fn reword_unread(mut response: Response<Body>) -> Response<Body> {
     let Some(code) = response.headers().get(Status::GRPC_STATUS) else { return response };
     let code = Code::from_bytes(code.as_bytes());

@@ -1,4 +1,5 @@
-//! Jobs that were handed to a call, of which the client has not got all bytes. What is left of them when the call ends goes back.
+//! Jobs that were handed to a call, of which the client has not got all bytes. What is left of them when the call
+//! ends goes back.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
@@ -20,10 +21,11 @@ impl From<&ActivatedJob> for Lent {
     }
 }
 
-/// Such jobs of one call. The call's stream of jobs adds them; the connection clears them once their bytes are on their way.
+/// Such jobs of one call. The call's stream of jobs adds them; the connection clears them once their bytes are on
+/// their way.
 ///
-/// They outlive the stream of jobs, which ends before its last bytes are sent: what is left goes back when the call lets go
-/// of this.
+/// They outlive the stream of jobs, which ends before its last bytes are sent: what is left goes back when the call
+/// lets go of this.
 #[derive(Default)]
 pub(super) struct Handed(Mutex<Jobs>);
 
@@ -59,7 +61,8 @@ impl Drop for Handed {
     }
 }
 
-/// Gives jobs back that a worker did not take before it went away, unless their time is over: others may have them by then.
+/// Gives jobs back that a worker did not take before it went away, unless their time is over: others may have them
+/// by then.
 pub(super) fn give_back(broker: &Arc<dyn Broker>, jobs: &[Lent]) {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as i64);
     let job_keys: Vec<_> = jobs.iter().filter(|job| job.deadline_ms > now_ms).map(|job| job.key).collect();

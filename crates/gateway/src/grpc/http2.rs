@@ -1,7 +1,7 @@
 //! HTTP/2 on one connection: its calls, one task each, its pings, and its end.
 //!
-//! Bytes go to the connection only as far as the client's windows have room for them; what is over waits with its call. So a
-//! call whose client does not read is known, and ends alone.
+//! Bytes go to the connection only as far as the client's windows have room for them; what is over waits with its
+//! call. So a call whose client does not read is known, and ends alone.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};

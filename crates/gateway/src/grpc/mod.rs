@@ -1,11 +1,13 @@
 //! The gRPC gateway: the Zeebe gateway protocol in front of [`Broker`].
 //!
-//! [`serve`] accepts connections; a request enters in [`service`], is read by the module named after what it speaks of
-//! ([`process_instance`], [`job`], [`deployment`], [`message`], [`variables`]), goes to the broker as a command, and the same
-//! module writes the answer. [`activation`] carries jobs to workers; [`status`] says which error gets which status.
+//! [`serve`] accepts connections; a request enters in [`service`], is read by the module named after what it speaks
+//! of ([`process_instance`], [`job`], [`deployment`], [`message`], [`variables`]), goes to the broker as a command,
+//! and the same module writes the answer. [`activation`] carries jobs to workers; [`status`] says which error gets
+//! which status.
 //!
-//! The generated service runs on hyper directly, without tonic's router and layers: a call costs what its decoding and
-//! encoding cost. Deadlines (`grpc-timeout`) are the client's to keep; it resets the call, and the call's future is dropped.
+//! The generated service runs on hyper directly, without tonic's router and layers: a call costs what its decoding
+//! and encoding cost. Deadlines (`grpc-timeout`) are the client's to keep; it resets the call, and the call's
+//! future is dropped.
 //!
 //! Nothing here knows how a broker works, what a process is, or that there is a REST API too.
 
@@ -60,7 +62,8 @@ pub struct Options {
     pub message_timeout: Duration,
     /// How long a connection may stay without a call.
     pub idle_timeout: Duration,
-    /// After how much silence the server asks whether the client is still there. Clients that are gone give up their jobs.
+    /// After how much silence the server asks whether the client is still there. Clients that are gone give up
+    /// their jobs.
     pub keep_alive_interval: Duration,
     /// How long the answer to that may take.
     pub keep_alive_timeout: Duration,
@@ -103,8 +106,8 @@ impl Default for Options {
     }
 }
 
-/// Serves until `shutdown`, then lets open calls end within [`Options::shutdown_grace`]. Long polls and job streams end at once
-/// with UNAVAILABLE, so that clients look for another gateway.
+/// Serves until `shutdown`, then lets open calls end within [`Options::shutdown_grace`]. Long polls and job streams
+/// end at once with UNAVAILABLE, so that clients look for another gateway.
 pub async fn serve(
     listener: TcpListener,
     broker: Arc<dyn Broker>,

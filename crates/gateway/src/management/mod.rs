@@ -1,8 +1,8 @@
 //! The management port: probes, metrics, log levels, a CPU profile, and what operators change while a broker runs.
 //!
-//! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it runs. The paths are
-//! those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`], [`loggers`], [`profile`], [`partitions`],
-//! [`exporters`] and [`operate`] each hold the requests of their name.
+//! [`serve`] answers from the moment it is called, also while the broker still starts: [`Slot`] is filled once it
+//! runs. The paths are those that probes and dashboards of the compatible system ask for. [`health`], [`metrics`],
+//! [`loggers`], [`profile`], [`partitions`], [`exporters`] and [`operate`] each hold the requests of their name.
 //!
 //! Nothing here knows how the broker does what [`Operations`] asks of it.
 

@@ -7,7 +7,8 @@ use futures::future::BoxFuture;
 use protocol::{Clock, Key, PartitionId};
 use serde_json::Value;
 
-/// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it says so.
+/// A broker as operators see it. Everything here answers at once or soon; nothing goes through the log unless it
+/// says so.
 pub trait Operations: Send + Sync + 'static {
     /// How the parts of the broker are.
     fn health(&self) -> Vec<Component>;
@@ -15,7 +16,8 @@ pub trait Operations: Send + Sync + 'static {
     /// Limits and counts of flow control, one member per partition.
     fn flow_control(&self) -> Value;
 
-    /// Changes limits until the next start. Members that are absent stay as they are. Answers as [`Operations::flow_control`].
+    /// Changes limits until the next start. Members that are absent stay as they are. Answers as
+    /// [`Operations::flow_control`].
     fn set_flow_control(&self, change: Value) -> Result<Value, OperationError>;
 
     /// How far each partition is.
@@ -24,8 +26,8 @@ pub trait Operations: Send + Sync + 'static {
     /// The exporters that are configured, and those that once were.
     fn exporters(&self) -> Vec<ExporterStatus>;
 
-    /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is switched on begins with
-    /// what comes from now on, or where another exporter is.
+    /// Switches an exporter on or off; kept over restarts. One that is off holds no records back. One that is
+    /// switched on begins with what comes from now on, or where another exporter is.
     fn switch_exporter(
         &self,
         id: String,
@@ -46,8 +48,8 @@ pub trait Operations: Send + Sync + 'static {
     /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// Stops taking commands and firing timers, until the next start at the most. What was taken before is done when this
-    /// returns.
+    /// Stops taking commands and firing timers, until the next start at the most. What was taken before is done
+    /// when this returns.
     fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
     /// Goes on with it.

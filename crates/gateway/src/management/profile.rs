@@ -29,8 +29,8 @@ const PICTURE_BYTES_MAX: u64 = 8 << 20;
 /// How much is repeated of why there is no picture.
 const REASON_BYTES_MAX: u64 = 1000;
 
-/// The program that makes a picture of samples. It reads them from its standard input, writes to its standard output, is
-/// told the format by its last argument, and must end by itself.
+/// The program that makes a picture of samples. It reads them from its standard input, writes to its standard
+/// output, is told the format by its last argument, and must end by itself.
 #[derive(Debug, Clone)]
 pub struct Renderer {
     /// Its file.

@@ -1,7 +1,7 @@
 //! Finds the items of batch operations in secondary storage, page by page, and hands them to the engine.
 //!
-//! The engine keeps the filter and how far the search is, so it goes on where it was after a restart. What the items are is
-//! settled at the creation: whatever has a higher key than the batch operation came later.
+//! The engine keeps the filter and how far the search is, so it goes on where it was after a restart. What the
+//! items are is settled at the creation: whatever has a higher key than the batch operation came later.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,8 +195,8 @@ impl Sought {
     }
 }
 
-/// The next page: running instances, or open incidents of instances, that pass the filter; of a deletion whatever passes it,
-/// so that each that still runs is told of.
+/// The next page: running instances, or open incidents of instances, that pass the filter; of a deletion whatever
+/// passes it, so that each that still runs is told of.
 fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
     let wanted = query::selected(query::selection_of(search.kind), &search.filter)?;
     let is = |column, text: &str| Filter::Column(column, Test::Equal(Operand::Text(Name::from(text))));

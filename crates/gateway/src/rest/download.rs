@@ -1,8 +1,8 @@
 //! Files of users on their way out, with what keeps browsers from running anything in them.
 //!
-//! They come from the origin of the session cookie and say of themselves what they are. So each leaves as an attachment,
-//! of a media type that browsers do not run, in a sandbox without an origin: any one of these would do for a browser that
-//! knows it.
+//! They come from the origin of the session cookie and say of themselves what they are. So each leaves as an
+//! attachment, of a media type that browsers do not run, in a sandbox without an origin: any one of these would do
+//! for a browser that knows it.
 
 use http::HeaderValue;
 use http::header::{
@@ -21,8 +21,8 @@ const OCTETS: &str = "application/octet-stream";
 const POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
 const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// Media types of documents that are told as they were said to be: browsers run nothing in them, and take none of them for
-/// a script or a style sheet. All others are told as bytes.
+/// Media types of documents that are told as they were said to be: browsers run nothing in them, and take none of
+/// them for a script or a style sheet. All others are told as bytes.
 const HARMLESS: &[&str] = &[
     "application/gzip",
     "application/json",

@@ -11,7 +11,8 @@ use super::problem::Failure;
 const CONDITIONS_MAX: usize = 1000;
 /// Characters of a `$like`: comparing takes time by the product of pattern and text.
 const LIKE_CHARS_MAX: usize = 1000;
-/// Values of a `$in` or `$notIn`, and of all those of one filter. A store binds each of them, and takes not much more than 30,000.
+/// Values of a `$in` or `$notIn`, and of all those of one filter. A store binds each of them, and takes not much
+/// more than 30,000.
 pub(super) const VALUES_MAX: usize = 5000;
 /// Properties that only a store of what has ended could tell.
 const UNKNOWN: &[&str] = &["batchOperationId", "batchOperationKey", "hasRetriesLeft"];

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use jiff::fmt::temporal::Pieces;
 
-/// Reads a moment. Those of the last hours of the year 9999, which people write for "never", are the last that is known.
+/// Reads a moment. Those of the last hours of the year 9999, which people write for "never", are the last that is
+/// known.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let moment = text.parse::<Timestamp>().ok().or_else(|| is_never(text).then_some(Timestamp::MAX))?;
     Some(moment.as_millisecond())

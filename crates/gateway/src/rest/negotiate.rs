@@ -37,7 +37,8 @@ pub(crate) fn check_content_type(headers: &HeaderMap, media: Media) -> Result<()
     }
 }
 
-/// Refuses requests that take neither any kind of JSON nor what the operation answers with. Quality values are not weighed: there is nothing to choose from.
+/// Refuses requests that take neither any kind of JSON nor what the operation answers with. Quality values are not
+/// weighed: there is nothing to choose from.
 pub(crate) fn check_accept(headers: &HeaderMap, operation: Operation) -> Result<(), Failure> {
     let mut accepts = headers.get_all(ACCEPT).iter().peekable();
     if accepts.peek().is_none() {

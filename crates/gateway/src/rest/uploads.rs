@@ -1,7 +1,8 @@
 //! Forms with documents, whose files go to their store while they arrive.
 //!
-//! Each file has a task that stores it, fed through a short channel, so a client that goes away leaves a document or nothing. What is
-//! told about a file may come behind it; so files are staged, and become documents when the form has ended.
+//! Each file has a task that stores it, fed through a short channel, so a client that goes away leaves a document
+//! or nothing. What is told about a file may come behind it; so files are staged, and become documents when the
+//! form has ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

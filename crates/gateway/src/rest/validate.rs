@@ -1,6 +1,7 @@
 //! The one validator: walks the raw JSON of a body once against the tables of the contract.
 //!
-//! It notes where the root's properties stand, so that handlers read them without parsing the body again. Every problem is reported with the path of its field, several at once.
+//! It notes where the root's properties stand, so that handlers read them without parsing the body again. Every
+//! problem is reported with the path of its field, several at once.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};

@@ -1,8 +1,8 @@
 //! The numbers by which readers ask for the next so many records of a value type.
 //!
-//! They count the records of a value type in a partition, so that a range of numbers holds about as many records. How far they
-//! are is noted in the store before records with them are sent, so that none is given twice; what is sent again after a
-//! failure gets new ones, and the old ones stay unused.
+//! They count the records of a value type in a partition, so that a range of numbers holds about as many records.
+//! How far they are is noted in the store before records with them are sent, so that none is given twice; what is
+//! sent again after a failure gets new ones, and the old ones stay unused.
 
 use std::collections::BTreeMap;
 

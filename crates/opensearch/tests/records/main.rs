@@ -1,5 +1,6 @@
-//! The exporter of records, with a real node of OpenSearch, and then of Elasticsearch. Where Maven or a JDK is missing, this
-//! prints that it was not run. It has no harness, so that not having run never counts as a passed test.
+//! The exporter of records, with a real node of OpenSearch, and then of Elasticsearch. Where Maven or a JDK is
+//! missing, this prints that it was not run. It has no harness, so that not having run never counts as a passed
+//! test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

@@ -4,8 +4,8 @@ use minicbor::{Decode, Encode};
 
 use crate::{EntityType, Principal};
 
-/// Who asks for a command, and what of that is checked when it is applied. What is checked stands with the command, since
-/// all replicas must do alike, whatever their configuration is by then.
+/// Who asks for a command, and what of that is checked when it is applied. What is checked stands with the command,
+/// since all replicas must do alike, whatever their configuration is by then.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Caller {
     /// Who. Groups and claims are there only as far as they are needed for the checks.

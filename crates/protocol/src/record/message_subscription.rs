@@ -1,5 +1,5 @@
-//! The record of a message subscription. There are two of each: as the message sees it and as the process instance does,
-//! which names the catch event, too.
+//! The record of a message subscription. There are two of each: as the message sees it and as the process instance
+//! does, which names the catch event, too.
 
 use minicbor::decode::{Decoder, Error as DecodeError};
 use minicbor::encode::{Encoder, Error as EncodeError, Write};

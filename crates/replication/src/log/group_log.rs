@@ -1,8 +1,9 @@
 //! The log of one group: openraft's storage trait over the shared engine, with the recent tail in memory.
 //!
-//! Facts beside the entries, by key: the vote, the committed position, the last purged log id, the log id of the last
-//! snapshot received, every membership still needed, and, after a conflicting suffix was removed, the index the log really ends at: raft-engine cannot
-//! cut a suffix, it only overwrites one, so the mark stands until the next append does that.
+//! Facts beside the entries, by key: the vote, the committed position, the last purged log id, the log id of the
+//! last snapshot received, every membership still needed, and, after a conflicting suffix was removed, the index
+//! the log really ends at: raft-engine cannot cut a suffix, it only overwrites one, so the mark stands until the
+//! next append does that.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, VecDeque};

@@ -206,7 +206,8 @@ impl LogStore {
         }
     }
 
-    /// The payload of an entry of a group that is not started; `None` if the log has no entry at this index, or one of its own.
+    /// The payload of an entry of a group that is not started; `None` if the log has no entry at this index, or one
+    /// of its own.
     pub fn payload(&self, group: u64, index: u64) -> Result<Option<bytes::Bytes>, LogError> {
         let log = GroupLog::load(group, self.clone())?;
         log.payload(index)

@@ -173,8 +173,8 @@ entities! {
         DECISION_INSTANCES decisionInstances: Integer,
     } index [TIME];
 
-    /// How many instances of an element have ended, by definition and by whoever counted them. Numbers that stores keep which
-    /// cannot count many rows quickly.
+    /// How many instances of an element have ended, by definition and by whoever counted them. Numbers that stores
+    /// keep which cannot count many rows quickly.
     ElementCount element_count {
         ID id: Text always, DEFINITION_KEY processDefinitionKey: Key, ELEMENT_ID elementId: Text,
         PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, COMPLETED completed: Integer, TERMINATED terminated: Integer,

@@ -61,8 +61,8 @@ pub struct Entity {
     pub id_begins_with: Option<ColumnId>,
 }
 
-/// Rows in the order of some columns; the row's identity follows if it is not among them. Each costs as much as a row when a row is
-/// written, so what most rows have in common is left out.
+/// Rows in the order of some columns; the row's identity follows if it is not among them. Each costs as much as a
+/// row when a row is written, so what most rows have in common is left out.
 #[derive(Debug)]
 pub struct Index {
     /// The columns.
@@ -86,15 +86,15 @@ pub enum IndexScope {
     Apart(ColumnId, ColumnId),
     /// All; a column is a long text, of which only the first [`CUT_CHARS`] characters are in the index.
     Cut(ColumnId),
-    /// All; a column is a list, and the index leads from each of its elements to the rows that have it. Only databases that
-    /// have such indexes make it.
+    /// All; a column is a list, and the index leads from each of its elements to the rows that have it. Only
+    /// databases that have such indexes make it.
     Elements(ColumnId),
 }
 
 /// Characters of a long text that are in an index.
 pub const CUT_CHARS: usize = 64;
-/// Characters of a long text that say where it comes in an order, so that a cursor can hold them. Lists that cut such texts
-/// leave as many.
+/// Characters of a long text that say where it comes in an order, so that a cursor can hold them. Lists that cut
+/// such texts leave as many.
 pub const ORDER_CHARS: usize = VALUE_CHARS_MAX + 1;
 
 impl Entity {

@@ -4,9 +4,9 @@
 //!     cargo run --release -p secondary --example exporting -- --instances 100000 --sqlite FILE
 //!     cargo run --release -p secondary --example exporting -- --instances 100000 --postgres URL
 //!
-//! `--flush` says how many instances go into one transaction, `--in-work` how many of them are under way at a time: so
-//! many have begun in one transaction and end in the next. `--variable distinct` gives each instance another value of a variable in
-//! no order, where `payload` has the same long one for all.
+//! `--flush` says how many instances go into one transaction, `--in-work` how many of them are under way at a time:
+//! so many have begun in one transaction and end in the next. `--variable distinct` gives each instance another
+//! value of a variable in no order, where `payload` has the same long one for all.
 
 use std::error::Error;
 use std::sync::Arc;

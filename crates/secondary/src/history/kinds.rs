@@ -80,7 +80,8 @@ pub static USAGE_ASSIGNEES: Kind = moments("usage_metrics", &assignee::ENTITY, a
 /// Counts of jobs.
 pub static JOB_METRICS: Kind = moments("job_metrics", &job_metric::ENTITY, job_metric::TIME);
 
-/// Process definitions that were deleted with their histories; they have no age, and go when nothing is left of their instances.
+/// Process definitions that were deleted with their histories; they have no age, and go when nothing is left of
+/// their instances.
 pub(crate) static PROCESS_DEFINITIONS: Kind = Kind {
     parts: &[(&subscription::ENTITY, subscription::DEFINITION_KEY)],
     ..moments("process_definitions", &definition::ENTITY, definition::KEY)

@@ -1,5 +1,5 @@
-//! Removing rows. What was changed lately leaves a mark, so that a request that arrives late does not bring it back; see
-//! `remove.painless`.
+//! Removing rows. What was changed lately leaves a mark, so that a request that arrives late does not bring it
+//! back; see `remove.painless`.
 
 use std::time::{Duration, Instant};
 

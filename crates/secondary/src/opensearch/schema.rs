@@ -23,7 +23,8 @@ const REFRESH_INTERVAL: &str = "30s";
 /// Marks what is left of a row that was deleted: when, Unix milliseconds. See `apply.painless`.
 pub(super) const DELETED: &str = "deleted";
 
-/// A script that is stored. A release that changes it takes the next number, since the former release may still be at work.
+/// A script that is stored. A release that changes it takes the next number, since the former release may still be
+/// at work.
 pub(super) struct Script {
     name: &'static str,
     source: &'static str,

@@ -1,9 +1,9 @@
 //! Writing: documents in bulk, then a refresh, then the position they go up to.
 //!
-//! What is not acknowledged comes again, in batches that need not have the same borders, so each change is made such
-//! that repeating does not matter: see `apply.painless`. A session of the writer has a number, its epoch, which grows with
-//! each opening: what an earlier one sent, and arrives after its time, changes nothing any more, and its position is
-//! refused.
+//! What is not acknowledged comes again, in batches that need not have the same borders, so each change is made
+//! such that repeating does not matter: see `apply.painless`. A session of the writer has a number, its epoch,
+//! which grows with each opening: what an earlier one sent, and arrives after its time, changes nothing any more,
+//! and its position is refused.
 
 use std::collections::BTreeSet;
 

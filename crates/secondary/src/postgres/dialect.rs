@@ -54,8 +54,8 @@ impl Dialect for Postgres {
         ("(SELECT value COLLATE \"C\" AS value FROM json_array_elements_text(CAST(", " AS json)))")
     }
 
-    /// Asking an index and comparing are both faster than making a table of the list, and the database knows how many rows
-    /// have an element.
+    /// Asking an index and comparing are both faster than making a table of the list, and the database knows how
+    /// many rows have an element.
     fn indexed_elements(&self) -> Option<(&'static str, &'static str)> {
         Some(("CAST(", " AS jsonb)"))
     }

@@ -174,9 +174,9 @@ fn asked(error: Error) -> StoreError {
     if is_of_query { StoreError::Query(error.to_string()) } else { failed(error) }
 }
 
-/// Whether a code of an error is about a query rather than about the database: about a value (22), memory or room that one
-/// query may use (53200, 53400), its complexity (54), what is not supported (0A) or not understood (42, but not rights and
-/// what is missing).
+/// Whether a code of an error is about a query rather than about the database: about a value (22), memory or room
+/// that one query may use (53200, 53400), its complexity (54), what is not supported (0A) or not understood (42,
+/// but not rights and what is missing).
 fn is_of_query(code: &str) -> bool {
     const MISSING: [&str; 5] = ["42501", "42703", "42704", "42883", "42P01"];
     match code.get(..2) {

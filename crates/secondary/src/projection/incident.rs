@@ -53,7 +53,8 @@ pub(super) fn apply(record: &Record, value: &IncidentRecord, batch: &mut Batch) 
     }
 }
 
-/// Process instances and element instances that have an incident: where it is, the scopes around that, and whoever called.
+/// Process instances and element instances that have an incident: where it is, the scopes around that, and whoever
+/// called.
 fn holders(value: &IncidentRecord) -> (Vec<Key>, Vec<Key>) {
     let (mut instances, mut elements) = (Vec::new(), Vec::new());
     for level in &value.element_instance_path {

@@ -30,8 +30,8 @@ pub(crate) trait Dialect {
     fn like(&self, pattern: &str) -> (&'static str, String, &'static str);
     /// What stands around a list column to make a table of its elements, whose column is `value`.
     fn elements(&self) -> (&'static str, &'static str);
-    /// What stands around a list column to make of it what an index of its elements has, which `?|` compares with an array
-    /// of texts. `None` if there are no such indexes.
+    /// What stands around a list column to make of it what an index of its elements has, which `?|` compares with
+    /// an array of texts. `None` if there are no such indexes.
     fn indexed_elements(&self) -> Option<(&'static str, &'static str)> {
         None
     }

@@ -1,6 +1,7 @@
-//! Searches that begin at the other end: where rows must have another one that an index finds, such as a variable of some
-//! value, and there are few of these, looking at them first is faster by far than asking for each row whether it has one.
-//! Whether there are few no database knows without looking, so a store looks before it searches.
+//! Searches that begin at the other end: where rows must have another one that an index finds, such as a variable
+//! of some value, and there are few of these, looking at them first is faster by far than asking for each row
+//! whether it has one. Whether there are few no database knows without looking, so a store looks before it
+//! searches.
 
 use protocol::{Operand, Test};
 use search::model::Entity;

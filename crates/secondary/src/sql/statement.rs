@@ -32,8 +32,8 @@ pub(crate) fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index
     query.push(" ON ").name(entity.name);
     if let IndexScope::Elements(column) = index.scope {
         let (before, after) = dialect.indexed_elements()?;
-        // What is new is put aside and goes to its place in bulk, which is cheaper. Each question looks through what is aside,
-        // so that is kept short (in KiB).
+        // What is new is put aside and goes to its place in bulk, which is cheaper. Each question looks through
+        // what is aside, so that is kept short (in KiB).
         query.push(" USING gin ((").push(before).name(name(column)).push(after);
         query.push(")) WITH (fastupdate=on, gin_pending_list_limit=512)");
         return Some(query.text);
@@ -86,9 +86,9 @@ pub(crate) fn index_name(entity: &Entity, index: &Index) -> String {
     name + suffix
 }
 
-/// The statement that makes a change, or as many insertions of its shape. Its placeholders are the values that all rows
-/// share, by their columns, and then the identity, the other values and the increments, in this order, for one row after
-/// the other; an update has the identity last.
+/// The statement that makes a change, or as many insertions of its shape. Its placeholders are the values that all
+/// rows share, by their columns, and then the identity, the other values and the increments, in this order, for one
+/// row after the other; an update has the identity last.
 pub(crate) fn upsert(dialect: &dyn Dialect, change: &Change, rows: usize, shared: Columns) -> String {
     let entity = Entity::of(change.entity);
     let mut query = Query::new(dialect);

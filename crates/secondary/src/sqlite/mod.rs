@@ -18,8 +18,8 @@ pub use writer::SqliteWriter;
 
 use search::StoreError;
 
-/// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with every
-/// transaction; it goes there once for many of them.
+/// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with
+/// every transaction; it goes there once for many of them.
 const CHECKPOINT_PAGES: u32 = 4096;
 
 /// How SQLite says that tables or columns are not there.
@@ -36,7 +36,8 @@ pub struct SqliteOptions {
     pub query_timeout: std::time::Duration,
     /// Memory for pages, for each connection.
     pub cache_bytes: u64,
-    /// Time from one sync of what is written to the next. What is not synced yet is written again after a loss of power.
+    /// Time from one sync of what is written to the next. What is not synced yet is written again after a loss of
+    /// power.
     pub sync_interval: std::time::Duration,
 }
 
@@ -107,8 +108,8 @@ fn failed(error: Error) -> StoreError {
     }
 }
 
-/// What an error of a query means to those who ask. Queries are made of names of the schema, so what SQLite does not take
-/// of one is its shape or size, unless the schema is not there.
+/// What an error of a query means to those who ask. Queries are made of names of the schema, so what SQLite does
+/// not take of one is its shape or size, unless the schema is not there.
 fn asked(error: Error) -> StoreError {
     let is_of_query = match error.sqlite_error_code() {
         Some(ErrorCode::Unknown) => {

@@ -18,8 +18,8 @@ use crate::change::{Batch, Change, Columns, Operation, RowId, Shape};
 use crate::sql::{exists, upsert};
 use crate::store::Writer;
 
-/// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done when the
-/// last row went there.
+/// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done
+/// when the last row went there.
 const ROWS_MAX: usize = 32;
 
 /// Writes the rows of one partition.

@@ -1,6 +1,6 @@
-//! The store over HTTP, with a real node of OpenSearch, and then of Elasticsearch; arguments pick one of them, and tests. Where
-//! Maven or a JDK is missing, this prints that it was not run. It has no harness, so that not having run never counts as
-//! a passed test.
+//! The store over HTTP, with a real node of OpenSearch, and then of Elasticsearch; arguments pick one of them, and
+//! tests. Where Maven or a JDK is missing, this prints that it was not run. It has no harness, so that not having
+//! run never counts as a passed test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
@@ -110,7 +110,8 @@ impl Opensearch {
         })
     }
 
-    /// Indices that the tests share, since making them takes longer than most tests. They are open, with nothing in them.
+    /// Indices that the tests share, since making them takes longer than most tests. They are open, with nothing in
+    /// them.
     fn emptied(node: &Node) -> Self {
         let this = Self::new(node, "shared");
         this.of_partition(1).open().unwrap();

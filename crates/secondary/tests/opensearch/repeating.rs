@@ -196,8 +196,8 @@ fn parts_of(key: u64, batch: &mut Batch) {
     }
 }
 
-/// Something of an instance that was deleted is sent once more, or arrives late: by the session that wrote it, or by one
-/// before that.
+/// Something of an instance that was deleted is sent once more, or arrives late: by the session that wrote it, or
+/// by one before that.
 pub fn what_belonged_to_a_deleted_instance_does_not_come_back(node: &mut Node) {
     let store = Opensearch::emptied(node);
     let left = || {

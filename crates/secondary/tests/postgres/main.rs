@@ -1,6 +1,6 @@
-//! PostgreSQL as a store: the suite of all stores, and what only it has. The tests start a server of their own; where
-//! there is none to start, this prints that they were not run. It has no harness, so that not having run never counts as
-//! a passed test.
+//! PostgreSQL as a store: the suite of all stores, and what only it has. The tests start a server of their own;
+//! where there is none to start, this prints that they were not run. It has no harness, so that not having run
+//! never counts as a passed test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

@@ -186,7 +186,8 @@ fn deletions(store: &dyn Store) {
     assert_eq!(block_on(sweeper.sweep_deleted()).unwrap(), Swept::default());
 }
 
-/// A process definition that was deleted with its histories goes when the last of its instances has gone, and no other does.
+/// A process definition that was deleted with its histories goes when the last of its instances has gone, and no
+/// other does.
 fn definitions(store: &dyn Store) {
     let mut batch = Batch::default();
     for key in [700_001_u64, 700_002, 700_003] {

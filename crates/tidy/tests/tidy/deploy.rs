@@ -68,7 +68,8 @@ fn metric_of<'a>(metrics: &'a BTreeMap<String, Metric>, series: &str) -> Option<
     plain.or(histogram.filter(|metric| metric.kind == Kind::Histogram))
 }
 
-/// What the sources must contain for a value of a label to be one that occurs; nothing is known of patterns and numbers.
+/// What the sources must contain for a value of a label to be one that occurs; nothing is known of patterns and
+/// numbers.
 fn evidence(label: &str, value: &str) -> Option<String> {
     if label == "table" {
         return Some(format!("pub {value}: Table<"));

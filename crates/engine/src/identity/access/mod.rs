@@ -1,11 +1,11 @@
 //! Whether whoever asks for a command may have it.
 //!
-//! A command says who asks and what of that is to be checked; the engine knows who may do what. [`needs`] tells of each
-//! command what it takes, [`rights`] remembers what was found out. Commands of nobody in particular and of the leader are
-//! not checked, and cost one look at an option.
+//! A command says who asks and what of that is to be checked; the engine knows who may do what. [`needs`] tells of
+//! each command what it takes, [`rights`] remembers what was found out. Commands of nobody in particular and of the
+//! leader are not checked, and cost one look at an option.
 //!
-//! Refusals are worded as clients of the compatible API know them. Whoever is not assigned to the tenant of something is
-//! told that there is no such thing.
+//! Refusals are worded as clients of the compatible API know them. Whoever is not assigned to the tenant of
+//! something is told that there is no such thing.
 
 mod needs;
 pub(crate) mod rights;

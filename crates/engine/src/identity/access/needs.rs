@@ -119,8 +119,8 @@ impl Work<'_> {
         }))
     }
 
-    /// What goes on as an instance of another process takes the permission there, too. Of a definition that is not there for
-    /// whoever asks, the migration tells itself.
+    /// What goes on as an instance of another process takes the permission there, too. Of a definition that is not
+    /// there for whoever asks, the migration tells itself.
     fn needs_of_target(
         &mut self,
         plan: &MigrationPlan,
@@ -230,8 +230,8 @@ impl Work<'_> {
         Ok(None)
     }
 
-    /// A signal starts and goes on with processes; each of them takes a permission. One that reaches none takes either of
-    /// these for one process at least.
+    /// A signal starts and goes on with processes; each of them takes a permission. One that reaches none takes
+    /// either of these for one process at least.
     fn demands_of_signal(
         &mut self,
         name: &Name,

@@ -3,9 +3,10 @@
 //!
 //! 1. *Waiting for start*: begins with the first token. When the activation condition holds, it takes a token from each
 //!    flow that has one and leaves by the flows whose condition holds, or by the default flow.
-//! 2. *Waiting for reset*: waits for a token on each of the other flows, unless none can come any more, as an inclusive
-//!    join does. Then it takes these tokens and leaves by the flows whose condition holds now. A flow without a condition
-//!    and the default flow belong to the first phase only, so that "two of three" needs no condition to go on once.
+//! 2. *Waiting for reset*: waits for a token on each of the other flows, unless none can come any more, as an
+//!    inclusive join does. Then it takes these tokens and leaves by the flows whose condition holds now. A flow
+//!    without a condition and the default flow belong to the first phase only, so that "two of three" needs no
+//!    condition to go on once.
 //!
 //! Its expressions see `activationCount` (tokens that wait at it), the same for each incoming flow under the flow's ID,
 //! and `waitingForStart`.

@@ -6,7 +6,8 @@
 //! `events.rs`).
 //!
 //! It happens in one transaction, so its size is limited: an instance with more rows than
-//! [`crate::Options::max_rows_per_migration`] is refused. Instances that it called are migrated by commands of their own.
+//! [`crate::Options::max_rows_per_migration`] is refused. Instances that it called are migrated by commands of
+//! their own.
 
 mod apply;
 mod check;

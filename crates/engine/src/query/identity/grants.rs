@@ -1,7 +1,7 @@
 //! Everything that is granted to a principal: what it belongs to at once, authorizations owner by owner.
 //!
-//! The version is taken before anything is read. If something changes meanwhile, the version is old already, and whoever
-//! compares it reads again.
+//! The version is taken before anything is read. If something changes meanwhile, the version is old already, and
+//! whoever compares it reads again.
 
 use std::collections::VecDeque;
 use std::ops::Bound;

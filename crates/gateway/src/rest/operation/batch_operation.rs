@@ -12,8 +12,8 @@ use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Digits, Moment, Object, object};
 
-/// Creates one with the filter of the body. Its items are found by secondary storage, which knows what every property means;
-/// without that, by the engine, among what lives.
+/// Creates one with the filter of the body. Its items are found by secondary storage, which knows what every
+/// property means; without that, by the engine, among what lives.
 pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply, Failure> {
     let Some(raw) = call.fields.raw("filter") else {
         return Err(Failure::invalid("filter: is required, but missing"));

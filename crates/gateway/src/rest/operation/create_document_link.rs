@@ -1,5 +1,5 @@
-//! `POST /v2/documents/{documentId}/links`: an address in the cloud that lets whoever has it read the document for a while.
-//! A store in a directory or in memory has none to hand out, and says so.
+//! `POST /v2/documents/{documentId}/links`: an address in the cloud that lets whoever has it read the document for
+//! a while. A store in a directory or in memory has none to hand out, and says so.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `POST /v2/incidents/statistics/process-instances-by-definition`: of each definition, how many instances have an error.
+//! `POST /v2/incidents/statistics/process-instances-by-definition`: of each definition, how many instances have an
+//! error.
 
 use protocol::{FailingDefinitionView, Query, QueryReply};
 

@@ -1,5 +1,5 @@
-//! `GET /v2/system/configuration`: what clients may want to know of limits. Statistics of jobs are counted where searches
-//! are answered, by the minute and whatever the names are; one answer has so many groups.
+//! `GET /v2/system/configuration`: what clients may want to know of limits. Statistics of jobs are counted where
+//! searches are answered, by the minute and whatever the names are; one answer has so many groups.
 
 use super::Call;
 use crate::rest::problem::Failure;

@@ -1,5 +1,6 @@
-//! Deletions of what is kept of things that have ended: they are looked for where they are kept, since the engine has
-//! forgotten them. Of a process instance it is all but those that it called; of a decision, all that one evaluation decided.
+//! Deletions of what is kept of things that have ended: they are looked for where they are kept, since the engine
+//! has forgotten them. Of a process instance it is all but those that it called; of a decision, all that one
+//! evaluation decided.
 
 use protocol::{BatchAction, Command, DeleteHistory, HistoryKind, HistoryOwner, Operand, Test};
 use search::model::{ColumnId, Entity, decision_instance as decision, process_instance as instance};

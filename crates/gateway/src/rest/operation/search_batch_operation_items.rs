@@ -1,5 +1,5 @@
-//! `POST /v2/batch-operation-items/search`: from secondary storage; without it, up to ten thousand items of the engine are
-//! looked at.
+//! `POST /v2/batch-operation-items/search`: from secondary storage; without it, up to ten thousand items of the
+//! engine are looked at.
 
 use protocol::{BatchItemView, Query, QueryReply};
 

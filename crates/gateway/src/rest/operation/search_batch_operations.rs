@@ -1,5 +1,5 @@
-//! `POST /v2/batch-operations/search`: from secondary storage; without it, those that run, and those that the engine keeps
-//! after their end.
+//! `POST /v2/batch-operations/search`: from secondary storage; without it, those that run, and those that the
+//! engine keeps after their end.
 
 use protocol::{BatchOperationView, Query, QueryReply};
 

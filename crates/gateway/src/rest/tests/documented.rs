@@ -1,4 +1,5 @@
-//! `docs/rest-operations.md` says of each operation what answers it, and which test shows it. `UPDATE_EXPECT=1` writes it.
+//! `docs/rest-operations.md` says of each operation what answers it, and which test shows it. `UPDATE_EXPECT=1`
+//! writes it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -19,7 +19,8 @@ fn declares(spec: &OperationSpec, status: u16) -> bool {
 /// What is deleted from a store must be there before the broker is asked.
 const DELETIONS: [Operation; 2] = [Operation::DeleteProcessInstance, Operation::DeleteDecisionInstance];
 
-/// The answer to a valid request when everything is refused like this and nothing is stored, or only what would be deleted.
+/// The answer to a valid request when everything is refused like this and nothing is stored, or only what would be
+/// deleted.
 fn refused(operation: Operation, refusal: fn() -> SubmitError) -> (u16, String) {
     let spec = operation.spec();
     let broker = Arc::new(FakeBroker { refusal: Some(refusal), ..FakeBroker::default() });

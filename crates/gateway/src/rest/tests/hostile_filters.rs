@@ -1,5 +1,5 @@
-//! Filters made to be too much for a store, asked of a real one: whatever a client sends is answered or refused, and never
-//! taken for an outage.
+//! Filters made to be too much for a store, asked of a real one: whatever a client sends is answered or refused,
+//! and never taken for an outage.
 
 use std::path::Path;
 use std::sync::Arc;

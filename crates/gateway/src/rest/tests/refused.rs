@@ -56,7 +56,8 @@ async fn server(options: Options) -> Server {
     Server::start(&Arc::default(), options).await
 }
 
-/// Small bodies, apart from their heads and in two pieces, are thrown away, and the next request of the connection is served.
+/// Small bodies, apart from their heads and in two pieces, are thrown away, and the next request of the connection
+/// is served.
 async fn check_apart(server: &Server, head: &str, status: u16) {
     let mut client = server.connect().await;
     for (how, pieces) in [
@@ -73,8 +74,8 @@ async fn check_apart(server: &Server, head: &str, status: u16) {
     }
 }
 
-/// A body that is not worth reading ends the connection. The client looks for the answer only after it has sent all, many times
-/// what the sockets hold.
+/// A body that is not worth reading ends the connection. The client looks for the answer only after it has sent
+/// all, many times what the sockets hold.
 async fn check_large(server: &Server, head: &str, status: u16) {
     let piece = "x".repeat(DRAIN_BYTES_MAX as usize);
     let mut client = server.connect().await;

@@ -1,10 +1,11 @@
 //! What whoever asks may see.
 //!
-//! Rows of secondary storage pass a filter that is made of what somebody may do, once until that changes (`rows.rs`). Views
-//! of the engine's state are looked at before they are shown (`views.rs`). What is neither, and no command, which the engine
-//! checks itself, is in the table of `operations.rs`.
+//! Rows of secondary storage pass a filter that is made of what somebody may do, once until that changes
+//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). What is neither, and
+//! no command, which the engine checks itself, is in the table of `operations.rs`.
 //!
-//! Whoever may not see something of a tenant of its own is refused; of other tenants' things nobody learns that they exist.
+//! Whoever may not see something of a tenant of its own is refused; of other tenants' things nobody learns that
+//! they exist.
 
 mod operations;
 mod rows;

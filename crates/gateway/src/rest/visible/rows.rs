@@ -1,5 +1,5 @@
-//! Filters on rows of secondary storage. The match over the entities has no default: whoever adds one says here who may see
-//! its rows.
+//! Filters on rows of secondary storage. The match over the entities has no default: whoever adds one says here who
+//! may see its rows.
 
 use std::sync::Arc;
 
@@ -128,8 +128,8 @@ impl Sight {
         Filter::Any(any)
     }
 
-    /// User tasks that may be seen for themselves: those of some keys, which are in a column, and those that name whoever
-    /// asks. `None`: all.
+    /// User tasks that may be seen for themselves: those of some keys, which are in a column, and those that name
+    /// whoever asks. `None`: all.
     fn tasks_for_themselves(&self, key_column: ColumnId) -> Option<(Vec<Filter>, Vec<Filter>)> {
         let (mut of_keys, mut named) = (Vec::new(), Vec::new());
         for scope in self.scopes(R::UserTask, P::Read) {
@@ -146,8 +146,8 @@ impl Sight {
         Some((of_keys, named))
     }
 
-    /// Entries of the audit log about what may be seen: whoever sees an instance sees what was done with it and its tasks,
-    /// whoever sees a task what was done with that.
+    /// Entries of the audit log about what may be seen: whoever sees an instance sees what was done with it and its
+    /// tasks, whoever sees a task what was done with that.
     fn log_of_visible(&self) -> Vec<Filter> {
         let is = |column, value: &str| Filter::Column(column, Test::Equal(text(value)));
         let of_tasks = || is(audit_log::CATEGORY, "USER_TASKS");

@@ -1,7 +1,7 @@
 //! Users, groups, roles, tenants, mapping rules and authorizations.
 //!
-//! Many of these operations are the same but for whom they are about, so the table of served operations names a function
-//! here, and whom.
+//! Many of these operations are the same but for whom they are about, so the table of served operations names a
+//! function here, and whom.
 
 pub(super) mod authorization;
 pub(super) mod circle;
