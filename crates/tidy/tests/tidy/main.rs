@@ -7,6 +7,7 @@ mod documents;
 mod engine;
 mod metrics;
 mod promql;
+mod ratchets;
 mod sources;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,228 @@
+//! Rules that the repository does not keep everywhere yet. The exceptions stand in `exceptions.txt` with their size;
+//! the list only shrinks: a new or larger finding fails, and so does an exception that is larger than its finding.
+//! `TIDY_SHRINK=1 cargo test -p tidy` writes the smaller list.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{files, read, root};
+
+const EXCEPTIONS: &str = "crates/tidy/tests/tidy/exceptions.txt";
+
+const FUNCTION_LINES_MAX: usize = 70;
+const FILE_LINES_MAX: usize = 600;
+const COMMENT_COLUMNS_MAX: usize = 120;
+const CRATES_OF_A_TYPE_NAME_MAX: usize = 3;
+
+/// The size of each finding by `(rule, place)`.
+type Findings = BTreeMap<(String, String), usize>;
+
+fn exceptions() -> Findings {
+    let line = |line: &str| {
+        let mut fields = line.split('\t');
+        let mut field = || fields.next().unwrap_or_else(|| panic!("{EXCEPTIONS}: {line}")).to_owned();
+        ((field(), field()), field().parse().unwrap_or_else(|error| panic!("{EXCEPTIONS}: {line}: {error}")))
+    };
+    read(EXCEPTIONS).lines().map(line).collect()
+}
+
+fn sources() -> BTreeMap<String, String> {
+    let mut files = files();
+    files.retain(|path, _| path.ends_with(".rs") && !path.contains("/generated/"));
+    files
+}
+
+fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.contains("/benches/") || path.ends_with("tests.rs")
+}
+
+/// The functions of formatted code that are longer than the limit, with their lines.
+fn long_functions(text: &str) -> Vec<(String, usize)> {
+    let mut long = Vec::new();
+    let mut open: Option<(usize, String, usize)> = None;
+    for (number, line) in text.lines().enumerate() {
+        let indent = line.len() - line.trim_start().len();
+        if let Some(name) = function_name(line.trim_start())
+            && open.as_ref().is_none_or(|(of_open, ..)| indent <= *of_open)
+        {
+            open = Some((indent, name.to_owned(), number));
+        }
+        if let Some((of_open, name, start)) =
+            open.take_if(|(of_open, ..)| line.trim_end() == format!("{:1$}}}", "", *of_open))
+        {
+            debug_assert_eq!(of_open, indent);
+            let lines = number - start + 1;
+            if lines > FUNCTION_LINES_MAX {
+                long.push((name, lines));
+            }
+        }
+    }
+    long
+}
+
+fn function_name(line: &str) -> Option<&str> {
+    let mut rest = line;
+    if let Some(behind) = rest.strip_prefix("pub") {
+        rest = match behind.strip_prefix('(') {
+            Some(scope) => scope.split_once(") ")?.1,
+            None => behind.strip_prefix(' ')?,
+        };
+    }
+    for word in ["const ", "async ", "unsafe ", "extern \"C\" "] {
+        rest = rest.strip_prefix(word).unwrap_or(rest);
+    }
+    let name = rest.strip_prefix("fn ")?;
+    name.split(['(', '<']).next()
+}
+
+/// The name of a type that a line defines.
+fn type_name(line: &str) -> Option<&str> {
+    let mut rest = line;
+    if let Some(behind) = rest.strip_prefix("pub") {
+        rest = match behind.strip_prefix('(') {
+            Some(scope) => scope.split_once(") ")?.1,
+            None => behind.strip_prefix(' ')?,
+        };
+    }
+    let name = ["struct ", "enum ", "trait ", "type "].iter().find_map(|word| rest.strip_prefix(word))?;
+    name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+/// The prose of a line: a comment's text, or a line of a document outside its fences.
+fn prose<'a>(path: &str, line: &'a str) -> Option<&'a str> {
+    if path.ends_with(".md") {
+        return Some(line.trim_start_matches(['#', '-', '*', '>', '|', ' ']));
+    }
+    let text = line.trim_start().strip_prefix("//")?;
+    Some(text.trim_start_matches(['/', '!']).trim_start())
+}
+
+/// Sentences that hide their noun behind a pronoun.
+fn hidden_nouns(text: &str) -> usize {
+    let words = ["What", "Who", "Whoever", "Whatever", "Whose"];
+    let starts = |sentence: &str| {
+        let word = sentence.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        words.contains(&word)
+    };
+    let first = usize::from(starts(text));
+    first
+        + [". ", ": ", "; ", "| "]
+            .iter()
+            .flat_map(|end| text.split(end).skip(1))
+            .filter(|s| starts(s))
+            .count()
+}
+
+fn findings() -> Findings {
+    let mut found = Findings::new();
+    let mut add = |rule: &str, place: &str, size: usize| {
+        if size > 0 {
+            *found.entry((rule.to_owned(), place.to_owned())).or_default() += size;
+        }
+    };
+    let mut crates_of: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let sources = sources();
+    for (path, text) in &sources {
+        for (name, lines) in long_functions(text) {
+            add("function lines", &format!("{path} {name}"), lines);
+        }
+        let lines = text.lines().count();
+        if lines > FILE_LINES_MAX {
+            add("file lines", path, lines);
+        }
+        let is_wide =
+            |line: &&str| line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS_MAX;
+        add("wide comments", path, text.lines().filter(is_wide).count());
+        if is_test(path) {
+            add("sleeps in tests", path, text.matches("sleep(").count());
+        } else if let Some((name, _)) = path.strip_prefix("crates/").and_then(|path| path.split_once('/')) {
+            for name_of_type in text.lines().filter_map(|line| type_name(line.trim_start())) {
+                crates_of.entry(name_of_type).or_default().insert(name);
+            }
+        }
+    }
+    for (name, crates) in crates_of {
+        if crates.len() > CRATES_OF_A_TYPE_NAME_MAX {
+            add("crates of a type name", name, crates.len());
+        }
+    }
+    for (path, text) in
+        files().iter().filter(|(path, _)| path.ends_with(".md") || sources.contains_key(*path))
+    {
+        let mut is_code = false;
+        for line in text.lines() {
+            is_code ^= path.ends_with(".md") && line.trim_start().starts_with("```");
+            if !is_code && let Some(text) = prose(path, line) {
+                add("hidden nouns", path, hidden_nouns(text));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_exceptions_only_shrink() {
+    let found = findings();
+    let listed = exceptions();
+    let mut grown = Vec::new();
+    for ((rule, place), size) in &found {
+        let allowed = listed.get(&(rule.clone(), place.clone())).copied();
+        if allowed.is_none_or(|allowed| *size > allowed) {
+            grown.push(format!("{rule}: {place}: {size}, allowed {}", allowed.unwrap_or(0)));
+        }
+    }
+    crate::assert_none(
+        &format!(
+            "functions have at most {FUNCTION_LINES_MAX} lines, files {FILE_LINES_MAX}, comments {COMMENT_COLUMNS_MAX} columns, \
+             type names {CRATES_OF_A_TYPE_NAME_MAX} crates; tests do not sleep; sentences name their noun first"
+        ),
+        &grown,
+    );
+    if std::env::var_os("TIDY_SHRINK").is_some() {
+        let lines: String =
+            found.iter().map(|((rule, place), size)| format!("{rule}\t{place}\t{size}\n")).collect();
+        std::fs::write(root().join(EXCEPTIONS), lines).unwrap();
+        return;
+    }
+    let shrunk: Vec<_> = listed
+        .iter()
+        .filter(|(exception, size)| found.get(*exception).is_none_or(|found| found < *size))
+        .map(|((rule, place), size)| format!("{rule}: {place}: {size} listed"))
+        .collect();
+    crate::assert_none("the list is as small as the findings (TIDY_SHRINK=1 writes it)", &shrunk);
+}
+
+#[test]
+fn modules_are_declared_where_the_formatter_sees_them() {
+    let by_macro = format!("mod {}", '$');
+    let found: Vec<_> = sources()
+        .iter()
+        .flat_map(|(path, text)| text.lines().map(move |line| (path, line)))
+        .filter(|(_, line)| line.contains(&by_macro) && line.trim_end().ends_with(";)*"))
+        .map(|(path, line)| format!("{path}: {}", line.trim()))
+        .collect();
+    crate::assert_none("no macro declares the module of a file", &found);
+}
+
+#[test]
+fn locks_are_those_without_poison() {
+    let std_locks = ["Mutex", "RwLock", "Condvar"].map(|name| format!("sync::{name}"));
+    let found: Vec<_> = sources()
+        .iter()
+        .filter(|(_, text)| {
+            text.contains(&format!("Poison{}", "Error"))
+                || std_locks.iter().any(|lock| text.contains(&format!("std::{lock}")))
+        })
+        .map(|(path, _)| path.clone())
+        .collect();
+    crate::assert_none("locks are parking_lot's", &found);
+}
+
+#[test]
+fn findings_are_found() {
+    let body = "    let x = 1;\n".repeat(FUNCTION_LINES_MAX - 1);
+    let text = format!("pub(crate) async fn long<T>() {{\n{body}}}\n\nfn short() {{\n}}\n");
+    assert_eq!(long_functions(&text), [("long".to_owned(), FUNCTION_LINES_MAX + 1)]);
+    assert_eq!(hidden_nouns("What it is. Whoever asks; Who knows. A what is fine"), 3);
+    assert_eq!(type_name("pub(super) struct Work<'a> {"), Some("Work"));
+    assert_eq!(prose("a.rs", "    /// What"), Some("What"));
+}
