@@ -3,6 +3,7 @@
 //! `TIDY_SHRINK=1 cargo test -p tidy` writes the smaller list.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use crate::{files, read, root};
 
@@ -178,8 +179,10 @@ fn the_exceptions_only_shrink() {
         &grown,
     );
     if std::env::var_os("TIDY_SHRINK").is_some() {
-        let lines: String =
-            found.iter().map(|((rule, place), size)| format!("{rule}\t{place}\t{size}\n")).collect();
+        let mut lines = String::new();
+        for ((rule, place), size) in &found {
+            writeln!(lines, "{rule}\t{place}\t{size}").unwrap();
+        }
         std::fs::write(root().join(EXCEPTIONS), lines).unwrap();
         return;
     }
