@@ -1,4 +1,4 @@
-//! What a gateway may ask of a broker.
+//! The broker's interface to gateways.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -43,7 +43,7 @@ pub trait Broker: Send + Sync + 'static {
     /// demand; jobs in its buffer are yielded. `max_jobs` of the request is ignored.
     fn stream_jobs(&self, request: JobRequest) -> Result<JobStream, SubmitError>;
 
-    /// Answers from the state as of the last batch applied. Who has the answer to a command finds what it did.
+    /// Answers from the state as of the last batch applied. A read after the answer to a command sees its changes.
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>>;
 
     /// Since when what anybody is granted is as it is, and who the users are, to compare with
@@ -63,7 +63,7 @@ pub trait Broker: Send + Sync + 'static {
         tenant_id: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>>;
 
-    /// Who is there.
+    /// Brokers and partitions of the cluster.
     fn topology(&self) -> Topology;
 
     /// The limit of one message or document, in bytes.
@@ -73,7 +73,7 @@ pub trait Broker: Send + Sync + 'static {
 /// An accepted command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What the engine answered.
+    /// The engine's response.
     pub response: Response,
     /// How long each stage took.
     pub timing: Timing,
@@ -197,7 +197,7 @@ pub struct JobRequest {
     pub fetch_variables: Vec<Name>,
     /// Tenants whose jobs may be handed out; never empty.
     pub tenant_ids: Vec<Name>,
-    /// Who asks, if that is known.
+    /// The caller, if known.
     pub caller: Option<Caller>,
 }
 
@@ -223,7 +223,7 @@ impl Stream for JobStream {
 pub struct ExpressionResult {
     /// The result as JSON.
     pub result_json: String,
-    /// What the evaluation remarked.
+    /// Warnings of the evaluation.
     pub warnings: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What buckets of all providers have in common: where documents are in one, and how patiently it is asked.
+//! Common parts of buckets of all providers: where documents are in one, and how patiently it is asked.
 
 #[cfg(feature = "buckets")]
 mod client;
@@ -13,7 +13,7 @@ use object_store::path::Path as Place;
 pub struct BucketOptions {
     /// Its name.
     pub name: String,
-    /// What the names of all objects begin with, a path; empty for none.
+    /// Prefix of the names of all objects, a path; empty for none.
     pub prefix: String,
     /// Time limit for a connection, TLS included.
     pub connect_timeout: Duration,

@@ -1,4 +1,4 @@
-//! What only a store in a directory has: it may go away with its drive, it must be synced, and it shares a disk
+//! Properties of stores in a directory alone: it may go away with its drive, it must be synced, and it shares a disk
 //! with others.
 
 use std::io;
@@ -113,7 +113,7 @@ fn remove_broken_off(root: &Path) -> io::Result<()> {
         }
         remove(&root.join(UPLOADS).join(name))?;
     }
-    // What object_store writes is called so until it is whole. Contents are not written in their place, so there
+    // Suffix of files that object_store has not completed. Contents are not written in their place, so there
     // are few files here that it could be.
     for folder in [DESCRIPTIONS, EXPIRIES] {
         for name in names(&root.join(folder), |name| name.contains('#'))? {

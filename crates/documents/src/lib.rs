@@ -2,7 +2,7 @@
 //!
 //! A document is two objects in a store: its content under a name of its own, and its description under the ID,
 //! which names the content. The description is written last and once, so a document is there as a whole or not at
-//! all, and an ID is given once. What is behind the store (a directory, memory, a bucket of a cloud) is known only
+//! all, and an ID is given once. The backend of the store (a directory, memory, a bucket of a cloud) is known only
 //! where one is opened.
 //!
 //! Start reading at [`Documents`]. Nothing here knows the REST API.
@@ -60,7 +60,7 @@ const METADATA_BYTES_MAX: usize = 64 * 1024;
 const ROOM_STEP_BYTES: u64 = 4 << 20;
 /// Where the contents are.
 const CONTENTS: &str = "contents";
-/// What of a content is written to a disk at once, in bytes.
+/// Bytes of a content written to a disk at once.
 const PART_BYTES: u64 = 256 << 10;
 /// The same for clouds, if that is enough. They refuse smaller parts.
 const PART_BYTES_OF_CLOUDS: u64 = 5 << 20;
@@ -91,13 +91,13 @@ pub enum Error {
     /// The content has more bytes than this.
     #[error("the document is larger than {0} bytes")]
     TooLarge(u64),
-    /// What was asked for is wrong.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
     /// The store has no room, and may have some later.
     #[error("the document store is full: {0}")]
     Full(String),
-    /// What the store has is not what was stored.
+    /// The stored bytes differ from the uploaded ones.
     #[error("the content of document '{0}' is damaged")]
     Damaged(String),
     /// The store has something else in place of a description.
@@ -117,7 +117,7 @@ impl From<object_store::Error> for Error {
     }
 }
 
-/// What is told about a document beside its content.
+/// Metadata of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// Media type.
@@ -143,7 +143,7 @@ pub struct Document {
     pub content_hash: String,
     /// Size of the content.
     pub size_bytes: u64,
-    /// What is told about it.
+    /// Its metadata.
     pub metadata: Metadata,
     /// Name of the content in the store.
     content: String,
@@ -154,7 +154,7 @@ pub struct Document {
 pub struct Documents {
     id: Arc<str>,
     store: Arc<dyn ObjectStore>,
-    /// What all names begin with.
+    /// Prefix of all names.
     root: Place,
     /// Makes links. Only clouds have one; they also list objects in the order of their names, and keep attributes.
     signer: Option<Arc<dyn Signer>>,
@@ -234,7 +234,7 @@ impl Documents {
         self.max_bytes
     }
 
-    /// What of a content is written at once.
+    /// Bytes of a content written at once.
     fn part_bytes(&self) -> u64 {
         if self.signer.is_some() {
             return PART_BYTES_OF_CLOUDS.max(self.max_bytes.div_ceil(PARTS_MAX));
@@ -242,7 +242,7 @@ impl Documents {
         PART_BYTES
     }
 
-    /// What of a content is read at once.
+    /// Bytes of a content read at once.
     fn read_bytes(&self) -> u64 {
         if self.signer.is_some() { READ_BYTES_OF_CLOUDS } else { READ_BYTES }
     }
@@ -294,7 +294,7 @@ impl Documents {
         }
     }
 
-    /// What is told about a document that is there at this time, and has this hash if one is given.
+    /// Metadata of a document that exists at this time, and has this hash if one is given.
     pub async fn find(&self, id: &str, hash: Option<&str>, now_ms: i64) -> Result<Document, Error> {
         let description = self.description(id).map_err(|_| Error::NotFound(id.to_owned()))?;
         let text = match self.store.get(&description).await {
@@ -369,7 +369,7 @@ impl Documents {
         });
         let due: Vec<(Place, String)> = due.take(limit).try_collect().await?;
         for (place, id) in &due {
-            // Whoever finds what has expired removes it.
+            // Expired documents are removed when they are found.
             match self.find(id, None, now_ms).await {
                 Ok(_) | Err(Error::NotFound(_) | Error::Garbled(..)) => self.remove_object(place).await?,
                 Err(error) => return Err(error),

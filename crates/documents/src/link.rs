@@ -12,7 +12,7 @@ use crate::{CONTENTS, Document, Documents, Error, Metadata};
 pub const LINK_LIFE_MAX: Duration = Duration::from_hours(7 * 24);
 /// The longest name of a file or media type that is told along with the content.
 const ATTRIBUTE_BYTES_MAX: usize = 1024;
-/// What is not told as it is in the name of a file, by RFC 8187.
+/// Characters that file names in headers escape (RFC 8187).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
 
 /// An address.
@@ -49,7 +49,7 @@ impl Documents {
     }
 }
 
-/// What a bucket tells browsers that follow a link: what the content is, and that it is a file and no page.
+/// Headers of a bucket's response to a link: the content type, and that it is a file and no page.
 pub(crate) fn attributes(metadata: &Metadata) -> Attributes {
     let mut attributes = Attributes::new();
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');

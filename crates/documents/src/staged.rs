@@ -72,7 +72,7 @@ impl Documents {
                 Ok(upload.put(piece).await?)
             };
             if let Err(problem) = put.await {
-                // What cannot be taken back is left to the store's own rules.
+                // An upload that cannot be aborted is left to the store's own rules.
                 let _ = upload.abort().await;
                 return Err(problem);
             }
@@ -120,7 +120,7 @@ impl Drop for Staged {
             directory.remove_now(&self.place);
         } else if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let (store, place) = (self.documents.store.clone(), self.place.clone());
-            // What cannot be removed is left to the store's own rules.
+            // An object that cannot be removed is left to the store's own rules.
             runtime.spawn(async move { store.delete(&place).await });
         }
     }

@@ -1,4 +1,4 @@
-//! Who asked for something, as the audit log tells it.
+//! Actors: the principals of the audit log.
 
 use minicbor::{Decode, Encode};
 
@@ -6,14 +6,14 @@ use crate::intent::named;
 use crate::{BatchAction, Caller, Command, EntityType, IdentityCommand, Name, ValueType};
 
 named! {
-    /// What an actor is.
+    /// Kinds of actors.
     ActorType { Anonymous = 0 "ANONYMOUS", User = 1 "USER", Client = 2 "CLIENT", Unknown = 3 "UNKNOWN" }
 }
 
-/// Who asked for something.
+/// The actor of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Actor {
-    /// What it is.
+    /// Its kind.
     #[n(0)]
     pub actor_type: ActorType,
     /// Name of the user or ID of the client.
@@ -25,7 +25,7 @@ impl Actor {
     /// Somebody who was not asked for a name.
     pub const ANONYMOUS: Self = Self { actor_type: ActorType::Anonymous, id: None };
 
-    /// Whoever is behind a command.
+    /// The actor of a command, if known.
     pub fn of(caller: Option<&Caller>) -> Self {
         let Some(Caller { principal, .. }) = caller else { return Self::ANONYMOUS };
         let actor_type = match principal.entity_type {
@@ -38,7 +38,7 @@ impl Actor {
 }
 
 impl Command {
-    /// What the records are about that tell of exactly this command; those of what it leads to tell nothing of who
+    /// Subjects of the records of exactly this command; records of its consequences tell nothing of who
     /// asked. Nothing for commands that are not kept in the audit log.
     pub fn subjects(&self) -> &'static [ValueType] {
         use ValueType as V;

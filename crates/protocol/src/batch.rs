@@ -49,7 +49,7 @@ pub struct Demand {
     /// Names of the variables to hand out; empty means all.
     #[n(6)]
     pub fetch_variables: Vec<Name>,
-    /// Who asks, if that is known. Jobs that it may not work on are passed over.
+    /// The caller, if known. Jobs that it may not work on are skipped.
     #[n(7)]
     pub caller: Option<Box<Caller>>,
     /// Keys of jobs that it still holds although their time was over, in order: they are passed over.

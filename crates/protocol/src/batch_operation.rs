@@ -6,7 +6,7 @@ use crate::intent::named;
 use crate::{BatchOperationItem, HistoryKind, Key, MigrationPlan, MoveElement, Name};
 
 named! {
-    /// What a batch operation does, as the API names it.
+    /// Types of batch operations, as the API names them.
     BatchOperationType {
         CancelProcessInstance = 0 "CANCEL_PROCESS_INSTANCE", ResolveIncident = 1 "RESOLVE_INCIDENT",
         MigrateProcessInstance = 2 "MIGRATE_PROCESS_INSTANCE", ModifyProcessInstance = 3 "MODIFY_PROCESS_INSTANCE",
@@ -33,7 +33,7 @@ named! {
 /// Creates a batch operation.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct CreateBatchOperation {
-    /// What to do.
+    /// The action.
     #[n(0)]
     pub action: BatchAction,
     /// With whom.
@@ -62,12 +62,12 @@ pub struct AddBatchItems {
     /// Why they could not be found; it ends with that.
     #[n(3)]
     pub error: Option<Name>,
-    /// What each of them is of, in the same order, if the engine has forgotten that: for deletions of histories.
+    /// Owners of the items, in the same order, where the engine has forgotten them: for deletions of history.
     #[cbor(n(4), default)]
     pub owners: Vec<HistoryOwner>,
 }
 
-/// What something that has ended was of.
+/// The owner of an ended instance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub struct HistoryOwner {
     /// ID of the process or the decision.
@@ -78,7 +78,7 @@ pub struct HistoryOwner {
     pub tenant_id: Name,
 }
 
-/// What to do with each item.
+/// The action on each item.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum BatchAction {
     /// Cancels root process instances.
@@ -165,7 +165,7 @@ pub struct Condition {
     /// The property.
     #[n(0)]
     pub field: InstanceField,
-    /// What it must be.
+    /// The condition on its value.
     #[n(1)]
     pub test: Test,
 }
@@ -233,7 +233,7 @@ pub enum InstanceField {
     /// Whether that element instance has an incident.
     #[n(19)]
     HasElementInstanceIncident,
-    /// What [`crate::error_hash`] makes of the message of one of its incidents.
+    /// The [`crate::error_hash`] of the message of one of its incidents.
     #[n(20)]
     IncidentErrorHash,
 }
@@ -245,7 +245,7 @@ impl InstanceField {
     }
 }
 
-/// What a property must be.
+/// Conditions on a property.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum Test {
     /// This.
@@ -280,7 +280,7 @@ pub enum Test {
     LessOrEqual(#[n(0)] Operand),
 }
 
-/// What a property is compared with.
+/// Operands of comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub enum Operand {
     /// A text.
@@ -360,7 +360,7 @@ fn is_like(pattern: &str, text: &str) -> bool {
 pub struct BatchOperationCreated {
     /// Key of the batch operation.
     pub batch_operation_key: Key,
-    /// What it does.
+    /// Its action.
     pub kind: BatchOperationType,
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked about batch operations.
+//! Queries about batch operations.
 
 use crate::{Actor, BatchItemState, BatchOperationState, BatchOperationType, Key, Name, PartitionId};
 
@@ -7,7 +7,7 @@ use crate::{Actor, BatchItemState, BatchOperationState, BatchOperationType, Key,
 pub struct BatchOperationView {
     /// Its key.
     pub key: Key,
-    /// What it does.
+    /// Its action.
     pub kind: BatchOperationType,
     /// Where it is in its life.
     pub state: BatchOperationState,
@@ -21,7 +21,7 @@ pub struct BatchOperationView {
     pub completed: u64,
     /// Those that could not be done.
     pub failed: u64,
-    /// Who asked for it.
+    /// Its actor.
     pub actor: Option<Actor>,
     /// Why it failed as a whole.
     pub error: Option<(PartitionId, Name)>,
@@ -32,7 +32,7 @@ pub struct BatchOperationView {
 pub struct BatchItemView {
     /// Key of the batch operation.
     pub batch_operation_key: Key,
-    /// What the batch operation does.
+    /// The type of the batch operation.
     pub kind: BatchOperationType,
     /// Key of the process instance or incident.
     pub item_key: Key,
@@ -51,9 +51,9 @@ pub struct BatchItemView {
 /// A batch operation whose items are looked for outside the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchSearch {
-    /// Key of the batch operation. What has a higher key came later, and is none of its items.
+    /// Key of the batch operation. Instances with higher keys came later and are none of its items.
     pub key: Key,
-    /// What it does.
+    /// Its action.
     pub kind: BatchOperationType,
     /// The filter for process instances, as JSON.
     pub filter: Name,

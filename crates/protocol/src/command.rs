@@ -130,7 +130,7 @@ pub enum Command {
         /// Key of the batch operation.
         #[n(0)]
         batch_operation_key: Key,
-        /// What becomes of it.
+        /// The outcome.
         #[n(1)]
         change: BatchOperationChange,
     },
@@ -166,7 +166,7 @@ pub enum Command {
     /// nothing is checked.
     #[n(241)]
     Asked {
-        /// Who.
+        /// The principal.
         #[n(0)]
         by: Box<Caller>,
         /// For what; none of this kind again.
@@ -207,7 +207,7 @@ impl Command {
         }
     }
 
-    /// What is asked for, whoever asks.
+    /// The command without its caller.
     pub fn asked(&self) -> &Self {
         match self {
             Self::Asked { command, .. } => command,
@@ -215,7 +215,7 @@ impl Command {
         }
     }
 
-    /// What is asked for, whoever asks.
+    /// The command without its caller.
     pub fn asked_mut(&mut self) -> &mut Self {
         match self {
             Self::Asked { command, .. } => command,
@@ -223,7 +223,7 @@ impl Command {
         }
     }
 
-    /// Who asks, if that is known.
+    /// The caller, if known.
     pub fn caller(&self) -> Option<&Caller> {
         match self {
             Self::Asked { by, .. } => Some(by),
@@ -231,7 +231,7 @@ impl Command {
         }
     }
 
-    /// What the client calls the operation that it belongs to: a number that the records of the command repeat.
+    /// The client's operation reference: a number that the records of the command repeat.
     pub fn operation_reference(&self) -> Option<u64> {
         match self.asked() {
             Self::CreateInstance(create) => create.operation_reference,
@@ -271,7 +271,7 @@ impl Command {
 /// See [`Command::ClusterVariable`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ClusterVariable {
-    /// What is done to it.
+    /// The change.
     #[n(0)]
     pub action: ClusterVariableAction,
     /// The tenant that sees it; `None`: all do.
@@ -306,7 +306,7 @@ pub struct EvaluateDecision {
     /// Which decision.
     #[n(0)]
     pub decision: DecisionRef,
-    /// What it is evaluated with.
+    /// Variables of the evaluation.
     #[n(1)]
     pub variables: Document,
     /// Tenant of the decision.
@@ -367,7 +367,7 @@ pub struct Resource {
 /// See [`Command::DeleteHistory`]. The engine has forgotten what it is about; its names come from where it was found.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct DeleteHistory {
-    /// What it is.
+    /// Its kind.
     #[n(0)]
     pub kind: HistoryKind,
     /// Key of the process instance, or of the evaluation of a decision.
@@ -384,7 +384,7 @@ pub struct DeleteHistory {
     pub operation_reference: Option<u64>,
 }
 
-/// What has a history that can be deleted.
+/// Kinds of instances whose history can be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum HistoryKind {
@@ -516,7 +516,7 @@ pub struct CompleteJob {
     /// Result.
     #[n(1)]
     pub variables: Document,
-    /// What listeners and ad-hoc sub-processes are told beyond that.
+    /// Further results, for listeners and ad-hoc sub-processes.
     #[n(2)]
     pub result: Option<Box<JobResult>>,
 }
@@ -646,7 +646,7 @@ pub struct BroadcastSignal {
 /// See [`Command::EvaluateConditionals`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct EvaluateConditionals {
-    /// What the conditions are evaluated against, and what the new instances get.
+    /// Variables of the conditions and of the new instances.
     #[n(0)]
     pub variables: Document,
     /// Tenant.

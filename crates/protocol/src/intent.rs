@@ -50,7 +50,7 @@ macro_rules! named {
 pub(crate) use named;
 
 named! {
-    /// What a record is about.
+    /// Value types of records.
     ValueType {
         Job = 0 "JOB", Deployment = 1 "DEPLOYMENT", ProcessInstance = 2 "PROCESS_INSTANCE", Incident = 3 "INCIDENT",
         Message = 4 "MESSAGE", MessageSubscription = 5 "MESSAGE_SUBSCRIPTION",
@@ -81,7 +81,7 @@ named! {
 }
 
 named! {
-    /// What happened to it.
+    /// Intents of records.
     Intent {
         Created = 0 "CREATED", Completed = 1 "COMPLETED", Failed = 2 "FAILED", TimedOut = 3 "TIMED_OUT",
         RetriesUpdated = 4 "RETRIES_UPDATED", TimeoutUpdated = 5 "TIMEOUT_UPDATED", Updated = 6 "UPDATED",

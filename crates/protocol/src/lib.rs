@@ -1,4 +1,4 @@
-//! What crosses a boundary of the engine: commands in, responses and records out, and their encoding.
+//! The engine's protocol: commands in, responses and records out, and their encoding.
 //!
 //! A [`Batch`] of [`Command`]s is one entry of the replicated log, so its encoding is what must stay readable over
 //! releases: fields are tagged by number, new ones are optional. Nothing here decides anything; that is `engine`.

@@ -76,7 +76,7 @@ pub enum ElementSource {
 /// Terminates element instances and activates another element for each of them.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct MoveElement {
-    /// What is terminated.
+    /// Element instances to terminate.
     #[n(0)]
     pub source: ElementSource,
     /// ID of the element to activate.

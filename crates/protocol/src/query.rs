@@ -1,5 +1,5 @@
 //! Queries: what may be asked of a partition's state without a command, and the answers. They never enter the log, so
-//! they have no encoding yet. What the engine does for one stands in its `query/` directory, one file each.
+//! they have no encoding yet. The engine answers each in a file of its `query/` directory.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ pub enum Query {
     },
     /// The model that a definition came from, as it was deployed.
     Source {
-        /// What the key is of.
+        /// The kind of the key's owner.
         of: SourceOf,
         /// Key of the definition.
         key: Key,
@@ -111,7 +111,7 @@ pub enum Query {
         /// How many at the most.
         limit: usize,
     },
-    /// What expressions of a tenant find in `camunda`.
+    /// The context `camunda` of a tenant's expressions.
     ClusterContext {
         /// The tenant.
         tenant_id: Name,
@@ -152,12 +152,12 @@ pub enum Query {
     },
     /// Process definitions whose instances have incidents of one error.
     FailingDefinitions {
-        /// What [`error_hash`] makes of the error's message.
+        /// The [`error_hash`] of the error's message.
         error_hash: i32,
         /// How many incidents are looked at.
         limit: usize,
     },
-    /// What waits for messages; start events do not.
+    /// Element instance that waits; none for start events.
     Subscriptions {
         /// How many at the most.
         limit: usize,
@@ -169,7 +169,7 @@ pub enum Query {
         /// So many at the most.
         limit: usize,
     },
-    /// Who there is and what they may do.
+    /// Identity and authorizations.
     Identity(IdentityQuery),
 }
 
@@ -402,7 +402,7 @@ pub struct IncidentView {
     pub key: Key,
     /// Its kind, as records name it.
     pub error_type: &'static str,
-    /// What happened, for people.
+    /// Message for people.
     pub error_message: Name,
     /// When it was raised, Unix milliseconds.
     pub created_ms: i64,

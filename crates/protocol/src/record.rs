@@ -25,7 +25,7 @@ pub struct Record {
     /// Where.
     #[n(4)]
     pub partition_id: PartitionId,
-    /// What happened to it.
+    /// Intents of records.
     #[n(5)]
     pub intent: Intent,
     /// The client's number for the command that caused it.
@@ -37,7 +37,7 @@ pub struct Record {
     /// The batch operation that caused it.
     #[n(8)]
     pub batch_operation_reference: Option<Key>,
-    /// Who asked for exactly this.
+    /// Actor of exactly this change.
     #[n(9)]
     pub actor: Option<Actor>,
 }
@@ -114,7 +114,7 @@ macro_rules! values {
         }
 
         impl RecordValue {
-            /// What the record is about.
+            /// Value type and value of the record.
             pub const fn value_type(&self) -> ValueType {
                 match self { $(Self::$variant(_) => ValueType::$variant),* }
             }
@@ -241,7 +241,7 @@ records! {
     }
     /// An element that a new instance starts before.
     StartInstructionRecord { 0 element_id: Name }
-    /// What happens to a new instance later.
+    /// Instructions for a new instance.
     CreationRuntimeInstructionRecord { 0 #[serde(rename = "type")] instruction_type: Name, 1 after_element_id: Name }
     /// A runtime instruction that took effect.
     RuntimeInstructionRecord { 0 process_instance_key: Key, 1 element_id: Name, 2 tenant_id: Name }
@@ -364,7 +364,7 @@ records! {
         0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 migration_plan: Option<BatchMigrationPlan>,
         3 partition_ids: Vec<PartitionId>, 4 modification_plan: Option<BatchModificationPlan>,
     }
-    /// What a batch operation moves.
+    /// Moves of a batch operation.
     BatchModificationPlan {
         0 move_instructions: Vec<BatchMoveInstruction>,
     }
@@ -388,7 +388,7 @@ records! {
     BatchOperationItem {
         0 item_key: Key, 1 process_instance_key: Key, 2 root_process_instance_key: Key,
     }
-    /// What came of an item of a batch operation.
+    /// Outcome of an item of a batch operation.
     BatchOperationExecutionRecord {
         0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 item_keys: Vec<Key>, 3 state: Name, 4 error_message: Name,
     }
@@ -409,7 +409,7 @@ records! {
         0 process_instance_key: Key, 1 process_definition_key: Key, 2 bpmn_process_id: Name, 3 element_id: Name,
         4 element_instance_key: Key, 5 input_collection: Json, 6 tenant_id: Name,
     }
-    /// What is to be done inside an ad-hoc sub-process.
+    /// Activations inside an ad-hoc sub-process.
     AdHocSubProcessInstructionRecord {
         0 ad_hoc_sub_process_instance_key: Key, 1 activate_elements: Vec<ActivateElement>,
         2 cancel_remaining_instances: bool, 3 completion_condition_fulfilled: bool, 4 tenant_id: Name,

@@ -7,11 +7,11 @@ use std::fmt;
 pub enum RejectionType {
     /// The command itself is wrong.
     InvalidArgument,
-    /// What it speaks of is not there.
+    /// The subject of the command does not exist.
     NotFound,
-    /// What it makes is there already.
+    /// The entity to create exists already.
     AlreadyExists,
-    /// What it speaks of is in no state for it.
+    /// The state of the subject does not allow the command.
     InvalidState,
     /// The engine failed; the instance is banned.
     ProcessingError,
@@ -57,9 +57,9 @@ impl fmt::Display for RejectionType {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {reason}")]
 pub struct Rejection {
-    /// What kind.
+    /// The kind.
     pub kind: RejectionType,
-    /// What exactly, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 

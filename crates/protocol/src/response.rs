@@ -56,7 +56,7 @@ pub enum Response {
     DecisionEvaluated {
         /// Key of the evaluation.
         evaluation_key: Key,
-        /// What came of it.
+        /// The result.
         evaluation: Box<DecisionEvaluationRecord>,
     },
     /// A batch operation was created.
@@ -188,7 +188,7 @@ pub struct InstanceCreated {
     pub business_id: Option<Name>,
 }
 
-/// What a job is for.
+/// Purposes of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, minicbor::Encode, minicbor::Decode)]
 #[cbor(index_only)]
 pub enum JobKind {
@@ -297,7 +297,7 @@ pub struct ActivatedJob {
     pub variables: Document,
     /// Owner.
     pub tenant_id: Name,
-    /// What it is for.
+    /// Its purpose.
     pub kind: JobKind,
     /// For which moment.
     pub listener_event_type: JobListenerEventType,

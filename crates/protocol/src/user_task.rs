@@ -10,7 +10,7 @@ pub struct UserTaskCommand {
     /// Key of the user task.
     #[n(0)]
     pub user_task_key: Key,
-    /// What to do with it.
+    /// The action.
     #[n(1)]
     pub operation: UserTaskOperation,
     /// Name of the operation for listeners and records; empty for the usual one.
@@ -21,7 +21,7 @@ pub struct UserTaskCommand {
     pub request_id: Option<u64>,
 }
 
-/// What to do with a user task.
+/// Actions on a user task.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum UserTaskOperation {
     /// Gives it to somebody.
@@ -49,7 +49,7 @@ pub enum UserTaskOperation {
 /// New attributes of a user task: absent ones stay, empty ones are cleared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub struct UserTaskChanges {
-    /// Who may take it.
+    /// Candidates.
     #[n(0)]
     pub candidate_users: Option<Vec<Name>>,
     /// Groups whose members may take it.
@@ -64,12 +64,12 @@ pub struct UserTaskChanges {
     /// 0 to 100.
     #[n(4)]
     pub priority: Option<i32>,
-    /// Who does it; only listeners may correct that together with the rest.
+    /// Assignee; only listeners may correct it together with the rest.
     #[n(5)]
     pub assignee: Option<Name>,
 }
 
-/// What the worker of a job has to say beyond variables.
+/// Results of a job beyond its variables.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum JobResult {
     /// Of a user task listener.
@@ -81,7 +81,7 @@ pub enum JobResult {
         /// Why.
         #[n(1)]
         denied_reason: Name,
-        /// What is changed about the task.
+        /// Changes to the task.
         #[n(2)]
         corrections: UserTaskChanges,
     },
@@ -139,11 +139,11 @@ pub struct UserTaskProperties {
     pub user_task_key: Key,
     /// Name of the operation under way.
     pub action: Name,
-    /// Who does it; empty for nobody.
+    /// Assignee; empty if unassigned.
     pub assignee: Name,
     /// Groups whose members may take it.
     pub candidate_groups: Vec<Name>,
-    /// Who may take it.
+    /// Candidates.
     pub candidate_users: Vec<Name>,
     /// Names of the attributes that the operation or its listeners have changed.
     pub changed_attributes: Vec<Name>,

@@ -1,4 +1,4 @@
-//! What can be asked: one description for all stores.
+//! Searches and statistics: one description for all stores.
 
 use protocol::{Operand, Test};
 
@@ -40,7 +40,7 @@ pub struct Related {
     pub entity: EntityRef,
     /// Its column that has the same value.
     pub other: ColumnId,
-    /// What the other row must be.
+    /// The filter on the other row.
     pub filter: Filter,
     /// Whether there must be such a row, or must not.
     pub exists: bool,
@@ -98,9 +98,9 @@ pub struct Sort {
 pub enum Position {
     /// So many are skipped.
     Offset(u64),
-    /// What follows a row, given by its sort columns and identity.
+    /// Rows behind a row, given by its sort columns and identity.
     After(Vec<Value>),
-    /// What precedes it.
+    /// Rows before it.
     Before(Vec<Value>),
 }
 
@@ -145,7 +145,7 @@ impl Search {
 /// A row: one value for each column of its entity.
 pub type Row = Vec<Value>;
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
     /// The page, in the order asked for.
@@ -156,7 +156,7 @@ pub struct Found {
     pub has_more: bool,
 }
 
-/// What is computed over the rows of a group.
+/// Aggregates over the rows of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Aggregate {
     /// How many pass a filter.
@@ -176,9 +176,9 @@ pub struct Statistics {
     pub entity: EntityRef,
     /// Which rows count.
     pub filter: Filter,
-    /// What they are grouped by; nothing: one group.
+    /// Columns to group by; none: one group.
     pub group_by: Vec<ColumnId>,
-    /// What is computed of each group.
+    /// Aggregates of each group.
     pub aggregates: Vec<Aggregate>,
     /// Groups at the most.
     pub limit: u32,

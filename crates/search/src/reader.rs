@@ -55,7 +55,7 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
-    /// What is stored is of a later release, or not ours.
+    /// The stored data belong to a later release or another program.
     #[error("{0}")]
     Schema(String),
 }

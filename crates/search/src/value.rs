@@ -2,7 +2,7 @@
 
 use protocol::{Key, Name};
 
-/// What a column of a row holds.
+/// The value of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// Nothing.

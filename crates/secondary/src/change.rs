@@ -8,7 +8,7 @@ use protocol::{Key, Name};
 use search::Value;
 use search::model::{ColumnId, Entity, EntityId};
 
-/// What identifies a row of an entity.
+/// Identity of a row of an entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowId {
     /// A key.
@@ -27,7 +27,7 @@ impl RowId {
     }
 }
 
-/// What becomes of a row.
+/// Operations on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// It is there with these columns; those that are not named become null if it was not there before.
@@ -76,11 +76,11 @@ impl FromIterator<ColumnId> for Columns {
 /// The change of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What it is a row of.
+    /// Its entity.
     pub entity: EntityId,
     /// Which.
     pub id: RowId,
-    /// What becomes of it.
+    /// The outcome.
     pub operation: Operation,
     /// Values by column, ascending, each column at most once; the identity is not among them.
     pub values: Vec<(ColumnId, Value)>,
@@ -94,7 +94,7 @@ impl Change {
         Self { entity: entity.id, id, operation, values: Vec::with_capacity(room), increments: Vec::new() }
     }
 
-    /// What its statement depends on.
+    /// The shape of its statement.
     pub(crate) fn shape(&self) -> Shape {
         (
             self.entity,

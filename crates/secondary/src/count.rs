@@ -1,4 +1,4 @@
-//! How many elements have ended, kept in numbers: counting rows takes ever longer. Who writes adds, each partition
+//! How many elements have ended, kept in numbers: counting rows takes ever longer. Writers add, each partition
 //! in rows of its own, who removes rows subtracts in others; what is asked for is the sum.
 
 use protocol::{Name, PartitionId};
@@ -8,10 +8,10 @@ use search::{Row, Value};
 use crate::change::{Batch, RowId};
 use crate::recent::Recent;
 
-/// Who removes rows counts as this partition; real ones begin at 1.
+/// The partition number of the cleaner; real ones begin at 1.
 const REMOVED: PartitionId = 0;
 
-/// What must be known of a row to count it.
+/// The columns of a row that its count needs.
 const COUNTED: [ColumnId; 5] =
     [element::DEFINITION_KEY, element::ELEMENT_ID, element::PROCESS_ID, element::TENANT, element::STATE];
 
@@ -76,7 +76,7 @@ pub(crate) fn removed(rows: Vec<Row>) -> Batch {
     batch
 }
 
-/// What counts, once the table of an entity is made, what was there before there were counts.
+/// Statements that count the rows of older releases, once the table of an entity is made.
 pub(crate) fn of_what_is_there(entity: &Entity) -> Option<String> {
     if entity.id != EntityId::ElementCount {
         return None;

@@ -57,7 +57,7 @@ impl StoreExporter {
         }
     }
 
-    /// Writes what has gathered. What is refused of several records is looked for in ever smaller steps, which grow
+    /// Writes what has gathered. A refused record among several is searched for in ever smaller steps, which grow
     /// again with success: no more than three times the logarithm of their number.
     fn write(&mut self) -> Result<(), ExportError> {
         if self.taken <= self.stored {
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(*rows.lock(), [Value::from("Order")]);
     }
 
-    /// What a store has, and what it does not take.
+    /// The contents of a store, and its refusals.
     #[derive(Default)]
     struct Table {
         refused: Vec<Key>,

@@ -1,4 +1,4 @@
-//! Records that were parked, and come after all that followed them. What was removed meanwhile stays away: rows of
+//! Replay of parked records, after all that followed them. Removed rows stay away: rows of
 //! a process instance are written only while the row of that instance is there, or, for a called one, the row at
 //! the top of its calls.
 //!
@@ -23,7 +23,7 @@ pub(crate) struct Replays {
 }
 
 impl Replays {
-    /// What of a record's changes is still to be made. Fails if the record has to stay parked.
+    /// The changes of a record that are still to be made. Fails if the record has to stay parked.
     pub fn wanted(
         &mut self,
         record: &Record,

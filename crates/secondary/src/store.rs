@@ -1,4 +1,4 @@
-//! What a store is.
+//! The interfaces of a store to its writers and cleaners.
 
 use export::Flush;
 use search::model::{ColumnId, Entity};

@@ -13,7 +13,7 @@ use quick_cache::{
 
 use crate::TableValue;
 
-/// What an entry costs beyond its key and value.
+/// Bytes of an entry beyond its key and value.
 const ENTRY_OVERHEAD_BYTES: u64 = 96;
 /// A guess from which the cache sizes its bookkeeping; far off is good enough.
 const ENTRY_BYTES_GUESS: u64 = 512;

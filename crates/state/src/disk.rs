@@ -225,7 +225,7 @@ impl<K: TableKey> Disk<K> {
         }
     }
 
-    /// Opens the database and this table anew. What that shows is what was there, or what the flush under way writes;
+    /// Opens the database and this table anew. The reopened table shows the former rows, or those of the running flush;
     /// the frozen overlay lies above either and makes them look alike. That is why `span` stays.
     #[cold]
     fn renew(&self) -> Result<(), StateError> {

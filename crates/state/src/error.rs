@@ -2,14 +2,14 @@
 
 use std::io;
 
-/// What can go wrong with the state. Nothing in this crate panics on account of a disk or of the bytes on it.
+/// Errors of the state. This crate never panics because of a disk or of the bytes on it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
     /// A file operation outside the database failed.
     #[error("cannot {action} {path}: {source}")]
     File {
-        /// What was attempted.
+        /// The operation.
         action: &'static str,
         /// The file.
         path: String,
@@ -45,7 +45,7 @@ pub enum StateError {
     Damaged {
         /// The database file.
         path: String,
-        /// What does not hold.
+        /// The violated rule.
         reason: String,
     },
     /// The database has a table that this version does not know.
@@ -61,7 +61,7 @@ pub enum StateError {
     Database {
         /// The database file.
         path: String,
-        /// What was attempted.
+        /// The operation.
         action: &'static str,
         /// The cause.
         source: Box<redb::Error>,
@@ -73,7 +73,7 @@ pub enum StateError {
         table: &'static str,
         /// The encoded key in hexadecimal; empty when the whole table is meant.
         key: String,
-        /// What was attempted.
+        /// The operation.
         action: &'static str,
         /// The cause.
         source: Box<redb::Error>,
@@ -85,7 +85,7 @@ pub enum StateError {
         table: &'static str,
         /// The encoded key in hexadecimal.
         key: String,
-        /// What the decoder objected to.
+        /// The decoder's message.
         reason: String,
     },
     /// Bytes could not be decoded; tables turn this into [`StateError::Corrupt`].

@@ -36,7 +36,7 @@ pub use store::{Options, Store};
 pub use table::Table;
 pub use value::TableValue;
 
-/// What the macros of this crate expand to. Not for direct use.
+/// Support for the macros of this crate. Not for direct use.
 #[doc(hidden)]
 pub mod hidden {
     use std::{any::Any, sync::Arc};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{TableKey, TableValue};
 
-/// What a row or a tombstone costs beyond its key and value: tree node share, `Arc` header, stamp.
+/// Bytes of a row or a tombstone beyond its key and value: tree node share, `Arc` header, stamp.
 const ENTRY_OVERHEAD_BYTES: usize = 48;
 
 /// Whether the layers below hold a row under the same key.
@@ -18,7 +18,7 @@ pub(crate) enum Base {
     Unknown,
 }
 
-/// What lies below an entry, and the command that wrote it.
+/// The layer below an entry, and the command that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
@@ -121,7 +121,7 @@ pub(crate) fn dead_weight<K: TableKey>(key: &K) -> usize {
     key.weight() + ENTRY_OVERHEAD_BYTES
 }
 
-/// What a key had before the command at hand wrote it first.
+/// The value of a key before the current command first wrote it.
 #[derive(Debug)]
 pub(crate) enum Before<V> {
     Nothing,

@@ -487,7 +487,7 @@ pub(crate) fn build<T>(
             Ok(result)
         }
         Err(error) => {
-            // What is left is overwritten by the next attempt.
+            // Leftovers are overwritten by the next attempt.
             let _ = std::fs::remove_file(&unfinished);
             Err(error)
         }

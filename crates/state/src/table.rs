@@ -87,7 +87,7 @@ impl<K: TableKey, V: TableValue> Table<K, V> {
         }
     }
 
-    /// What is known about the key below the active layer without reading the disk.
+    /// Knowledge about the key below the active layer without a read of the disk.
     #[inline]
     fn base(&self, key: &K) -> Base {
         if let Some(frozen) = &self.frozen {
@@ -387,7 +387,7 @@ fn is_inverted<K: Ord>(start: Bound<&K>, end: Bound<&K>) -> bool {
     }
 }
 
-/// What the entries that do not know whether the key exists below add to the number of rows.
+/// Rows added by entries that do not know whether the key exists below.
 fn resolve<K: TableKey, V: TableValue>(
     layer: &Layer<K, V>,
     below: impl Fn(&K) -> Result<bool, StateError>,
@@ -406,7 +406,7 @@ fn resolve<K: TableKey, V: TableValue>(
     Ok(rows)
 }
 
-/// What [`tables!`](crate::tables) needs of each table.
+/// The interface of each table to [`tables!`](crate::tables).
 #[doc(hidden)]
 impl<K: TableKey, V: TableValue> Table<K, V> {
     pub fn open(

@@ -177,7 +177,7 @@ macro_rules! tables {
     };
 }
 
-/// What the tables of one struct have in common.
+/// Common operations on the tables of a struct.
 #[derive(Debug)]
 pub struct Core {
     store: Store,

@@ -23,13 +23,13 @@ use tokio::task::JoinHandle;
 pub const BUCKET: &str = "files";
 /// The region it is in.
 pub const REGION: &str = "eu-central-1";
-/// Who may come in.
+/// Accepted credentials.
 pub const ACCESS_KEY: &str = "fake-access-key";
 /// Their secret.
 pub const SECRET_KEY: &str = "fake-secret-key";
 /// Objects that one answer to a listing has.
 const PAGE: usize = 2;
-/// What is told along with an object.
+/// Metadata of an object.
 const KEPT_HEADERS: [&str; 2] = ["content-type", "content-disposition"];
 
 type Answer = Response<Full<Bytes>>;
@@ -85,7 +85,7 @@ impl FakeS3 {
         self.state().uploads.len()
     }
 
-    /// What it was asked since the last time, as method and what of the query tells operations apart.
+    /// Requests since the last call: the method and the part of the query that tells operations apart.
     pub fn take_log(&self) -> Vec<String> {
         std::mem::take(&mut self.state().log)
     }
@@ -301,7 +301,7 @@ fn told(object: &Object) -> Answer {
     answer
 }
 
-/// What of an answer was asked for, if that is not all.
+/// The requested range of an object, if not all of it.
 fn part(mut answer: Answer, object: &Object, headers: &HeaderMap) -> Answer {
     let range =
         headers.get("range").and_then(|range| range.to_str().ok()?.strip_prefix("bytes=")?.split_once('-'));
@@ -364,7 +364,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// What anybody gets who has an address.
+/// The response to presigned addresses.
 pub async fn fetch(url: &str) -> String {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).await.unwrap();

@@ -1,14 +1,14 @@
-//! Who asks for a command.
+//! Callers of commands.
 
 use minicbor::{Decode, Encode};
 
 use crate::{EntityType, Principal};
 
-/// Who asks for a command, and what of that is checked when it is applied. What is checked stands with the command,
+/// The caller of a command and the checks at its application. The checks stand with the command,
 /// since all replicas must do alike, whatever their configuration is by then.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Caller {
-    /// Who. Groups and claims are there only as far as they are needed for the checks.
+    /// The principal. Groups and claims are present as far as the checks need them.
     #[n(0)]
     pub principal: Principal,
     /// Whether it needs permissions for what it asks.

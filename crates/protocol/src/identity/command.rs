@@ -1,4 +1,4 @@
-//! What may be changed about who there is.
+//! Commands about users, groups, roles, tenants, mapping rules and authorizations.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use crate::intent::named;
 use crate::{Authorization, Key, Name};
 
 named! {
-    /// Who can be a member of something and own authorizations. There are clients without anybody creating them.
+    /// Types of members and of owners of authorizations. Clients exist without being created.
     EntityType {
         User = 0 "USER", Client = 1 "CLIENT", Group = 2 "GROUP", Role = 3 "ROLE", MappingRule = 4 "MAPPING_RULE",
     }
 }
 
 named! {
-    /// What has members.
+    /// Groups, roles and tenants.
     CircleKind { Group = 0 "GROUP", Role = 1 "ROLE", Tenant = 2 "TENANT" }
 }
 
 impl CircleKind {
-    /// Who can be a member.
+    /// Types of members.
     pub const fn members(self) -> &'static [EntityType] {
         use EntityType::{Client, Group, MappingRule, Role, User};
         match self {
@@ -30,7 +30,7 @@ impl CircleKind {
         }
     }
 
-    /// What it is as a member of others and as an owner of authorizations.
+    /// Its type as a member of others and as an owner of authorizations.
     pub const fn as_entity(self) -> Option<EntityType> {
         match self {
             Self::Group => Some(EntityType::Group),
@@ -81,7 +81,7 @@ pub enum IdentityCommand {
         /// Which of them.
         #[n(0)]
         kind: CircleKind,
-        /// What is known about it.
+        /// Its properties.
         #[n(1)]
         circle: Circle,
     },
@@ -91,7 +91,7 @@ pub enum IdentityCommand {
         /// Which of them.
         #[n(0)]
         kind: CircleKind,
-        /// What is known about it.
+        /// Its properties.
         #[n(1)]
         circle: Circle,
     },
@@ -120,7 +120,7 @@ pub enum IdentityCommand {
         /// Its key.
         #[n(0)]
         authorization_key: Key,
-        /// What it becomes.
+        /// Its new value.
         #[n(1)]
         authorization: Authorization,
     },
@@ -136,33 +136,33 @@ pub enum IdentityCommand {
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct User {
-    /// What it logs in with.
+    /// User name.
     #[n(0)]
     pub username: Name,
-    /// What people call it; may be empty.
+    /// Display name; may be empty.
     #[n(1)]
     pub name: Name,
     /// Where it gets mail; may be empty.
     #[n(2)]
     pub email: Name,
-    /// What its password is compared with.
+    /// Hash of its password.
     #[n(3)]
     pub password_hash: PasswordHash,
 }
 
-/// Changes to a user. What is `None` stays.
+/// Changes to a user. `None` leaves a property as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct UserChange {
     /// Which one.
     #[n(0)]
     pub username: Name,
-    /// What people call it.
+    /// Display name.
     #[n(1)]
     pub name: Option<Name>,
     /// Where it gets mail.
     #[n(2)]
     pub email: Option<Name>,
-    /// What its password is compared with.
+    /// Hash of its password.
     #[n(3)]
     pub password_hash: Option<PasswordHash>,
 }
@@ -190,21 +190,21 @@ pub struct MappingRule {
     /// Its value, or one of its values.
     #[n(2)]
     pub claim_value: Name,
-    /// What people call the rule.
+    /// Display name of the rule.
     #[n(3)]
     pub name: Name,
 }
 
-/// What is known about a group, role or tenant.
+/// Properties of a group, role or tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Circle {
     /// ID.
     #[n(0)]
     pub id: Name,
-    /// What people call it.
+    /// Display name.
     #[n(1)]
     pub name: Name,
-    /// What it is for; may be empty.
+    /// Description; may be empty.
     #[n(2)]
     pub description: Name,
 }

@@ -4,7 +4,7 @@ use minicbor::{Decode, Encode};
 
 use crate::{EntityType, Name, PermissionType, ResourceType, UserTaskProperty};
 
-/// What an owner may do. There is nothing that takes a permission away again.
+/// Permissions of an owner. No authorization takes a permission away.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Authorization {
     /// Of what kind the owner is.
@@ -19,7 +19,7 @@ pub struct Authorization {
     /// With which of them.
     #[n(3)]
     pub scope: AuthorizationScope,
-    /// What, in the order of the numbers, each once.
+    /// The permissions, in the order of their numbers, each once.
     #[n(4)]
     pub permissions: Vec<PermissionType>,
 }
@@ -74,12 +74,12 @@ impl AuthorizationScope {
     }
 }
 
-/// What somebody wants to do.
+/// An access to a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access<'a> {
     /// With what kind of resource.
     pub resource_type: ResourceType,
-    /// What.
+    /// The permission.
     pub permission: PermissionType,
     /// With which one. Without an ID, only an authorization for all allows it.
     pub resource_id: Option<&'a str>,
@@ -107,7 +107,7 @@ impl Authorization {
     }
 }
 
-/// Who asks.
+/// The caller.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Principal {
     /// User or client.
@@ -156,7 +156,7 @@ pub struct Grants {
     pub roles: Vec<Name>,
     /// Tenants, of its own, of its groups or of its roles.
     pub tenants: Vec<Name>,
-    /// What it, its groups, roles and mapping rules may do.
+    /// Permissions of the principal, its groups, roles and mapping rules.
     pub authorizations: Vec<Authorization>,
     /// Whether there are more authorizations than the limit.
     pub has_more: bool,

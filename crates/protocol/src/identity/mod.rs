@@ -1,4 +1,4 @@
-//! Who there is (users, groups, roles, tenants, mapping rules) and what they may do (authorizations).
+//! Identity: users, groups, roles, tenants, mapping rules and their authorizations.
 
 mod caller;
 mod command;

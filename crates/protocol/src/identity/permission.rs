@@ -1,11 +1,11 @@
-//! What can be allowed, and with what.
+//! Permissions and the resources that they are for.
 
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
 
 named! {
-    /// What a permission is about.
+    /// Types of resources.
     ResourceType {
         AuditLog = 0 "AUDIT_LOG", Authorization = 1 "AUTHORIZATION", Batch = 2 "BATCH",
         ClusterVariable = 3 "CLUSTER_VARIABLE", Component = 4 "COMPONENT", DecisionDefinition = 5 "DECISION_DEFINITION",
@@ -18,7 +18,7 @@ named! {
 }
 
 named! {
-    /// What is permitted.
+    /// Types of permissions.
     PermissionType {
         Access = 0 "ACCESS", CancelProcessInstance = 1 "CANCEL_PROCESS_INSTANCE", Claim = 2 "CLAIM",
         ClaimUserTask = 3 "CLAIM_USER_TASK", Complete = 4 "COMPLETE", CompleteUserTask = 5 "COMPLETE_USER_TASK",
@@ -62,7 +62,7 @@ impl PermissionType {
 }
 
 impl ResourceType {
-    /// What can be permitted with such resources.
+    /// The permissions of a type of resource.
     pub const fn permissions(self) -> &'static [PermissionType] {
         use PermissionType as P;
         match self {

@@ -17,7 +17,7 @@ pub enum IdentityQuery {
         /// How many at the most.
         limit: usize,
     },
-    /// What the password of a user is compared with.
+    /// Hash of a user's password.
     PasswordHash {
         /// Its name.
         username: Name,
@@ -82,7 +82,7 @@ pub enum IdentityQuery {
     HadAdministrator,
     /// Everything that is granted to a principal.
     Grants {
-        /// Who.
+        /// The principal.
         principal: Principal,
         /// How many authorizations at the most.
         limit: usize,
@@ -134,9 +134,9 @@ pub struct Page<T> {
 /// A user, without what nobody needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserView {
-    /// What it logs in with.
+    /// User name.
     pub username: Name,
-    /// What people call it; may be empty.
+    /// Display name; may be empty.
     pub name: Name,
     /// Where it gets mail; may be empty.
     pub email: Name,
@@ -147,7 +147,7 @@ pub struct UserView {
 pub struct CircleView {
     /// Its key.
     pub key: Key,
-    /// What is known about it.
+    /// Its properties.
     pub circle: Circle,
 }
 
@@ -156,6 +156,6 @@ pub struct CircleView {
 pub struct AuthorizationView {
     /// Its key.
     pub key: Key,
-    /// What it allows to whom.
+    /// The authorization.
     pub authorization: Authorization,
 }

@@ -24,7 +24,7 @@ pub struct RunningDefinitionView {
 /// An error that incidents tell of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorView {
-    /// What happened, for people.
+    /// Message for people.
     pub message: Name,
     /// Process instances with such an incident.
     pub instances: u64,

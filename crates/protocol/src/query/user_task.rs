@@ -17,9 +17,9 @@ pub struct UserTaskView {
     pub element_id: Name,
     /// Its element instance.
     pub element_instance_key: Key,
-    /// Who does it; empty for nobody.
+    /// Assignee; empty if unassigned.
     pub assignee: Name,
-    /// Who may take it.
+    /// Candidates.
     pub candidate_users: Vec<Name>,
     /// Groups whose members may take it.
     pub candidate_groups: Vec<Name>,

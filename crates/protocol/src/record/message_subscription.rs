@@ -31,7 +31,7 @@ pub struct MessageSubscriptionRecord {
     pub bpmn_process_id: Name,
     /// Whether it ends with the first message.
     pub interrupting: bool,
-    /// What the message brought.
+    /// Variables of the message.
     pub variables: Document,
     /// The tenant.
     pub tenant_id: Name,

@@ -134,19 +134,19 @@ entities! {
         FAILED operationsFailedCount: Integer, COMPLETED operationsCompletedCount: Integer, ERRORS errors: Json,
     } index [STATE] [START] [END];
 
-    /// What a batch operation does to one thing.
+    /// One item of a batch operation.
     BatchItem batch_operation_item {
         ID id: Text always, TYPE operationType: Text, BATCH_KEY batchOperationKey: Key, ITEM_KEY itemKey: Key,
         INSTANCE_KEY processInstanceKey: Key, ROOT_INSTANCE_KEY rootProcessInstanceKey: Key, STATE state: Text,
         PROCESSED processedDate: Time, ERROR_MESSAGE errorMessage: Text,
     } index [BATCH_KEY STATE] [INSTANCE_KEY] [ITEM_KEY];
 
-    /// What somebody asked to forget, until it is.
+    /// Requests to delete history, until they are done.
     HistoryDeletion history_deletion {
         KEY historyDeletionKey: Key always, TYPE resourceType: Text, RESOURCE_KEY resourceKey: Key, TIME time: Time,
     } index [TIME];
 
-    /// Who did what.
+    /// The audit log.
     AuditLog audit_log {
         KEY auditLogKey: Key always, ENTITY_KEY entityKey: Text, ENTITY_TYPE entityType: Text, OPERATION_TYPE operationType: Text,
         BATCH_KEY batchOperationKey: Key, BATCH_TYPE batchOperationType: Text, TIMESTAMP timestamp: Time always, ACTOR_ID actorId: Text,
@@ -167,7 +167,7 @@ entities! {
         LAST_FAILED lastFailed: Time,
     } index [TIME];
 
-    /// What was used, by tenant and interval.
+    /// Usage metrics by tenant and interval.
     UsageMetric usage_metric {
         ID id: Text always, TIME time: Time, TENANT tenantId: Text, PROCESS_INSTANCES processInstances: Integer,
         DECISION_INSTANCES decisionInstances: Integer,

@@ -1,9 +1,9 @@
-//! What can be found: one [`Entity`] for each kind of thing, its columns named as the API names its properties.
+//! The model of searches: one [`Entity`] for each kind of row, its columns named as the API names its properties.
 //!
 //! Everything else follows from this table: the schema of each store, what a search may filter and sort by, and how
 //! a result is written. `entities.rs` holds the table.
 
-/// What a column holds.
+/// Types of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A key; a string of digits in the API.
@@ -34,7 +34,7 @@ impl Kind {
 pub struct Column {
     /// Its name in the API.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
     /// Whether no row lacks it, so that an order by it needs no place for those that do.
     pub is_always_set: bool,
@@ -55,7 +55,7 @@ pub struct Entity {
     pub name: &'static str,
     /// Its columns; the first one identifies a row. There are at most 64.
     pub columns: &'static [Column],
-    /// What is looked for or sorted by often.
+    /// Columns that are often filtered or sorted by.
     pub indexes: &'static [Index],
     /// The identity begins with this key and an underscore, so that looking for the key is looking for identities.
     pub id_begins_with: Option<ColumnId>,
@@ -118,7 +118,7 @@ impl Entity {
         self.indexes.iter().any(|index| index.scope == IndexScope::Cut(column))
     }
 
-    /// What most rows have in a column, if indexes leave these out.
+    /// The value of most rows in a column, if indexes leave these out.
     pub fn usual(&self, column: ColumnId) -> Option<&'static str> {
         self.indexes.iter().find_map(|index| match index.scope {
             IndexScope::Unless(at, usual) if at == column => Some(usual),

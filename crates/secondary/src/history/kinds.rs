@@ -1,4 +1,4 @@
-//! What ends and is forgotten after a time: one [`Kind`] for each sort of thing that settings give an age.
+//! History with a retention: one [`Kind`] for each sort of entity that settings give an age.
 //!
 //! An entity that shall be forgotten names here when its things end, and what goes with them.
 
@@ -15,13 +15,13 @@ use search::model::{
 pub struct Kind {
     /// Its name in settings and metrics.
     pub name: &'static str,
-    /// What has one row for each of them.
+    /// The entity with one row for each of them.
     pub entity: &'static Entity,
-    /// When it ended. What has not is never forgotten.
+    /// Time of its end. Rows without an end are never removed.
     pub end: ColumnId,
     /// A row in which this is set belongs to another thing and goes with that.
     pub owner: Option<ColumnId>,
-    /// What all things of a tree share: the identity of the one at its top. The tree goes when that one does.
+    /// Identity of the root of a tree. The tree is removed with its root.
     pub root: Option<ColumnId>,
     /// The ID of its definition.
     pub definition: Option<ColumnId>,
@@ -71,10 +71,10 @@ pub static BATCH_OPERATIONS: Kind = Kind {
 pub static AUDIT_LOG: Kind =
     Kind { tenant: Some(audit::TENANT), ..moments("audit_log", &audit::ENTITY, audit::TIMESTAMP) };
 
-/// What was used.
+/// Usage metrics.
 pub static USAGE_METRICS: Kind = moments("usage_metrics", &usage::ENTITY, usage::TIME);
 
-/// Who was assigned to tasks, as far as usage is counted.
+/// Assignees of tasks, as far as usage is counted.
 pub static USAGE_ASSIGNEES: Kind = moments("usage_metrics", &assignee::ENTITY, assignee::TIME);
 
 /// Counts of jobs.

@@ -34,10 +34,10 @@ pub struct Rule {
 }
 
 impl Retention {
-    /// What of a kind is to go at a moment: filters that have no row in common.
+    /// Rows of a kind to remove at a time: filters that have no row in common.
     pub(super) fn expired(&self, kind: &Kind, now_ms: i64) -> Vec<Filter> {
         let mut filters = Vec::new();
-        // What earlier rules do not speak of.
+        // Rows that earlier rules leave.
         let mut rest = Filter::everything();
         for rule in self.rules.iter().filter(|rule| *rule.kind == *kind.name) {
             let Some(tests) = tests(rule, kind) else { continue };
@@ -53,7 +53,7 @@ impl Retention {
     }
 }
 
-/// What a rule asks of a row; `None` if things of this kind do not have it.
+/// The condition of a rule; `None` if rows of this kind lack its column.
 fn tests<'r>(rule: &'r Rule, kind: &Kind) -> Option<Vec<(ColumnId, &'r Name)>> {
     let mut tests = Vec::new();
     for (wanted, column) in [(&rule.definition, kind.definition), (&rule.tenant, kind.tenant)] {

@@ -35,7 +35,7 @@ struct Opened {
     is_open: bool,
 }
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Things that are gone, such as process instances.

@@ -1,4 +1,4 @@
-//! Removing rows. What was changed lately leaves a mark, so that a request that arrives late does not bring it
+//! Removing rows. A recently changed row leaves a tombstone, so that a late request does not bring it
 //! back; see `remove.painless`.
 
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl OpensearchCleaner {
         Self { options, client: None, marks_kept: MARKS_KEPT, forgot_at: None }
     }
 
-    /// What was sent before this moment has arrived.
+    /// Requests sent before this time have arrived.
     fn forgotten(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.marks_kept.as_millis() as u64)
     }

@@ -1,4 +1,4 @@
-//! Filters as queries. What other rows say is asked first, and becomes a list of values.
+//! Filters as queries. Conditions on other rows are evaluated first and become a list of values.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -37,7 +37,7 @@ fn any(queries: Vec<Json>) -> Json {
 fn exists(column: &Column) -> Json {
     let exists = json!({ "exists": { "field": column.name } });
     match column.kind {
-        // What is too long to be looked for is there all the same.
+        // Values too long for the index exist all the same.
         Kind::Text | Kind::List => {
             any(vec![exists, json!({ "term": { "tooLong": { "value": column.name } } })])
         }
@@ -126,7 +126,7 @@ impl Asker<'_> {
             }
             within(values.len(), entity)?;
         }
-        // What has no group, or no place in it, has nobody before it.
+        // A row without a group, or without a place in it, has no predecessor.
         let mut clauses = vec![one_of(&entity.columns[0], values)];
         for column in latest.group.iter().chain([&latest.by]) {
             clauses.push(not(exists(&entity.columns[*column as usize])));

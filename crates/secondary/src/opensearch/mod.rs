@@ -67,7 +67,7 @@ impl OpensearchOptions {
     }
 }
 
-/// What a missing answer means to those who ask.
+/// The error of a missing answer for readers.
 fn unanswered(error: ClientError) -> StoreError {
     StoreError::Unavailable(error.to_string())
 }

@@ -17,7 +17,7 @@ use super::{OpensearchOptions, expect, unanswered};
 const QUERIES_MAX: usize = 64;
 /// Groups in one answer.
 const BUCKETS_PAGE: usize = 10_000;
-/// What errors are called of queries that would take too long.
+/// Error types of queries that would take too long.
 const TOO_SLOW: [&str; 5] = [
     "search_timeout_exception",
     "Time exceeded",
@@ -26,9 +26,9 @@ const TOO_SLOW: [&str; 5] = [
     "too_many_buckets_exception",
 ];
 
-/// What errors are called of queries with too many conditions, whatever the status is.
+/// Error types of queries with too many conditions, whatever the status is.
 const TOO_COMPLEX: [&str; 3] = ["too_many_clauses", "too_many_nested_clauses", "maxClauseCount"];
-/// What is said when indices are not there as they were made.
+/// The error for indices that are missing or changed.
 const MISSING: [&str; 3] = ["No mapping found", "index_not_found_exception", "Fielddata is disabled"];
 
 /// Answers queries.
@@ -162,7 +162,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// What an answer that is none means to those who ask.
+/// The error of an unusable answer for readers.
 fn refused(answer: &Answer) -> StoreError {
     let text = String::from_utf8_lossy(&answer.body);
     let says = |names: &[&str]| names.iter().any(|name| text.contains(name));
@@ -182,7 +182,7 @@ fn refused(answer: &Answer) -> StoreError {
 pub(super) struct Buckets<'a> {
     asker: Asker<'a>,
     entity: &'static Entity,
-    /// What to ask next; none at the end.
+    /// The next request; none at the end.
     body: Option<Json>,
 }
 

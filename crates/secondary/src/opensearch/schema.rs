@@ -178,7 +178,7 @@ fn put(client: &Blocking, path: &str, body: &Json) -> Result<(), StoreError> {
     accepted(&client.json(Method::PUT, path, Some(body)).map_err(unanswered)?)
 }
 
-/// What cannot be made like this will not be made when it is tried again.
+/// A refused index would be refused again.
 fn accepted(answer: &Answer) -> Result<(), StoreError> {
     match answer.status {
         StatusCode::BAD_REQUEST => Err(StoreError::Schema(answer.reason())),

@@ -28,7 +28,7 @@ impl Asker<'_> {
         let mut counts = search.count_up_to > 0;
         loop {
             let missing = u64::from(search.limit) - found.rows.len() as u64;
-            // What is skipped beyond the window takes pages of its own, of which only the ends matter.
+            // Rows skipped beyond the window take pages of their own, of which only the ends matter.
             let is_skipping = skip > 0 && (after.is_some() || skip.saturating_add(missing) > WINDOW);
             let (from, size) = if is_skipping { (0, skip.min(WINDOW)) } else { (skip, missing.min(WINDOW)) };
             let mut body = json!({

@@ -1,6 +1,6 @@
 //! Writing: documents in bulk, then a refresh, then the position they go up to.
 //!
-//! What is not acknowledged comes again, in batches that need not have the same borders, so each change is made
+//! Unacknowledged records come again, in batches with other borders, so each change is made
 //! such that repeating does not matter: see `apply.painless`. A session of the writer has a number, its epoch,
 //! which grows with each opening: what an earlier one sent, and arrives after its time, changes nothing any more,
 //! and its position is refused.
@@ -101,7 +101,7 @@ impl OpensearchWriter {
                     check(client, &mut bulk, &mut sent)?;
                 }
             }
-            // Whoever finds that something is to be removed finds all of it.
+            // A search for removals finds all rows of an instance.
             check(client, &mut bulk, &mut sent)?;
         }
         self.refresh(client, &touched)?;
@@ -249,7 +249,7 @@ fn check(client: &Blocking, bulk: &mut Bulk, sent: &mut Vec<&Change>) -> Result<
     let mut refusal = None;
     for (outcome, change) in outcomes.into_iter().zip(sent.drain(..)) {
         match outcome {
-            // What is not there needs no update.
+            // A missing row needs no update.
             Outcome::Done | Outcome::Missing => {}
             Outcome::Busy(reason) => return Err(StoreError::Unavailable(reason)),
             Outcome::Refused(reason) => _ = refusal.get_or_insert_with(|| refused(change, reason)),

@@ -101,7 +101,7 @@ impl PostgresOptions {
     /// A connection that changes rows.
     async fn connect_to_change(&self) -> Result<PgConnection, StoreError> {
         let mut connection = self.connect(self.write_timeout).await?;
-        // What is acknowledged must not be lost with the database's memory. If this end vanishes, its locks shall not
+        // Acknowledged rows must survive a crash of the database. If this end vanishes, its locks shall not
         // stay. Rows are found one by one, by their identity.
         let settings = "SELECT set_config('idle_in_transaction_session_timeout', $1, false), \
              set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false), \
@@ -154,18 +154,18 @@ fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// What waits for the database on a thread that may block.
+/// The runtime of a thread that may block on the database.
 fn own_runtime() -> Result<OwnRuntime, StoreError> {
     OwnRuntime::new().map_err(|error| StoreError::Unavailable(format!("the runtime does not start: {error}")))
 }
 
-/// What an error means to those who write.
+/// The error for writers.
 fn failed(error: Error) -> StoreError {
     // 57014: cancelled, here by the limit of time.
     if code(&error) == "57014" { StoreError::too_slow() } else { StoreError::Unavailable(error.to_string()) }
 }
 
-/// What an error of a query means to those who ask.
+/// The error for readers.
 fn asked(error: Error) -> StoreError {
     let is_of_query = match &error {
         Error::Database(_) => is_of_query(&code(&error)),

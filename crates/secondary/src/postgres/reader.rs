@@ -83,7 +83,7 @@ impl PostgresReader {
                     }
                     Err(failed(error))
                 }
-                // What is left of the page ends with the connection.
+                // The rest of the page ends with the connection.
                 Ok(Ok(Err(error))) => Err(error),
                 Ok(Ok(answer)) => {
                     self.idle.lock().push(connection);

@@ -24,7 +24,7 @@ const NAME_BYTES_MAX: usize = 63;
 const VERSION_TABLE: &str = "baton_schema";
 const PROGRESS_TABLE: &str = "progress";
 
-/// What a schema holds.
+/// Contents of a schema.
 #[derive(Debug, Default)]
 struct Found {
     exists: bool,
@@ -34,7 +34,7 @@ struct Found {
     version: Option<i64>,
 }
 
-/// Makes what is missing. Whoever else starts at the same time waits.
+/// Creates missing tables and indexes. Servers that start at the same time wait.
 pub(super) async fn prepare(
     connection: &mut PgConnection,
     options: &PostgresOptions,

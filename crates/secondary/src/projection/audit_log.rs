@@ -1,4 +1,4 @@
-//! Who did what. The engine names who asked in the records that tell of exactly what was asked for, and in no others.
+//! The audit log. The engine names the actor in the records of exactly the requested change, and in no others.
 
 use protocol::{
     ActorType, BatchOperationType, GroupRecord, HistoryKind, Intent, Key, Name, Record, RecordValue,
@@ -13,7 +13,7 @@ use crate::change::{Batch, RowId};
 /// Kinds of operation, as the API names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditCategory {
-    /// Who there is and what they may do.
+    /// Identity and authorizations.
     Admin,
     /// Definitions and what they run.
     DeployedResources,
@@ -35,7 +35,7 @@ impl AuditCategory {
     }
 }
 
-/// What the audit log keeps.
+/// Categories that the audit log keeps.
 #[derive(Debug, Clone)]
 pub struct AuditSettings {
     /// Of users, and of whoever is not asked for a name.
@@ -94,7 +94,7 @@ impl AuditSettings {
     }
 }
 
-/// What was done.
+/// The operation.
 struct Entry {
     category: AuditCategory,
     entity_type: &'static str,
@@ -179,7 +179,7 @@ pub(super) fn apply(record: &Record, settings: &AuditSettings, names: &mut Names
     }
 }
 
-/// What a batch operation is called that does this to its items.
+/// The type of a batch operation with this action on its items.
 fn batch_type(operation: &str) -> Option<&'static str> {
     let kind = match operation {
         "CANCEL" => BatchOperationType::CancelProcessInstance,

@@ -55,7 +55,7 @@ pub(super) fn execution(record: &Record, value: &BatchOperationExecutionRecord, 
     let row = batch.update(&operation::ENTITY, id);
     let count = value.item_keys.len() as i64;
     match &*value.state {
-        // What is gone already needs nothing more.
+        // A removed instance needs no change.
         "COMPLETED" | "SKIPPED" => {
             row.add(operation::COMPLETED, count);
         }

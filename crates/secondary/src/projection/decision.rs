@@ -39,7 +39,7 @@ pub(super) fn apply(record: &Record, value: &DecisionEvaluationRecord, batch: &m
     }
 }
 
-/// What the API calls a type; it has no name for some.
+/// The API's name of a type; some have none.
 fn kind(decision_type: &Name) -> &'static str {
     match &**decision_type {
         "DECISION_TABLE" => "DECISION_TABLE",

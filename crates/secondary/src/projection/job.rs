@@ -10,7 +10,7 @@ use crate::recent::Recent;
 /// Jobs are counted by the minute.
 const METRIC_MS: i64 = 60_000;
 
-/// What the identity of a count is made of.
+/// Parts of the identity of a count.
 pub(super) struct Parts {
     partition: PartitionId,
     minute: i64,
@@ -112,7 +112,7 @@ fn create(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut
     count(record, value, counted, (metric::CREATED, metric::LAST_CREATED), batch);
 }
 
-/// What may be different after every change.
+/// Columns that may differ after every change.
 fn common(row: &mut Change, record: &Record, value: &JobRecord) {
     row.set(job::RETRIES, value.retries)
         .set(job::WORKER, &value.worker)

@@ -53,7 +53,7 @@ pub(super) fn subscription(record: &Record, value: &MessageSubscriptionRecord, b
     update(record, state, batch);
 }
 
-/// What a message reached: an element that waits, or a start event.
+/// The target of a message: a waiting element or a start event.
 struct Reached<'a> {
     message_key: Option<Key>,
     message_name: &'a Name,

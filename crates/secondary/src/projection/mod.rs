@@ -60,7 +60,7 @@ impl Projection {
         Self { usage: Usage::every(interval), ..self }
     }
 
-    /// Why something was missing that the store should have told since this was asked last. What was made of records
+    /// The reason why names were missing since the last call. Rows made of records
     /// since then must not be written.
     pub fn take_failure(&mut self) -> Option<StoreError> {
         self.names.take_failure()

@@ -20,7 +20,7 @@ pub trait Loader: Send {
     fn load(&mut self, process_definition_key: Key) -> Result<Option<(Name, Name)>, StoreError>;
 }
 
-/// What a model says about a process beside its flow.
+/// Names in a model.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ProcessNames {
     /// Name of the process.
@@ -44,7 +44,7 @@ impl ProcessNames {
 pub struct Names {
     known: HashMap<Key, Arc<ProcessNames>>,
     loader: Box<dyn Loader>,
-    /// Why a model could not be looked for. What was made of records since then lacks names.
+    /// The reason why a model could not be loaded. Rows made since then lack names.
     failure: Option<StoreError>,
 }
 

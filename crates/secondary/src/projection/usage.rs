@@ -1,4 +1,4 @@
-//! What was used, by tenant and interval: root process instances, decision instances, assignees.
+//! Usage by tenant and interval: root process instances, decision instances, assignees.
 //!
 //! There is one row for each tenant and interval, and one for each assignee in it, however much is used. What is
 //! counted goes into that row with each flush, in the same transaction as the position: held back in memory until
@@ -20,7 +20,7 @@ pub(super) struct Usage {
     counted: Recent<Parts>,
 }
 
-/// What the identity of a count is made of.
+/// Parts of the identity of a count.
 struct Parts {
     partition: PartitionId,
     time: i64,

@@ -26,7 +26,7 @@ impl Query<'_> {
         self.name(scope.entity.columns[column as usize].name)
     }
 
-    /// What a column is ordered by.
+    /// The sort expression of a column.
     pub(super) fn place(&mut self, scope: Scope, column: ColumnId) -> &mut Self {
         if !scope.entity.is_cut(column) {
             return self.column(scope, column);
@@ -106,7 +106,7 @@ impl Query<'_> {
         identity(self);
         self.push(">=").value(format!("{key}_").into(), Kind::Text).push(" AND ");
         identity(self);
-        // What follows the underscore.
+        // The suffix behind the underscore.
         self.push("<").value(format!("{key}`").into(), Kind::Text).push(")")
     }
 

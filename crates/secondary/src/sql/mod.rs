@@ -1,4 +1,4 @@
-//! Queries as SQL. What differs between databases is in a [`Dialect`].
+//! Queries as SQL. A [`Dialect`] has the differences between databases.
 
 mod condition;
 mod selective;
@@ -19,18 +19,18 @@ use protocol::Test;
 use search::Value;
 use search::model::{CUT_CHARS, ColumnId, Entity, Kind};
 
-/// What differs between databases.
+/// Differences between databases.
 pub(crate) trait Dialect {
     /// The type of a column.
     fn column_type(&self, kind: Kind) -> &'static str;
     /// A placeholder; numbers start at 1.
     fn placeholder(&self, number: usize, kind: Kind, out: &mut String);
-    /// What follows `column` to compare it with a pattern in placeholder position, and the pattern, made from one of
+    /// The comparison of `column` with a pattern in placeholder position, and the pattern, made from one of
     /// the API: `*` any characters, `?` one, `\` before those that stand for themselves.
     fn like(&self, pattern: &str) -> (&'static str, String, &'static str);
-    /// What stands around a list column to make a table of its elements, whose column is `value`.
+    /// Text around a list column that makes a table of its elements, whose column is `value`.
     fn elements(&self) -> (&'static str, &'static str);
-    /// What stands around a list column to make of it what an index of its elements has, which `?|` compares with
+    /// Text around a list column that makes the form of an index of its elements, which `?|` compares with
     /// an array of texts. `None` if there are no such indexes.
     fn indexed_elements(&self) -> Option<(&'static str, &'static str)> {
         None

@@ -10,7 +10,7 @@ use search::{Filter, Related, Row, Search, Value};
 use super::condition::Scope;
 use super::{Dialect, Query};
 
-/// What is looked at first must be no more than this.
+/// Most rows of a first query.
 const FEW: usize = 1000;
 
 /// Relations of one filter that are looked at first: each takes a query, and what it finds is bound to the next one. Of
@@ -52,7 +52,7 @@ fn is_cut(entity: &Entity, filter: &Filter) -> bool {
     }
 }
 
-/// What the other rows of a relation have in its column, one more than is few at the most.
+/// Values of the other rows of a relation, one more than the limit at most.
 pub(crate) fn others<'d>(dialect: &'d dyn Dialect, related: &Related) -> Query<'d> {
     let scope = Scope { entity: related.entity.0, depth: 0 };
     let mut query = Query::new(dialect);
@@ -70,7 +70,7 @@ pub(crate) fn with_few(search: Search, found: Vec<Vec<Row>>) -> Search {
     Search { filter, ..search }
 }
 
-/// What is found there as a filter of its own; none if that is too much.
+/// Their values as a filter of its own; none if there are too many.
 fn few(related: &Related, others: Vec<Row>) -> Option<Filter> {
     if others.len() > FEW {
         return None;

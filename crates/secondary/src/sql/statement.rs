@@ -32,7 +32,7 @@ pub(crate) fn create_index(dialect: &dyn Dialect, entity: &Entity, index: &Index
     query.push(" ON ").name(entity.name);
     if let IndexScope::Elements(column) = index.scope {
         let (before, after) = dialect.indexed_elements()?;
-        // What is new is put aside and goes to its place in bulk, which is cheaper. Each question looks through
+        // New rows are collected and moved to their place in bulk, which is cheaper. Each question looks through
         // what is aside, so that is kept short (in KiB).
         query.push(" USING gin ((").push(before).name(name(column)).push(after);
         query.push(")) WITH (fastupdate=on, gin_pending_list_limit=512)");

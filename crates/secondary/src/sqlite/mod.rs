@@ -36,7 +36,7 @@ pub struct SqliteOptions {
     pub query_timeout: std::time::Duration,
     /// Memory for pages, for each connection.
     pub cache_bytes: u64,
-    /// Time from one sync of what is written to the next. What is not synced yet is written again after a loss of
+    /// Time from one sync of what is written to the next. Rows that are not synced yet are written again after a loss of
     /// power.
     pub sync_interval: std::time::Duration,
 }
@@ -99,7 +99,7 @@ fn set(connection: &Connection, settings: &[(&str, String)]) -> Result<(), Store
     settings.iter().try_for_each(|(name, value)| connection.pragma_update(None, name, value)).map_err(failed)
 }
 
-/// What an error means to those who write.
+/// The error for writers.
 fn failed(error: Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => StoreError::too_slow(),
@@ -108,7 +108,7 @@ fn failed(error: Error) -> StoreError {
     }
 }
 
-/// What an error of a query means to those who ask. Queries are made of names of the schema, so what SQLite does
+/// The error for readers. Queries are made of names of the schema, so errors that SQLite does
 /// not take of one is its shape or size, unless the schema is not there.
 fn asked(error: Error) -> StoreError {
     let is_of_query = match error.sqlite_error_code() {

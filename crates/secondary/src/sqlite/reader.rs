@@ -111,7 +111,7 @@ impl Reader for SqliteReader {
     }
 }
 
-/// What a query tells, of which there is little.
+/// The small result of a query.
 pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
     read(connection, query, |_| Ok(()))
 }

@@ -145,7 +145,7 @@ impl Writer for SqliteWriter {
                 Operation::Update | Operation::Delete => 1,
             };
             for chunk in group.chunks(rows) {
-                // What is left over goes one by one, so that there are no more than two statements for a shape.
+                // The remainder goes one by one, so that a shape has at most two statements.
                 for rows in chunk.chunks(if chunk.len() == rows { rows } else { 1 }) {
                     self.statements.write(&transaction, rows)?;
                 }

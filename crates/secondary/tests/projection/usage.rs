@@ -1,4 +1,4 @@
-//! What was used.
+//! Usage metrics.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
