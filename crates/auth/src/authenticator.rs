@@ -40,11 +40,11 @@ pub enum SignIn<'a> {
 /// A session that began.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// Whose it is.
+    /// Owner of the session.
     pub principal: Arc<Principal>,
     /// Values of `Set-Cookie`, each for a header of its own.
     pub cookies: [String; 2],
-    /// What the CSRF cookie holds, for those that rather read it from the answer.
+    /// Value of the CSRF cookie, for clients that read it from the answer.
     pub csrf_token: String,
 }
 
@@ -81,7 +81,7 @@ impl Authenticator {
         self.sessions.as_ref()
     }
 
-    /// Who sends the request. An `Authorization` header goes before a session.
+    /// Authenticates a request. An `Authorization` header takes precedence over a session.
     pub async fn authenticate(&self, presented: &Presented<'_>) -> Result<Arc<Principal>, Refusal> {
         self.principal(presented).await.map_err(|reason| self.refuse(reason))
     }
@@ -173,7 +173,7 @@ impl Authenticator {
         Ok(SignedIn { principal, cookies: sessions.cookies(&id), csrf_token: sessions.csrf_token(&id) })
     }
 
-    /// What to answer to a request that is not let in for a reason.
+    /// The answer to a refused request.
     pub fn refuse(&self, reason: Reason) -> Refusal {
         refused(reason);
         match self.method {

@@ -19,11 +19,11 @@ use crate::principal::Principal;
 use crate::refusal::Reason;
 use crate::secret::{Digest, ProcessKey};
 
-/// How many answers are kept, wrong passwords included. What is asked for again outlives what was tried once.
+/// Cached answers, wrong passwords included. Repeated credentials outlive those tried once.
 const VERDICTS_MAX: usize = 10_000;
 /// After this the store is asked again even if it says that nothing changed.
 const LOOK_UP_AFTER_MS: u64 = 10 * 60 * 1000;
-/// What was not used for this long is hashed again.
+/// Idle time after which credentials are hashed again.
 const FORGET_AFTER_MS: u64 = 60 * 60 * 1000;
 /// How often an answer may turn out to be outdated while it is awaited, before the request is refused.
 const ATTEMPTS_MAX: usize = 3;
@@ -43,7 +43,7 @@ pub trait Users: Send + Sync + 'static {
     fn password_hash<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Option<Arc<str>>, Unavailable>>;
 }
 
-/// What the store said about a user, and when.
+/// The store's answer about a user, and its time.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     hash: Option<Arc<str>>,
@@ -51,7 +51,7 @@ pub(crate) struct Standing {
     looked_up_ms: u64,
 }
 
-/// What became of a [`Standing`].
+/// State of a [`Standing`] session.
 pub(crate) enum Recheck {
     /// It is as it was.
     Same,
@@ -107,7 +107,7 @@ impl Basic {
         check_lengths(user, password)?;
         let digest = self.key.digest(&[user.as_bytes(), password.as_bytes()]);
         for _ in 0..ATTEMPTS_MAX {
-            // Whoever comes with the same credentials meanwhile waits for the one that has them hashed.
+            // Concurrent requests with the same credentials wait for the first to hash them.
             let verdict = match self.verdicts.get_value_or_guard_async(&digest).await {
                 Ok(verdict) => verdict,
                 Err(guard) => {

@@ -1,6 +1,6 @@
 //! The time, replaceable so that tests need not wait for an expiry.
 //!
-//! The time of day is for what others have dated: tokens. What this process began itself (a session, an age of keys) is
+//! The time of day is for what others have dated: tokens. Times that this process began itself (a session, an age of keys) are
 //! measured by a clock that is never set, so that nobody's session ends or goes on because an operator or a time server
 //! corrects the time of day.
 

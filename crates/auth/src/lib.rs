@@ -1,4 +1,4 @@
-//! Who is asking: authentication of requests, sessions of browsers, and TLS.
+//! Authentication of requests, sessions of browsers, and TLS.
 //!
 //! A gateway hands what a request presents (its `Authorization` header, cookies, and what tells a browser's
 //! request) to an [`Authenticator`] and gets a [`Principal`] or a [`Refusal`], which says what status and which
@@ -6,10 +6,10 @@
 //! OpenID Connect issuer ([`Oidc`]). A browser may trade either for a session ([`Sessions`]). [`ServerTls`] is for
 //! every port.
 //!
-//! What is asked per request is answered from bounded caches: one keyed hash and one look-up. The password hash, the
+//! Each request is answered from bounded caches: one keyed hash and one look-up. The password hash, the
 //! check of a signature and the issuer are met only by what was not seen before.
 //!
-//! What a principal may do is not known here, nor which roles and tenants it has, nor HTTP beyond header names.
+//! Authorizations, roles and tenants of a principal are not known here, nor HTTP beyond header names.
 
 mod attempts;
 mod authenticator;

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::metric_definitions::hashed;
 use crate::secret::random;
 
-/// What one hash costs. The default is what OWASP's cheat sheet on password storage asks for at least: 19 MiB, two
+/// Cost of one hash. The default is what OWASP's cheat sheet on password storage asks for at least: 19 MiB, two
 /// passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
@@ -206,7 +206,7 @@ mod tests {
         assert!(futures::poll!(&mut first).is_pending());
         assert!(futures::poll!(&mut second).is_pending());
         assert_eq!(hasher.hash("too many").await, Err(HashError::Busy));
-        // Whoever gives up does not make room for more work than there may be.
+        // A cancelled check keeps its place until its work has ended.
         drop(first);
         assert!(futures::poll!(&mut second).is_pending(), "the first is still computed");
         release.send(()).unwrap();

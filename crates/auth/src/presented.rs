@@ -1,4 +1,4 @@
-//! What a request presents to prove who sends it.
+//! Credentials that a request presents.
 
 use std::net::IpAddr;
 
@@ -18,7 +18,7 @@ const PASSWORD_BYTES_MAX: usize = 1024;
 /// The longest user name, in bytes.
 const USER_BYTES_MAX: usize = 256;
 
-/// What a request presents.
+/// Credentials of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Presented<'a> {
     /// The `Authorization` header.
@@ -29,7 +29,7 @@ pub struct Presented<'a> {
     pub csrf_token: Option<&'a str>,
     /// The header `Sec-Fetch-Site`, which browsers send and pages cannot set.
     pub fetch_site: Option<&'a str>,
-    /// The header `Origin`, which browsers send and pages cannot set. What is no text is no origin of ours.
+    /// The header `Origin`, which browsers send and pages cannot set. A value that is not text is a foreign origin.
     pub origin: Option<&'a str>,
     /// The header `Host`.
     pub host: Option<&'a str>,
@@ -107,7 +107,7 @@ impl<'a> Credentials<'a> {
     }
 }
 
-/// What is longer is not worth a hash.
+/// Longer values are refused without a hash.
 pub(crate) fn check_lengths(user: &str, password: &str) -> Result<(), Reason> {
     if user.len() > USER_BYTES_MAX {
         return Err(Reason::Malformed("the user name is too long"));

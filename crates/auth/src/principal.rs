@@ -1,4 +1,4 @@
-//! Who was found to be asking.
+//! The principal of a request.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ pub enum Identity {
     Client(String),
 }
 
-/// Who is asking, and what its credentials say about it.
+/// The principal of a request, with the claims of its credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The name.

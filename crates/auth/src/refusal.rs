@@ -1,6 +1,6 @@
 //! Why a request is not let in, and what to answer.
 
-/// What is wrong with a bearer token.
+/// Faults of a bearer token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenFault {
     /// It is not three parts of base64url with JSON inside.
@@ -50,7 +50,7 @@ pub enum Reason {
     /// It has no credentials.
     #[error("credentials are missing")]
     Missing,
-    /// What it has cannot be read.
+    /// Its content cannot be read.
     #[error("credentials are malformed: {0}")]
     Malformed(&'static str),
     /// Its credentials are of another kind than the server takes.
@@ -129,7 +129,7 @@ impl Reason {
 pub struct Refusal {
     /// Why; its text may be shown to whoever asked.
     pub reason: Reason,
-    /// What `WWW-Authenticate` says, where the status is 401 (RFC 9110 §11.6.1).
+    /// Value of `WWW-Authenticate` for status 401 (RFC 9110 §11.6.1).
     pub challenge: Option<String>,
 }
 

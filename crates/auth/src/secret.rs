@@ -20,7 +20,7 @@ pub(crate) fn random_id() -> String {
     URL_SAFE_NO_PAD.encode(random::<32>())
 }
 
-/// A key that lives as long as the process. What was hashed with it is worth nothing to who reads it elsewhere, and
+/// A key that lives as long as the process. Hashes made with it are worthless elsewhere, and
 /// nobody outside can aim at a bucket of a map.
 #[derive(Debug)]
 pub(crate) struct ProcessKey(hmac::Key);

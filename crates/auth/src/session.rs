@@ -56,7 +56,7 @@ impl Default for SessionSettings {
 #[derive(Debug)]
 struct Session {
     principal: Arc<Principal>,
-    /// What its password was checked against; none for sessions that began with a token.
+    /// Hash that its password was checked against; none for sessions that began with a token.
     standing: Option<Standing>,
     /// Both by the clock that is never set.
     used_ms: u64,
@@ -171,7 +171,7 @@ impl Sessions {
         id
     }
 
-    /// Whose session it is, if it goes on. This counts as a use.
+    /// The principal of a session, if it is valid. The call counts as a use.
     pub(crate) fn find(&self, id: &str) -> Option<(Arc<Principal>, Option<Standing>)> {
         let digest = self.digest(id);
         let mut table = self.table.lock();

@@ -35,7 +35,7 @@ pub enum TlsError {
     Content {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// Certificates and keys do not go together, or are of no use.
@@ -46,7 +46,7 @@ pub enum TlsError {
     NoAuthorities(String),
 }
 
-/// What is asked of clients.
+/// Client certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientCertificates {
     /// A certificate that one of the authorities in this PEM file signed; without it there is no connection.
@@ -62,7 +62,7 @@ pub struct TlsFiles {
     pub certificate_chain: PathBuf,
     /// The private key, as PEM (PKCS #8, PKCS #1 or SEC 1).
     pub private_key: PathBuf,
-    /// What is asked of clients; nothing, if absent.
+    /// Client certificates; not requested if absent.
     pub clients: Option<ClientCertificates>,
 }
 
@@ -103,7 +103,7 @@ impl TlsFiles {
     }
 }
 
-/// What the files hold.
+/// Contents of the files.
 struct Contents {
     chain: Vec<u8>,
     key: Vec<u8>,
@@ -124,7 +124,7 @@ impl Contents {
 struct Loaded {
     config: Arc<ServerConfig>,
     fingerprint: [u8; 32],
-    /// What was wrong at the last look, so that it is logged once.
+    /// The last error, so that it is logged once.
     trouble: Option<String>,
 }
 

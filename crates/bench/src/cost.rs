@@ -1,4 +1,4 @@
-//! What the server spends: CPU, memory, bytes written. Read from its management port, or from `/proc` for a process
+//! Cost of the server: CPU, memory, bytes written. Read from its management port, or from `/proc` for a process
 //! of ours.
 
 use std::{path::PathBuf, time::Duration};

@@ -1,4 +1,4 @@
-//! What stops a measurement.
+//! Errors that stop a measurement.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ pub enum Error {
     /// The server refused something that must work before anything can be measured.
     #[error("{action}: {source}")]
     Request {
-        /// What was tried.
+        /// The attempted operation.
         action: &'static str,
-        /// What the server answered.
+        /// The server's answer.
         source: client::Error,
     },
     /// A file cannot be read or written.
@@ -26,7 +26,7 @@ pub enum Error {
     Model {
         /// Built-in name or file.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The options contradict each other or the documents given.
@@ -37,7 +37,7 @@ pub enum Error {
     Server {
         /// Its executable.
         program: String,
-        /// What happened.
+        /// The failure.
         reason: String,
     },
 }

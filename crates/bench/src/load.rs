@@ -201,7 +201,7 @@ fn setup(options: &Options, model: &Model, payload_bytes: usize) -> Setup {
     }
 }
 
-/// What each request asks for.
+/// The operation of each request.
 struct Creation {
     process_id: String,
     variables: String,
@@ -209,7 +209,7 @@ struct Creation {
     room: Option<Arc<Semaphore>>,
 }
 
-/// What one lane does.
+/// The work of one lane.
 struct LaneWork {
     pace: Pace,
     recorder: Arc<Recorder>,
@@ -265,7 +265,7 @@ struct Run<'a> {
     begin: Instant,
 }
 
-/// What was read at both ends of the measured window.
+/// Readings at both ends of the measured window.
 struct Measured {
     length: Duration,
     counts: (Counts, Counts),

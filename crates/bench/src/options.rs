@@ -1,4 +1,4 @@
-//! What to measure. The command line embeds [`Options`]; other callers start from `Options::default()`.
+//! Options of a measurement. The command line embeds [`Options`]; other callers start from `Options::default()`.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What is measured while it runs: latency histograms, counters, and one row per second.
+//! Recording of a running measurement: latency histograms, counters, and one row per second.
 
 use std::{
     collections::BTreeMap,
@@ -88,7 +88,7 @@ impl Recorder {
         self.from_nanos.store(self.nanos(Instant::now()), Ordering::Relaxed);
     }
 
-    /// What starts from now on does not count any more.
+    /// Requests that start from now on are not counted.
     pub(crate) fn close_window(&self) {
         self.to_nanos.store(self.nanos(Instant::now()), Ordering::Relaxed);
     }

@@ -13,7 +13,7 @@ use crate::html;
 pub struct Report {
     /// Heading.
     pub title: String,
-    /// What was run.
+    /// The setup.
     pub setup: Setup,
     /// From the intended start of a creation until its answer.
     pub request_latency: Option<Latency>,
@@ -33,7 +33,7 @@ pub struct Report {
     pub failures: BTreeMap<String, u64>,
     /// Requests that the server refused, by its reason.
     pub rejections: BTreeMap<String, u64>,
-    /// What the server spent in the measured window.
+    /// Cost of the server in the measured window.
     pub server: ServerCost,
     /// CPU that the load generator itself used, microseconds per instance.
     pub generator_cpu_micros_per_instance: Option<f64>,
@@ -41,7 +41,7 @@ pub struct Report {
     pub series: Vec<Second>,
 }
 
-/// What was run.
+/// The setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// `rest` or `grpc`.
@@ -87,7 +87,7 @@ pub struct Latency {
     pub curve: Vec<(f64, u64)>,
 }
 
-/// What the server spent. Missing where the management port could not be asked.
+/// Cost of the server. Missing without a management port.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerCost {
     /// CPU per instance, microseconds: per ended instance, or per started one when nobody works the jobs.

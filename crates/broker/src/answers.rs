@@ -12,12 +12,12 @@ use tokio::sync::oneshot;
 
 use crate::flow_control::Permit;
 
-/// What everybody is told from the moment the broker stops.
+/// The answer to all requests once the broker stops.
 pub(crate) fn stopping() -> SubmitError {
     SubmitError::Unavailable("Expected to handle the command, but the broker is stopping".to_owned())
 }
 
-/// What everybody is told while processing is paused.
+/// The answer to all requests while processing is paused.
 pub(crate) fn paused() -> SubmitError {
     SubmitError::Unavailable(
         "Expected to handle the command, but processing is paused on partition 1".to_owned(),
@@ -32,7 +32,7 @@ pub(crate) struct Request {
     pub is_own: bool,
 }
 
-/// Who waits for the answer to a command.
+/// Requests that wait for the answer to a command.
 pub(crate) struct Waiter {
     pub reply: oneshot::Sender<Result<Answer, SubmitError>>,
     pub arrived: Instant,
@@ -44,7 +44,7 @@ impl Waiter {
     /// Gives the place back and answers, in this order: who has the answer may ask again at once.
     pub fn answer(self, answer: Result<Answer, SubmitError>) {
         drop(self.permit);
-        // Who went away does not need it.
+        // A cancelled request does not need it.
         let _ = self.reply.send(answer);
     }
 }
@@ -79,7 +79,7 @@ impl LateAnswers {
     pub fn answer(&self, number: u64, outcome: Outcome) {
         let waiter = self.waiting.lock().remove(&number);
         if let Some(waiter) = waiter {
-            // Who stopped waiting in this moment does not need it.
+            // A request that has just been cancelled does not need it.
             let _ = waiter.send(outcome);
         }
     }

@@ -46,7 +46,7 @@ impl SlowBatch {
     }
 }
 
-/// What is known of a slow batch when the server is gone.
+/// The record of a slow batch that outlives the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SlowBatchNote {
@@ -80,7 +80,7 @@ impl SlowBatchNote {
     }
 }
 
-/// What the partition's thread is at. Cheap to clone; all clones are one.
+/// Progress of the partition's thread. Clones are cheap and share it.
 #[derive(Clone)]
 pub struct ApplyWatch(Arc<Inner>);
 

@@ -22,7 +22,7 @@ pub(crate) struct EngineClock {
     pub offset_ms: i64,
 }
 
-/// What the partition's thread tells the proposer about work that no client asked for.
+/// Work without a client that the partition's thread reports to the proposer.
 pub(crate) struct Due {
     next_ms: AtomicI64,
     pinned: AtomicBool,
@@ -75,7 +75,7 @@ impl Due {
         Some(Duration::from_millis(u64::try_from(next.saturating_sub(self.now_ms())).unwrap_or(0)))
     }
 
-    /// What the engine's clock shows now.
+    /// Time of the engine's clock.
     pub fn now_ms(&self) -> i64 {
         if self.pinned.load(Ordering::Acquire) {
             return self.engine_now_ms.load(Ordering::Acquire);

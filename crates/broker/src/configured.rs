@@ -1,4 +1,4 @@
-//! What the configuration puts into the state of a partition.
+//! Settings that become state of a partition.
 
 use engine::Engine;
 use protocol::{Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource};

@@ -39,10 +39,10 @@ const FAILED_PART: u32 = 8;
 const HOLD_MAX: u32 = 64;
 /// A job that so many times the credit of others have overtaken has stuck by itself.
 const OVERTAKEN: u64 = 2;
-/// What a timeout leaves of the credit.
+/// Share of the credit that remains after a timeout.
 const CUT: u32 = 2;
 
-/// What is noted with a job when it is delivered.
+/// Data of a job at its delivery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Departure {
     at: Duration,

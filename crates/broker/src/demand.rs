@@ -1,6 +1,6 @@
 //! Demand: who has room for jobs. The proposer attaches it to batches, the machine delivers against it.
 //!
-//! A subscriber's demand is in one batch at a time. What no job was found for comes back with that batch. Subscribers
+//! A subscriber's demand is in one batch at a time. Unserved demand comes back with that batch. Subscribers
 //! that see the same queue, being of one job type and the same tenants, form a [`group::Group`], and groups take turns.
 //! The demand of a stream is what its credit (`credit.rs`) leaves beside the jobs that it holds.
 
@@ -50,7 +50,7 @@ pub(crate) struct DemandRegistry {
     began: Instant,
 }
 
-/// What a batch has done that matters to demand.
+/// Changes of a batch that concern demand.
 pub(crate) struct Delivered<'a> {
     pub queued_types: &'a [Name],
     pub ended_jobs: &'a [(Key, JobEnd)],
@@ -283,7 +283,7 @@ impl DemandRegistry {
         }
     }
 
-    /// Sends everybody away, and takes nobody on any more. What streams hold in their buffers they may still read.
+    /// Ends all subscribers and accepts no more. Streams may still read their buffers.
     pub fn close(&self, error: &SubmitError) {
         let mut state = self.lock();
         state.closed = true;
@@ -309,7 +309,7 @@ impl DemandRegistry {
         self.lock().subscribers.values().filter(|subscriber| subscriber.stream().is_some()).count()
     }
 
-    /// What happens to jobs, by their type.
+    /// Figures of jobs, by their type.
     pub fn job_types(&self) -> JobTypes {
         let state = self.lock();
         let mut types = state.job_types.clone();

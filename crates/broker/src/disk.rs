@@ -7,7 +7,7 @@ use broker_api::SubmitError;
 
 use crate::flow_control::Class;
 
-/// What is known of the disk under the data directory.
+/// State of the disk under the data directory.
 pub(crate) struct Disk {
     free_bytes: AtomicU64,
     min_free_bytes: u64,

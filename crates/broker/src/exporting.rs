@@ -1,4 +1,4 @@
-//! What the leader does for exporters: replicates their positions, refuses work when they lag too much.
+//! The leader's work for exporters: it replicates their positions and refuses work when they lag too much.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};

@@ -1,8 +1,8 @@
 //! Flow control: how many commands of clients a partition takes on at once.
 //!
-//! New work (creations, messages, deployments) is admitted up to an adaptive limit. What ends work already begun
+//! New work (creations, messages, deployments) is admitted up to an adaptive limit. Commands that end work already begun
 //! (completing and failing jobs and the like) is admitted well beyond it, so that it is never refused before creations
-//! are. What finds no place waits, bounded in time and number, or is refused.
+//! are. Commands without a place wait, bounded in time and number, or are refused.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use broker_api::SubmitError;
 /// How much more of the work that is already begun is admitted than of new work.
 const BEGUN_FACTOR: usize = 4;
 
-/// What to do with commands that find no place.
+/// Policies for commands without a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
     /// They wait.
@@ -33,7 +33,7 @@ pub enum Algorithm {
     Aimd {
         /// Latency above which the limit shrinks.
         request_timeout: Duration,
-        /// What it is multiplied by then.
+        /// Its factor then.
         backoff_ratio: f64,
     },
     /// Always the initial limit.
@@ -63,7 +63,7 @@ pub struct FlowControlOptions {
     pub min_limit: usize,
     /// The limit never grows above.
     pub max_limit: usize,
-    /// What to do with commands that find no place.
+    /// Policies for commands without a place.
     pub overflow: Overflow,
     /// How long a command waits for a place.
     pub max_wait: Duration,
@@ -222,7 +222,7 @@ impl FlowControl {
         self.queues.lock()
     }
 
-    /// Takes free places for those who wait. Who has gone meanwhile is passed over.
+    /// Gives free places to waiting commands. Cancelled ones are skipped.
     fn hand_over(&self, queues: &mut Queues) {
         for (class, queue) in [(Class::Begun, &mut queues.begun), (Class::New, &mut queues.new)] {
             while let Some(first) = queue.front() {
@@ -354,7 +354,7 @@ struct Place {
 }
 
 impl Drop for Place {
-    /// Who goes away in the moment of being told gives the place back.
+    /// A command that is cancelled at the same time gives the place back.
     fn drop(&mut self) {
         self.place.close();
         if self.place.try_recv().is_ok() {

@@ -10,11 +10,11 @@ use state::{Flush, Flushed, Retired, StateError};
 enum Work {
     /// With the position of the last record of the state.
     Flush(Flush, u64),
-    /// What is only there to be dropped, which takes time for a large overlay.
+    /// Values to drop, which takes time for a large overlay.
     Drop(Retired),
 }
 
-/// What the flusher sends back.
+/// Results of the flusher.
 pub(crate) type Outcome = Result<Flushed, FlushError>;
 
 /// Why state could not be flushed.

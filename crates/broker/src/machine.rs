@@ -46,7 +46,7 @@ impl Proposed {
     }
 }
 
-/// What the partition's thread shares with the rest of the broker.
+/// State that the partition's thread shares with the rest of the broker.
 pub(crate) struct Shared {
     pub demand: Arc<DemandRegistry>,
     pub late: LateAnswers,
@@ -70,7 +70,7 @@ pub(crate) struct Shared {
     pub grants_version: AtomicU64,
     /// Position of the last record; 0 if there was none yet.
     pub recorded: AtomicU64,
-    /// What the engine has counted.
+    /// Counters of the engine.
     pub counters: Mutex<Counters>,
     /// Rows of the tables of the state.
     pub rows: Mutex<Vec<(&'static str, u64)>>,

@@ -70,7 +70,7 @@ pub enum StartError {
     /// The partition cannot be started.
     #[error("partition 1: {0}")]
     Partition(#[from] replication::StartError),
-    /// What operators have set aside cannot be read.
+    /// The batches that operators have set aside cannot be read.
     #[error("batches set aside: {0}")]
     SetAside(#[from] SetAsideError),
     /// Exporting cannot begin.
@@ -374,7 +374,7 @@ impl Node {
         }
     }
 
-    /// What the clock of the engine shows, Unix milliseconds.
+    /// Time of the engine's clock, Unix milliseconds.
     pub fn clock_ms(&self) -> i64 {
         self.shared.due.now_ms()
     }
@@ -655,7 +655,7 @@ impl Broker for Node {
         tenant_id: Name,
     ) -> BoxFuture<'_, Result<ExpressionResult, SubmitError>> {
         async move {
-            // What expressions inside of instances find under this name, too.
+            // The context that expressions inside of instances have under this name, too.
             if expression.contains(CLUSTER_VARIABLES) && variables.get(CLUSTER_VARIABLES).is_none() {
                 let reply = self.reads.read(Query::ClusterContext { tenant_id }).await?;
                 if let QueryReply::ClusterContext(context) = reply {

@@ -1,4 +1,4 @@
-//! What operators ask of a partition as a whole: to pause processing, and to write its state to disk now.
+//! Operations on a partition as a whole: to pause processing, and to write its state to disk.
 //!
 //! While processing is paused, the log takes nothing but what the broker needs for itself. Everything else is
 //! refused by the proposer, timers are late, workers get no jobs; queries are answered as ever. A start ends the
@@ -23,7 +23,7 @@ pub(crate) fn nothing() -> Command {
 }
 
 impl Node {
-    /// Stops processing. What was in the log before is applied when this returns.
+    /// Stops processing. Earlier entries of the log are applied when this returns.
     pub async fn pause_processing(&self) -> Result<(), SubmitError> {
         if !self.shared.paused.swap(true, Ordering::AcqRel) {
             tracing::info!("processing is paused");

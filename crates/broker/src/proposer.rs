@@ -333,11 +333,11 @@ fn is_worth_an_entry(
 
 /// Whether somebody waits for an entry. For one with work of the leader, and demand that came along, nobody does.
 fn is_awaited(batch: &Batch) -> bool {
-    // What clients asked for comes first.
+    // Commands of clients come first.
     !batch.commands.first().is_some_and(is_leader_work)
 }
 
-/// What clients made large in a command: the field, and its bytes.
+/// The largest field of a command, and its bytes.
 pub(crate) fn payload(command: &Command) -> (&'static str, usize) {
     let variables = |variables: &Document| ("variables", variables.json_len());
     match command.asked() {

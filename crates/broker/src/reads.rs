@@ -139,7 +139,7 @@ impl Reader {
         if let Err(SubmitError::Internal(reason)) = &outcome {
             tracing::error!(reason, "a query could not be answered");
         }
-        // Who stopped waiting in this moment does not need it.
+        // A request that has just been cancelled does not need it.
         let _ = reply.send(outcome);
     }
 }

@@ -45,7 +45,7 @@ pub struct SetAside {
     pub process_instance_key: Option<Key>,
     /// The bytes.
     pub file: PathBuf,
-    /// What they say.
+    /// Their content.
     pub batch: Batch,
 }
 
@@ -77,7 +77,7 @@ pub enum SetAsideError {
     /// The state has it already.
     #[error("the batch at position {position} is applied: the state on disk is as of position {applied}")]
     Applied {
-        /// What was asked for.
+        /// The requested position.
         position: u64,
         /// Position of the state on disk.
         applied: u64,
@@ -85,7 +85,7 @@ pub enum SetAsideError {
     /// It is in the log no more, not yet, or no batch of commands.
     #[error("the log has no batch at position {position}: its last entry is at {last}")]
     NotInLog {
-        /// What was asked for.
+        /// The requested position.
         position: u64,
         /// The last position.
         last: u64,
@@ -93,9 +93,9 @@ pub enum SetAsideError {
     /// The server has stopped at another one.
     #[error("the batch that the server stood at is that at position {expected}, not {position}")]
     NotNext {
-        /// What was asked for.
+        /// The requested position.
         position: u64,
-        /// What would be taken.
+        /// The position that would be set aside.
         expected: u64,
     },
     /// It is set aside already.

@@ -3,10 +3,10 @@
 //! Every record counts, whoever caused it. New work waits for its turn, and so do what is due and the steps that
 //! commands have left over, so that a loop of them neither takes the limit from everybody nor stands still: they
 //! have a part of the limit, and what commands leave of the rest; commands have the rest, and what those steps
-//! leave of their part. What clients do with work begun, jobs above all, does not wait, so that it drains. What is
+//! leave of their part. Commands of clients on work in progress, jobs above all, do not wait, so that it drains. What is
 //! written beyond the limit is a debt, which is forgotten beyond what may be written in a second.
 //!
-//! What a command will write is not known when it comes: it is charged what commands wrote lately, and set right
+//! The records of a command are not known on its arrival: it is charged the recent average, and corrected
 //! afterwards. Of steps left over, as many run as there is room for what they record.
 //!
 //! With throttling, the limit follows the rate of export: as long as the backlog is at most half of what is
@@ -81,7 +81,7 @@ impl Default for ThrottleOptions {
 /// The write limit, to look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteLimitStatus {
-    /// What is set.
+    /// The settings.
     pub options: WriteLimitOptions,
     /// Records a second now; `None` for no limit.
     pub limit: Option<f64>,
@@ -100,7 +100,7 @@ pub(crate) struct Exported {
     pub backlog: u64,
 }
 
-/// What the partition has written so far.
+/// Records that the partition has written so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     /// Position of the last record.
@@ -236,9 +236,9 @@ struct State {
     /// Charged since then, and for how many commands.
     charged: f64,
     admitted: u64,
-    /// What a command writes, on average.
+    /// Average records of a command.
     cost: f64,
-    /// What throttling allows.
+    /// Limit of throttling.
     throttled: Option<f64>,
     throttled_at: Option<Duration>,
     /// Positions that were exported at times, over the window.
@@ -311,7 +311,7 @@ impl State {
         Ok((self.left_over_room as u32).max(1))
     }
 
-    /// What was written counts, not what was charged for it.
+    /// The written records count, not the charged ones.
     fn set_right(&mut self, now: Duration, written: Written, limit: f64) {
         let burst = limit * BURST.as_secs_f64();
         let Some(seen) = self.seen_written else {
@@ -335,7 +335,7 @@ impl State {
         let income = limit * passed.as_secs_f64();
         self.room += self.charged - of_commands + income * (1.0 - LEFT_OVER_PART);
         self.left_over_room += income * LEFT_OVER_PART - of_steps;
-        // What one has no use for is the other's.
+        // The unused part of one is the other's.
         self.room += (self.left_over_room - burst).max(0.0);
         self.left_over_room = (self.left_over_room + (self.room - burst).max(0.0)).min(burst);
         let debt = limit * DEBT_MAX.as_secs_f64();

@@ -41,7 +41,7 @@ impl FromStr for Protocol {
 
 /// A client of either protocol. Cheap to clone; clones share the connections.
 ///
-/// What only one protocol has (expressions, message correlation, status; job streams) is on that client alone.
+/// Operations of one protocol (expressions, message correlation, status; job streams) are on that client alone.
 #[derive(Clone)]
 pub enum Client {
     /// Over REST.

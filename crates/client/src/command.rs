@@ -1,4 +1,4 @@
-//! What a caller asks for. Borrowed throughout, so that a request in a loop allocates nothing for its parts.
+//! Commands of callers. Borrowed throughout, so that a request in a loop allocates nothing for its parts.
 //!
 //! All `variables` are JSON objects as text. Absent lists are empty slices; an absent tenant is the default tenant.
 
@@ -21,7 +21,7 @@ pub enum Definition<'a> {
 /// Starts a process instance.
 #[derive(Debug, Clone, Copy)]
 pub struct CreateInstance<'a> {
-    /// What to start.
+    /// Definition to start.
     pub definition: Definition<'a>,
     /// Start variables.
     pub variables: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What can go wrong with a request, in terms a caller can act on.
+//! Errors of requests, in terms a caller can act on.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub enum Error {
     Address {
         /// As the user wrote it.
         address: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// Nobody answers there.
@@ -62,7 +62,7 @@ pub enum Error {
     Decode {
         /// The operation asked for.
         operation: &'static str,
-        /// What is wrong with the answer.
+        /// The fault of the answer.
         reason: String,
     },
 }
@@ -135,7 +135,7 @@ impl Error {
             #[serde(default)]
             detail: String,
         }
-        // What is not a problem document comes from something between client and server: show its beginning.
+        // An answer without a problem document comes from a program between client and server: show its beginning.
         const EXCERPT_CHARS_MAX: usize = 200;
         match serde_json::from_slice::<Problem>(body) {
             Ok(problem) => Self::Problem { status, title: problem.title, detail: problem.detail },

@@ -80,7 +80,7 @@ struct Shared {
     authorization: Option<MetadataValue<Ascii>>,
 }
 
-/// Jobs as the server hands them over. Who does not read is not sent more than fits the connection's window.
+/// Jobs as the server hands them over. A client that does not read gets no more than fits the connection's window.
 pub struct JobStream {
     jobs: Streaming<grpc::ActivatedJob>,
 }

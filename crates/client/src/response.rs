@@ -1,4 +1,4 @@
-//! What the server answers, in one shape for both protocols.
+//! Answers of the server, in one shape for both protocols.
 
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ pub struct Deployment {
     pub key: i64,
     /// Owner.
     pub tenant_id: String,
-    /// What was found in the files.
+    /// Definitions in the files.
     pub deployed: Vec<Deployed>,
 }
 
@@ -118,7 +118,7 @@ pub struct CorrelatedMessage {
 pub struct EvaluatedExpression {
     /// JSON text.
     pub result: String,
-    /// What the evaluation complained about.
+    /// Warnings of the evaluation.
     pub warnings: Vec<String>,
 }
 

@@ -73,7 +73,7 @@ impl WorkerOptions {
     }
 }
 
-/// What became of a job.
+/// Outcome of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Done, with result variables (JSON text).
@@ -333,7 +333,7 @@ impl<'a> Source<'a> {
         let pause = match (&result, &self.stream) {
             (Err(_), _) => self.poll_backoff.next(),
             (Ok(_), Streamed::Unwanted) => Duration::ZERO,
-            // What was there is fetched at once, then the stream takes over.
+            // Existing jobs are fetched at once, then the stream takes over.
             (Ok(jobs), _) if !jobs.is_empty() || self.poll_again => Duration::ZERO,
             (Ok(_), _) => STREAM_POLL_INTERVAL,
         };

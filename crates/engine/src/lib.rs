@@ -113,7 +113,7 @@ impl Engine {
         &self.tables
     }
 
-    /// What has been counted since the engine was opened.
+    /// Counters since the engine was opened.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -163,7 +163,7 @@ impl Engine {
         self.tables.freeze(applied_index)
     }
 
-    /// Takes note of a flush that reached the disk. What comes back is best dropped on another thread.
+    /// Takes note of a flush that reached the disk. The result is best dropped on another thread.
     pub fn flushed(&mut self, outcome: Flushed) -> Result<Retired, StateError> {
         self.tables.flushed(outcome)
     }

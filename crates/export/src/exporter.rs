@@ -1,4 +1,4 @@
-//! What an exporter is.
+//! The interface of exporters.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub trait Exporter: Send {
 /// How much a flush has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flush {
-    /// What is cheaper in bulk may be left for a later one.
+    /// Work that is cheaper in bulk may be left for a later one.
     Usual,
     /// Everything becomes durable now: somebody waits for it, or what waits takes too much memory.
     Whole,

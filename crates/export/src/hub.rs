@@ -29,7 +29,7 @@ const ABANDON_TIMEOUT: Duration = Duration::from_secs(1);
 /// Why exporting cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum HubError {
-    /// What was spilled cannot be opened.
+    /// The spill cannot be opened.
     #[error(transparent)]
     Spill(#[from] SpillError),
     /// The file that keeps a pause, or which exporters are switched off.

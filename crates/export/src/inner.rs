@@ -1,4 +1,4 @@
-//! What the stream keeps under its lock: the records in memory, and how far everything is.
+//! State of the stream under its lock: the records in memory, and all positions.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -30,7 +30,7 @@ pub struct ExporterStatus {
     pub parked: u64,
 }
 
-/// What came of replaying parked records.
+/// Result of replaying parked records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replayed {
     /// Records that the target has now.
@@ -73,7 +73,7 @@ pub(crate) struct Reader {
     pub enabled: bool,
     /// Whether it was switched on and has to begin anew.
     pub restart: bool,
-    /// Who waits for its parked records to be replayed.
+    /// Requests that wait for the replay of parked records.
     pub replay: Option<SyncSender<Replayed>>,
     marks: VecDeque<Mark>,
 }

@@ -12,7 +12,7 @@ use crate::reader::Replayed;
 /// When so many records were parked and none passed in between, it is not the records: the target is treated as away.
 const PARKED_IN_A_ROW_MAX: u32 = 16;
 
-/// What one exporter passes over, and what it is about to.
+/// Records that one exporter skips, and those it will skip.
 #[derive(Debug)]
 pub(crate) struct Refusals {
     park_after: u32,

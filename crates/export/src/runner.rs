@@ -49,7 +49,7 @@ impl Runner {
         Self { exporter, id, stream, reader, metrics, spill: SpillReader::default(), refusals, closer: 0 }
     }
 
-    /// Runs until the stream stops. Whatever the exporter does, it is tried again.
+    /// Runs until the stream stops. A failing exporter is retried.
     pub fn run(mut self) {
         let mut pause = self.stream.options.retry_min;
         while self.stream.await_enabled(self.reader) {
@@ -96,7 +96,7 @@ impl Runner {
         }
         let mut gather_until = Instant::now();
         let mut flush_at = None;
-        // What comes after a rest is flushed soon, what keeps coming in bulk.
+        // Records after a pause are flushed soon, a steady flow in bulk.
         let mut next_flush = gather_until;
         let mut hasten_at = gather_until;
         let mut unflushed_bytes = 0;
@@ -171,7 +171,7 @@ impl Runner {
             refused = replayed.refused,
             "parked records were replayed"
         );
-        // Who asked may have gone.
+        // The requester may have been cancelled.
         let _ = answer.try_send(replayed);
         Ok(())
     }

@@ -60,7 +60,7 @@ pub(crate) enum Stop {
     Abandon,
 }
 
-/// What an exporter's thread is to do next.
+/// Next work of an exporter's thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     Take,
@@ -77,7 +77,7 @@ pub(crate) enum Signal {
 pub(crate) struct Pace {
     /// Until then records are left to gather.
     pub gather_until: Instant,
-    /// What was taken is flushed then; `None`: nothing waits for a flush.
+    /// Time of the next flush; `None`: nothing waits for a flush.
     pub flush_at: Option<Instant>,
     /// Not before then is a flush hastened for somebody who looks.
     pub hasten_at: Instant,
@@ -222,7 +222,7 @@ impl Stream {
         Hastened { position, lag, is_stalled }
     }
 
-    /// What an exporter's thread is to do. Blocks until there is something.
+    /// Next work of an exporter's thread. Blocks until there is some.
     pub fn signal(&self, reader: usize, pace: Pace) -> Signal {
         let Pace { gather_until, flush_at, hasten_at } = pace;
         let mut inner = self.lock();
@@ -244,7 +244,7 @@ impl Stream {
             let is_crowded = inner.memory_bytes > self.options.memory_bytes / 2;
             let urgent = position < inner.wanted.max(looked_for) || is_crowded;
             let waits = paused || inner.waits_for_flush(reader);
-            // What is looked for is taken as a whole first, and then flushed once.
+            // Awaited records are taken as a whole first, and then flushed once.
             let is_hastened = is_looked_for && (position >= looked_for || !available);
             let flush_at = flush_at.map(|at| if is_hastened { at.min(hasten_at) } else { at });
             if flush_at.is_some_and(|at| waits || at <= now) {
@@ -511,7 +511,7 @@ impl Stream {
         }
     }
 
-    /// Pauses or resumes. What was flushed during a soft pause is acknowledged at its end.
+    /// Pauses or resumes. Records flushed during a soft pause are acknowledged at its end.
     pub fn set_phase(&self, phase: Phase) {
         let readers = {
             let mut inner = self.lock();
@@ -570,7 +570,7 @@ impl Stream {
         self.work.notify_all();
     }
 
-    /// Who asked.
+    /// The requester.
     pub fn take_replay(&self, reader: usize) -> Option<SyncSender<Replayed>> {
         self.lock().readers[reader].replay.take()
     }

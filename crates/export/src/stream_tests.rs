@@ -100,7 +100,7 @@ fn what_is_spilled_is_read_back_in_order_and_removed_when_acknowledged() {
     stream.flushed(B, 20);
     assert_eq!(stream.status().exporters[B].backlog_records, 10);
     assert!((1..before).contains(&files(directory.path())), "acknowledged segments are removed");
-    // What comes meanwhile is in memory, and follows.
+    // Later records are in memory, and follow.
     stream.append(records([41]));
     assert_eq!(take(&stream, B), (11..=20).map(|number| number * 2).chain([41]).collect::<Vec<_>>());
     assert_eq!(take(&stream, A), [41]);
@@ -249,7 +249,7 @@ fn what_a_replay_makes_again_is_kept_once() {
     assert_eq!(take(&stream, A), (1..=8).collect::<Vec<_>>());
     assert_eq!(take(&stream, B), (3..=8).collect::<Vec<_>>());
     drop(stream);
-    // What everybody has acknowledged is not kept either.
+    // Records that all exporters have acknowledged are not kept either.
     let stream = open(directory.path(), options(), [9, 10]);
     stream.append(records([8, 9]));
     assert_eq!((stream.status().memory_bytes, files(directory.path())), (0, 0));
@@ -515,7 +515,7 @@ impl World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 4, ..ProptestConfig::default() })]
 
-    /// Whatever happens, and wherever it crashes: no target misses a record; the one that knows its end never sees
+    /// After crashes at any point, no target misses a record; the one that knows its end never sees
     /// one twice; the other sees them again only in order, from a position it had.
     #[test]
     fn nothing_is_lost_in_a_crash(acts in acts()) {

@@ -20,7 +20,7 @@ fn records(positions: impl IntoIterator<Item = u64>) -> Vec<Record> {
     positions.into_iter().map(|position| variable(position, 1)).collect()
 }
 
-/// What an exporter does with its next call.
+/// Behaviour of an exporter at its next call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mood {
     Works,

@@ -46,7 +46,7 @@ impl Picky {
             target.refusals += 1;
             return Err(ExportError::Record { position, reason: "not that one".to_owned() });
         }
-        // What comes again changes nothing.
+        // A repeated record changes nothing.
         if !target.stored.contains(&position) {
             target.stored.push(position);
         }

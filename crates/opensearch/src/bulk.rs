@@ -28,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// What became of one document.
+/// Outcome of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// It was written, or needed no change.
@@ -108,7 +108,7 @@ impl Bulk {
         let body = Bytes::from(std::mem::take(&mut self.body));
         let ends = std::mem::take(&mut self.ends);
         let mut outcomes = Vec::with_capacity(ends.len());
-        // What is to be sent, the first one last.
+        // Documents to send, the first one last.
         let mut waiting = parts(&ends, self.limits);
         waiting.reverse();
         while let Some(part) = waiting.pop() {

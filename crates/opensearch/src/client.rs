@@ -49,7 +49,7 @@ pub enum ClientError {
 pub struct Answer {
     /// Its status.
     pub status: StatusCode,
-    /// What it says.
+    /// Its value.
     pub body: Bytes,
 }
 
@@ -59,7 +59,7 @@ impl Answer {
         serde_json::from_slice(&self.body).map_err(|error| ClientError::Answer(error.to_string()))
     }
 
-    /// What it says went wrong.
+    /// The reported error.
     pub fn reason(&self) -> String {
         let error = self.json().ok().and_then(|mut body| body.get_mut("error").map(Value::take));
         let reason = error.map_or_else(
@@ -70,7 +70,7 @@ impl Answer {
     }
 }
 
-/// What an error object says: its type and reason, and those of what caused it.
+/// An error object: its type and reason, and those of its causes.
 pub fn reason_of(error: &Value) -> String {
     let part = |error: &Value| {
         let text = |name| error.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

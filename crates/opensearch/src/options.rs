@@ -64,7 +64,7 @@ impl Options {
     }
 }
 
-/// What is wrong with options.
+/// Errors of options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// There is no node.
@@ -89,7 +89,7 @@ pub(crate) struct Node {
     pub port: u16,
     /// For the Host header.
     pub authority: String,
-    /// What paths begin with; no slash at the end.
+    /// Prefix of paths; no slash at the end.
     pub base: String,
 }
 

@@ -118,7 +118,7 @@ pub enum StartError {
     Raft(String),
 }
 
-/// What a node is in a group.
+/// Roles of a node in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It leads, and takes proposals.
@@ -140,7 +140,7 @@ pub enum Role {
 /// Figures of a group at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupMetrics {
-    /// What this node is in the group, with the term.
+    /// Role of this node in the group, with the term.
     pub role: Role,
     /// Last index in the log, durable or about to be.
     pub last_log_index: u64,
@@ -311,7 +311,7 @@ impl Group {
         matches!(*self.inner.role.borrow(), Role::Leader { .. })
     }
 
-    /// What this node is in the group, and every change of it.
+    /// Role of this node in the group, and each change of it.
     pub fn role(&self) -> watch::Receiver<Role> {
         self.inner.role.subscribe()
     }

@@ -4,7 +4,7 @@
 //! [`Group::propose`], is appended and synced to disk together with the appends of every other group, is committed
 //! by openraft, and ends in [`StateMachine::apply`] on the thread `partition-<group>`; then the proposal resolves.
 //!
-//! Consensus is openraft's. What lives here is what openraft leaves to its user:
+//! Consensus is openraft's. This crate has the parts that openraft leaves to its user:
 //! - `log`: the log store, over raft-engine, with one writer thread and one sync per group commit;
 //! - `machine`: the thread that applies committed entries;
 //! - `group`: what callers hold; `supervisor`: the life of a group behind it, including its resumption after a disk

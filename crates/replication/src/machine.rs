@@ -44,7 +44,7 @@ impl ApplyError {
     }
 }
 
-/// What committed entries are applied to. Calls come one at a time, from the threads `partition-<group>` and
+/// The state machine that committed entries are applied to. Calls come one at a time, from the threads `partition-<group>` and
 /// `raft-<group>`; the latter is inside a tokio runtime.
 pub trait StateMachine: Send + 'static {
     /// Applies the committed entry at `index`. Indexes only grow; some are skipped, being openraft's own.
@@ -79,7 +79,7 @@ enum Order {
     Stop,
 }
 
-/// What the apply thread tells the rest of the group.
+/// Progress of the apply thread for the rest of the group.
 #[derive(Default)]
 pub(crate) struct Progress {
     applied: Mutex<Option<LogId>>,
@@ -307,7 +307,7 @@ impl Applier {
     /// Whether there may be further orders.
     fn obey(&mut self, order: Order) -> bool {
         if let Order::Apply(entries, reply) = order {
-            // Whoever asked, here and below, may have gone; that changes nothing.
+            // The requester, here and below, may have been cancelled; that changes nothing.
             let _ = reply.send(self.apply(entries));
             return true;
         }

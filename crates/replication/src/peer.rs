@@ -1,7 +1,7 @@
 //! The door to other replicas: what a transport must carry, and openraft's network on top of it.
 //!
 //! A transport moves a [`PeerRequest`] to the same group on another node, hands it to `Group::answer` there and
-//! brings the [`PeerResponse`] back. What is inside is for this crate alone.
+//! brings the [`PeerResponse`] back. Its content is for this crate alone.
 
 use std::future::Future;
 use std::pin::Pin;

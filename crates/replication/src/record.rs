@@ -1,4 +1,4 @@
-//! What a log entry and the few facts beside it look like on disk.
+//! Encoding of log entries and the few facts beside them on disk.
 //!
 //! raft-engine stores entries as protobuf 2 messages; [`Record`] is one, written by hand so that no generated code
 //! and no build script are needed. The facts (vote, committed position, memberships) are small CBOR maps.

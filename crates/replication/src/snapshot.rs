@@ -27,7 +27,7 @@ pub trait SnapshotSource: Send {
     fn write_to(self: Box<Self>, target: &Path) -> Result<(), SnapshotError>;
 }
 
-/// What stands for a snapshot inside openraft.
+/// A snapshot inside openraft.
 pub(crate) enum SnapshotData {
     /// The state machine's durable state itself: there is nothing to copy unless a follower asks.
     Durable,

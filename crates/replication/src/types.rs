@@ -39,7 +39,7 @@ pub(crate) type StorageIOError = openraft::StorageIOError<u64>;
 /// One proposal: the bytes for the log and, on the node that proposed it, their decoded form.
 #[derive(Clone)]
 pub struct Payload {
-    /// What is written to the log and sent to other replicas.
+    /// Payload of the log and of messages to other replicas.
     pub bytes: Bytes,
     /// The decoded form of `bytes`, so that the proposing node need not decode them again. Absent after a restart
     /// and on every other replica.

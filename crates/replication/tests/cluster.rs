@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 type Entries = BTreeMap<u64, String>;
 
-/// What one replica holds. It outlives the replica as a disk would.
+/// Data of one replica. They outlive the replica as a disk would.
 #[derive(Clone)]
 struct Ledger {
     /// Applied entries; a watch, so that a test can wait for them.

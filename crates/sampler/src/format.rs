@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// What is made of samples.
+/// Forms of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A flame graph.

@@ -1,4 +1,4 @@
-//! What was sampled, with names: stacks one in a line, or a flame graph of them. Reads what [`crate::Samples`] writes.
+//! Samples with names: one stack in a line, or a flame graph of them. Reads what [`crate::Samples`] writes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
@@ -50,7 +50,7 @@ struct Map {
     path: String,
 }
 
-/// What it takes to name addresses.
+/// Sources of names for addresses.
 #[derive(Default)]
 struct Names {
     program: String,

@@ -13,9 +13,9 @@ use libc::{c_int, c_void};
 
 /// Frames of one stack; deeper ones are left out.
 const DEPTH_MAX: usize = 128;
-/// What all stacks together take, in words of 8 bytes.
+/// Size of all stacks together, in words of 8 bytes.
 const WORDS_MAX: usize = 1 << 20;
-/// What one stack takes on average, or less.
+/// Average size of one stack, at least.
 const WORDS_USUAL: u64 = 48;
 /// Where the kernel tells what is mapped.
 const MAPS: &str = "/proc/self/maps";
@@ -49,7 +49,7 @@ pub struct Sampling {
 // SAFETY: the pointer is to memory that this value alone frees, and that others change with atomics alone.
 unsafe impl Send for Sampling {}
 
-/// What was sampled.
+/// The samples.
 pub struct Samples {
     stacks: Box<Stacks>,
 }

@@ -66,7 +66,7 @@ fn functions_are_seen_by_name_one_profile_at_a_time() {
             burning.clone().map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum();
         assert!(count > 10, "round {round}: {text}");
         assert!(burning.clone().all(|line| line.starts_with("burner-")), "{text}");
-        // Who called it is seen, too.
+        // Its caller is recorded, too.
         assert!(
             burning.clone().any(|line| line.contains("std::thread") || line.contains("std::sys")),
             "{text}"

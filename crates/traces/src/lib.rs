@@ -34,15 +34,15 @@ pub struct Settings {
     pub service: String,
 }
 
-/// What a request was.
+/// A traced request.
 #[derive(Debug)]
 pub struct Told<'a> {
     /// Such as `createProcessInstance`.
     pub name: &'static str,
-    /// What tells it from others, by the names of OpenTelemetry's conventions.
+    /// Attributes by the names of OpenTelemetry's conventions.
     pub attributes: &'a [(&'static str, &'a str)],
     /// Whether it failed through a fault of the server.
     pub failed: bool,
-    /// What it waited for, one after the other, up to its end.
+    /// Its stages, one after the other, up to its end.
     pub stages: &'a [(&'static str, Duration)],
 }

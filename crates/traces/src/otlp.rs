@@ -29,7 +29,7 @@ pub struct Traces {
 /// A request that is traced.
 #[derive(Debug)]
 pub struct Traced {
-    /// What it is part of.
+    /// Its parent.
     parent: Context,
     started: SystemTime,
 }
@@ -41,7 +41,7 @@ impl Traces {
         let resource = Resource::builder().with_service_name(settings.service.clone()).build();
         let provider = SdkTracerProvider::builder()
             .with_batch_exporter(exporter)
-            // What is told was chosen before.
+            // The sampled requests were chosen before.
             .with_sampler(Sampler::AlwaysOn)
             .with_resource(resource)
             .build();
@@ -50,7 +50,7 @@ impl Traces {
 
     /// Sends what is left. Blocks for a moment.
     pub fn stop(&self) {
-        // Whoever cannot be reached now is told nothing more.
+        // An unreachable collector gets nothing more.
         let _ = self.provider.shutdown();
     }
 
@@ -98,7 +98,7 @@ fn random() -> f64 {
     u64::from_be_bytes(random.to_bytes()) as f64 / u64::MAX as f64
 }
 
-/// What a header says, as the W3C describes it: version, trace, span, flags.
+/// Fields of the header by the W3C: version, trace, span, flags.
 fn parent(header: &str) -> Option<SpanContext> {
     let mut parts = header.trim().split('-');
     let (version, trace, span, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

@@ -93,7 +93,7 @@ impl ClaimPath {
         Some(texts)
     }
 
-    /// What mapping rules may compare with, of all that is there: see [`claim_values`].
+    /// Values of claims that mapping rules may compare with: see [`claim_values`].
     pub fn values(&self, claims: &Map<String, Value>) -> Vec<String> {
         self.select(claims).iter().flat_map(|value| claim_values(value).collect::<Vec<_>>()).collect()
     }

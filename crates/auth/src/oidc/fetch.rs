@@ -66,7 +66,7 @@ async fn exchange(
     let connection = tokio::spawn(connection);
     let path = url.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let authority = url.authority().map_or("", http::uri::Authority::as_str);
-    // What stands before an @ is for nobody's log.
+    // User information before an @ stays out of the log.
     let authority = authority.rsplit('@').next().unwrap_or_default();
     let request = Request::get(path).header(HOST, authority).header(ACCEPT, "application/json");
     let request = request.body(Empty::<Bytes>::new()).map_err(std::io::Error::other)?;

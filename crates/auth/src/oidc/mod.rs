@@ -80,7 +80,7 @@ impl OidcSettings {
     }
 }
 
-/// What is wrong with the settings.
+/// Errors of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// Not an absolute URL with http or https.
@@ -88,7 +88,7 @@ pub enum SettingsError {
     Url {
         /// Which setting.
         field: &'static str,
-        /// What it says.
+        /// Its value.
         url: String,
     },
     /// Keys of an issuer behind TLS must come over TLS, too.
@@ -97,9 +97,9 @@ pub enum SettingsError {
     /// Not a path to a claim.
     #[error("'{path}' is no path to a claim: {reason}")]
     ClaimPath {
-        /// What it says.
+        /// Its value.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
@@ -144,7 +144,7 @@ impl Oidc {
         self.source.fetches()
     }
 
-    /// Whose token it is, and when it ends, in Unix milliseconds.
+    /// The principal of a token, and its end in Unix milliseconds.
     pub(crate) async fn verify(&self, token: &str) -> Result<(Arc<Principal>, u64), Reason> {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(TokenFault::Malformed("it is too long").into());
@@ -157,7 +157,7 @@ impl Oidc {
                 return Ok((Arc::clone(&accepted.principal), accepted.ends_ms));
             }
         }
-        // What costs nothing comes first: only a token that is otherwise good may ask the issuer for new keys.
+        // Cheap checks come first: only a token that is otherwise valid may cause a fetch of the issuer's keys.
         let token = Token::parse(token)?;
         let ends_ms = self.check_claims(&token.claims, now_ms)?;
         let principal = self.principal(&token.claims)?;

@@ -60,7 +60,7 @@ pub(super) struct KeySource {
     fetches: AtomicU64,
 }
 
-/// What of the discovery document matters (OpenID Connect Discovery 1.0 §3).
+/// The relevant part of the discovery document (OpenID Connect Discovery 1.0 §3).
 #[derive(Deserialize)]
 struct Discovery {
     issuer: String,
@@ -108,7 +108,7 @@ impl KeySource {
             let keys = state.keys.clone()?;
             (keys, now_ms.saturating_sub(state.fetched_ms) >= self.age_max_ms && state.may_ask(now_ms))
         };
-        // Whoever asks already asks for everybody.
+        // One fetch serves all waiting requests.
         if is_due && let Ok(asking) = Arc::clone(&self.asking).try_lock_owned() {
             let source = Arc::clone(self);
             tokio::spawn(async move { source.ask(asking).await });

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::algorithm::Algorithm;
 use crate::refusal::TokenFault;
 
-/// What of the header matters (RFC 7515 §4.1).
+/// The relevant part of the header (RFC 7515 §4.1).
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -23,7 +23,7 @@ pub(super) struct Token<'a> {
     pub algorithm: Algorithm,
     pub key_id: Option<String>,
     pub claims: Map<String, Value>,
-    /// What is signed.
+    /// The signed part.
     pub message: &'a [u8],
     pub signature: Vec<u8>,
 }

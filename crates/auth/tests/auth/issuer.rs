@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
-/// What signs tokens.
+/// The key that signs tokens.
 pub enum Pair {
     Rsa(RsaKeyPair),
     P256(EcdsaKeyPair),
@@ -129,7 +129,7 @@ impl SigningKey {
 struct State {
     url: String,
     keys: Mutex<Value>,
-    /// What the discovery document says instead of the issuer itself.
+    /// The issuer in the discovery document, if not its own.
     claims_to_be: Mutex<Option<String>>,
     away: AtomicBool,
     silent: AtomicBool,

@@ -189,7 +189,7 @@ async fn unsigned_tokens_are_refused() {
     assert_eq!(server.fault(&format!("{header}.{claims}.{zeros}")).await, TokenFault::Signature);
 }
 
-/// Who knows the public key knows nothing: it must not be taken for a shared secret.
+/// The public key must not be taken for a shared secret.
 #[tokio::test]
 async fn the_public_key_is_no_secret() {
     let server = Server::start().await;

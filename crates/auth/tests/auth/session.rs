@@ -12,7 +12,7 @@ async fn server() -> Server {
     Server::with(CHEAP, HashLimits::default(), Some(SessionSettings::default())).await
 }
 
-/// What a browser would send in `Cookie` after an answer.
+/// The `Cookie` header of a browser after an answer.
 fn jar(signed_in: &SignedIn) -> String {
     let pairs: Vec<_> = signed_in.cookies.iter().map(|cookie| cookie.split(';').next().unwrap()).collect();
     pairs.join("; ")

@@ -87,7 +87,7 @@ impl Fixture {
     }
 }
 
-/// What a client learns from a handshake: the server's certificate and the protocol.
+/// Results of a handshake for a client: the server's certificate and the protocol.
 struct Met {
     certificate: CertificateDer<'static>,
     protocol: Vec<u8>,

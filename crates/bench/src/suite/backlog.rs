@@ -24,7 +24,7 @@ const GROWTH_MAX: f64 = 2.0;
 /// A backlog that is younger than this is none.
 const AGE_MIN_MICROS: f64 = 500_000.0;
 
-/// What waits for exporters, at one moment.
+/// Records that wait for exporters, at one time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Backlog {
     records: f64,

@@ -1,4 +1,4 @@
-//! What exporting and access checks cost: the same load with and without, in turns, so that a machine that gets slower
+//! Cost of exporting and access checks: the same load with and without, in turns, so that a machine that gets slower
 //! slows both.
 
 use std::sync::{
@@ -25,7 +25,7 @@ use crate::{
 /// Each is measured so often.
 const TURNS: usize = 2;
 const USER: &str = "bench";
-/// Who is there from the start, and may do what the load needs.
+/// The users of the start, with the permissions of the load.
 const IDENTITIES: &str = "\
 users:
   - { username: bench, password: bench }

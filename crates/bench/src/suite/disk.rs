@@ -1,4 +1,4 @@
-//! What the disk itself takes to make a small write durable, measured without any server.
+//! The disk's own time for a small durable write, measured without a server.
 
 use std::{
     fs::File,

@@ -16,7 +16,7 @@ use crate::Error;
 const PROBE_BPMN: &str = include_str!("../../models/probe.bpmn");
 /// One instance follows the other at this distance.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How often is asked. What is measured is longer than it was by so much at the most.
+/// Interval between requests. It is the largest error of the measured time.
 const ASK_INTERVAL: Duration = Duration::from_millis(2);
 /// An instance that is not found within this time is given up.
 const FOUND_MAX: Duration = Duration::from_mins(1);

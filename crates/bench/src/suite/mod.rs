@@ -103,13 +103,13 @@ pub enum Verdict {
 pub struct Row {
     /// Which measurement it belongs to.
     pub measurement: String,
-    /// What is measured.
+    /// Name of the measurement.
     pub figure: String,
-    /// What was promised, for people.
+    /// The target, for people.
     pub target: String,
-    /// What was measured, for people.
+    /// The measured value, for people.
     pub measured: String,
-    /// What was measured, in the base unit; missing if it could not be.
+    /// The measured value in the base unit; missing if there is none.
     pub value: Option<f64>,
     /// Whether the promise is kept.
     pub verdict: Verdict,
@@ -126,7 +126,7 @@ pub struct Table {
     pub reports: Vec<Report>,
 }
 
-/// What a value is held against.
+/// Targets of values.
 pub(crate) enum Target {
     AtLeast(f64),
     AtMost(f64),

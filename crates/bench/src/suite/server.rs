@@ -84,12 +84,12 @@ impl Server {
             }
         }
         let ready_after = started.elapsed();
-        // Whatever it prints later must not fill the pipe.
+        // Its later output must not fill the pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(Self { child, program: name, ready_after, rest, grpc, management })
     }
 
-    /// What the process spends: from its management port, and from the kernel what that does not tell.
+    /// Cost of the process, from its management port and from the kernel.
     pub(super) fn probe(&self) -> Probe {
         Probe { management: Address::parse(&self.management, 0).ok(), process: self.child.id() }
     }

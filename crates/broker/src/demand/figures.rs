@@ -1,4 +1,4 @@
-//! What happens to the jobs of each type, in numbers. The number of types is bounded; the rest is counted together.
+//! Figures of the jobs of each type. The number of types is bounded; the rest is counted together.
 
 use std::collections::BTreeMap;
 

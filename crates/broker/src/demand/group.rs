@@ -18,7 +18,7 @@ pub(super) struct Group {
     pub job_type: Name,
     /// In order, none twice.
     pub tenants: Vec<Name>,
-    /// Whose queue it is: what one may not see, another may.
+    /// Users have queues of their own, since their authorizations differ.
     pub caller: Option<Caller>,
     /// In the order of their next turn.
     pub streams: VecDeque<u64>,

@@ -1,4 +1,4 @@
-//! Whatever streams, polls and jobs do, in whatever order: what is held is counted, and nobody waits for nothing.
+//! Streams, polls and jobs in random order: held jobs are counted, and no request waits in vain.
 //!
 //! A model of the queue stands in for the engine. Time is that of the model: the registry's clock is moved with it.
 

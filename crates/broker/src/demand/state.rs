@@ -1,4 +1,4 @@
-//! What the registry knows: subscribers, their groups, and which stream holds which job.
+//! The registry: subscribers, their groups, and the jobs of each stream.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::Ordering;
@@ -125,7 +125,7 @@ impl State {
         demand
     }
 
-    /// `free`: jobs that streams may get. What they ask for is taken from it.
+    /// `free`: jobs that streams may get. Their demand is taken from it.
     fn attach_within(&mut self, free: &mut usize, max_per_batch: usize, now: Duration) -> Vec<Demand> {
         let mut demand = Vec::new();
         for _ in 0..self.urgent.len() {
@@ -225,7 +225,7 @@ impl State {
                     }
                 }
             }
-            // Who was served stands behind the others.
+            // Served subscribers move to the end.
             if let Some(group) = self.groups.get_mut(&subscriber.group) {
                 group.streams.retain(|other| *other != id);
                 group.streams.push_back(id);

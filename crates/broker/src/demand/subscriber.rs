@@ -29,7 +29,7 @@ pub(super) enum Sink {
     Stream(Box<Stream>),
 }
 
-/// Jobs for a worker until it goes away. What it may hold is its credit.
+/// Jobs for a worker until it ends. Its credit bounds the jobs that it holds.
 pub(super) struct Stream {
     pub buffer: mpsc::Sender<ActivatedJob>,
     pub credit: Credit,

@@ -176,7 +176,7 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
     assert_eq!(shared.demand.counts(), (0, 0));
 }
 
-/// Whoever reads the durable index may ask for the health next, while the machine takes over a flush: neither waits for
+/// A reader of the durable index may read the health next, while the machine takes over a flush: neither waits for
 /// the other.
 #[test]
 fn taking_over_a_flush_holds_nothing_that_a_reader_of_its_index_wants() {

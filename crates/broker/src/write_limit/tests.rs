@@ -256,7 +256,7 @@ async fn commands_wait_for_their_turn_or_are_refused() {
     assert!(began.elapsed() < seconds(1), "{:?}", began.elapsed());
     waits.set(WriteLimitOptions { limit: 1, ..options.clone() });
     waits.admit(|| at(0)).await.unwrap();
-    // Whatever there is room for, others write more.
+    // Others use the free room.
     let position = AtomicU64::new(0);
     let more = || at(position.fetch_add(1_000, Ordering::Relaxed));
     let error = waits.admit(more).await.unwrap_err().to_string();

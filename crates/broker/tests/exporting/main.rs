@@ -116,7 +116,7 @@ fn lines(directory: &Path) -> Vec<Value> {
     texts.iter().flat_map(|text| text.lines()).map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What a life of an instance of the model leaves, in order.
+/// Records of one instance of the model, in order.
 const LIFE: &[&str] = &[
     "PROCESS_INSTANCE ELEMENT_ACTIVATING p",
     "PROCESS_INSTANCE ELEMENT_ACTIVATED p",
@@ -253,7 +253,7 @@ async fn work_is_refused_while_the_spill_is_full() {
         matches!(&refused, SubmitError::ResourceExhausted(text) if text.contains("exporter 'ndjson'")),
         "{refused:?}"
     );
-    // What is begun goes on.
+    // Work in progress continues.
     let done: BTreeSet<Key> = work(&node, 1).await.into_iter().collect();
     assert_eq!(done.len(), 1);
     std::fs::remove_file(ndjson(directory.path())).unwrap();

@@ -10,7 +10,7 @@ use protocol::{ActivatedJob, Name};
 
 use crate::support::{Server, cancel, jobs, keys, next, task, within};
 
-/// What a stream hands out at once.
+/// Jobs that a stream yields at once.
 fn taken(stream: &mut JobStream) -> Vec<ActivatedJob> {
     std::iter::from_fn(|| stream.next().now_or_never().flatten()).collect()
 }
@@ -85,7 +85,7 @@ async fn what_timed_out_does_not_come_to_the_same_stream_before_it_is_worked_off
     }
     // Two of the four are in the queue still, and the stream holds all: it gets none of them, nor any other.
     assert!(greedy(&server, &mut frozen).await.is_empty());
-    // It thaws. What it has worked off is not refused when nobody else has it.
+    // It thaws. Its completions are accepted while no other worker has the jobs.
     for job in &held {
         server.complete(job).await.unwrap();
     }
@@ -161,7 +161,7 @@ async fn a_poll_waits_while_a_stream_has_credit_and_is_served_when_it_has_none()
     let polled = within(poll).await.unwrap();
     assert_eq!(polled.len(), 1);
     assert_eq!(polled[0].process_instance_key, instance);
-    // Who does not wait is answered at once, whatever credit there is.
+    // A request that does not wait is answered at once, whatever the credit.
     server.create().await;
     assert_eq!(server.take(10).await.len(), 1);
     // Now the stream has had none for long: the next poll is served at once.

@@ -113,7 +113,7 @@ async fn workers_are_served_again_when_the_disk_is_back() {
     crate::support::next(&mut stream).await;
     faults.full.store(true, Ordering::SeqCst);
     server.submit(create("{}")).await.unwrap_err();
-    // Who does not wait is not kept waiting.
+    // A request that does not wait is answered at once.
     let poll = within(server.activate_jobs(jobs("u"), None)).await;
     assert!(matches!(poll, Err(SubmitError::Unavailable(_))), "{poll:?}");
     faults.full.store(false, Ordering::SeqCst);
@@ -161,6 +161,6 @@ async fn a_stop_while_the_disk_fails_does_not_hang() {
     server.places_free().await;
     faults.failing_sync.store(false, Ordering::SeqCst);
     let server = server.crash().await;
-    // What was refused may have reached the disk all the same; what was acknowledged must have.
+    // Refused writes may have reached the disk; acknowledged ones must have.
     assert!(!server.take(1000).await.is_empty());
 }

@@ -86,7 +86,7 @@ async fn others(server: &Server) -> Duration {
 async fn with_limit(limit: u64) -> Server {
     let server = Server::with(|options| {
         options.write_limit = WriteLimitOptions { enabled: limit > 0, limit, ..WriteLimitOptions::default() };
-        // What waits longer than this is refused: the test fails.
+        // Longer waits are refused: the test fails.
         options.flow_control.max_wait = SOON;
     })
     .await;

@@ -1,4 +1,4 @@
-//! What is too large or takes too long.
+//! Commands that are too large or take too long.
 
 use std::time::{Duration, Instant};
 

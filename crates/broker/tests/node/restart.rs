@@ -1,4 +1,4 @@
-//! What a broker knows after it crashed or was stopped.
+//! State of a broker after a crash or a stop.
 
 use std::time::{Duration, Instant};
 

@@ -130,7 +130,7 @@ impl Server {
         self.submit(Command::FailJob(command)).await.unwrap();
     }
 
-    /// What is in the queue now, at most so many.
+    /// Jobs in the queue now, up to a limit.
     pub async fn take(&self, max_jobs: u32) -> Vec<ActivatedJob> {
         within(self.activate_jobs(JobRequest { max_jobs, ..jobs("t") }, None)).await.unwrap().jobs
     }
@@ -178,7 +178,7 @@ impl Server {
     }
 }
 
-/// What a crash leaves.
+/// Data that a crash leaves.
 pub struct Crashed {
     options: Options,
     directory: TempDir,

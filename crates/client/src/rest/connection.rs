@@ -96,7 +96,7 @@ async fn drive<T>(
         }
         let driven = driver.as_mut().poll(context);
         *ended = driven.is_ready();
-        // What the connection has just read can finish the work at once.
+        // Bytes just read can finish the work at once.
         if let Poll::Ready(output) = work.as_mut().poll(context) {
             return Poll::Ready(output);
         }

@@ -1,4 +1,4 @@
-//! What operators ask of the management port.
+//! Operations of the management port.
 
 use std::collections::BTreeMap;
 

@@ -49,7 +49,7 @@ pub fn job(key: i64) -> grpc::ActivatedJob {
     }
 }
 
-/// What the fake remembers and hands out.
+/// Memory and answers of the fake.
 #[derive(Default)]
 pub struct Book {
     /// Jobs that a poll takes.

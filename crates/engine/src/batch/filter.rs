@@ -9,7 +9,7 @@ use crate::entity::{ElementInstance, Instance};
 
 /// Rows that are as much work as one step.
 const ROWS_PER_STEP: usize = 32;
-/// What the engine knows is active.
+/// State of all instances that the engine knows.
 const ACTIVE: &str = "ACTIVE";
 
 fn text(value: &str) -> Operand {

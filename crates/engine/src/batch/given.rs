@@ -56,7 +56,7 @@ impl Work<'_> {
         Ok(Response::Done)
     }
 
-    /// Whoever searched did so for nobody in particular, so here is seen to it that items are what the one may see
+    /// The search has no principal, so this check keeps only items that the principal of the batch operation may see
     /// who asked: else their number alone would tell of others' variables.
     fn may_be_item(
         &mut self,

@@ -44,7 +44,7 @@ pub struct BatchOperation {
 }
 minicbor_value!(BatchOperation);
 
-/// What a batch operation is to do.
+/// Plan of a batch operation.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct BatchPlan {
     #[n(0)]
@@ -56,7 +56,7 @@ pub struct BatchPlan {
     /// Who asked for it.
     #[n(3)]
     pub actor: Option<Actor>,
-    /// Who asked for it, and is asked again with each item.
+    /// Its caller, whose permissions are checked again for each item.
     #[cbor(n(4), default)]
     pub caller: Option<Caller>,
     /// The filter as JSON, if items are looked for outside.
@@ -99,7 +99,7 @@ pub struct BatchItem {
     /// Why it was not.
     #[n(4)]
     pub error_message: Option<Name>,
-    /// What it was of, if it has ended.
+    /// Its owner, if it has ended.
     #[n(5)]
     pub owner: Option<HistoryOwner>,
 }

@@ -32,7 +32,7 @@ impl Work<'_> {
             operation.cursor = candidate.key;
             let instance_key = candidate.process_instance_key;
             let Some((instance, process)) = self.instance(instance_key)? else { continue };
-            // Whoever was called ends with its caller.
+            // A called instance ends with its caller.
             if matches!(plan.action, BatchAction::Cancel) && instance.parent.is_some() {
                 continue;
             }
@@ -87,7 +87,7 @@ impl Work<'_> {
         }
     }
 
-    /// What comes after the cursor. Fewer than `limit` are the last.
+    /// Candidates behind the cursor. Fewer than `limit` are the last.
     fn candidates(
         &self,
         key: Key,

@@ -12,7 +12,7 @@ use crate::entity::{ElementInstance, PendingEvent, Phase};
 use crate::event::compensation::Walk;
 
 impl Work<'_> {
-    /// Runs one step. Whatever it speaks of may have ended since it was written: then nothing happens.
+    /// Runs one step. Its subject may have ended since it was written: then nothing happens.
     pub fn run_step(&mut self, step: Step) -> Result<(), Failure> {
         let Step::Of { operation_reference, batch_operation_reference, step } = step else {
             return self.run_plain_step(step);
@@ -45,7 +45,7 @@ impl Work<'_> {
             }
             return self.erase_instance(instance_key);
         }
-        // What is about to end goes on with nothing.
+        // An instance that is about to end continues with nothing.
         let step =
             if self.is_terminating(instance_key)? { self.give_up(instance_key, step)? } else { Some(step) };
         match step {

@@ -231,7 +231,7 @@ impl Engine {
         self.meter.grant_whole(&self.options.work);
         let attempt = self.attempt(effects, |work| {
             let done = run(work)?;
-            // What follows is the engine's doing.
+            // The steps that follow are the engine's own.
             work.asked = None;
             Ok((done, work.run_steps(budget)?))
         })?;
@@ -287,7 +287,7 @@ impl Engine {
         }
     }
 
-    /// What the engine does by itself cannot be refused: a failure is one of the engine. Gives the banned instance,
+    /// Work of the engine itself cannot be refused: a failure is a fault of the engine. Gives the banned instance,
     /// or 0.
     fn settle<T>(
         &mut self,

@@ -2,7 +2,7 @@
 
 use bpmn::graph::ElementType;
 
-/// What happened to element instances.
+/// Actions on element instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementAction {
     /// Activated.

@@ -1,4 +1,4 @@
-//! What is due: whose turn it is.
+//! Due work and its order.
 //!
 //! Kinds of due work take turns: a tick that has used up its budget lets the next one begin with the kind after the
 //! one at which it stopped. Jobs are one kind, whether their time is over or their backoff, since each costs the

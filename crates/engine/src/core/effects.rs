@@ -1,4 +1,4 @@
-//! What applying a batch asks of the world. The leader acts on it; everybody else forgets it.
+//! Effects of a batch on the outside. The leader acts on them; all other replicas drop them.
 
 use protocol::{ActivatedJob, Key, Name, Record, Rejection, Response};
 
@@ -21,7 +21,7 @@ pub struct Effects {
     /// Demand of the batch that no job was found for: the queue of these types is empty (for those tenants, and but for
     /// jobs that were excepted).
     pub unmet_subscribers: Vec<u64>,
-    /// What happened; empty unless records are wanted.
+    /// Records; empty unless wanted.
     pub records: Vec<Record>,
     /// When the next timer, deadline or backoff is due, Unix milliseconds of the engine's clock.
     pub next_due_ms: Option<i64>,

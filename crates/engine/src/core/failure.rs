@@ -34,7 +34,7 @@ impl Failure {
         Self::Incident { error_type, message: message.into() }
     }
 
-    /// What an incident says.
+    /// Message of an incident.
     pub(crate) fn message(&self) -> &str {
         match self {
             Self::Incident { message, .. } => message,

@@ -2,7 +2,7 @@
 //!
 //! All expressions of a command share one budget. A command that has used it up yields after the step at work; what is
 //! left goes on with a later batch. One step cannot be parted, so it has a limit of its own, the most that anything may
-//! take: beyond that it ends in an incident. A batch grants that much once. Who needs it when another command of the
+//! take: beyond that it ends in an incident. A batch grants that much once. A step that needs it when another command of the
 //! batch has had it waits: all of the command's steps, or the one left over, are put off to a later batch.
 //!
 //! Fuel is work, not time, and nothing here is state: a batch is metered the same way on every replica.
@@ -20,7 +20,7 @@ const LEAST_SHARE: u64 = 16;
 /// Bytes that are written or stored for one unit of fuel.
 const BYTES_PER_FUEL: u64 = 16;
 
-/// What is left to the batch, the command and the step at work.
+/// Fuel left for the batch, the command and the step at work.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     batch_left: Cell<u64>,
@@ -37,7 +37,7 @@ pub(crate) struct Meter {
     /// Bytes of the values that the step at work may still make.
     bytes_left: Cell<usize>,
     ran_out: Cell<bool>,
-    /// What the step at work has read.
+    /// Documents that the step at work has read.
     known: KnownJson,
     /// Used since the engine was opened.
     used: Cell<u64>,
@@ -111,7 +111,7 @@ impl Meter {
         self.left.get()
     }
 
-    /// What the next expression may take.
+    /// Budget of the next expression.
     pub fn budget(&self, environment: &Environment) -> Budget {
         Budget { fuel: self.left.get(), bytes: self.evaluation_left.get(), ..Budget::new(environment) }
     }
@@ -137,7 +137,7 @@ impl Meter {
         self.note_work(bytes);
     }
 
-    /// What the step at work has read.
+    /// Documents that the step at work has read.
     pub fn known(&self) -> &KnownJson {
         &self.known
     }

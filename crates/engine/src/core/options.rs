@@ -19,7 +19,7 @@ pub enum FaultPoint {
     Terminate,
 }
 
-/// How much work commands may be. What follows from the log depends on these limits, as it does on no others that
+/// How much work commands may be. The result of the log depends on these limits, as it does on no others that
 /// users set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkLimits {
@@ -85,7 +85,7 @@ impl WorkLimit {
         }
     }
 
-    /// What it is set to.
+    /// Its value.
     pub fn figure(self, limits: &WorkLimits) -> u64 {
         // All fields are named, so that a new one is thought of here.
         let WorkLimits {

@@ -16,14 +16,14 @@ use crate::core::counters::ElementAction;
 use crate::core::work::{At, Work};
 use crate::entity::{Compensation, Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
 
-/// What the record of a job tells beyond the job itself.
+/// Fields of a job's record beyond the job itself.
 pub(crate) struct JobNews<'a> {
-    /// What somebody brought or is given.
+    /// Variables that were sent or are handed out.
     pub variables: Option<&'a Document>,
     pub error_code: &'a str,
     /// For how long a worker has it, or -1.
     pub timeout_ms: i64,
-    /// What a worker has decided.
+    /// A worker's result.
     pub result: Option<&'a JobResult>,
     /// Names of the attributes that were changed from outside.
     pub changed: &'a [&'static str],
@@ -451,7 +451,7 @@ fn text(constant: &'static str) -> Name {
     })
 }
 
-/// Whose variable it is.
+/// Scope of the variable.
 pub(crate) struct VariableOwner {
     pub process_instance_key: Key,
 }

@@ -171,7 +171,7 @@ pub enum Step {
     /// Tells a signal to those who wait for it, a slice at a time.
     #[n(140)]
     BroadcastSignal {
-        /// Who began to wait after it is not told.
+        /// Later waiting instances are not notified.
         #[n(0)]
         signal_key: Key,
         #[n(1)]

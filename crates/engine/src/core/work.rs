@@ -32,7 +32,7 @@ pub(crate) struct Work<'a> {
     pub options: &'a Options,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
-    /// Who asks for the command, if that is known.
+    /// Caller of the command, if known.
     pub caller: Option<Arc<Caller>>,
     /// The tenant that the command names, if it names one.
     pub tenant_id: Option<Name>,
@@ -40,13 +40,13 @@ pub(crate) struct Work<'a> {
     pub operation_reference: Option<u64>,
     /// The batch operation at work, for records.
     pub batch_operation_reference: Option<Key>,
-    /// Who asked for what is done now, and what the records are about that tell it.
+    /// Actor of the current work, and subjects of its records.
     pub asked: Option<Asked>,
     /// Work that was as much as so many more steps.
     pub extra_steps: usize,
     /// Position of the command.
     pub command_position: u64,
-    /// Whose left-over step is at work (`left_over.rs`); 0 for nobody's.
+    /// Owner of the left-over step at work (`left_over.rs`); 0 for none.
     pub step_owner: Key,
     /// Whom a panic is blamed on; 0 for nobody.
     pub current_instance: Key,
@@ -64,7 +64,7 @@ pub(crate) struct Work<'a> {
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub actor: Actor,
-    /// What the records are about that tell of it.
+    /// Subjects of its records.
     pub subjects: &'static [ValueType],
 }
 
@@ -175,7 +175,7 @@ impl<'a> Work<'a> {
         done
     }
 
-    /// Who asked for what is done now, for what follows later.
+    /// Actor of the current work, for later steps.
     pub fn actor(&self) -> Option<Actor> {
         self.asked.as_ref().map(|asked| asked.actor.clone())
     }

@@ -30,7 +30,7 @@ impl Contexts {
         self.0.borrow_mut().clear();
     }
 
-    /// What `camunda` means to expressions of a tenant.
+    /// The context `camunda` of a tenant's expressions.
     pub fn get(&self, tables: &Tables, tenant_id: &Name) -> Result<Json, StateError> {
         let mut contexts = self.0.borrow_mut();
         if let Some(context) = contexts.get(tenant_id) {
@@ -77,7 +77,7 @@ fn variables_of(tables: &Tables, tenant_id: &Name) -> Result<Document, StateErro
 }
 
 impl Work<'_> {
-    /// What `camunda` means in a scope. Without one it is up to the tenant that the command names.
+    /// The context `camunda` of a scope; without a scope, that of the command's tenant.
     pub(super) fn cluster_context(&self, scope_key: Key) -> Result<Json, StateError> {
         let row = self.tables.element_instances.get(&scope_key)?;
         let instance = match &row {

@@ -135,7 +135,7 @@ state::tables! {
         /// Items of a multi-instance body, later its outputs, or those of an ad-hoc sub-process: body, number of
         /// the chunk.
         pub loop_chunks: Table<(Key, u32), Chunk> = 71,
-        /// What the instances of a multi-instance body or in an ad-hoc sub-process gave: body, place.
+        /// Outputs of a multi-instance body or an ad-hoc sub-process: body, place.
         pub loop_outputs: Table<(Key, u32), LoopOutput> = 72,
         /// Root instances whose business ID is theirs alone: tenant, process ID, business ID.
         pub business_ids: Table<(Tenant, Text, Text), Key> = 80,
@@ -149,7 +149,7 @@ state::tables! {
         pub compensations: Table<(Key, Key), Compensation> = 75,
         /// Handlers that run: element instance, and the completed activity.
         pub compensation_by_handler: Table<(Key, Key, Key), ()> = 76,
-        /// What a throw event waits for: element instance, number of the completed activity.
+        /// Compensations that a throw event waits for: element instance, number of the completed activity.
         pub compensation_by_thrower: Table<(Key, Key), ()> = 77,
         /// Complex gateways that join: scope, gateway.
         pub complex_joins: Table<(Key, u32), crate::entity::ComplexJoin> = 78,
@@ -159,7 +159,7 @@ state::tables! {
         pub batch_operations: Table<Key, BatchOperation> = 85,
         /// Items of batch operations: operation, instance or incident.
         pub batch_items: Table<(Key, Key), BatchItem> = 86,
-        /// What batch operations are to do.
+        /// Plans of batch operations.
         pub batch_plans: Table<Key, BatchPlan> = 87,
         /// User tasks.
         pub user_tasks: Table<Key, UserTask> = 50,

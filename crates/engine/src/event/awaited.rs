@@ -1,4 +1,4 @@
-//! What element instances wait for: timers, messages, signals and conditions. What holds for all of them alike.
+//! Subscriptions of element instances: common parts of timers, messages, signals and conditions.
 
 use std::sync::Arc;
 

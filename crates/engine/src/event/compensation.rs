@@ -24,7 +24,7 @@ fn after(scope_key: Key, last: Key) -> std::ops::Range<(Key, Key)> {
     (scope_key, last + 1)..(scope_key + 1, 0)
 }
 
-/// Who undoes what an activity has done.
+/// Compensation handlers.
 pub(crate) fn handler_of(process: &Process, activity: ElementIndex) -> Option<ElementIndex> {
     let activity = process.element(activity);
     activity.boundary_events.iter().chain(&activity.event_starts).find_map(|&event| {
@@ -66,7 +66,7 @@ impl Work<'_> {
             return Ok(());
         }
         let Some(row) = self.tables.element_instances.get(&at.key)? else { return Ok(()) };
-        // What a handler has done is not undone.
+        // A handler's own work is not compensated.
         if at.scope_key == 0 || element.is_for_compensation {
             return self.forget_compensations(at.key, &row);
         }
@@ -308,7 +308,7 @@ impl Work<'_> {
             return Ok(());
         }
         if row.has_inner && row.is_own_handler {
-            // What the event sub-process has not compensated.
+            // Activities that the event sub-process has not compensated.
             self.drop_compensations(row.activity_instance_key)?;
         }
         self.remove_compensation(key, &row, if completed { Intent::Completed } else { Intent::Deleted })?;

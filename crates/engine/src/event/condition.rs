@@ -173,7 +173,7 @@ impl Work<'_> {
         Ok(false)
     }
 
-    /// Evaluates a condition and triggers its event if it is met. What cannot be evaluated is not met.
+    /// Evaluates a condition and triggers its event if it is met. A condition that fails to evaluate is not met.
     pub fn trigger_condition(&mut self, key: Key) -> Result<(), Failure> {
         let Some(row) = self.tables.condition_subscriptions.get(&key)? else { return Ok(()) };
         let host = row.element_instance_key;

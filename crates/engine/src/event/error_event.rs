@@ -19,7 +19,7 @@ impl Work<'_> {
         }
     }
 
-    /// Who catches an error now.
+    /// The catch event of an error.
     pub fn find_error_catch(
         &mut self,
         thrower: Key,

@@ -39,7 +39,7 @@ impl Work<'_> {
                     let reason = format!("Expected to evaluate conditional start events, but {message}");
                     return Err(Rejection::new(RejectionType::InvalidState, reason).into());
                 }
-                // What cannot be evaluated is not met.
+                // A condition that fails to evaluate is not met.
                 Ok(false) | Err(Failure::Incident { .. }) => continue,
                 Err(failure) => return Err(failure),
             }

@@ -1,4 +1,4 @@
-//! What an element throws goes upward: from scope to scope, and from a called instance to the call activity.
+//! Propagation of thrown events: from scope to scope, and from a called instance to the call activity.
 
 use bpmn::graph::{ElementIndex, ElementKind, Trigger};
 use protocol::Key;
@@ -60,7 +60,7 @@ pub(crate) fn catch_events<'a>(
     row: &ElementInstance,
 ) -> impl Iterator<Item = (ElementIndex, &'a Trigger)> {
     let element = at.element();
-    // What a cancelled transaction undoes concerns nobody inside any more.
+    // Compensation of a cancelled transaction concerns no element inside.
     let inside = if row.cancelling == Cancelling::No { &element.event_starts[..] } else { &[] };
     inside.iter().chain(&element.boundary_events).filter_map(move |&event| {
         let trigger = match &at.process.element(event).kind {

@@ -6,7 +6,7 @@ use protocol::{
 
 /// ID of the role of administrators.
 pub(crate) const ADMIN: &str = "admin";
-/// What people call the default tenant.
+/// Name of the default tenant.
 pub(crate) const DEFAULT_TENANT_NAME: &str = "Default";
 
 /// A role that every cluster has.
@@ -98,7 +98,7 @@ pub(crate) fn is_default(id: &str) -> bool {
 }
 
 impl DefaultRole {
-    /// What it may do.
+    /// Its permissions.
     pub fn authorizations(&self) -> Vec<Authorization> {
         let authorization = |resource_type, scope, permissions: Vec<PermissionType>| Authorization {
             owner_type: EntityType::Role,

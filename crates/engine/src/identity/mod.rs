@@ -1,4 +1,4 @@
-//! Who there is and what they may do, as the tables have it. Nothing here changes a row; the commands do.
+//! Identity and authorizations, as the tables have them. Nothing here changes a row; the commands do.
 //!
 //! A principal (user or client) meets mapping rules by the claims of its token, is in groups (its own, those of its
 //! mapping rules, those that its token names), has roles (its own, of its mapping rules and groups) and is assigned
@@ -96,7 +96,7 @@ pub(crate) fn has_administrator(tables: &Tables) -> Result<bool, StateError> {
     Ok(!tables.members.keys(pairs_of(CircleKind::Role.number(), &id, None), 1)?.is_empty())
 }
 
-/// What a principal belongs to.
+/// Memberships of a principal.
 #[derive(Default)]
 pub(crate) struct Standing {
     /// The claims that meet mapping rules.
@@ -124,7 +124,7 @@ impl Standing {
         Ok(standing)
     }
 
-    /// Who may do something that the principal then may do, too.
+    /// Owners whose permissions the principal shares.
     pub fn owners<'a>(&'a self, principal: &'a Principal) -> impl Iterator<Item = (EntityType, &'a Name)> {
         let of = |entity_type, ids: &'a BTreeSet<Name>| ids.iter().map(move |id| (entity_type, id));
         std::iter::once((principal.entity_type, &principal.id))

@@ -211,7 +211,7 @@ impl Work<'_> {
         Ok((*job).clone())
     }
 
-    /// What is due on a job: the end of its time with a worker, or of its backoff.
+    /// Due work of a job: its timeout or the end of its backoff.
     pub fn trigger_job(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
         let Some(job) = self.tables.jobs.get(&key)? else {
             self.tables.job_due.delete(&(due_ms, key));
@@ -367,7 +367,7 @@ impl Work<'_> {
 }
 
 enum Activation {
-    /// Whoever asks may not work on it.
+    /// The caller may not work on it.
     NotAllowed,
     Done(Box<ActivatedJob>),
     Skipped,

@@ -20,7 +20,7 @@ pub(crate) const ELEMENTS: &str = "adHocSubProcessElements";
 /// Elements that one step activates.
 const ELEMENTS_PER_STEP: usize = 32;
 
-/// What the worker of an ad-hoc sub-process has decided.
+/// Result of the worker of an ad-hoc sub-process.
 pub(crate) struct Decision {
     elements: Vec<AdHocElement>,
     instructed: Vec<ActivateElement>,
@@ -177,7 +177,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Creates the job that decides what to do next. Whoever works on the one before comes too late.
+    /// Creates the job that decides the next activations. The worker of its predecessor comes too late.
     pub fn create_ad_hoc_job(&mut self, ad_hoc_key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(ad_hoc_key)? else { return Ok(()) };
         let Some(definition) = definition(&at).and_then(|ad_hoc| ad_hoc.job.as_ref()) else { return Ok(()) };
@@ -230,7 +230,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// What a worker has decided, if that can be done.
+    /// A worker's result, if it is valid.
     pub fn ad_hoc_decision(
         &mut self,
         job_key: Key,

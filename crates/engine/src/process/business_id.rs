@@ -10,7 +10,7 @@ use crate::entity::Instance;
 /// Tenant, process ID, business ID.
 type Claim = (std::sync::Arc<str>, std::sync::Arc<str>, std::sync::Arc<str>);
 
-/// What an instance may claim; called ones share the business ID of their root.
+/// Business IDs of root instances; called instances share that of their root.
 fn claim(instance: &Instance) -> Option<Claim> {
     let business_id = instance.business_id.as_ref().filter(|_| instance.parent.is_none())?;
     Some((instance.tenant_id.0.clone(), instance.process_id.0.clone(), business_id.0.clone()))

@@ -1,4 +1,4 @@
-//! Who lives in a scope, by element.
+//! Element instances of a scope, by element.
 //!
 //! Most scopes have few children, and to look at each of them costs less than to keep them by element. Once a scope has
 //! had many, its children are kept by element for the rest of its life, so that nobody looks at thousands to find one.

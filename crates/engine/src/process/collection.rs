@@ -53,7 +53,7 @@ pub(crate) fn with_value(list: &Json, value: &Json) -> Json {
     text.end()
 }
 
-/// What stands between the brackets of a list.
+/// The text between the brackets of a list.
 fn items_of(json: &Json) -> Option<&str> {
     let items = json.as_str().trim_ascii().strip_prefix('[')?.strip_suffix(']')?;
     Some(items.trim_ascii())
@@ -163,7 +163,7 @@ impl Work<'_> {
         }
         let next = state.size.next_multiple_of(CHUNK);
         self.tables.loops.update(&scope_key, |state| state.size = next)?;
-        // What this leaves behind goes with the scope.
+        // The remainder is removed with the scope.
         self.forget_outputs((scope_key, 0)..(scope_key, next), (scope_key, 0)..(scope_key, next / CHUNK))?;
         Ok(Some(next))
     }

@@ -23,7 +23,7 @@ impl Work<'_> {
         self.tables.banned.delete(&key);
         for (at, step) in self.tables.banned_steps.scan((key, 0)..(key + 1, 0), usize::MAX)? {
             self.tables.banned_steps.delete(&at);
-            // What failed in an erasure is left out of the next.
+            // A part whose erasure failed is left out of the next.
             if is_first && is_part_of_erasure(&step) {
                 self.leave_step((*step).clone())?;
             }
@@ -113,7 +113,7 @@ impl Work<'_> {
     /// Takes a step of an instance that is erased. Gives it if there is something to do.
     pub fn step_of_erased(&mut self, step: Step) -> Result<Option<Step>, Failure> {
         match &step {
-            // What has begun it or goes on by it must end before it is taken back.
+            // Its origin and its continuations must end before it is removed.
             Step::Compensate { thrower_key: key, .. } | Step::RunHandler { host_key: key, .. } => {
                 self.terminate(*key)?;
             }
@@ -123,7 +123,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether a step belongs to the end of an instance: all others would go on with something. What compensation has begun
+/// Whether a step belongs to the end of an instance: all others would go on with something. Elements that compensation has begun
 /// is taken back by its own steps.
 fn is_part_of_erasure(step: &Step) -> bool {
     matches!(

@@ -109,7 +109,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is left to do once the process element itself is gone.
+    /// Work that remains once the process element itself has ended.
     pub(super) fn end_instance(&mut self, at: &At, completed: bool) -> Result<(), Failure> {
         let instance = &at.instance;
         self.tables.instances.delete(&at.key);

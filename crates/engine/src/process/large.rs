@@ -1,7 +1,7 @@
 //! Limits of what processes store: of each value that an expression makes, of collections, and of all large
 //! variables of a process instance, which are counted as they come and go.
 //!
-//! Whatever is too large is found out before anything is written: then an element ends in an incident, a command is
+//! Limits are checked before anything is written: beyond them an element ends in an incident, a command is
 //! refused.
 
 use std::fmt::Display;
@@ -15,7 +15,7 @@ use crate::core::step::AdHocElement;
 use crate::core::work::{At, Work};
 use crate::entity::{Compensation, ErrorType, Loop};
 
-/// What a value counts for the limit of its instance.
+/// Bytes of a value that count for the limit of its instance.
 fn counted(value: &Json) -> u64 {
     let bytes = value.as_bytes().len();
     if bytes < LARGE_BYTES { 0 } else { bytes as u64 }
@@ -38,7 +38,7 @@ impl Work<'_> {
             self.meter.known().note(json.as_bytes(), value);
             return Ok(json);
         }
-        // What was written in vain was work, too.
+        // Text written in vain was work, too.
         self.meter.note_work(most);
         let (limit, name) = if left < limits.max_variable_bytes {
             (limits.max_bytes_per_step, "limits.max_bytes_per_step")
@@ -278,7 +278,7 @@ impl Work<'_> {
         }
         self.meter.note_work(new as usize);
         let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
-        // What was there before there were limits has never been counted.
+        // Values older than the limits have never been counted.
         let old = if row.has_large_variables { old } else { 0 };
         if new > 0 && !row.has_large_variables {
             self.tables.element_instances.update(&scope_key, |row| row.has_large_variables = true)?;
@@ -311,7 +311,7 @@ impl Work<'_> {
         self.change_variable_bytes(row.process_instance_key, row.counted_bytes.unwrap_or_default(), 0)
     }
 
-    /// What a stored variable counts.
+    /// Counted bytes of a stored variable.
     pub(super) fn counted_bytes(value: &Json) -> u64 {
         counted(value)
     }

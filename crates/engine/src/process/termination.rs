@@ -1,6 +1,6 @@
 //! The end of an element instance that does not complete: terminating, terminated.
 //!
-//! What is inside ends first, a slice at a time; the last to end lets the scope go on to its own end.
+//! Children end first, a slice at a time; the last one lets the scope end.
 
 use protocol::{Intent, Key};
 

@@ -297,7 +297,7 @@ impl Work<'_> {
 }
 
 impl At {
-    /// Whose variables it sets.
+    /// Scope of its variables.
     pub fn owner(&self) -> VariableOwner {
         VariableOwner { process_instance_key: self.process_instance_key }
     }

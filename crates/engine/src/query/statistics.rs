@@ -79,7 +79,7 @@ struct Incidents<T> {
     tally: T,
 }
 
-/// What incidents come to.
+/// Counts of incidents.
 trait Tally: Send {
     fn add(&mut self, incident: &Incident, view: &View<'_>) -> Result<(), ReadError>;
 
@@ -106,7 +106,7 @@ impl<T: Tally + 'static> Scan for Incidents<T> {
 }
 
 struct ByError {
-    /// Whose errors count.
+    /// Instances whose errors count.
     of: Instances,
     /// Whether there are more errors than are told apart.
     is_full: bool,
@@ -174,7 +174,7 @@ impl Tally for ByDefinition {
     }
 }
 
-/// What waits for messages, in the order of the keys, up to a limit.
+/// Message subscriptions in the order of the keys, up to a limit.
 pub(super) fn subscriptions(limit: usize) -> Read {
     Read::More(Box::new(Subscriptions { after: 0, limit, found: Vec::new() }))
 }

@@ -1,4 +1,4 @@
-//! What can be changed about a user task, and how its model's expressions give it.
+//! Attributes of a user task, and their expressions in its model.
 
 use bpmn::graph::Text;
 use bpmn::timer::parse_date;

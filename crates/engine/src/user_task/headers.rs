@@ -3,7 +3,7 @@
 use json::write_string;
 use protocol::{Name, UserTaskProperties};
 
-/// What the key of every reserved header begins with.
+/// Prefix of the keys of reserved headers.
 const PREFIX: &str = "io.camunda.zeebe:";
 
 /// Members of a JSON object; values that are empty are left out.
@@ -43,7 +43,7 @@ impl ReservedHeaders {
     }
 }
 
-/// What the job of a listener tells about its user task.
+/// Headers of a listener's job about its user task.
 pub(crate) fn of_listener(task: &UserTaskProperties) -> Option<Name> {
     let mut headers = ReservedHeaders::default();
     headers.text("userTaskKey", &task.user_task_key.to_string());

@@ -80,7 +80,7 @@ impl Work<'_> {
         }
         let Some(listener) = transition.listener(at, index) else {
             if let Err(Failure::Incident { error_type, message }) = self.check_update(at, transition) {
-                // What others have stored meanwhile may have taken the room: the listeners have had their say.
+                // Other commands may have taken the room meanwhile: the listeners have ended.
                 let resume = Step::ListenTask { key: at.key, index };
                 return Ok(self.raise(at, error_type, &message, None, Some(resume))?);
             }

@@ -1,7 +1,7 @@
 //! User tasks: their life from creation to completion or cancellation.
 //!
 //! Each operation is a [`Transition`]: it begins, its listeners run one after the other (`listener.rs`), and it ends
-//! or is denied. Who asked for it gets the answer at its end.
+//! or is denied. The requester gets the answer at its end.
 
 mod attributes;
 mod command;
@@ -43,7 +43,7 @@ impl Transition {
         }
     }
 
-    /// Who asked for it, and what the records are about that tell it.
+    /// Its actor, and the subjects of its records.
     pub(crate) fn asked(&self) -> Option<Asked> {
         let actor = self.actor.clone()?;
         let subjects: &[ValueType] = match self.document_key {

@@ -31,7 +31,7 @@ minicbor_value!(
     }
 );
 
-/// What can be changed about a user task, and its form.
+/// Attributes of a user task, and its form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TaskAttributes {
     /// Empty for nobody.
@@ -109,10 +109,10 @@ pub struct Transition {
     /// Set if variables are set in the scope of the task: the key of that.
     #[n(6)]
     pub document_key: Option<Key>,
-    /// Who gets the task once it is created.
+    /// Assignee of the task once it is created.
     #[n(7)]
     pub assignee: Name,
-    /// Who waits for the end of the operation.
+    /// Request that waits for the end of the operation.
     #[n(8)]
     pub request_id: Option<u64>,
     /// Listeners of all tasks that come before those of the model.

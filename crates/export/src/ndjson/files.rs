@@ -18,7 +18,7 @@ pub(super) struct Files {
     stem: String,
 }
 
-/// What the last run left.
+/// Files of the last run.
 pub(super) struct Found {
     /// The file that is written, to be appended to, and its length.
     pub active: Option<(File, u64)>,
@@ -28,7 +28,7 @@ pub(super) struct Found {
     pub last: u64,
 }
 
-/// What is read of a line.
+/// Parsed part of a line.
 #[derive(serde::Deserialize)]
 struct Line {
     position: u64,
@@ -74,7 +74,7 @@ impl Files {
             tracing::info!(path = %path.display(), bytes, "cut off an incomplete line");
             file.set_len(whole.bytes).map_err(ExportError::file(&path))?;
         }
-        // What is found may be known to the operating system only.
+        // The files may not be durable yet.
         file.sync_all().map_err(ExportError::file(&path))?;
         file.seek(SeekFrom::End(0)).map_err(ExportError::file(&path))?;
         Ok(Found { active: Some((file, whole.bytes)), first: whole.first, last: whole.last })

@@ -16,7 +16,7 @@ const CHECKED_BYTES: usize = 32;
 /// A frame is closed when its payload has reached this size: what a reader holds at once.
 const PAYLOAD_BYTES: usize = 256 * 1024;
 
-/// What stands before the payload.
+/// Header before the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub payload_bytes: u32,

@@ -48,7 +48,7 @@ impl SpillError {
     }
 }
 
-/// What is known of one segment file: only what is durable in it.
+/// The durable part of one segment file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub path: Arc<Path>,

@@ -93,7 +93,7 @@ fn scan(path: &Path, after: u64, ordinal: u64, is_last: bool) -> Result<Option<S
         file.set_len(segment.bytes).map_err(failed())?;
     }
     if is_last {
-        // What is read here may be known to the operating system only.
+        // The bytes read here may not be durable yet.
         file.sync_all().map_err(failed())?;
     }
     Ok((segment.records > 0).then_some(segment))

@@ -41,9 +41,9 @@ pub struct RecordOptions {
     pub bulk: Limits,
     /// Time that records wait for a full bulk request.
     pub delay: Duration,
-    /// What is exported; everything if empty.
+    /// Exported value types; all if empty.
     pub include: Vec<ValueType>,
-    /// What is not.
+    /// Value types that are not exported.
     pub exclude: Vec<ValueType>,
 }
 
@@ -207,7 +207,7 @@ impl Exporter for RecordExporter {
     }
 }
 
-/// What became of documents as a whole: the first one that is refused, unless the store is to blame for another.
+/// Outcome of documents as a whole: the first refusal, unless the store has failed for another.
 fn verdict(outcomes: Vec<Outcome>, positions: &[u64]) -> Result<(), ExportError> {
     let mut refused = None;
     for (outcome, position) in outcomes.into_iter().zip(positions) {

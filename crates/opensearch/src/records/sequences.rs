@@ -32,7 +32,7 @@ impl Sequences {
         Self { partition, index, number_of_replicas: options.number_of_replicas, last: None, is_noted: true }
     }
 
-    /// What was given since the last note may have been lost.
+    /// Sequences since the last note may have been lost.
     pub(super) fn forget(&mut self) {
         (self.last, self.is_noted) = (None, true);
     }

@@ -1,4 +1,4 @@
-//! What indices of records are made from.
+//! Template of the indices of records.
 
 use protocol::ValueType;
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ pub(super) fn name(prefix: &str, value_type: ValueType) -> String {
 pub(super) fn body(options: &RecordOptions, value_type: ValueType) -> Json {
     let prefix = &options.index_prefix;
     let text = json!({ "type": "keyword", "ignore_above": TEXT_UNITS_MAX });
-    // What clients send is kept and not looked into: it may have any shape, another one each time.
+    // Variables are stored without an index: they may have any shape, another one each time.
     let opaque = |name: &str| {
         let mapping = json!({ "type": "object", "enabled": false });
         json!({ name: { "match_mapping_type": "object", "match": name, "mapping": mapping } })

@@ -240,7 +240,7 @@ fn no_number_is_given_twice_whatever_becomes_of_a_bulk() {
     let sent: std::collections::BTreeSet<_> = sequences(&stub).into_iter().collect();
     let numbers: std::collections::BTreeSet<_> = sent.iter().map(|(_, sequence)| sequence).collect();
     assert_eq!(sent.len(), numbers.len(), "{sent:?}");
-    // What is there in the end has the highest ones, in order.
+    // The final documents have the highest ones, in order.
     let last = sent.range((4, 0)..).fold([0; 3], |mut last, (position, sequence)| {
         last[(position - 4) as usize] = *sequence;
         last

@@ -36,7 +36,7 @@ pub enum Answer {
 
 type Handler = Arc<dyn Fn(&Request) -> Answer + Send + Sync>;
 
-/// What is asked arrives in a channel, too.
+/// Requests arrive in a channel, too.
 pub struct Stub {
     pub authority: String,
     pub asked: Receiver<Request>,

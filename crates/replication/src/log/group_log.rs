@@ -34,7 +34,7 @@ const MEMBERSHIP: u8 = b'm';
 
 /// Most bytes read from disk in one go for a follower.
 const READ_AHEAD_BYTES: usize = 4 << 20;
-/// What an entry costs in memory beside its payload, for the cache's account.
+/// Bytes of an entry in memory beside its payload, for the cache's account.
 const ENTRY_OVERHEAD_BYTES: usize = 128;
 
 /// The log of one group.
@@ -123,7 +123,7 @@ impl GroupLog {
         Ok(log)
     }
 
-    /// Forgets what is in memory and reads the log's outline from the engine again. Whoever waits for an entry that
+    /// Clears the memory and reads the log's outline from the engine again. A task that waits for an entry that
     /// is only in memory learns that it is gone.
     pub(crate) fn reload(&self) -> Result<(), LogError> {
         let fresh = self.store.shared().read(self.group, |engine| State::read(engine, self.group))?;
@@ -359,7 +359,7 @@ fn membership_key(index: u64) -> Vec<u8> {
     key
 }
 
-/// What openraft holds: a handle on the log of one group, acting for one node.
+/// Openraft's handle on the log of one group, acting for one node.
 #[derive(Clone)]
 pub(crate) struct LogHandle {
     log: Arc<GroupLog>,

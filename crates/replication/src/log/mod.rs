@@ -82,7 +82,7 @@ impl LogOptions {
     }
 }
 
-/// What a log store has done since it was opened.
+/// Figures of a log store since it was opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LogStats {
     /// Writes, each with one sync.
@@ -105,7 +105,7 @@ pub enum LogError {
     Open {
         /// The directory of the log.
         dir: PathBuf,
-        /// What the disk or raft-engine said.
+        /// Message of the disk or of raft-engine.
         reason: String,
     },
     /// An entry or fact could not be read.
@@ -113,7 +113,7 @@ pub enum LogError {
     Read {
         /// The group whose log it is.
         group: u64,
-        /// What the disk or raft-engine said.
+        /// Message of the disk or of raft-engine.
         reason: String,
     },
     /// The last write failed and no later one is tried until the store has recovered.
@@ -186,7 +186,7 @@ impl LogStore {
         &self.inner.dir
     }
 
-    /// What the store has done so far.
+    /// Figures of the store so far.
     pub fn stats(&self) -> LogStats {
         self.shared().stats()
     }

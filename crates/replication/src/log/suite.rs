@@ -106,7 +106,7 @@ fn the_suite_passes() {
     Suite::test_all(Builder).unwrap();
 }
 
-/// What a test does to a log.
+/// Operations of a test on a log.
 #[derive(Clone, Debug)]
 enum Step {
     Append { count: u64 },
@@ -191,7 +191,7 @@ async fn run(steps: Vec<Step>) {
                 handle.truncate(log_id(*term, 1, since)).await.unwrap();
                 model.entries.split_off(&since);
                 model.memberships.split_off(&since);
-                // What replaces a conflicting suffix comes from a later leader.
+                // A conflicting suffix is replaced by a later leader's entries.
                 model.term += 1;
             }
             Step::Purge { ahead } => {

@@ -64,7 +64,7 @@ pub(crate) enum Request {
 
 pub(crate) type LogEngine = Engine<Disk>;
 
-/// What those who write and those who read share.
+/// State shared by writers and readers.
 pub(crate) struct Shared {
     dir: PathBuf,
     pub(crate) options: LogOptions,
@@ -225,7 +225,7 @@ pub(crate) fn spawn(
     })
 }
 
-/// Group commit. Whoever has a change puts it in the queue and then writes, with one sync, whatever is queued by the
+/// Group commit. A writer puts its change in the queue and then writes, with one sync, all changes queued by the
 /// time the disk is free: its own change, if nobody else has written it, and those that came meanwhile.
 pub(crate) struct Writer {
     pub(crate) shared: Shared,
@@ -315,7 +315,7 @@ impl Gathered {
         match fill(&mut self.batch, change) {
             Ok(()) => self.waiting.push(done),
             Err(error) => {
-                // What was added of the change already must not be written either.
+                // The part of the change that was added already must not be written either.
                 self.batch = LogBatch::default();
                 let reason = format!("the change does not fit the log format: {error}");
                 done.tell(Err(LogError::Write(reason.clone())));

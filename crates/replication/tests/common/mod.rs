@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bytes::Bytes;
 use replication::{ApplyError, Group, GroupOptions, LogOptions, LogStore, Payload, StateMachine};
 
-/// What a [`Recorder`] saw, readable while it runs and after it is gone.
+/// Observations of a [`Recorder`], readable while it runs and after its end.
 #[derive(Clone, Default)]
 pub struct Seen {
     pub entries: Arc<Mutex<Vec<(u64, Bytes)>>>,

@@ -4,7 +4,7 @@
 //! each command what it takes, [`rights`] remembers what was found out. Commands of nobody in particular and of the
 //! leader are not checked, and cost one look at an option.
 //!
-//! Refusals are worded as clients of the compatible API know them. Whoever is not assigned to the tenant of
+//! Refusals are worded as clients of the compatible API know them. A principal that is not assigned to the tenant of
 //! something is told that there is no such thing.
 
 mod needs;
@@ -81,7 +81,7 @@ impl Need {
     }
 }
 
-/// What a command takes.
+/// Permissions that a command requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Demands {
     /// The tenant of what it is about.
@@ -108,7 +108,7 @@ impl Work<'_> {
         }
     }
 
-    /// Who asks, if anything of that is to be checked.
+    /// The caller, if any check applies.
     fn checked_caller(&self) -> Option<Arc<Caller>> {
         let caller = self.caller.as_ref()?;
         (caller.checks_authorizations || caller.checks_tenants).then(|| Arc::clone(caller))

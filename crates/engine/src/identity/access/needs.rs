@@ -1,4 +1,4 @@
-//! What each command takes. The match has no default: whoever adds a command says here who may have it.
+//! Permissions that each command requires. The match has no default, so that a new command has its line.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -17,11 +17,11 @@ use crate::core::work::Work;
 use crate::entity::DefinitionKind;
 use crate::user_task::row::UserTask;
 
-/// Who waits for a signal that is looked at for what a broadcast takes.
+/// Most subscriptions that a broadcast's permissions are derived from.
 const WAITING_MAX: usize = 100_000;
 
 impl Work<'_> {
-    /// What a command takes; `None` if nothing, or if what it is about is not there, which it tells itself.
+    /// Permissions that a command requires; `None` if it requires none, or if its subject does not exist, which the command reports itself.
     pub(super) fn demands(&mut self, command: &Command, caller: &Caller) -> Result<Option<Demands>, Failure> {
         let new = |tenant_id: &Name, need| {
             Ok(Some(Demands {
@@ -119,7 +119,7 @@ impl Work<'_> {
         }))
     }
 
-    /// What goes on as an instance of another process takes the permission there, too. Of a definition that is not
+    /// A migrated instance requires the permission of the target process, too. Of a definition that is not
     /// there for whoever asks, the migration tells itself.
     fn needs_of_target(
         &mut self,
@@ -217,7 +217,7 @@ impl Work<'_> {
         Ok(Some(Demands::new(Some(decision.tenant_id.clone()), need)))
     }
 
-    /// What is asked for is not there. Whoever has nothing to do with the tenant shall not even learn that.
+    /// The subject does not exist. Principals outside of the tenant must not learn even that.
     fn nothing_but_tenant(
         &mut self,
         tenant_id: &Name,
@@ -242,7 +242,7 @@ impl Work<'_> {
         let mut permissions = Vec::new();
         for permission in all {
             let need = Need::any(R::ProcessDefinition, permission);
-            // Whoever may do it with all processes needs not be asked about each.
+            // A permission for all processes needs no check of each.
             if caller.checks_authorizations && !self.is_allowed(&caller.principal, &need)? {
                 let ids = match permission {
                     P::CreateProcessInstance => self.started_by_signal(name, tenant_id)?,
@@ -387,7 +387,7 @@ impl Work<'_> {
     }
 }
 
-/// What is kept of an instance belongs to the definition that it was of.
+/// The history of an instance belongs to its definition.
 fn demands_of_history(delete: &DeleteHistory) -> Demands {
     let id = delete.definition_id.clone();
     let need = match delete.kind {
@@ -417,7 +417,7 @@ fn needs_of_batch(kind: BatchOperationType) -> Vec<Need> {
 
 fn demands_of_listener(command: &GlobalListenerCommand) -> Option<Demands> {
     let permission = match command {
-        // What the configuration names.
+        // Entities of the configuration.
         GlobalListenerCommand::Configure(_) => return None,
         GlobalListenerCommand::Create(_) => P::CreateTaskListener,
         GlobalListenerCommand::Update(_) => P::UpdateTaskListener,
@@ -443,7 +443,7 @@ fn demands_of_identity(command: &IdentityCommand) -> Option<Demands> {
         CircleKind::Tenant => R::Tenant,
     };
     let need = match command {
-        // Whoever may ask for the first administrator may have it: there is none yet.
+        // The first administrator needs no permission: there is none yet.
         IdentityCommand::SetUp | IdentityCommand::CreateAdministrator(_) => return None,
         IdentityCommand::CreateUser(_) => Need::any(R::User, P::Create),
         IdentityCommand::UpdateUser(change) => Need::of(R::User, P::Update, change.username.clone()),

@@ -1,4 +1,4 @@
-//! What was found out about who may do what, until anything about that changes. Nothing is decided here that the tables
+//! A cache of authorizations, until any of them changes. Nothing is decided here that the tables
 //! do not say: without it, commands would only take longer.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const PRINCIPALS_MAX: usize = 1000;
 /// Answers that are remembered of one of them.
 const ANSWERS_MAX: usize = 10_000;
 
-/// What was found out since the last change.
+/// Results since the last change.
 #[derive(Default)]
 pub(crate) struct Rights {
     version: Option<u64>,
@@ -29,7 +29,7 @@ struct Known {
 }
 
 impl Work<'_> {
-    /// What somebody belongs to.
+    /// Memberships of a principal.
     pub(super) fn standing(&mut self, principal: &Principal) -> Result<Arc<Standing>, StateError> {
         Ok(Arc::clone(&self.known(principal)?.standing))
     }

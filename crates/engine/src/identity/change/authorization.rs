@@ -140,7 +140,7 @@ impl Work<'_> {
     }
 }
 
-/// What must be there before there can be authorizations for it.
+/// Entities that must exist before authorizations for them.
 const fn entity_of(resource_type: ResourceType) -> Option<EntityType> {
     match resource_type {
         ResourceType::User => Some(EntityType::User),

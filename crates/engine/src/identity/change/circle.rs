@@ -13,7 +13,7 @@ use crate::core::work::Work;
 use crate::identity::default_roles;
 use crate::identity::row::StoredCircle;
 
-/// What people call it in a sentence.
+/// Its name in a sentence.
 pub(super) const fn noun(kind: CircleKind) -> &'static str {
     match kind {
         CircleKind::Group => "group",

@@ -11,7 +11,7 @@ use crate::core::step::Step;
 use crate::core::work::Work;
 use crate::identity::{owned_by, pairs_of};
 
-/// Who was deleted.
+/// The deleted entity.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Forgotten {
     /// Whether it had members.
@@ -20,7 +20,7 @@ pub struct Forgotten {
     /// Key of the one that had members.
     #[n(1)]
     circle_key: Key,
-    /// What it was as a member and owner.
+    /// Its type as a member and owner.
     #[n(2)]
     entity: Option<EntityType>,
     #[n(3)]

@@ -20,7 +20,7 @@ fn places(membership: &Membership) -> (Pair, Pair) {
     )
 }
 
-/// What people call the member in a sentence.
+/// The member's name in a sentence.
 pub(super) fn describe(entity_type: EntityType) -> &'static str {
     match entity_type {
         EntityType::User => "user",

@@ -1,4 +1,4 @@
-//! What every cluster begins with: the default tenant, the default roles, and one day the first administrator.
+//! Set-up of a cluster: the default tenant, the default roles, and later the first administrator.
 
 use protocol::{
     Circle, CircleKind, EntityType, Intent, Membership, Name, Rejection, RejectionType, User, UserView,
@@ -10,7 +10,7 @@ use crate::identity::default_roles::{ADMIN, DEFAULT_ROLES, DEFAULT_TENANT_NAME, 
 use crate::identity::{circle_exists, has_administrator};
 
 impl Work<'_> {
-    /// Creates what is not there. What is there stays as people have changed it.
+    /// Creates missing entities. Existing ones stay as they are.
     pub(super) fn set_up_identity(&mut self) -> Result<(), Failure> {
         let default_tenant = Name::default_tenant();
         if !circle_exists(self.tables, CircleKind::Tenant, &default_tenant)? {

@@ -17,7 +17,7 @@ impl Behavior for CatchEvent {
             {
                 return Ok(Next::Complete(variables.clone()));
             }
-            // What an error brings stays with its catch event unless output mappings take it further.
+            // Variables of an error stay with its catch event unless output mappings propagate them.
             let kind = ErrorType::IoMappingError;
             work.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
             work.set_locals(at.key, &at.owner(), variables)?;

@@ -157,7 +157,7 @@ impl Work<'_> {
         self.evaluate_condition(condition, &Scope { extra: Some(&counts), ..Scope::of(at.key) })
     }
 
-    /// What its expressions see besides variables.
+    /// Context of its expressions besides variables.
     fn counts(&self, at: &At, waiting_for_start: bool) -> Result<Document, Failure> {
         let mut counts = Document::empty();
         let tokens = self.tokens_at(at)?;

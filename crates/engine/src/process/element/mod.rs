@@ -35,7 +35,7 @@ pub(crate) use crate::entity::Leave;
 use crate::core::failure::Failure;
 use crate::core::work::{At, Work};
 
-/// What follows an activation.
+/// Next step after an activation.
 pub(crate) enum Next {
     /// The element waits.
     Wait,

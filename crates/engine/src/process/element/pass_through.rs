@@ -1,4 +1,4 @@
-//! What does nothing but pass the token on: manual and undefined tasks, none throw events, parallel gateways (their
+//! Elements that only pass the token on: manual and undefined tasks, none throw events, parallel gateways (their
 //! join is where tokens arrive, in the life cycle).
 
 use protocol::Document;

@@ -18,7 +18,7 @@ impl Behavior for Process {
             && !at.element().event_starts.is_empty()
             && at.process.element(event.element).outputs.is_empty()
         {
-            // What it was started with goes there anyway; its event sub-processes may need it for their keys.
+            // Its start variables are stored there anyway; its event sub-processes may need them for their keys.
             work.check_room_above(at, at.key, &event.variables)?;
             work.propagate(at.key, &at.owner(), &event.variables)?;
         }

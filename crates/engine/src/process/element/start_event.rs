@@ -19,7 +19,7 @@ impl Behavior for StartEvent {
         ) {
             return Ok(Next::Complete(variables));
         }
-        // What an error brings stays inside its event sub-process unless output mappings take it further.
+        // Variables of an error stay inside its event sub-process unless output mappings propagate them.
         let owner = if at.element().outputs.is_empty() { at.scope_key } else { at.key };
         let kind = ErrorType::IoMappingError;
         work.check_room(at.process_instance_key, &variables, |_, _| Ok(owner), kind)?;

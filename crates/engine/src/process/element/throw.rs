@@ -1,4 +1,4 @@
-//! What tells others: throw and end events with a signal, an escalation, a link or a message, send tasks.
+//! Elements that throw: throw and end events with a signal, an escalation, a link or a message, send tasks.
 
 use bpmn::graph::{ElementKind, Throw as Thrown};
 use protocol::Document;

@@ -35,7 +35,7 @@ fn form(work: &Work, at: &At, form: Option<&TaskForm>) -> Result<(Option<Key>, N
 }
 
 impl Work<'_> {
-    /// What a task begins with, unless the element is none.
+    /// Initial attributes of a task, if the element is a user task.
     pub(in crate::process) fn evaluate_task_attributes(
         &self,
         at: &At,
@@ -69,7 +69,7 @@ impl Work<'_> {
         })
     }
 
-    /// Who should do a task, and when.
+    /// Assignment and dates of a task.
     pub(super) fn evaluate_task_details(
         &self,
         at: &At,

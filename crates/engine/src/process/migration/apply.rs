@@ -114,7 +114,7 @@ impl Work<'_> {
         self.move_collected(migration, part, &at)?;
         if part.row.waiting_tokens > 0 {
             self.move_tokens(migration, key)?;
-            // What can still come to a join may be less in the new model.
+            // Fewer tokens may still arrive at a join in the new model.
             self.scope_moved(key, &part.row)?;
         }
         self.move_compensations(migration, part, instance.definition_key)?;
@@ -146,7 +146,7 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// What an ad-hoc sub-process has collected goes on under the name that the new model has for it.
+    /// The collection of an ad-hoc sub-process continues under its name in the new model.
     fn move_collected(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
         let Some((before, after)) = migration.mapping.collections(part.row.element) else { return Ok(()) };
         let collected = match before {

@@ -1,4 +1,4 @@
-//! What is active against the mapping: nothing is written here.
+//! Checks of active elements against the mapping: nothing is written here.
 
 use bpmn::graph::{ElementIndex, ElementKind};
 
@@ -118,7 +118,7 @@ impl Work<'_> {
     }
 }
 
-/// What is on its way to an end is not moved from under it.
+/// An instance that is ending is not migrated.
 fn check_phase(migration: &Migration, part: &Part) -> Result<(), Failure> {
     let row = &part.row;
     let has_decided = row.listening.as_ref().is_some_and(|listening| {
@@ -207,7 +207,7 @@ fn is_of_worker(kind: &ElementKind) -> bool {
     }
 }
 
-/// What an active element waits for besides itself stays with it, and nothing is waited for twice.
+/// Subscriptions of an active element stay with it, and none is doubled.
 fn check_catch_events(migration: &Migration, source: ElementIndex) -> Result<(), Failure> {
     let mapping = &migration.mapping;
     let refuse = |reason: String| Err(refused(migration.process_instance_key, reason));

@@ -1,4 +1,4 @@
-//! What has completed and can be compensated: it moves like what is active, unless it is being compensated already.
+//! Completed activities that can be compensated migrate like active ones, unless their compensation has begun.
 
 use protocol::{Intent, Key};
 

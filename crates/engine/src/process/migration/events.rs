@@ -1,4 +1,4 @@
-//! What element instances wait for: kept where the plan maps it, else closed; what is new in the target is opened.
+//! Subscriptions of element instances: kept where the plan maps them, else closed; new ones of the target are opened.
 
 use bpmn::Process;
 use bpmn::graph::{ElementIndex, ElementKind};
@@ -34,7 +34,7 @@ impl Work<'_> {
             .into_iter()
             .filter_map(|event| mapping.element(event))
             .collect();
-        // What an interrupting event sub-process has ended is not ended by another.
+        // A scope that an interrupting event sub-process has ended is not ended by another.
         let is_interrupted = migration.interrupted.contains(&part.key);
         let new: Vec<ElementIndex> = attached_events(&mapping.target, at.index)
             .into_iter()

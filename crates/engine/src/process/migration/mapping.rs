@@ -89,7 +89,7 @@ impl Mapping {
 
     fn map_element(&mut self, from: ElementIndex, to: ElementIndex) {
         self.elements[from as usize] = Some(to);
-        // What is in between goes with its scope, as it has no ID of its own or one that only the engine has made.
+        // Elements in between migrate with their scope, as they have no ID or one that only the engine has made.
         let inner = match (&self.source.element(from).kind, &self.target.element(to).kind) {
             (ElementKind::MultiInstance(from), ElementKind::MultiInstance(to)) => (from.inner, to.inner),
             (ElementKind::Loop(from), ElementKind::Loop(to)) => (from.inner, to.inner),
@@ -102,12 +102,12 @@ impl Mapping {
         }
     }
 
-    /// What an element becomes, if the plan says.
+    /// Target of an element, if the plan maps it.
     pub fn element(&self, source: ElementIndex) -> Option<ElementIndex> {
         self.elements[source as usize]
     }
 
-    /// What the ID of an element becomes, if the plan says.
+    /// Target of an element's ID, if the plan maps it.
     pub fn id(&self, source: &str) -> Option<Name> {
         let target = self.element(*self.source.by_id.get(source)?)?;
         Some(Name::from(&self.target.element(target).id))
@@ -126,7 +126,7 @@ impl Mapping {
         (before != after).then_some((before, after))
     }
 
-    /// What a sequence flow becomes that has been taken to a gateway. Without a word of the plan it keeps its ID.
+    /// Target of a sequence flow that was taken to a gateway. Without a mapping it keeps its ID.
     pub fn incoming(&self, source: FlowIndex, target: ElementIndex) -> Option<FlowIndex> {
         let incoming = &self.target.element(target).incoming;
         if let Some(flow) = self.flows[source as usize] {

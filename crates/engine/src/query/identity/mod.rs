@@ -195,7 +195,7 @@ where
 }
 
 struct Listing<K, T> {
-    /// What is left to look at.
+    /// Remaining limit.
     part: Part<K>,
     limit: usize,
     found: Vec<T>,
