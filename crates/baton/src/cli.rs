@@ -34,13 +34,13 @@ pub(crate) enum Command {
     Deploy(Deploy),
     /// Start an instance of a process.
     Run(Run),
-    /// Find process instances, incidents, jobs and other things in secondary storage.
+    /// Find process instances, incidents, jobs and other entities in secondary storage.
     Search(Box<Search>),
-    /// Show one thing and what belongs to it.
+    /// Show one entity and its parts.
     Show(Show),
     /// Cancel process instances.
     Cancel(Cancel),
-    /// Resolve incidents, so that what they stopped is tried again.
+    /// Resolve incidents and retry the stopped elements.
     Resolve(Resolve),
     /// Give jobs retries, and resolve their incidents.
     Retry(Retry),
@@ -62,7 +62,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProfilePicture {
-    /// What it shall be: svg or collapsed.
+    /// Output format: svg or collapsed.
     #[arg(value_name = "FORMAT")]
     pub(crate) format: String,
 }
@@ -85,7 +85,7 @@ pub(crate) struct Start {
     /// Where probes, metrics and operations listen (management.listen).
     #[arg(long, value_name = "ADDR")]
     pub(crate) management: Option<String>,
-    /// What is logged, such as info or info,broker=debug (logging.level).
+    /// Log levels, such as info or info,broker=debug (logging.level).
     #[arg(long, value_name = "LEVELS")]
     pub(crate) log_level: Option<String>,
     /// Shape of the log lines: text or json (logging.format).
@@ -157,7 +157,7 @@ pub(crate) enum PartitionAction {
         #[arg(long, value_name = "DIR")]
         data_dir: PathBuf,
         /// Take any batch that the state on disk does not have, though the server has not noted that it stood
-        /// there. What it did is undone, also if it was acknowledged.
+        /// there. Its changes are undone, acknowledged ones included.
         #[arg(long)]
         force: bool,
     },
@@ -230,15 +230,15 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct Search {
-    /// What to look for.
+    /// Kind of entity to search for.
     pub(crate) kind: Kind,
-    /// Only those of this process, by BPMN process ID.
+    /// Filter by BPMN process ID.
     #[arg(long, value_name = "ID")]
     pub(crate) process: Option<String>,
     /// Only those of this process instance.
     #[arg(long, value_name = "KEY", value_parser = number)]
     pub(crate) instance: Option<i64>,
-    /// Only those in this state, such as ACTIVE.
+    /// Filter by state, such as ACTIVE.
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,
     /// Jobs of this type, element instances of this kind.
@@ -254,7 +254,7 @@ pub(crate) struct Search {
     /// How many are shown.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) limit: u32,
-    /// Those behind the page that ended with this cursor.
+    /// Cursor at the end of the previous page.
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
     #[command(flatten)]
@@ -266,7 +266,7 @@ pub(crate) struct Search {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// What to show: instance, incident, job and so on.
+    /// Kind of entity to show: instance, incident, job and so on.
     pub(crate) kind: Kind,
     /// Its key.
     #[arg(value_parser = key)]

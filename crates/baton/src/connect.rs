@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 1;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Target {
-    /// Which API to use: rest or grpc. Without it, the one whose address is named, or else REST.
+    /// API: rest or grpc. Default: that of the given address, or REST.
     #[arg(long, default_value = "rest", default_value_ifs = [
         ("rest_address", ArgPredicate::IsPresent, "rest"),
         ("grpc_address", ArgPredicate::IsPresent, "grpc"),
@@ -66,13 +66,13 @@ struct Access {
     /// How long a request may take.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = bench::duration)]
     request_timeout: Duration,
-    /// Who asks; the password stands in BATON_PASSWORD.
+    /// User name; the password is read from BATON_PASSWORD.
     #[arg(long, value_name = "NAME", env = "BATON_USERNAME", conflicts_with = "token")]
     username: Option<String>,
     /// Password of the user.
     #[arg(long, env = "BATON_PASSWORD", hide = true, hide_env_values = true, requires = "username")]
     password: Option<String>,
-    /// Bearer token of who asks.
+    /// Bearer token of the client.
     #[arg(long, value_name = "TOKEN", env = "BATON_TOKEN", hide_env_values = true)]
     token: Option<String>,
     /// PEM file with the authorities that sign the certificates of servers with https. Default: those that the

@@ -26,7 +26,7 @@ impl Failure {
         Self { message: message.to_string(), hint: None, code: REFUSED }
     }
 
-    /// What the user wrote is wrong.
+    /// The command line is wrong.
     pub(crate) fn usage(message: impl Display) -> Self {
         Self { code: USAGE, ..Self::new(message) }
     }
@@ -67,7 +67,7 @@ impl Failure {
         }
     }
 
-    /// What went wrong.
+    /// The failure.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

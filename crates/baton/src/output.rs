@@ -1,6 +1,6 @@
-//! What commands tell: results on the standard output, the rest on the standard error output.
+//! Output of commands: results on the standard output, the rest on the standard error output.
 //!
-//! Whoever reads may stop early, as `head` does. That is no failure, and keeps no command from doing all that it
+//! A reader may stop early, as `head` does. That is no failure, and keeps no command from doing all that it
 //! was asked for.
 
 use std::fmt::Display;

@@ -1,6 +1,6 @@
-//! Who is asking: every request to a port passes here.
+//! Authentication: every request to a port passes here.
 //!
-//! What a principal belongs to and may do is known to the engine. It is asked once and remembered here, until the
+//! Memberships and authorizations of a principal are known to the engine. They are read once and cached here, until the
 //! engine says by a number that anybody's grants have changed; so no request waits for anything but the command or
 //! query it is for.
 
@@ -30,7 +30,7 @@ use crate::connection::Address;
 
 /// Principals whose grants are remembered.
 const KNOWN_MAX: usize = 10_000;
-/// Authorizations of one principal that are looked at. Whoever has more is told of those only.
+/// Most authorizations of one principal that are considered.
 const AUTHORIZATIONS_MAX: usize = 20_000;
 /// Claims of one token that mapping rules may meet, one for each value of a list.
 const CLAIMS_MAX: usize = 1000;
@@ -39,7 +39,7 @@ const RULES_MAX: usize = 10_000;
 /// How deep claims are looked for in claims.
 const CLAIM_DEPTH_MAX: usize = 8;
 
-/// What is checked beside who is asking.
+/// Checks beside authentication.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccessOptions {
     /// Whether whoever asks for something needs a permission for it.
@@ -50,7 +50,7 @@ pub struct AccessOptions {
     pub foreign: Vec<EntityType>,
 }
 
-/// Who may come in. Clones share it.
+/// Access control. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Access(Arc<Inner>);
 
@@ -95,7 +95,7 @@ struct Expressions {
     paths: BTreeMap<Name, ClaimPath>,
 }
 
-/// What is known of a principal.
+/// A principal's grants.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) grants: Grants,
@@ -131,12 +131,12 @@ impl Access {
         }))
     }
 
-    /// What is checked.
+    /// The checks.
     pub(crate) fn options(&self) -> &AccessOptions {
         &self.0.options
     }
 
-    /// Who sends a request with this head.
+    /// The principal of a request with this head.
     pub(crate) async fn authenticate(&self, head: &Parts) -> Result<Arc<Principal>, Refusal> {
         let presented = self.presented(head)?;
         self.0.authenticator.authenticate(&presented).await
@@ -170,7 +170,7 @@ impl Access {
         Ok(Presented { address, ..presented })
     }
 
-    /// Whoever needs not say who it is.
+    /// The principal used when authentication is off.
     pub(crate) fn anonymous(&self) -> Arc<Principal> {
         Arc::clone(&self.0.anonymous)
     }
@@ -222,7 +222,7 @@ impl Access {
         Err(Rejection::new(RejectionType::Forbidden, reason).into())
     }
 
-    /// What somebody belongs to and may do.
+    /// Memberships and authorizations of a principal.
     pub(crate) async fn known(
         &self,
         broker: &Arc<dyn Broker>,

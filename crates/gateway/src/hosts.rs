@@ -24,7 +24,7 @@ impl Hosts {
     /// Checks the head of a request. Without `Host`, no browser sent it.
     ///
     /// # Errors
-    /// What to tell whoever sent it.
+    /// The answer to a refused host.
     pub(crate) fn check(&self, head: &Parts) -> Result<(), String> {
         let Self::Only(allowed) = self else { return Ok(()) };
         let of_target = head.uri.authority().map(Authority::as_str);

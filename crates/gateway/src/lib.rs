@@ -1,4 +1,4 @@
-//! What clients speak to: the REST API, the gRPC API and the management port, each in front of a broker seen
+//! The ports of clients: the REST API, the gRPC API and the management port, each in front of a broker seen
 //! through a trait.
 
 mod access;

@@ -1,6 +1,6 @@
 //! XML files in, a flat list of the elements that matter out.
 //!
-//! [`decode`] turns bytes into text, [`Document::read`] text into nodes. Whoever reads says which namespaces matter
+//! [`decode`] turns bytes into text, [`Document::read`] text into nodes. The reader names the relevant namespaces
 //! and how it calls them; everything else is read over. Nodes stand in document order and know where their subtree
 //! ends, so that nothing here or later needs recursion. Document types are refused, so there are no entities to expand
 //! but the five of XML itself.

@@ -85,7 +85,7 @@ async fn active_incidents(client: &RestClient, property: &str, key: i64) -> Resu
     }
 }
 
-/// What became of each key.
+/// Outcome of each key.
 struct Done {
     word: &'static str,
     json: bool,

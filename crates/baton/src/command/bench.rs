@@ -20,7 +20,7 @@ pub(crate) async fn run(arguments: &Bench) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What stops a measurement, told as for every other command.
+/// Errors of a measurement, printed as for every other command.
 pub(super) fn failed(error: ::bench::Error) -> Failure {
     match &error {
         ::bench::Error::Request { action, source } => Failure::request(action, source),

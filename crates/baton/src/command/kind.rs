@@ -1,4 +1,4 @@
-//! What can be searched for and shown.
+//! Kinds of entities that can be searched for and shown.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -46,27 +46,27 @@ pub(crate) enum Kind {
 
 /// How the API names a kind and its properties.
 pub(crate) struct Names {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) one: &'static str,
     /// The same of several.
     pub(crate) plural: &'static str,
-    /// What tells when it came, if lists can be ordered by that.
+    /// The property with its time, if lists can be ordered by it.
     pub(crate) moment: Option<&'static str>,
     /// Its path in the API.
     pub(crate) collection: &'static str,
     /// Its identity, and what a list shows; the identity comes first.
     pub(crate) columns: &'static [&'static str],
-    /// What `--process` filters by.
+    /// The property that `--process` filters by.
     pub(crate) process: Option<&'static str>,
-    /// What `--instance` filters by.
+    /// The property that `--instance` filters by.
     pub(crate) instance: Option<&'static str>,
-    /// What `--state` filters by.
+    /// The property that `--state` filters by.
     pub(crate) state: Option<&'static str>,
-    /// What `--type` filters by.
+    /// The property that `--type` filters by.
     pub(crate) of_type: Option<&'static str>,
 }
 
-/// What is so of most.
+/// Defaults of most kinds.
 const OF_INSTANCES: Names = Names {
     one: "",
     plural: "",

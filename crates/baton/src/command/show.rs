@@ -12,9 +12,9 @@ use crate::cli::Show;
 use crate::failure::Failure;
 use crate::output;
 
-/// What is shown of what belongs to an instance.
+/// Most parts of an instance that are shown.
 const PARTS_MAX: u32 = 100;
-/// What belongs to a process instance, in the order in which it is shown.
+/// Parts of a process instance, in their order.
 const PARTS: [(Kind, &str); 3] =
     [(Kind::Elements, "startDate"), (Kind::Variables, "name"), (Kind::Incidents, "creationTime")];
 

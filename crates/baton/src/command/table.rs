@@ -18,7 +18,7 @@ pub(super) fn render(columns: &[&str], items: &[Value]) -> String {
 pub(super) fn line(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        // What is split at spaces keeps its columns.
+        // Output that is split at spaces keeps its columns.
         Value::String(text) if text.is_empty() => "-".to_owned(),
         Value::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
         other => other.to_string(),

@@ -61,7 +61,7 @@ impl NamedStores {
         self.0.iter().map(|store| store.name.as_str())
     }
 
-    /// Each as if it were the only one. What a store does not say of limits and times is as the first store has it;
+    /// Each as if it were the only one. Limits and times of a store default to those of the first store;
     /// where it is, it says itself.
     pub(super) fn resolved(&self, first: &Config) -> Vec<(&str, Result<Config, String>)> {
         self.0.iter().map(|store| (store.name.as_str(), store.resolved(first))).collect()

@@ -1,4 +1,4 @@
-//! What the sections about documents mean.
+//! Interpretation of the sections about documents.
 
 #[cfg(feature = "buckets")]
 mod buckets;
@@ -58,7 +58,7 @@ impl Config {
         Ok(documents.called(id).kept_for(self.documents.time_to_live))
     }
 
-    /// What is wrong with them, as far as they are in use.
+    /// Their errors, as far as they are in use.
     pub(super) fn contradictions_of_documents(&self) -> Vec<String> {
         let mut wrong = self.contradictions_of_first();
         let mut ids: Vec<&str> = id_of(self.documents.kind).into_iter().collect();
@@ -87,7 +87,7 @@ impl Config {
         wrong
     }
 
-    /// What is wrong with the store that has no name.
+    /// Errors of the store without a name.
     fn contradictions_of_first(&self) -> Vec<String> {
         let (kind, endpoint) = match self.documents.kind {
             DocumentStoreKind::Memory | DocumentStoreKind::Directory | DocumentStoreKind::None => {
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-/// What clients know a store by that has no name.
+/// ID of the store without a name, for clients.
 fn id_of(kind: DocumentStoreKind) -> Option<&'static str> {
     match kind {
         DocumentStoreKind::Directory => Some("local"),
@@ -146,7 +146,7 @@ fn text_of(secret: &Secret) -> Option<String> {
     (!secret.0.is_empty()).then(|| secret.0.clone())
 }
 
-/// What no cloud allows in a name would lead elsewhere.
+/// A name that no cloud allows would lead elsewhere.
 fn is_bucket_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.len() <= 255

@@ -15,7 +15,7 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 /// The role of administrators.
 const ADMINISTRATORS: &str = "admin";
 
-/// Who is there from the start.
+/// Entities of the start.
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Identities {

@@ -1,4 +1,4 @@
-//! What the sections about OpenSearch and Elasticsearch mean.
+//! Interpretation of the sections about OpenSearch and Elasticsearch.
 
 use opensearch::{Limits, Options, OptionsError, RecordOptions, Secret};
 use protocol::ValueType;
@@ -46,7 +46,7 @@ impl Config {
         })
     }
 
-    /// What is wrong with them, as far as they are in use.
+    /// Their errors, as far as they are in use.
     pub(super) fn contradictions_of_opensearch(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut check = |name: &str, client: &Options, prefix: &str| {

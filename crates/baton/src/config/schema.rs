@@ -7,7 +7,7 @@ use super::value::Setting;
 pub(crate) struct KeyInfo {
     /// Section and key, such as `state.flush_interval`.
     pub(crate) path: String,
-    /// What it is for.
+    /// Its purpose.
     pub(crate) docs: &'static [&'static str],
     /// Its default in text form.
     pub(crate) default: String,

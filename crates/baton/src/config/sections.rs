@@ -1,4 +1,4 @@
-//! The sections and their keys. What stands here is what `baton config` prints.
+//! The sections and their keys, as `baton config` prints them.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the sections about security mean together.
+//! Interpretation of the sections about security.
 
 use std::path::PathBuf;
 
@@ -103,7 +103,7 @@ impl Config {
         Ok(settings)
     }
 
-    /// Whose pages may do what our own may.
+    /// Origins with the rights of the server's own pages.
     pub(crate) fn allowed_origins(&self) -> Result<Origins, String> {
         let read = |text: &String| {
             Origin::parse(text).ok_or_else(|| {

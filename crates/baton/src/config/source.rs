@@ -39,7 +39,7 @@ pub(crate) struct Entry {
 /// Settings by their key, such as `state.flush_interval`. Later ones replace earlier ones.
 pub(crate) type Entries = BTreeMap<String, Entry>;
 
-/// What is wrong with one setting.
+/// Error of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) origin: Option<Origin>,

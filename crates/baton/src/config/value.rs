@@ -9,7 +9,7 @@ use secondary::{AuditCategory, AuditSettings};
 
 /// A value that has a text form.
 pub(crate) trait Setting: Sized {
-    /// What is expected, for people.
+    /// The expected value, for people.
     const EXPECTED: &'static str;
     /// Whether it must not be told to anybody.
     const IS_SECRET: bool = false;
@@ -380,7 +380,7 @@ words! {
     ClientCertificateMode: "none, optional or required" {
         /// They are not asked.
         None = "none",
-        /// What they show must be right.
+        /// Shown certificates must be valid.
         Optional = "optional",
         /// Without one there is no connection.
         Required = "required",
@@ -412,7 +412,7 @@ words! {
         None = "none",
     }
 
-    /// What happens to requests over the limit.
+    /// Policies for requests over the limit.
     Overflow: "wait or reject" {
         /// They wait for a place, bounded in number and time.
         Wait = "wait",

@@ -1,4 +1,4 @@
-//! Who may come in, as it is configured.
+//! Authentication, as configured.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{AuthenticationMethod, Config, Identities};
 use crate::failure::Failure;
 
-/// What the REST gateway has to know about who may come in.
+/// Authentication settings of the REST gateway.
 pub(super) struct Entrance {
     pub(super) access: Access,
     pub(super) set_up: SetUp,
@@ -23,7 +23,7 @@ pub(super) struct Entrance {
     pub(super) hasher: Hasher,
 }
 
-/// What gateways check. `hasher` is for passwords of users that the broker keeps.
+/// Checks of the gateways. `hasher` is for passwords of users that the broker keeps.
 pub(super) fn access(config: &Config, broker: &Arc<dyn Broker>, hasher: &Hasher) -> Result<Access, Failure> {
     let clock = Clock::system();
     let origins = config.allowed_origins().map_err(Failure::usage)?;
@@ -87,13 +87,13 @@ pub(super) async fn warn_of_set_up(set_up: SetUp, broker: &Arc<dyn Broker>) {
         && let Ok(QueryReply::Identity(IdentityReply::HadAdministrator(false))) = broker.read(query).await
     {
         tracing::warn!(
-            "the set-up is open: whoever asks first becomes administrator; to close it, send POST /v2/setup/user, \
+            "the set-up is open: the first client of POST /v2/setup/user becomes administrator; to close it, send POST /v2/setup/user, \
              name an administrator in the file of security.initialization, or set security.setup to false"
         );
     }
 }
 
-/// Who is kept by the issuer of tokens, and not here.
+/// Entities that the issuer of tokens keeps.
 pub(super) fn foreign(config: &Config) -> Vec<EntityType> {
     let is_oidc = config.security_authentication.method == AuthenticationMethod::Oidc;
     let groups = is_oidc && config.security_oidc.groups_claim.is_some();

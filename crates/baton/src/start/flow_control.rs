@@ -11,7 +11,7 @@ use crate::config::Setting;
 
 type Members = Map<String, Value>;
 
-/// What a partition takes on.
+/// Flow control of a partition.
 pub(super) fn show(node: &Node) -> Value {
     let requests = node.flow_control().status();
     let write = node.write_limit().status();

@@ -1,4 +1,4 @@
-//! Who is there from the start: the default tenant and roles, and what the configuration names.
+//! Set-up at start: the default tenant and roles, and the entities of the configuration.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use protocol::{
 use crate::config::Identities;
 use crate::failure::Failure;
 
-/// Who asks for what the configuration names.
+/// Caller of the set-up.
 const CONFIGURATION: &str = "configuration";
 
-/// Creates what is not there yet. What is there stays as people have changed it.
+/// Creates missing entities. Existing ones stay as they are.
 pub(super) async fn set_up(
     broker: &Arc<dyn Broker>,
     identities: &Identities,

@@ -60,12 +60,12 @@ impl Node {
         }
     }
 
-    /// What the gateways talk to.
+    /// The broker of the gateways.
     pub(super) fn broker(&self) -> Arc<dyn Broker> {
         self.0.clone()
     }
 
-    /// What the management port talks to.
+    /// The broker of the management port.
     pub(super) fn operations(&self) -> Arc<dyn Operations> {
         Arc::new(self.clone())
     }

@@ -23,7 +23,7 @@ impl Ports {
         })
     }
 
-    /// What the server says once it is ready; how long that took is not known yet.
+    /// The ready message; its duration is not known yet.
     pub(super) fn ready_line(&self, config: &Config) -> Result<ReadyLine, Failure> {
         Ok(ReadyLine {
             rest: address_of(&self.rest)?,

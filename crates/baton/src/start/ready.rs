@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::output;
 
-/// What it says. Addresses are `host:port`.
+/// The ready message. Addresses are `host:port`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadyLine {
     pub(crate) rest: String,

@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
 
-/// What a shell reports for a program that Ctrl-C ended.
+/// A shell's exit code for a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
 /// A token that SIGTERM and SIGINT cancel.

@@ -20,15 +20,15 @@ use crate::config::{Config, StorageKind};
 
 /// Secondary storage from all sides.
 pub(super) struct Opened {
-    /// What fills it.
+    /// Exporter that fills it.
     pub exporter: Factory,
-    /// What the gateway reads.
+    /// Reader of the gateway.
     pub storage: Storage,
-    /// What removes from it.
+    /// Cleaner of history.
     pub cleaner: Box<dyn Cleaner>,
 }
 
-/// What a partition needs to fill a store.
+/// Parts that a partition needs to fill a store.
 type Filler = (Box<dyn Writer>, Box<dyn Loader>);
 
 /// Secondary storage; `None` if there shall be none.
@@ -82,7 +82,7 @@ fn opened(
     Opened { exporter, storage, cleaner }
 }
 
-/// What the audit log keeps.
+/// Categories that the audit log keeps.
 fn audit(config: &Config) -> AuditSettings {
     let section = &config.audit_log;
     if !section.enabled {

@@ -1,4 +1,4 @@
-//! What was measured, against what is wanted.
+//! Measurements, against what is wanted.
 
 use std::process::ExitCode;
 

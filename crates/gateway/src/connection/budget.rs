@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is on its way to and from clients at the most, if nothing is set.
+/// Default limit of bytes on their way to and from clients.
 pub(crate) const DEFAULT_BYTES: usize = 256 * 1024 * 1024;
 /// Messages up to this size may use all of the budget, larger ones only the share that is not kept for small ones.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -33,7 +33,7 @@ impl Budget {
         Held { budget: Arc::clone(self), bytes: AtomicUsize::new(0) }
     }
 
-    /// What is to be sent.
+    /// Bytes to send.
     pub(crate) fn send(self: &Arc<Self>, bytes: usize) -> Held {
         self.used.fetch_add(bytes, Ordering::AcqRel);
         Held { budget: Arc::clone(self), bytes: AtomicUsize::new(bytes) }

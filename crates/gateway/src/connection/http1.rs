@@ -133,7 +133,7 @@ pub(crate) async fn converse<S, B>(
         // Nobody waits for an answer.
         Err(error) if error.is_timeout() => return,
         Err(error) if error.is_parse() => connections.refusals.note(Reason::Malformed),
-        // What else goes wrong with the peer is the peer's affair.
+        // Other faults of the peer are ignored.
         Ok(()) | Err(_) => {}
     }
     linger::close(&mut socket, stop.is_stopped()).await;

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a silent client may take to close its half.
 const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
-/// What is thrown away at a time.
+/// Bytes thrown away at a time.
 const WASTE_BYTES: usize = 8 * 1024;
 
 /// Closes. `hurried`, only what has arrived already is thrown away.

@@ -37,7 +37,7 @@ pub const DEFAULT_PER_ADDRESS: usize = 2048;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Address(pub(crate) IpAddr);
 
-/// What the connections of all ports share. Clones are the same.
+/// State shared by the connections of all ports. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Connections {
     pub(crate) refusals: Arc<Refusals>,
@@ -45,7 +45,7 @@ pub struct Connections {
     pub(crate) settings: ConnectionSettings,
 }
 
-/// What can be set about the connections of all ports.
+/// Options of the connections of all ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionSettings {
     /// See [`DEFAULT_HEAD_TIMEOUT`].

@@ -15,7 +15,7 @@ use super::Address;
 use super::budget::{Budget, Held};
 use super::refusals::Reason;
 
-/// What a client must take in the time for a slow client, so that it counts as reading.
+/// Bytes that a client must read within the time limit of slow clients.
 pub(crate) const PROGRESS_BYTES: u64 = 16 * 1024;
 /// So much of a head is free, so that probes are answered when the budget is used up. A connection reads into as
 /// much anyway.

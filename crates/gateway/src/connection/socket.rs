@@ -1,4 +1,4 @@
-//! The socket of a connection, with or without TLS. What goes through it is told to the [`Peer`], so that slow
+//! The socket of a connection, with or without TLS. It reports its bytes to the [`Peer`], so that slow
 //! clients are known.
 
 use std::io::{self, IoSlice};
@@ -16,7 +16,7 @@ use super::peer::Peer;
 /// one again; so long bodies would take tens of MiB.
 const READ_BYTES_MAX: usize = 16 * 1024;
 
-/// What a connection reads and writes.
+/// The stream of a connection.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 

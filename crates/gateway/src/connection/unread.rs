@@ -58,7 +58,7 @@ struct Left {
     touched: bool,
 }
 
-/// What is left of a body that was lent.
+/// The rest of a body that was lent.
 pub(crate) struct Rest {
     owner: Arc<Owner>,
     /// Whether the client waits for a word before it sends the body.

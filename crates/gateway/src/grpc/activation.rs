@@ -1,7 +1,7 @@
 //! Activated jobs on their way to a worker.
 //!
 //! Both streams produce a message only when the transport asks for one, and it asks only while the worker reads: a
-//! worker that stops reading stops the demand. What was activated but not taken is given back, and so is what waits
+//! worker that stops reading stops the demand. Activated jobs that were not taken are given back, and so are those that wait
 //! to be sent when the call ends.
 
 use std::pin::Pin;
@@ -22,7 +22,7 @@ use super::handed::{Handed, Lent, give_back};
 use super::metrics::Call;
 use super::{job, status};
 
-/// What a job costs in a batch beyond its own bytes: the tag of the field and its length.
+/// Bytes of a job in a batch beyond its own: the tag of the field and its length.
 const JOB_OVERHEAD_BYTES: usize = 8;
 
 /// A batch of jobs, cut into messages that clients accept.

@@ -31,11 +31,11 @@ use crate::connection::places::Limits;
 use crate::connection::refusals::{Reason, Refusals};
 use crate::{Access, Connections};
 
-/// What one call may send before the server reads it: a typical request, so that it takes no round trip.
+/// Bytes that one call may send before the server reads it: a typical request, so that it takes no round trip.
 const CALL_WINDOW_BYTES: u32 = 256 * 1024;
 /// The same for all calls of a connection.
 const CONNECTION_WINDOW_BYTES: u32 = 4 * 1024 * 1024;
-/// What is kept of a response for a client that does not read. Small: jobs in here are in nobody's hands.
+/// Bytes of a response buffered for a client that does not read. Small: jobs in here reach no worker.
 const SEND_BUFFER_BYTES: usize = 64 * 1024;
 /// Limit of the headers of one call.
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
@@ -53,7 +53,7 @@ const UNREAD: [(Code, &str, &str); 3] = [
 ];
 const MESSAGE_LIMIT: &str = "%20(limits.max_message_bytes)";
 
-/// What is served on the port.
+/// Services of the port.
 #[derive(Clone)]
 pub(super) struct Services {
     pub(super) connections: Connections,

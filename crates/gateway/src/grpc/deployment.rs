@@ -56,7 +56,7 @@ pub(super) fn resources_deployed(response: Response) -> Result<pb::DeployResourc
     })
 }
 
-/// What was deployed, kind by kind. The protocol has no message for resources of other kinds.
+/// Deployed definitions, kind by kind. The protocol has no message for resources of other kinds.
 fn metadata_of(deployment: &DeploymentCreated) -> impl Iterator<Item = pb::deployment::Metadata> {
     use pb::deployment::Metadata;
     let processes = deployment.processes.iter().map(|process| Metadata::Process(metadata(process)));

@@ -1,4 +1,4 @@
-//! Jobs that were handed to a call, of which the client has not got all bytes. What is left of them when the call
+//! Jobs that were handed to a call, of which the client has not got all bytes. The remaining ones, when the call
 //! ends goes back.
 
 use parking_lot::{Mutex, MutexGuard};

@@ -1,4 +1,4 @@
-//! What is measured of every gRPC call. Handles are resolved once; a call costs two samples and two counts.
+//! Metrics of gRPC calls. Handles are resolved once; a call costs two samples and two counts.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -45,7 +45,7 @@ use traces::Traces;
 
 use crate::{Access, Connections, Tenancy};
 
-/// What can be set about the gRPC gateway.
+/// Options of the gRPC gateway.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How long a poll for jobs is held that leaves it to the server.
@@ -71,9 +71,9 @@ pub struct Options {
     pub shutdown_grace: Duration,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
-    /// Who may come in.
+    /// Access control.
     pub access: Access,
-    /// What the connections of all ports share.
+    /// State shared by the connections of all ports.
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,

@@ -85,7 +85,7 @@ impl Service {
         response
     }
 
-    /// Who sent a request, as commands have it.
+    /// The caller of a request's command.
     async fn caller<R: Sync>(&self, name: &str, request: &Request<R>) -> Result<Option<Caller>, Status> {
         let Some(principal) = request.extensions().get::<Arc<Principal>>() else { return Ok(None) };
         let caller = self.access.caller(&self.broker, principal).await;
@@ -118,7 +118,7 @@ impl Service {
         self.tenancy.check_list("ACTIVATE", &named).map_err(Status::invalid_argument)
     }
 
-    /// What whoever sent a request wants to work on.
+    /// The tenants of a request for jobs.
     async fn demand<R: Send + Sync>(
         &self,
         request: Request<R>,

@@ -1,4 +1,4 @@
-//! Who is there.
+//! The topology.
 
 use broker_api::{API_VERSION, BrokerInfo, PartitionInfo, Topology};
 use grpc as pb;

@@ -1,4 +1,4 @@
-//! Who may do what at the management port. Probes and metrics are for everybody: what asks for them has no credentials.
+//! Authorization at the management port. Probes and metrics are open: their clients have no credentials.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +16,7 @@ use super::problem::Problem;
 use crate::rest::forbid_sniffing;
 use crate::{Access, Hosts};
 
-/// What everybody may ask for.
+/// Open paths.
 const OPEN: &[&str] = &["/health", "/ready", "/startup", "/metrics", "/actuator/prometheus"];
 const PROBES: &str = "/actuator/health";
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::operations::{Component, ComponentState, Slot};
 use super::problem::json_answer;
 
-/// What a probe asks for.
+/// Kinds of probes.
 #[derive(Debug, Clone, Copy)]
 enum Probe {
     Liveness,

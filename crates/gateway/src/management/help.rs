@@ -1,4 +1,4 @@
-//! What each metric means, in a line that goes with it to Prometheus. The manual says more.
+//! Help texts of metrics, one line each, for Prometheus. The manual says more.
 
 use metrics::Recorder;
 use metrics_exporter_prometheus::PrometheusRecorder;
@@ -48,7 +48,7 @@ const HELP: &[(&str, &str)] = &[
     ("baton_state_rows", "Rows of the tables of the state."),
     ("baton_disk_free_bytes", "Room on the disk of the data."),
     ("zeebe_health", "Whether the partition is healthy: 1 or 0."),
-    // What processes do.
+    // Metrics of processes.
     ("baton_engine_commands_total", "Commands that the engine has run."),
     ("baton_engine_steps_total", "Steps that the engine has run."),
     ("zeebe_element_instance_events_total", "Element instances, by action."),

@@ -75,7 +75,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
 /// Limit of a request body.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// What the port shows and changes.
+/// Interfaces behind the port.
 #[derive(Clone)]
 pub struct Management {
     /// The broker, once it runs.
@@ -86,9 +86,9 @@ pub struct Management {
     pub loggers: Loggers,
     /// Version of the program.
     pub version: &'static str,
-    /// Who may come in.
+    /// Access control.
     pub gate: Gate,
-    /// What the connections of all ports share.
+    /// State shared by the connections of all ports.
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,

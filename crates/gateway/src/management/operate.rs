@@ -1,4 +1,4 @@
-//! What operators read and change of a running broker.
+//! Operations on a running broker.
 
 use std::sync::Arc;
 

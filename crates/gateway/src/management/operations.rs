@@ -1,4 +1,4 @@
-//! What the management port asks of a running broker.
+//! The management port's interface to a running broker.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -48,7 +48,7 @@ pub trait Operations: Send + Sync + 'static {
     /// Stops exporting; records are kept. With `soft`, exporting goes on, but nothing counts as exported.
     fn pause_exporting(&self, soft: bool) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// Stops taking commands and firing timers, until the next start at the most. What was taken before is done
+    /// Stops taking commands and firing timers, until the next start at the most. Earlier commands are done
     /// when this returns.
     fn pause_processing(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 
@@ -71,7 +71,7 @@ pub trait Operations: Send + Sync + 'static {
     /// Cancels the call hierarchy that a process instance belongs to. Goes through the log.
     fn cancel_instance(&self, process_instance_key: Key) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// What the clock of the engine shows, Unix milliseconds.
+    /// Time of the engine's clock, Unix milliseconds.
     fn clock_ms(&self) -> i64;
 
     /// Pins, moves or resets that clock, if it may be controlled. Goes through the log.
@@ -159,7 +159,7 @@ pub struct ParkedRecord {
     pub record: Value,
 }
 
-/// What came of trying parked records again.
+/// Result of retrying parked records.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replayed {
@@ -196,10 +196,10 @@ pub struct BannedInstance {
 /// Why an operation did not take place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
-    /// What was asked is wrong; the text names the member.
+    /// The request is invalid; the text names the member.
     #[error("{0}")]
     Invalid(String),
-    /// What it speaks of is not there.
+    /// The subject does not exist.
     #[error("{0}")]
     NotFound(String),
     /// The broker failed at it.
@@ -226,7 +226,7 @@ impl Slot {
         drop(self.0.operations.set(operations));
     }
 
-    /// Who tells that a broker which has yet to start is dead. Only the first one counts.
+    /// Reports that a broker which has yet to start is dead. Only the first report counts.
     pub fn watch(&self, watch: impl Fn() -> Option<Component> + Send + Sync + 'static) {
         drop(self.0.watch.set(Box::new(watch)));
     }
@@ -236,7 +236,7 @@ impl Slot {
         self.0.operations.get()
     }
 
-    /// What ails a broker that has yet to start.
+    /// Failure of a broker that has yet to start.
     pub(super) fn ailing(&self) -> Option<Component> {
         self.0.watch.get().and_then(|watch| watch())
     }

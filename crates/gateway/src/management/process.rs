@@ -1,4 +1,4 @@
-//! What the process costs: CPU, memory, files, disk. Read from the system at each scrape; what it does not tell is
+//! Cost of the process: CPU, memory, files, disk. Read from the system at each scrape; what it does not tell is
 //! left out.
 
 use std::fmt::{Display, Write};

@@ -49,7 +49,7 @@ impl Default for Profiler {
     }
 }
 
-/// What is asked for.
+/// The requested profile.
 #[derive(Debug, PartialEq)]
 struct Wish {
     seconds: u64,

@@ -89,7 +89,7 @@ async fn work_on_all(gateway: &Gateway, storage: &Storage) {
 
 /// Brings one search to its end.
 pub(super) async fn work_on(gateway: &Gateway, storage: &Storage, mut search: BatchSearch) {
-    // What is not there yet in time is as if it had come later.
+    // Instances that are not searchable in time count as later ones.
     gateway.broker.hasten_exports(EXPORTER_ID);
     storage.progress.wait(FIRST_PARTITION, search.position, storage.wait_max).await;
     let mut failures = 0;
@@ -185,7 +185,7 @@ impl Sought {
         Self { entity, key, instance, root, kept: Some(kept) }
     }
 
-    /// What a row stands for.
+    /// Item of a row.
     fn item(&self, row: &Row) -> BatchOperationItem {
         BatchOperationItem {
             item_key: key(row, self.key),
@@ -216,7 +216,7 @@ fn question(search: &BatchSearch, sought: &Sought) -> Result<Search, Failure> {
         kind => {
             let mut all = vec![is(instance::STATE, "ACTIVE")];
             if kind == BatchOperationType::CancelProcessInstance {
-                // Whoever was called ends with its caller.
+                // A called instance ends with its caller.
                 all.push(Filter::Column(instance::PARENT_INSTANCE_KEY, Test::Exists(false)));
             }
             Filter::All(all).and(wanted)

@@ -56,7 +56,7 @@ const HARMLESS: &[&str] = &[
     "video/webm",
 ];
 
-/// What RFC 8187 §3.2.1 wants escaped in the value of a parameter.
+/// Characters that RFC 8187 §3.2.1 escapes in the value of a parameter.
 const NOT_IN_PARAMETERS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')
@@ -71,7 +71,7 @@ const NOT_IN_PARAMETERS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// What a file is told to be.
+/// Content type of a file.
 #[derive(Debug)]
 pub(crate) struct Download {
     media_type: HeaderValue,

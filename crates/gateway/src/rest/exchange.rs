@@ -42,7 +42,7 @@ use crate::connection::unread::Meter;
 /// The memory reserved for a body before its first byte arrives, in bytes.
 const MAX_RESERVED_BODY: usize = 256 * 1024;
 
-/// What is answered to everybody.
+/// Open operations.
 const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
 
 /// The gateway without its socket.
@@ -169,7 +169,7 @@ impl Gateway {
         result.unwrap_or_else(|refusal| failure_to_http(&refusal.failure, head.uri.path(), refusal.header))
     }
 
-    /// Who sends a request. Some operations are for those that cannot say yet.
+    /// The principal of a request. Some operations need no credentials.
     async fn authenticate(&self, operation: Operation, head: &Parts) -> Result<Arc<Principal>, Refusal> {
         let access = &self.options.access;
         if PUBLIC.contains(&operation) {

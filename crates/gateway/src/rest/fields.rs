@@ -17,7 +17,7 @@ pub(crate) struct Field<'a> {
     pub(crate) raw: &'a str,
 }
 
-/// What the validator found. Values have the types of the contract, so reading one cannot fail, free ones excepted.
+/// Validated properties. Values have the types of the contract, so reading one cannot fail, free ones excepted.
 pub(crate) struct Fields<'a> {
     schema: Option<&'static Schema>,
     list: SmallVec<[Field<'a>; 16]>,

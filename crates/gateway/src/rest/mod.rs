@@ -1,7 +1,7 @@
 //! The REST v2 gateway: HTTP/1.1 on hyper, one JSON request in, one command to the broker, one JSON answer out.
 //!
 //! A request enters at `server` (connections), goes through `exchange` (route, negotiate, read, validate, dispatch,
-//! answer, measure) and one file of `operation`. What is valid stands in the tables of `contract` and nowhere else.
+//! answer, measure) and one file of `operation`. The tables of `contract` alone define valid requests.
 //! Nothing here knows how a broker works; it sees [`broker_api::Broker`] only.
 //!
 //! There is no framework between the socket and the handlers: routing is a static tree, so a framework would only
@@ -100,11 +100,11 @@ pub struct Options {
     pub documents: Stores,
     /// Which tenants requests may name.
     pub tenancy: Tenancy,
-    /// Who may come in.
+    /// Access control.
     pub access: Access,
     /// By which names.
     pub hosts: Hosts,
-    /// What the connections of all ports share.
+    /// State shared by the connections of all ports.
     pub connections: Connections,
     /// TLS of the connections, if there shall be any.
     pub tls: Option<Arc<ServerTls>>,

@@ -14,7 +14,7 @@ use super::validate::{Echo, check_text};
 
 /// How many parts a form may have.
 const MAX_PARTS: usize = 1000;
-/// What the head of a part may say about its file.
+/// Properties of a file in the head of its part.
 const METADATA: &str = "x-document-metadata";
 /// The longest file name, in bytes.
 const MAX_FILE_NAME: usize = 1024;
@@ -39,7 +39,7 @@ pub(crate) struct File {
     /// Nothing, if it is on its way to where it is kept.
     pub(crate) content: Bytes,
     pub(crate) content_type: Option<String>,
-    /// What the head of the part says about it, as JSON.
+    /// Metadata in the head of the part, as JSON.
     pub(crate) metadata: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Form {
     }
 }
 
-/// What becomes of the files of a form.
+/// Destinations of the files of a form.
 pub(super) trait Files {
     /// Takes the content of a file, and returns what of it shall be in the form. `form` is what came before it.
     async fn take(&mut self, form: &Form, file: &File, content: Field<'_>) -> Result<Bytes, Failure>;
@@ -82,7 +82,7 @@ pub(crate) async fn parse(
     read(parts, schema, texts_bytes_max, &mut InForm).await
 }
 
-/// What stands between the parts.
+/// The boundary between parts.
 pub(super) fn boundary(headers: &HeaderMap) -> Result<String, Failure> {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     multer::parse_boundary(content_type)

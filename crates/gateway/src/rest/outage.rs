@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What the last answer of a store was. Clones are of the same store.
+/// Last answer of a store. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outage(Arc<AtomicBool>);
 

@@ -10,7 +10,7 @@ use protocol::RejectionType;
 
 use super::writer::{write_integer, write_text};
 
-/// What a path may not contain unescaped where a URI reference is asked for (RFC 3986 §3.3).
+/// Characters that paths escape in a URI reference (RFC 3986 §3.3).
 const NOT_IN_PATHS: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -91,7 +91,7 @@ impl Failure {
         Self::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", detail)
     }
 
-    /// Whoever sends a request is not let in.
+    /// Authentication failed.
     pub(crate) fn refused(refusal: &Refusal) -> Self {
         let (status, title) = match refusal.reason.status() {
             401 => (StatusCode::UNAUTHORIZED, "Unauthorized"),
@@ -102,7 +102,7 @@ impl Failure {
         Self::new(status, title, refusal.to_string())
     }
 
-    /// What needs secondary storage cannot be done without.
+    /// The operation requires secondary storage.
     pub(crate) fn no_storage() -> Self {
         let detail = "this operation needs secondary storage, and none is configured";
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", detail)
@@ -113,24 +113,24 @@ impl Failure {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", reason)
     }
 
-    /// Secondary storage does not take the query. What it says is about its tables: for operators alone.
+    /// Secondary storage refuses the query. Its message is about its tables: for operators alone.
     pub(crate) fn too_complex() -> Self {
         Self::invalid("filter: it is more than secondary storage looks for at once; ask for less")
     }
 
-    /// Secondary storage cannot answer. What it says is about its tables and addresses: for operators alone.
+    /// Secondary storage cannot answer. Its message is about its tables and addresses: for operators alone.
     pub(crate) fn storage_away() -> Self {
         let detail = "secondary storage cannot answer now";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
     }
 
-    /// The store of documents cannot answer. What it says is about addresses: for operators alone.
+    /// The store of documents cannot answer. Its message is about addresses: for operators alone.
     pub(crate) fn documents_away() -> Self {
         let detail = "the document store cannot answer now";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", detail)
     }
 
-    /// What a broker's refusal of `command` means here.
+    /// The problem of a broker's refusal of `command`.
     pub(crate) fn submit(error: SubmitError, command: &str) -> Self {
         match error {
             SubmitError::Rejected(rejection) => {
@@ -163,7 +163,7 @@ impl Failure {
         }
     }
 
-    /// What a broker's refusal of a query means here.
+    /// The problem of a broker's refusal of a query.
     pub(crate) fn read(error: SubmitError) -> Self {
         match error {
             SubmitError::Rejected(rejection) => Self {

@@ -102,7 +102,7 @@ impl Body for ReplyBody {
     }
 }
 
-/// What an operation answers.
+/// Body of an answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -114,7 +114,7 @@ pub(crate) struct Reply {
     pub(crate) content_type: HeaderValue,
     /// Set on a file of a user.
     pub(crate) download: Option<Download>,
-    /// What the broker took.
+    /// Time that the broker took.
     pub(crate) timing: Option<Timing>,
     /// How far the log was after what the request did.
     pub(crate) positions: Positions,

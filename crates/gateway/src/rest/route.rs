@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::contract::{METHODS, Operation, ROUTES};
 
-/// What all paths begin with.
+/// Prefix of all paths.
 const BASE: &str = "/v2/";
 
 /// The values of the placeholders as they stand in the path, still percent-encoded.

@@ -8,12 +8,12 @@ use super::instance_filter::{self, ValueKind};
 use super::problem::Failure;
 use super::writer::object;
 
-/// What the contract has if a request says nothing.
+/// The contract's default.
 const LIMIT_DEFAULT: usize = 100;
 /// The largest page.
 const LIMIT_MAX: usize = 10_000;
 
-/// What a property must be.
+/// Condition on a property.
 struct PropertyTest {
     name: String,
     /// Whether it is compared as a number.

@@ -16,7 +16,7 @@ pub(super) const LOGIN_BYTES_MAX: usize = 16 * 1024;
 const LOGIN: &str = "/login";
 const LOGOUT: &str = "/logout";
 
-/// What a path is for, if it is about sessions.
+/// Session operations by path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionCall {
     Login,
@@ -66,7 +66,7 @@ impl Gateway {
     }
 }
 
-/// What a login form says.
+/// Fields of a login form.
 #[derive(Default)]
 struct Form {
     username: Option<String>,

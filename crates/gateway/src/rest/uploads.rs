@@ -1,7 +1,7 @@
 //! Forms with documents, whose files go to their store while they arrive.
 //!
 //! Each file has a task that stores it, fed through a short channel, so a client that goes away leaves a document
-//! or nothing. What is told about a file may come behind it; so files are staged, and become documents when the
+//! or nothing. Metadata may follow the file; so files are staged, and become documents when the
 //! form has ended.
 
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use crate::connection::unread::Meter;
 
 /// Pieces of a file between the connection and the store.
 const PIECES_MAX: usize = 2;
-/// What a client must send in the time that a body may take.
+/// Bytes that a client must send within the time limit of a body.
 const PROGRESS_BYTES: usize = 16 * 1024;
-/// What is between two parts at the most: the head of the second, of which there is a piece to be read already.
+/// Most bytes between two parts: the head of the second, part of which is read already.
 const HEAD_BYTES_MAX: usize = 256 * 1024;
 /// Why a content does not come to its end, to its store.
 const BROKEN_OFF: &str = "the request body ended early";
@@ -41,7 +41,7 @@ pub(super) struct Reception<'a> {
     pub(super) schema: &'static Schema,
     /// How long a client may take to send [`PROGRESS_BYTES`].
     pub(super) timeout: Duration,
-    /// What all texts may have, and all files that are thrown away.
+    /// Most bytes of all texts, and of all discarded files.
     pub(super) message_bytes_max: usize,
     pub(super) meter: Meter,
 }
@@ -109,7 +109,7 @@ struct Uploads<'a, 'c> {
     store: &'a Documents,
     id: Option<String>,
     is_batch: bool,
-    /// What has come since a part was handed on, in bytes.
+    /// Bytes since the last complete part.
     ahead: Arc<AtomicUsize>,
     meter: Meter,
     skip_bytes_max: usize,

@@ -75,7 +75,7 @@ struct Walk<'a> {
     fields: Fields<'a>,
 }
 
-/// What has been seen of an object.
+/// Members of an object so far.
 struct Seen {
     properties: u64,
     /// Alternatives that still fit.
@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        // What sets the alternatives apart.
+        // Properties that distinguish the alternatives.
         let shared = object.alternatives.iter().fold(u64::MAX, |mask, a| mask & a.required);
         let choices = object.alternatives.iter().map(|a| names(a.required & !shared).collect::<Vec<_>>());
         let choices: Vec<_> = choices.filter(|c| !c.is_empty()).map(|c| c.join(" with ")).collect();

@@ -22,7 +22,7 @@ pub(crate) fn write_flag(flag: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(if flag { b"true" } else { b"false" });
 }
 
-/// A moment in UTC. What no calendar holds becomes its last moment.
+/// A moment in UTC. A moment beyond the calendar becomes its last one.
 pub(crate) fn write_time(unix_ms: i64, out: &mut Vec<u8>) {
     let time = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(jiff::Timestamp::MAX);
     write_text(&format!("{time:.3}"), out);

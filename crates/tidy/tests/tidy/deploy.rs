@@ -9,7 +9,7 @@ use crate::metrics::{Kind, Metric, metrics};
 use crate::promql::{self, Query};
 use crate::{assert_none, files, read, root};
 
-/// What Prometheus itself adds.
+/// Labels that Prometheus itself adds.
 const OF_PROMETHEUS: &str = "up";
 const LABELS_OF_PROMETHEUS: [&str; 2] = ["instance", "job"];
 /// Units of Grafana that are used here.
@@ -81,7 +81,7 @@ fn evidence(label: &str, value: &str) -> Option<String> {
     is_word.then(|| format!("\"{value}\""))
 }
 
-/// What is wrong with a query.
+/// Errors of a query.
 fn faults(query: &str, metrics: &BTreeMap<String, Metric>, sources: &str) -> Vec<String> {
     let Query { series, grouping } = promql::read(query);
     let mut faults = Vec::new();

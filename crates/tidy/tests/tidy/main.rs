@@ -13,7 +13,7 @@ mod sources;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is built, installed or found, not written.
+/// Folders of built, installed or found files.
 const NOT_OURS: [&str; 8] =
     [".git", "target", "node_modules", "__pycache__", ".venv", "artifacts", "data", ".pytest_cache"];
 

@@ -27,9 +27,9 @@ const DEFINITIONS: [(&str, Kind); 5] = [
     ("partition_counter(", Kind::Counter),
     ("partition_gauge(", Kind::Gauge),
 ];
-/// What goes with each metric to Prometheus, as `("NAME", "HELP"),`.
+/// Help text of each metric for Prometheus, as `("NAME", "HELP"),`.
 const HELP: &str = "crates/gateway/src/management/help.rs";
-/// What the management port writes of the process stands there as `metric(text, NAME, KIND, …)`.
+/// Metrics of the process stand there as `metric(text, NAME, KIND, …)`.
 const OF_THE_PROCESS: &str = "crates/gateway/src/management/process.rs";
 
 /// The literal at the beginning, or the one that a constant of the file stands for.

@@ -1,4 +1,4 @@
-//! What a PromQL query asks for: enough of its syntax to name the series, their labels and what is done with them.
+//! Series of a PromQL query: enough of its syntax to name the series, their labels and functions.
 
 /// A series in a query.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Series {
     pub function: Option<String>,
 }
 
-/// What a query asks for.
+/// Series and labels of a query.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Query {
     pub series: Vec<Series>,
@@ -30,7 +30,7 @@ fn word(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c| !is_word(c)).unwrap_or(text.len()))
 }
 
-/// What stands before the first `end`, and what follows it.
+/// The text before the first `end`, and the text behind it.
 fn until(text: &str, end: char) -> (&str, &str) {
     text.split_once(end).unwrap_or_else(|| panic!("no {end} in {text}"))
 }

@@ -6,7 +6,7 @@ mod pattern;
 
 pub(crate) use pattern::Pattern;
 
-/// What a JSON value must look like.
+/// Schema of a JSON value.
 pub(crate) struct Schema {
     pub(crate) nullable: bool,
     pub(crate) kind: Kind,
@@ -37,7 +37,7 @@ pub(crate) struct Text {
     pub(crate) format: Format,
 }
 
-/// What a string means.
+/// Format of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Plain,
@@ -88,7 +88,7 @@ pub(crate) struct Discriminator {
     pub(crate) values: &'static [(&'static str, usize)],
 }
 
-/// What else an object may contain.
+/// Additional properties of an object.
 pub(crate) enum Additional {
     None,
     Any,
@@ -142,7 +142,7 @@ pub(crate) struct RouteNode {
 }
 
 impl Operation {
-    /// What the contract says about it.
+    /// Its specification in the contract.
     pub(crate) const fn spec(self) -> &'static OperationSpec {
         &OPERATIONS[self as usize]
     }

@@ -1,4 +1,4 @@
-//! What the operations on batch operations have in common.
+//! Common parts of the operations on batch operations.
 
 use protocol::{
     BatchAction, BatchOperationChange, BatchOperationCreated, BatchOperationView, Command,
@@ -66,7 +66,7 @@ pub(super) fn key(call: &Call<'_>) -> Result<Key, Failure> {
         .map_err(|_| Failure::not_found(format!("there is no batch operation with key '{text}'")))
 }
 
-/// What created it.
+/// Type of its actor.
 pub(super) fn actor_type(operation: &BatchOperationView) -> Option<&'static str> {
     operation.actor.as_ref().map(|actor| actor.actor_type.as_str())
 }

@@ -1,4 +1,4 @@
-//! What the operations on cluster variables share.
+//! Common parts of the operations on cluster variables.
 
 use bytes::Bytes;
 use protocol::{

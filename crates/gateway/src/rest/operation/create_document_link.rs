@@ -17,7 +17,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let store = document::store(call)?;
     let life_ms =
         if call.fields.is_declared("timeToLive") { call.fields.integer("timeToLive") } else { None };
-    // What is below one is refused as none is.
+    // Values below one are refused.
     let life = Duration::from_millis(u64::try_from(life_ms.unwrap_or(DEFAULT_LIFE_MS)).unwrap_or(0));
     let hash = call.query_parameter("contentHash")?;
     let now_ms = document::now_ms();

@@ -45,7 +45,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply { status, ..Reply::json(out) })
 }
 
-/// What is said about the files: one after the other, or all in one list.
+/// Metadata of the files: one after the other, or all in one list.
 fn metadata_list<'a>(call: &'a Call<'_>) -> Result<Vec<&'a RawValue>, Failure> {
     let mut list = Vec::new();
     for text in call.form.all_texts("metadataList") {

@@ -11,7 +11,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let resource_key = call.key()?;
     let delete_history = call.fields.flag("deleteHistory");
     if delete_history {
-        // What is to be deleted is kept there, and looked for there.
+        // History to delete is kept there, and searched there.
         call.storage()?;
     }
     let operation_reference = call.fields.operation_reference();

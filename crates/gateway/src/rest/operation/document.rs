@@ -1,4 +1,4 @@
-//! What the operations on documents share.
+//! Common parts of the operations on documents.
 
 use documents::{Document, Documents, Error, Metadata, Staged};
 use http::StatusCode;
@@ -27,7 +27,7 @@ pub(in crate::rest) fn store<'a>(call: &Call<'a>) -> Result<&'a Documents, Failu
     })
 }
 
-/// What the store said, as clients see it. Why it failed is for operators alone, once for each outage.
+/// The store's answer for clients. The reason of a failure is logged for operators alone, once for each outage.
 pub(in crate::rest) fn told<T>(
     call: &Call<'_>,
     store: &Documents,
@@ -70,7 +70,7 @@ pub(in crate::rest) fn told<T>(
     })
 }
 
-/// What is known of a file when its content comes. What is wrong with that is told when all of the form is there.
+/// Metadata of a file when its content arrives. Its errors are reported when the whole form is there.
 pub(in crate::rest) fn content_metadata(file: &File, form: &Form) -> Metadata {
     let text = form.text("metadata").or(file.metadata.as_deref());
     read_metadata(file, text).or_else(|_| read_metadata(file, None)).unwrap_or_default()

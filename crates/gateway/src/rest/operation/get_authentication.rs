@@ -22,7 +22,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let mut tenants = Vec::with_capacity(known.grants.tenants.len());
     for id in &known.grants.tenants {
         let query = IdentityQuery::Circle { kind: CircleKind::Tenant, id: id.clone() };
-        // Whoever is assigned to one may know its name.
+        // Members of a tenant may know its name.
         match call.read_unseen(protocol::Query::Identity(query)).await? {
             protocol::QueryReply::Identity(IdentityReply::Circle(view)) => tenants.push(view.circle),
             other => return Err(unexpected(&other)),
@@ -52,7 +52,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-/// What is kept of a user. Those of an issuer are not.
+/// Properties of a user; none for users of an issuer.
 async fn find_user(call: &Call<'_>, name: &str) -> Result<Option<protocol::UserView>, Failure> {
     let query = protocol::Query::Identity(IdentityQuery::User { username: name.into() });
     match call.gateway.broker.read(query).await {

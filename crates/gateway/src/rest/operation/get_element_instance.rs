@@ -30,7 +30,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(out))
 }
 
-/// What the contract calls a type; it has no name for some.
+/// The contract's name of a type; some have none.
 fn type_of(element_type: &'static str) -> &'static str {
     match element_type {
         "TRANSACTION" | "COMPLEX_GATEWAY" => "UNKNOWN",

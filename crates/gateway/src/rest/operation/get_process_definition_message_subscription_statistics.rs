@@ -51,7 +51,7 @@ fn property(subscription: &SubscriptionView, name: &str) -> Option<String> {
         "processInstanceKey" => Some(subscription.process_instance_key.to_string()),
         "elementId" => Some(subscription.element_id.to_string()),
         "elementInstanceKey" => Some(subscription.element_instance_key.to_string()),
-        // What waits no more is not kept.
+        // Closed subscriptions are not kept.
         "messageSubscriptionState" => Some("CREATED".to_owned()),
         "messageName" => Some(subscription.message_name.to_string()),
         "correlationKey" => Some(subscription.correlation_key.to_string()),

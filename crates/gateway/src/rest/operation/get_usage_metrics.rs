@@ -16,7 +16,7 @@ use crate::rest::writer::object;
 /// Tenants in one answer.
 const TENANTS_MAX: u32 = 10_000;
 
-/// What was used.
+/// Usage of a tenant.
 #[derive(Default, Clone, Copy, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Used {

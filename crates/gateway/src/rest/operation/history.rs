@@ -12,7 +12,7 @@ use crate::rest::reply::Reply;
 
 /// Where something is kept.
 pub(in crate::rest) struct Kept {
-    /// What it is called.
+    /// Its name.
     name: &'static str,
     pub(in crate::rest) entity: &'static Entity,
     /// The column of its key.
@@ -56,7 +56,7 @@ impl Kept {
         1 << self.definition_id | 1 << self.tenant
     }
 
-    /// Whose it is.
+    /// Its owner.
     pub(in crate::rest) fn owner(&self, row: &Row) -> HistoryOwner {
         let text = |column: ColumnId| row[column as usize].text().cloned().unwrap_or_default();
         HistoryOwner { definition_id: text(self.definition_id), tenant_id: text(self.tenant) }
@@ -68,7 +68,7 @@ pub(super) async fn delete(call: &Call<'_>, kind: HistoryKind) -> Result<Reply, 
     let kept = kept(kind);
     let key = call.key()?;
     let key_operand = Operand::Integer(key.cast_signed());
-    // Whoever may delete it need not be able to read it; but what is of another tenant is not there.
+    // Deletion does not require permission to read; but an entity of another tenant does not exist for the caller.
     let among = call.rows_of_tenants(kept.entity).await?;
     let search = Search {
         filter: Filter::Column(kept.key, Test::Equal(key_operand.clone())).and(among),

@@ -133,7 +133,7 @@ use super::writer::{Digits, object};
 /// A validated request.
 pub(crate) struct Call<'a> {
     gateway: &'a Gateway,
-    /// Who asks.
+    /// The principal.
     pub(super) principal: &'a Arc<Principal>,
     pub(super) operation: Operation,
     /// Values of the placeholders, in the order of the path.
@@ -234,13 +234,13 @@ impl<'a> Call<'a> {
         self.fields.document(name, self.body)
     }
 
-    /// Who asks, as commands have it.
+    /// The caller of commands.
     async fn caller(&self) -> Result<Option<Caller>, Failure> {
         let caller = self.gateway.options.access.caller(&self.gateway.broker, self.principal).await;
         caller.map_err(Failure::read)
     }
 
-    /// What whoever asks belongs to and may do.
+    /// Memberships and authorizations of the principal.
     pub(super) async fn known(&self) -> Result<Arc<Known>, Failure> {
         let known = self.gateway.options.access.known(&self.gateway.broker, self.principal).await;
         known.map_err(Failure::read)
@@ -310,7 +310,7 @@ impl<'a> Call<'a> {
         self.gateway.broker.read(query).await.map_err(Failure::read)
     }
 
-    /// What is checked of whoever asks.
+    /// Checks of the principal.
     pub(super) fn access_options(&self) -> &AccessOptions {
         self.gateway.options.access.options()
     }
@@ -389,7 +389,7 @@ pub(crate) fn served() -> Vec<Operation> {
         .collect()
 }
 
-/// Runs the operation of a call. What the engine does not know may have ended, and is looked for in secondary storage.
+/// Runs the operation of a call. An entity that the engine does not know may have ended, and is searched in secondary storage.
 pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_operation().await?;
     match serve(call).await {

@@ -18,7 +18,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         return query::search(call, spec).await;
     }
     let search = Search::read(&call.fields)?;
-    // What is no key is the key of nothing.
+    // A text that is no key matches nothing.
     let batch_operation_key = search.wanted("batchOperationKey").map(|key| key.parse().unwrap_or(0));
     let reply = call.read(Query::BatchItems { batch_operation_key, limit: ITEMS_MAX }).await?;
     let QueryReply::BatchItems { items, has_more } = reply else { return Err(unexpected(&reply)) };

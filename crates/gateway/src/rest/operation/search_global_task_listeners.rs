@@ -23,7 +23,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     Ok(Reply::json(search.answer(listeners, has_more, property, write)))
 }
 
-/// What the filter wants of the moments that a listener is for: for each entry, one of them must meet it.
+/// Filter on the event types of a listener: for each entry, one of them must meet it.
 fn events(call: &Call<'_>) -> Result<Vec<Vec<Test>>, Failure> {
     let filter = call.fields.value("filter");
     let wanted = filter["eventTypes"].as_array();

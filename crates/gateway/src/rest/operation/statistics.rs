@@ -1,4 +1,4 @@
-//! What the operations that count have in common.
+//! Common parts of the statistics operations.
 
 /// Definitions with running instances, and message subscriptions, that one request looks at. `hasMoreTotalItems` says
 /// that there are more, and then the counts are of those that were looked at.

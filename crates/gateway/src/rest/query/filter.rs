@@ -94,7 +94,7 @@ impl FilterReader {
         Ok(Filter::All(all))
     }
 
-    /// What a value of a kind must be.
+    /// Expected value of a kind.
     pub(super) fn tests(&mut self, path: &str, value: &Value, kind: Kind) -> Result<Vec<Test>, Failure> {
         let kind = match kind {
             Kind::Key => ValueKind::Key,

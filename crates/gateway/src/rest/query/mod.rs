@@ -84,7 +84,7 @@ impl Storage {
         None
     }
 
-    /// What answers.
+    /// The answering store.
     pub fn reader(&self) -> Arc<dyn Reader> {
         Arc::clone(&self.reader)
     }
@@ -171,7 +171,7 @@ pub(super) fn property(object: &'static Object, name: &str) -> Option<&'static S
     object.properties.iter().find(|property| property.name == name).map(|property| property.schema)
 }
 
-/// What the filter of a batch operation is about.
+/// The entity of a batch operation's filter.
 pub(super) const fn selection_of(kind: BatchOperationType) -> &'static Entity {
     match kind {
         BatchOperationType::DeleteDecisionInstance | BatchOperationType::DeleteDecisionDefinition => {

@@ -30,7 +30,7 @@ pub(in crate::rest) async fn of_user_task(call: &Call<'_>, key: Key) -> Result<V
     let storage = call.fresh_storage().await?;
     let columns = 1 << task::ELEMENT_KEY | 1 << task::INSTANCE_KEY;
     let search = Search::one(&task::ENTITY, Operand::Integer(key.cast_signed()), columns);
-    // Whoever sees a task sees what the task sees.
+    // Readers of a task may read its effective variables.
     let visible = call.visible_rows(&task::ENTITY).await?;
     let search = Search { filter: search.filter.clone().and(visible), ..search };
     let Some(task) = storage.search(search).await?.rows.into_iter().next() else {

@@ -154,7 +154,7 @@ fn process_instance(
         }
         Ok::<_, Failure>(())
     };
-    // What is said about elements must be true of one and the same.
+    // Conditions on elements must hold for the same element.
     of_other(
         &[
             ("elementId", element::ELEMENT_ID, Kind::Text),

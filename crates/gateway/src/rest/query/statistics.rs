@@ -18,7 +18,7 @@ use super::filter::FilterReader;
 
 /// Groups that one answer may have.
 pub(in crate::rest) const GROUPS_MAX: u32 = 10_000;
-/// What jobs are counted by; nothing is shorter.
+/// Interval of job counts.
 pub(in crate::rest) const MINUTE_MS: i64 = 60_000;
 /// Answers of the store that are put together for one of times: minutes with jobs of more than a year.
 const PARTS_MAX: usize = 60;
@@ -87,7 +87,7 @@ pub(in crate::rest) async fn of_elements_of_definition(
         aggregates: vec![Aggregate::Sum(count::TERMINATED), Aggregate::Sum(count::COMPLETED)],
         limit: GROUPS_MAX,
     };
-    // What ends in between is missing for a moment rather than counted twice.
+    // An instance that ends in between is missing for a moment rather than counted twice.
     let ended = ask(call, ended).await?;
     let mut rows = BTreeMap::new();
     for row in ask(call, living).await? {
@@ -148,7 +148,7 @@ pub(in crate::rest) async fn ask(call: &Call<'_>, mut asked: Statistics) -> Resu
     call.fresh_storage().await?.statistics(asked).await
 }
 
-/// What a request says about jobs: a time, from and to, and a type.
+/// Filter of a request on jobs: a time, from and to, and a type.
 pub(in crate::rest) struct JobsAsked {
     filter: Filter,
 }

@@ -12,16 +12,16 @@ use super::super::contract::Operation;
 use super::super::operation::Call;
 use super::super::problem::Failure;
 
-/// What the path of a call says about rows.
+/// Filters in the path of a call.
 type Scope = fn(&Call<'_>) -> Result<Filter, Failure>;
 
-/// What is special about an operation.
+/// Special cases of an operation.
 pub(crate) struct Spec {
     /// Which.
     pub(crate) operation: Operation,
     /// Where it looks.
     pub(crate) entity: &'static Entity,
-    /// What the path says about rows.
+    /// Filter in the path.
     pub(crate) scope: Option<Scope>,
     /// Sort fields that have another name than their column.
     pub(crate) sort_names: &'static [(&'static str, &'static str)],

@@ -53,7 +53,7 @@ fn value(entity: &Entity, column: ColumnId, row: &Row, schema: &'static Schema, 
     }
 }
 
-/// What stands for nothing.
+/// Values for absent properties.
 fn absent(schema: &'static Schema, out: &mut Vec<u8>) {
     if schema.nullable {
         return out.extend_from_slice(b"null");

@@ -1,10 +1,10 @@
-//! What whoever asks may see.
+//! Read authorization.
 //!
 //! Rows of secondary storage pass a filter that is made of what somebody may do, once until that changes
-//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). What is neither, and
+//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). Answers of neither kind, and
 //! no command, which the engine checks itself, is in the table of `operations.rs`.
 //!
-//! Whoever may not see something of a tenant of its own is refused; of other tenants' things nobody learns that
+//! A principal without permission for an entity of its own tenant is refused; for entities of other tenants it does not learn that
 //! they exist.
 
 mod operations;
@@ -20,7 +20,7 @@ use super::operation::Call;
 use super::problem::Failure;
 use crate::access::Known;
 
-/// What is checked of whoever asks.
+/// Checks of the principal.
 pub(super) struct Sight {
     known: Arc<Known>,
     /// Its name.
@@ -43,7 +43,7 @@ impl Sight {
         }))
     }
 
-    /// Whether something of a tenant may be known to exist. What belongs to none is everybody's.
+    /// Whether the principal may know entities of a tenant. Entities without a tenant are open to all.
     fn is_of_tenant(&self, tenant_id: &str) -> bool {
         !self.tenants
             || tenant_id.is_empty()

@@ -7,7 +7,7 @@ use crate::rest::contract::Operation;
 use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
 
-/// What an operation takes.
+/// Permissions that an operation requires.
 fn need(operation: Operation) -> Option<(R, P)> {
     Some(match operation {
         Operation::CreateDocument | Operation::CreateDocuments => (R::Document, P::Create),

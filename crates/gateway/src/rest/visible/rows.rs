@@ -16,7 +16,7 @@ use super::Sight;
 use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
 
-/// Who may see the rows of an entity.
+/// Read permission for the rows of an entity.
 struct Rule {
     /// Which permission it takes, and the column with the ID that it may be limited to.
     permission: Option<(R, P, Option<ColumnId>)>,
@@ -84,7 +84,7 @@ impl Sight {
     /// The rows of an entity that may be known to exist.
     pub(super) fn tenant_filter(&self, entity: EntityId) -> Filter {
         let Some(column) = rule(entity).tenant.filter(|_| self.tenants) else { return Filter::everything() };
-        // What belongs to no tenant is everybody's. In the order of texts, as grants are.
+        // Entities without a tenant are open to all. Sorted, as grants are.
         let mut tenants = vec![text("")];
         tenants.extend(self.known.grants.tenants.iter().map(text));
         Filter::Any(vec![

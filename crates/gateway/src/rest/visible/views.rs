@@ -17,7 +17,7 @@ impl Call<'_> {
         Ok(sight.map_or_else(Instances::default, |sight| sight.instances()))
     }
 
-    /// What of an answer whoever asks may see.
+    /// Part of an answer that the principal may read.
     pub(in crate::rest) async fn visible(
         &self,
         query: &Query,
@@ -203,7 +203,7 @@ fn look_at_identity(sight: &Sight, query: &Query, reply: &mut IdentityReply) -> 
     let Query::Identity(query) = query else { return Err(unknown(query)) };
     let show = |resource, id: &str| sight.show(resource, P::Read, Some(id), "");
     let sees = |resource, id: &str| sight.may(resource, P::Read, Some(id));
-    // Who is in a circle is told to those who may see the circle.
+    // Members of a group, role or tenant are readable with the group, role or tenant.
     if let IdentityQuery::Members { kind, circle_id, .. } = query
         && !sees(resource_of(*kind), circle_id)
     {

@@ -9,7 +9,7 @@ use super::{LISTED_MAX, created, json, text, write_object};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
-/// What the API calls the ID.
+/// The API's name of the ID.
 const fn id_name(kind: CircleKind) -> &'static str {
     match kind {
         CircleKind::Group => "groupId",

@@ -19,7 +19,7 @@ use crate::rest::reply::Reply;
 use crate::rest::search::Search;
 use crate::rest::writer::{Object, object};
 
-/// What one search looks at. `hasMoreTotalItems` says that there is more.
+/// Most entities that one search reads. `hasMoreTotalItems` says that there are more.
 const LISTED_MAX: usize = 10_000;
 
 impl Call<'_> {

@@ -42,7 +42,7 @@ pub(crate) async fn create_administrator(call: &Call<'_>) -> Result<Reply, Failu
     Ok(created(json(view(&answer)?, write), &answer))
 }
 
-/// What is absent stays as it is, and so does the password if it is blank.
+/// Absent properties stay as they are, and so does the password if it is blank.
 pub(crate) async fn update(call: &Call<'_>) -> Result<Reply, Failure> {
     let email = call.fields.text("email").is_some().then(|| email(call)).transpose()?;
     let password = call.fields.text("password").filter(|password| !password.trim().is_empty());
