@@ -30,7 +30,7 @@ const ATTEMPTS_MAX: usize = 3;
 
 /// The store of users does not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("users cannot be looked up: {0}")]
+#[error("the user store cannot be read: {0}")]
 pub struct Unavailable(pub String);
 
 /// Where users are kept.

@@ -1,8 +1,8 @@
 //! The time, replaceable so that tests need not wait for an expiry.
 //!
-//! The time of day is for what others have dated: tokens. Times that this process began itself (a session, an age of keys) are
-//! measured by a clock that is never set, so that nobody's session ends or goes on because an operator or a time server
-//! corrects the time of day.
+//! The time of day is for what others have dated: tokens. Times that this process began itself (a session, an age
+//! of keys) are measured by a clock that is never set, so that nobody's session ends or goes on because an operator
+//! or a time server corrects the time of day.
 
 use std::fmt;
 use std::sync::Arc;

@@ -81,7 +81,7 @@ pub enum Reason {
         seconds: u32,
     },
     /// The users could not be looked up.
-    #[error("users cannot be looked up now")]
+    #[error("the user store cannot be read at the moment")]
     UsersUnavailable,
     /// The issuer's keys were never received.
     #[error("the keys of the token's issuer cannot be fetched at the moment")]

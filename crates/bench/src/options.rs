@@ -53,7 +53,7 @@ pub struct Options {
     #[arg(long)]
     pub no_deploy: bool,
 
-    /// Start so many instances per second, whatever the answers (open loop). Default: as fast as they end (closed
+    /// Instances to start per second, whatever the answers (open loop). Default: as fast as they end (closed
     /// loop).
     #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
     pub rate: Option<f64>,

@@ -1,8 +1,8 @@
 //! Flow control: how many commands of clients a partition takes on at once.
 //!
-//! New work (creations, messages, deployments) is admitted up to an adaptive limit. Commands that end work already begun
-//! (completing and failing jobs and the like) is admitted well beyond it, so that it is never refused before creations
-//! are. Commands without a place wait, bounded in time and number, or are refused.
+//! New work (creations, messages, deployments) is admitted up to an adaptive limit. Commands that end work already
+//! begun (completing and failing jobs and the like) is admitted well beyond it, so that it is never refused before
+//! creations are. Commands without a place wait, bounded in time and number, or are refused.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;

@@ -251,7 +251,11 @@ impl Access {
         let query = IdentityQuery::Grants { principal: named, limit: AUTHORIZATIONS_MAX };
         let grants = match broker.read(Query::Identity(query)).await? {
             QueryReply::Identity(IdentityReply::Grants(grants)) => *grants,
-            _ => return Err(SubmitError::Internal("the broker gave an answer of another kind".to_owned())),
+            _ => {
+                return Err(SubmitError::Internal(
+                    "the broker returned a response of the wrong type".to_owned(),
+                ));
+            }
         };
         if grants.has_more {
             tracing::warn!(
@@ -282,7 +286,7 @@ impl Access {
         let QueryReply::Identity(IdentityReply::MappingRules(rules)) =
             broker.read(Query::Identity(query)).await?
         else {
-            return Err(SubmitError::Internal("the broker gave an answer of another kind".to_owned()));
+            return Err(SubmitError::Internal("the broker returned a response of the wrong type".to_owned()));
         };
         let names = rules.items.into_iter().map(|rule| rule.claim_name);
         // One that cannot be read was not refused when it was made: it is a name like any other.
@@ -340,7 +344,7 @@ impl Users for EngineUsers {
             match self.0.read(Query::Identity(query)).await {
                 Ok(QueryReply::Identity(IdentityReply::PasswordHash(hash))) => Ok(Some(hash.0.0)),
                 Err(SubmitError::Rejected(_)) => Ok(None),
-                Ok(_) => Err(Unavailable("the broker gave an answer of another kind".to_owned())),
+                Ok(_) => Err(Unavailable("the broker returned a response of the wrong type".to_owned())),
                 Err(error) => Err(Unavailable(error.to_string())),
             }
         }

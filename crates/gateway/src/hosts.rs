@@ -32,7 +32,7 @@ impl Hosts {
         match of_target.into_iter().chain(of_headers).find(|host| !is_known(host, allowed)) {
             None => Ok(()),
             Some(host) => Err(format!(
-                "the host '{host}' is no name of this server; if it shall be one, add it to security.allowed_hosts"
+                "the host '{host}' is not allowed; to allow it, add it to security.allowed_hosts"
             )),
         }
     }

@@ -44,8 +44,8 @@ impl ApplyError {
     }
 }
 
-/// The state machine that committed entries are applied to. Calls come one at a time, from the threads `partition-<group>` and
-/// `raft-<group>`; the latter is inside a tokio runtime.
+/// The state machine that committed entries are applied to. Calls come one at a time, from the threads
+/// `partition-<group>` and `raft-<group>`; the latter is inside a tokio runtime.
 pub trait StateMachine: Send + 'static {
     /// Applies the committed entry at `index`. Indexes only grow; some are skipped, being openraft's own.
     ///

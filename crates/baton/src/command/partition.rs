@@ -25,9 +25,9 @@ async fn skip(data_dir: &Path, position: u64, is_sure: bool) -> Result<(), Failu
     output::line(describe(&skipped))?;
     output::line(format_args!("its bytes are in {}", skipped.file.display()))?;
     output::note(
-        "The next start does not apply it, and bans the process instances that it is about: nobody has got an answer to its \
-         commands, so clients may repeat them. Start the server, look at the instances with `baton banned`, and cancel or \
-         release each of them.",
+        "The next start does not apply it, and bans the process instances of its commands. These were not answered, so \
+         clients may repeat them. Start the server, list the instances with `baton banned`, and cancel or release each \
+         of them.",
     );
     Ok(())
 }

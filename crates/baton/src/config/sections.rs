@@ -157,8 +157,8 @@ sections! {
         /// baton.example.com. If there are any, others are refused on the REST and the management port; without,
         /// only where a port is bound to loopback and asks for no credentials.
         allowed_hosts: Names = Names::default();
-        /// Origins, such as https://desk.example.com, whose pages may make browsers send what changes something, as
-        /// the server's own may.
+        /// Origins, such as https://desk.example.com, whose pages may make browsers send requests that change
+        /// something, as the server's own may.
         allowed_origins: Names = Names::default();
     }
 

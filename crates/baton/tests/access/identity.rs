@@ -129,7 +129,7 @@ async fn the_first_administrator_is_set_up_once() {
 }
 
 /// What the log of a start says while anybody may become administrator.
-const SET_UP_IS_OPEN: &str = "whoever asks first becomes administrator";
+const SET_UP_IS_OPEN: &str = "the first client of POST /v2/setup/user becomes administrator";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_set_up_is_for_users_that_are_kept_here_and_nobody_else_named() {

@@ -1,7 +1,8 @@
 //! JSON that the step at work has checked or written already: to read it again is cheap.
 //!
-//! Input mappings read what mappings before them have made, each by its own evaluation. Checking a document takes far
-//! longer than handing on its bytes, so a step remembers the large ones. The result of reading them is the same either way.
+//! Input mappings read what mappings before them have made, each by its own evaluation. Checking a document takes
+//! far longer than handing on its bytes, so a step remembers the large ones. The result of reading them is the same
+//! either way.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,9 +1,10 @@
 //! How much work commands may be: fuel, which expressions and decisions use up as they work.
 //!
-//! All expressions of a command share one budget. A command that has used it up yields after the step at work; what is
-//! left goes on with a later batch. One step cannot be parted, so it has a limit of its own, the most that anything may
-//! take: beyond that it ends in an incident. A batch grants that much once. A step that needs it when another command of the
-//! batch has had it waits: all of the command's steps, or the one left over, are put off to a later batch.
+//! All expressions of a command share one budget. A command that has used it up yields after the step at work; what
+//! is left goes on with a later batch. One step cannot be parted, so it has a limit of its own, the most that
+//! anything may take: beyond that it ends in an incident. A batch grants that much once. A step that needs it when
+//! another command of the batch has had it waits: all of the command's steps, or the one left over, are put off to
+//! a later batch.
 //!
 //! Fuel is work, not time, and nothing here is state: a batch is metered the same way on every replica.
 

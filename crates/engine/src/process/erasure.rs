@@ -123,8 +123,8 @@ impl Work<'_> {
     }
 }
 
-/// Whether a step belongs to the end of an instance: all others would go on with something. Elements that compensation has begun
-/// is taken back by its own steps.
+/// Whether a step belongs to the end of an instance: all others would go on with something. Elements that
+/// compensation has begun is taken back by its own steps.
 fn is_part_of_erasure(step: &Step) -> bool {
     matches!(
         step,

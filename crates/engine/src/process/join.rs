@@ -4,9 +4,10 @@
 //! one, as soon as no token can come to the other flows any more; whenever something in its scope has come or gone,
 //! a step looks at it again. Scopes without a token at such a join pay a comparison, nothing else.
 //!
-//! Tokens that can still arrive follow from the model (`Process::can_reach`): every living element instance that leads to a
-//! flow without a token holds the join up. So does another waiting join, if it can still go on itself. If joins hold
-//! each other up and nothing else moves, the first of them in the document goes on, so that they never wait for ever.
+//! Tokens that can still arrive follow from the model (`Process::can_reach`): every living element instance that
+//! leads to a flow without a token holds the join up. So does another waiting join, if it can still go on itself.
+//! If joins hold each other up and nothing else moves, the first of them in the document goes on, so that they
+//! never wait for ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 

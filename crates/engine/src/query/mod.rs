@@ -1,8 +1,8 @@
 //! Reads of the state, as of the last batch applied. Nothing here changes a row.
 //!
 //! A [`Query`] enters at [`Engine::read`]. To add one: a variant of `protocol::Query` and of
-//! `protocol::QueryReply`, a file here with its function, a line in [`Engine::read`]. A query that reads more than a few
-//! rows is a [`Scan`]: it looks at [`ROWS_PER_SLICE`] at the most and says how to go on, so that batches are
+//! `protocol::QueryReply`, a file here with its function, a line in [`Engine::read`]. A query that reads more than
+//! a few rows is a [`Scan`]: it looks at [`ROWS_PER_SLICE`] at the most and says how to go on, so that batches are
 //! applied in between. A scan therefore sees each row as it is when it comes by, and not all of them at one moment.
 
 mod banned;

@@ -1,8 +1,8 @@
 //! Activated jobs on their way to a worker.
 //!
 //! Both streams produce a message only when the transport asks for one, and it asks only while the worker reads: a
-//! worker that stops reading stops the demand. Activated jobs that were not taken are given back, and so are those that wait
-//! to be sent when the call ends.
+//! worker that stops reading stops the demand. Activated jobs that were not taken are given back, and so are those
+//! that wait to be sent when the call ends.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -52,7 +52,7 @@ pub(super) fn wrong_field(field: &str, expectation: &str, found: impl std::fmt::
 
 /// The answer did not fit the command: a fault of this broker.
 pub(super) fn unexpected_response(command: &str) -> Status {
-    Status::internal(format!("Command '{command}' was answered by something else than its response"))
+    Status::internal(format!("Command '{command}' got a response of the wrong type"))
 }
 
 /// The server goes down: clients come back later or go elsewhere.

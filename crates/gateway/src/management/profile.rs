@@ -140,7 +140,7 @@ fn render(samples: &Samples, format: Format, renderer: &Renderer) -> io::Result<
     }
     let status = child.wait()?;
     if !status.success() {
-        return Err(io::Error::other(format!("its names were not found: {status}: {}", reason.trim())));
+        return Err(io::Error::other(format!("symbol lookup failed: {status}: {}", reason.trim())));
     }
     told?;
     read?;

@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
 pub(crate) fn parse_key(name: &str, text: &str) -> Result<Key, Failure> {
     match text.parse::<i64>() {
         Ok(key) if key >= 0 => Ok(key.cast_unsigned()),
-        Ok(key) => Err(Failure::not_found(format!("there is nothing with the {name} {key}"))),
+        Ok(key) => Err(Failure::not_found(format!("no resource has the {name} {key}"))),
         Err(_) => Err(Failure::invalid(format!("{name}: a key has at most 64 bits"))),
     }
 }

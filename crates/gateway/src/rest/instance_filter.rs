@@ -96,7 +96,7 @@ fn read(path: &str, name: &str, value: &Value, out: &mut Vec<Condition>) -> Resu
     }
     let Some((field, kind)) = field(name) else {
         let reason = if UNKNOWN.contains(&name) {
-            "this release cannot filter by it, as the state of running instances does not tell"
+            "not supported as a filter without secondary storage, since running instances do not hold this property"
         } else {
             "is no property to filter by"
         };
@@ -307,11 +307,11 @@ mod tests {
         for (raw, wanted) in [
             (
                 r#"{"$or":[{"hasRetriesLeft":true}]}"#,
-                "filter.$or[0].hasRetriesLeft: this release cannot filter by it, as the state of running instances does not tell",
+                "filter.$or[0].hasRetriesLeft: not supported as a filter without secondary storage, since running instances do not hold this property",
             ),
             (
                 r#"{"batchOperationKey":"1"}"#,
-                "filter.batchOperationKey: this release cannot filter by it, as the state of running instances does not tell",
+                "filter.batchOperationKey: not supported as a filter without secondary storage, since running instances do not hold this property",
             ),
             (r#"{"$or":[{}]}"#, "filter: at least one condition is required"),
             ("{}", "filter: at least one condition is required"),

@@ -115,7 +115,7 @@ impl Failure {
 
     /// Secondary storage refuses the query. Its message is about its tables: for operators alone.
     pub(crate) fn too_complex() -> Self {
-        Self::invalid("filter: it is more than secondary storage looks for at once; ask for less")
+        Self::invalid("filter: exceeds the query limit of secondary storage; use fewer conditions")
     }
 
     /// Secondary storage cannot answer. Its message is about its tables and addresses: for operators alone.

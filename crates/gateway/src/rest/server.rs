@@ -77,6 +77,6 @@ pub async fn serve(
 }
 
 fn no_room(path: &str) -> Response<ReplyBody> {
-    let detail = "too much is being received at the moment; try again later";
+    let detail = "the limit of bytes being received is reached; try again later";
     failure_to_http(&Failure::new(StatusCode::SERVICE_UNAVAILABLE, "RESOURCE_EXHAUSTED", detail), path, None)
 }

@@ -96,7 +96,8 @@ where
             (waited, received) = (Duration::ZERO, 0);
         }
         if ahead.fetch_add(piece.len(), Ordering::AcqRel) > HEAD_BYTES_MAX {
-            let detail = format!("malformed form: more than {HEAD_BYTES_MAX} bytes are no part of it");
+            let detail =
+                format!("malformed form: more than {HEAD_BYTES_MAX} bytes stand outside of its parts");
             return Err(Broken(Failure::invalid(detail)));
         }
         Ok(Some((piece, (body, ahead, waited, received))))

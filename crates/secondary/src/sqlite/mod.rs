@@ -36,8 +36,8 @@ pub struct SqliteOptions {
     pub query_timeout: std::time::Duration,
     /// Memory for pages, for each connection.
     pub cache_bytes: u64,
-    /// Time from one sync of what is written to the next. Rows that are not synced yet are written again after a loss of
-    /// power.
+    /// Time from one sync of what is written to the next. Rows that are not synced yet are written again after a
+    /// loss of power.
     pub sync_interval: std::time::Duration,
 }
 

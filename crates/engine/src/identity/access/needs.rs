@@ -21,7 +21,8 @@ use crate::user_task::row::UserTask;
 const WAITING_MAX: usize = 100_000;
 
 impl Work<'_> {
-    /// Permissions that a command requires; `None` if it requires none, or if its subject does not exist, which the command reports itself.
+    /// Permissions that a command requires; `None` if it requires none, or if its subject does not exist, which the
+    /// command reports itself.
     pub(super) fn demands(&mut self, command: &Command, caller: &Caller) -> Result<Option<Demands>, Failure> {
         let new = |tenant_id: &Name, need| {
             Ok(Some(Demands {

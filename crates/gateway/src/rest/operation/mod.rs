@@ -348,7 +348,10 @@ fn form_reply(form: &FileView) -> Reply {
 fn unexpected(response: &impl std::fmt::Debug) -> Failure {
     let text = format!("{response:?}");
     let kind = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    Failure::submit(SubmitError::Internal(format!("the broker gave an answer of another kind: {kind}")), "")
+    Failure::submit(
+        SubmitError::Internal(format!("the broker returned a response of the wrong type: {kind}")),
+        "",
+    )
 }
 
 macro_rules! served {
@@ -370,7 +373,7 @@ macro_rules! served {
                     }
                     if query::get_of(other).is_some() {
                         call.storage()?;
-                        return Err(Failure::not_found(format!("there is nothing with the key {}", call.parameter())));
+                        return Err(Failure::not_found(format!("no resource has the key {}", call.parameter())));
                     }
                     let id = other.spec().id;
                     Err(Failure::not_served(format!("the operation {id} is not served by this release")))
@@ -389,7 +392,8 @@ pub(crate) fn served() -> Vec<Operation> {
         .collect()
 }
 
-/// Runs the operation of a call. An entity that the engine does not know may have ended, and is searched in secondary storage.
+/// Runs the operation of a call. An entity that the engine does not know may have ended, and is searched in
+/// secondary storage.
 pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_operation().await?;
     match serve(call).await {

@@ -70,7 +70,7 @@ fn batch_operations_are_created() {
         let without = format!("{{{}}}", more.trim_start_matches(','));
         bad("POST", &path, &without, "filter: is required, but missing");
         let unknown = body.replace(r#""processDefinitionId":"order""#, r#""hasRetriesLeft":true"#);
-        let reason = "filter.hasRetriesLeft: this release cannot filter by it, as the state of running instances does not tell";
+        let reason = "filter.hasRetriesLeft: not supported as a filter without secondary storage, since running instances do not hold this property";
         bad("POST", &path, &unknown, reason);
     }
     let body = r#"{"filter":{"state":"ACTIVE"},"moveInstructions":[]}"#;

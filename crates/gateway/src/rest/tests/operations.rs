@@ -190,7 +190,7 @@ fn create_refusals() {
         r#"{"processDefinitionKey":"-5"}"#,
         404,
         "NOT_FOUND",
-        "there is nothing with the processDefinitionKey -5",
+        "no resource has the processDefinitionKey -5",
     );
     bad(
         "POST",

@@ -1,11 +1,11 @@
 //! Read authorization.
 //!
 //! Rows of secondary storage pass a filter that is made of what somebody may do, once until that changes
-//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). Answers of neither kind, and
-//! no command, which the engine checks itself, is in the table of `operations.rs`.
+//! (`rows.rs`). Views of the engine's state are looked at before they are shown (`views.rs`). Answers of neither
+//! kind, and no command, which the engine checks itself, is in the table of `operations.rs`.
 //!
-//! A principal without permission for an entity of its own tenant is refused; for entities of other tenants it does not learn that
-//! they exist.
+//! A principal without permission for an entity of its own tenant is refused; for entities of other tenants it does
+//! not learn that they exist.
 
 mod operations;
 mod rows;

@@ -154,7 +154,7 @@ impl Call<'_> {
 }
 
 fn unknown(query: &Query) -> Failure {
-    Failure::internal(format!("nobody may be shown the answer to {query:?}"))
+    Failure::internal(format!("no read authorization is defined for the query {query:?}"))
 }
 
 impl Sight {
