@@ -3,10 +3,10 @@
 
 use protocol::{DeleteHistory, HistoryDeletionRecord, HistoryKind, Intent, Name, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn delete_history(&mut self, delete: &DeleteHistory) -> Result<Response, Failure> {
         let is_process = delete.kind == HistoryKind::ProcessInstance;
         if is_process && self.tables.instances.contains(&delete.key)? {

@@ -8,8 +8,8 @@ use protocol::{
 };
 
 use super::row::{BatchItem, BatchOperation, BatchPlan};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::JobState;
 
 /// How often an item is put off whose instance is on the move.
@@ -17,8 +17,8 @@ const MAX_ATTEMPTS: u32 = 16;
 /// Items that one step cancels.
 const CANCELED_PER_STEP: usize = 256;
 
-impl Work<'_> {
-    /// Does the next item. A refusal undoes all of it; then [`Work::fail_batch_item`] is called instead.
+impl CommandContext<'_> {
+    /// Does the next item. A refusal undoes all of it; then [`CommandContext::fail_batch_item`] is called instead.
     pub(super) fn execute_next_item(
         &mut self,
         key: Key,

@@ -4,7 +4,7 @@ use bpmn::Process;
 use protocol::{Condition, InstanceField, InstanceFilter, Key, Name, Operand, Test, error_hash};
 use state::StateError;
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 use crate::entity::{ElementInstance, Instance};
 
 /// Rows that are as much work as one step.
@@ -31,7 +31,7 @@ struct Subject<'a> {
     process: &'a Process,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Whether an instance meets a filter.
     pub(super) fn is_match(
         &mut self,

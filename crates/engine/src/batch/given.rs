@@ -7,10 +7,10 @@ use state::StateError;
 
 use super::has_ended;
 use super::row::{BatchItem, BatchPlan};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Takes over items. Those that are known already are passed over, so that handing over may be repeated.
     pub fn add_batch_items(&mut self, add: &AddBatchItems) -> Result<Response, Failure> {
         let key = add.batch_operation_key;

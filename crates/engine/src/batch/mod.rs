@@ -28,9 +28,9 @@ use protocol::{
 };
 use row::{BatchOperation, BatchPlan};
 
+use crate::core::context::{Attribution, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{Asked, Work};
 
 /// Batch operations that have not ended, at most.
 const MAX_RUNNING: usize = 1000;
@@ -44,7 +44,7 @@ pub(crate) const fn has_ended(state: BatchOperationState) -> bool {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Creates a batch operation.
     pub fn create_batch_operation(&mut self, create: &CreateBatchOperation) -> Result<Response, Failure> {
         let is_empty = create.search.is_none() && create.filter.all.is_empty();
@@ -211,8 +211,9 @@ impl Work<'_> {
     fn note_operation(&mut self, key: Key) -> Result<(), Failure> {
         let plan = self.tables.batch_plans.get(&key)?;
         self.operation_reference = plan.as_ref().and_then(|plan| plan.operation_reference);
-        self.asked = plan
-            .and_then(|plan| Some(Asked { actor: plan.actor.clone()?, subjects: plan.action.subjects() }));
+        self.asked = plan.and_then(|plan| {
+            Some(Attribution { actor: plan.actor.clone()?, subjects: plan.action.subjects() })
+        });
         Ok(())
     }
 

@@ -4,14 +4,14 @@
 use protocol::Key;
 
 use super::has_ended;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::Work;
 
 /// Items that one step removes.
 const REMOVED_PER_STEP: usize = 256;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Removes the oldest batch operations that have ended, as far as there are too many, a slice at a time.
     pub fn forget_batches(&mut self) -> Result<(), Failure> {
         let Some(key) = self.batch_to_forget()? else { return Ok(()) };

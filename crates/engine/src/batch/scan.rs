@@ -7,8 +7,8 @@ use protocol::{
 use state::StateError;
 
 use super::row::{BatchItem, BatchOperation};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 
 /// Something that may become an item.
 struct Candidate {
@@ -16,7 +16,7 @@ struct Candidate {
     process_instance_key: Key,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Looks at the next slice of what was there when the batch operation was created.
     pub(super) fn scan_for_items(&mut self, key: Key, mut operation: BatchOperation) -> Result<(), Failure> {
         let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(()) };

@@ -2,9 +2,9 @@
 
 use protocol::{Clock, ClockRecord, Intent, Response};
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(super) fn set_clock(&mut self, clock: &Clock) -> Response {
         match clock {
             Clock::Pin { timestamp_ms } => self.meta.pinned_ms = Some(*timestamp_ms),

@@ -5,13 +5,13 @@ use bpmn::graph::ElementKind;
 use protocol::Key;
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{ElementInstance, PendingEvent, Phase};
-use crate::event::compensation::Walk;
+use crate::event::compensation::CompensationScan;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Runs one step. Its subject may have ended since it was written: then nothing happens.
     pub fn run_step(&mut self, step: Step) -> Result<(), Failure> {
         let Step::Of { operation_reference, batch_operation_reference, step } = step else {
@@ -89,7 +89,14 @@ impl Work<'_> {
             Step::ForgetIdentity(forgotten) => self.forget_identity(forgotten),
             Step::CheckJoins { scope_key } => self.check_joins(scope_key),
             Step::Compensate { thrower_key, scope_key, entered_by, after, activity, variables } => self
-                .walk_compensations(Walk { thrower_key, scope_key, entered_by, after, activity, variables }),
+                .walk_compensations(CompensationScan {
+                    thrower_key,
+                    scope_key,
+                    entered_by,
+                    after,
+                    activity,
+                    variables,
+                }),
             Step::RunHandler { host_key, scope_key, key, variables } => {
                 self.run_handler(host_key, (scope_key, key), &variables)
             }
@@ -276,7 +283,7 @@ impl Work<'_> {
 
 /// Whether something has come between the decision to complete an element instance and its completion: an event that
 /// starts something inside, after which it is decided again, or one that ends it.
-fn is_overtaken(at: &At, row: &ElementInstance) -> bool {
+fn is_overtaken(at: &ActiveElement, row: &ElementInstance) -> bool {
     let ends =
         |event: &PendingEvent| matches!(at.process.element(event.element).kind, ElementKind::Boundary(_));
     row.active_children > 0 || row.waiting_tokens > 0 || row.pending_event.as_ref().is_some_and(ends)

@@ -3,14 +3,14 @@
 
 use protocol::{Document, Intent, Key, Name, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::JobState;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Puts jobs back into the queue that never reached their worker.
     pub(super) fn yield_jobs(&mut self, keys: &[Key]) -> Result<Response, Failure> {
         for &key in keys {

@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 use protocol::{Actor, Command, Response};
 
+use crate::core::context::{Attribution, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{Asked, Work};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub(super) fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
         self.caller = command.caller().map(|caller| Arc::new(caller.clone()));
         self.tenant_id = command.tenant_id().cloned();
         self.operation_reference = command.operation_reference();
         let actor = Actor::of(command.caller());
-        self.asked = Some(Asked { actor, subjects: command.subjects() });
+        self.asked = Some(Attribution { actor, subjects: command.subjects() });
         self.check_access(command)?;
         self.check_variables_of(command)?;
         self.perform(command)

@@ -10,11 +10,11 @@ use protocol::{Batch, Command, ENGINE_VERSION, Key};
 
 use crate::Engine;
 use crate::command::transaction::Attempt;
+use crate::core::context::CommandContext;
 use crate::core::due::{self, Due};
 use crate::core::effects::Effects;
 use crate::core::failure::{ApplyError, Failure};
 use crate::core::left_over;
-use crate::core::work::Work;
 
 impl Engine {
     /// Bans the instances that the commands of a batch are about, and the one that was at work when applying it
@@ -54,7 +54,7 @@ impl Engine {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// With a version of the engine's behaviour, also those that would have been next by it.
     fn note_touched(
         &mut self,

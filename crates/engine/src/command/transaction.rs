@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use protocol::{Command, Demand, Key, Rejection, RejectionType, Response};
 
 use crate::Engine;
+use crate::core::context::CommandContext;
 use crate::core::due::{self, Due};
 use crate::core::effects::{Effects, Outcome};
 use crate::core::failure::{ApplyError, Failure};
 use crate::core::left_over;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::Banned;
 
 /// How often demand is served again after a job that the engine failed on.
@@ -226,7 +226,7 @@ impl Engine {
         &mut self,
         effects: &mut Effects,
         budget: usize,
-        run: impl Fn(&mut Work) -> Result<T, Failure>,
+        run: impl Fn(&mut CommandContext) -> Result<T, Failure>,
     ) -> Result<Attempt<(T, usize)>, ApplyError> {
         self.meter.grant_whole(&self.options.work);
         let attempt = self.attempt(effects, |work| {
@@ -252,11 +252,11 @@ impl Engine {
     pub(crate) fn attempt<T>(
         &mut self,
         effects: &mut Effects,
-        run: impl FnOnce(&mut Work) -> Result<T, Failure>,
+        run: impl FnOnce(&mut CommandContext) -> Result<T, Failure>,
     ) -> Result<Attempt<T>, ApplyError> {
         let (mark, before) = (effects.mark(), self.meta);
         self.tables.begin();
-        let mut work = Work::new(self, effects);
+        let mut work = CommandContext::new(self, effects);
         let result = catch_unwind(AssertUnwindSafe(|| run(&mut work)));
         let (instance_key, first_key) = (work.current_instance, work.first_instance);
         let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
@@ -319,7 +319,7 @@ impl Engine {
             self.counters.banned_instances += 1;
             self.answer_waiting(instance_key, effects)?;
         }
-        let mut work = Work::new(self, effects);
+        let mut work = CommandContext::new(self, effects);
         work.record_error(instance_key, reason);
         self.tables.commit();
         effects.banned.push((instance_key, reason.to_owned()));

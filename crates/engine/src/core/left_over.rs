@@ -12,10 +12,10 @@ use protocol::{Key, compose_key};
 use state::StateError;
 
 use crate::Engine;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::options::Options;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::Meta;
 use crate::entity::tables::Tables;
 
@@ -33,7 +33,7 @@ pub(crate) fn remove(tables: &mut Tables, number: u64) -> Result<(), StateError>
     Ok(())
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Leaves a step to a later command.
     pub fn leave_step(&mut self, step: Step) -> Result<(), Failure> {
         let owner = self.owner_of(&step)?;

@@ -1,5 +1,6 @@
 //! The machinery below all areas: the transaction's view of the state, steps, records, fuel, limits and counts.
 
+pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod due;
 pub(crate) mod effects;
@@ -10,4 +11,3 @@ pub(crate) mod meter;
 pub(crate) mod options;
 pub(crate) mod record;
 pub mod step;
-pub(crate) mod work;

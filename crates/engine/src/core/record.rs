@@ -12,8 +12,8 @@ use protocol::{
 use protocol::{Document, IncidentRecord, JobRecord, JobResult, Json, MessageRecord};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::ElementAction;
-use crate::core::work::{At, Work};
 use crate::entity::{Compensation, Incident, Instance, Job, Message, StartSubscription, Subscription, Timer};
 
 /// Fields of a job's record beyond the job itself.
@@ -49,7 +49,7 @@ pub(crate) const RECORD_BYTES: u64 = 512;
 /// Fixed texts that are kept.
 const MAX_TEXTS: usize = 64;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Emits a record; its value is made only if somebody wants it.
     pub fn emit<V: Into<RecordValue>>(
         &mut self,
@@ -75,6 +75,10 @@ impl Work<'_> {
         let value: RecordValue = value(self)?.into();
         let asked = self.asked.as_ref().filter(|asked| asked.subjects.contains(&value.value_type()));
         let actor = asked.map(|asked| asked.actor.clone());
+        debug_assert!(
+            self.effects.records.last().is_none_or(|last| last.position < self.meta.position),
+            "positions of records grow"
+        );
         self.effects.records.push(Record {
             position: self.meta.position,
             source_position: self.command_position,
@@ -97,7 +101,7 @@ impl Work<'_> {
     }
 
     /// A step in the life of an element instance.
-    pub fn record_element(&mut self, at: &At, intent: Intent) {
+    pub fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
         let element_type = at.element().element_type;
         match intent {
             Intent::ElementActivated => self.counters.count_element(element_type, ElementAction::Activated),
@@ -120,7 +124,7 @@ impl Work<'_> {
     }
 
     /// A sequence flow was taken.
-    pub fn record_flow(&mut self, at: &At, flow: bpmn::graph::FlowIndex) {
+    pub fn record_flow(&mut self, at: &ActiveElement, flow: bpmn::graph::FlowIndex) {
         let key = self.next_key();
         self.emit(key, Intent::SequenceFlowTaken, |_| {
             let id = &at.process.flow(flow).id;
@@ -389,7 +393,7 @@ impl Work<'_> {
     }
 
     /// The collection of a multi-instance body is known.
-    pub fn record_collection(&mut self, at: &At, collection: &feel::List) {
+    pub fn record_collection(&mut self, at: &ActiveElement, collection: &feel::List) {
         let key = self.next_key();
         self.emit(key, Intent::InputCollectionEvaluated, |work| MultiInstanceRecord {
             process_instance_key: at.process_instance_key,
@@ -405,7 +409,7 @@ impl Work<'_> {
     /// Something is to be done inside an ad-hoc sub-process.
     pub fn record_instruction(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         intent: Intent,
         elements: &[ActivateElement],
         cancel_remaining: bool,

@@ -157,7 +157,7 @@ pub enum Step {
         #[n(0)]
         process_instance_key: Key,
         #[n(1)]
-        touches: Vec<Touch>,
+        touches: Vec<VariableUpdate>,
         /// The last subscription that was looked at.
         #[n(2)]
         after: Key,
@@ -345,7 +345,7 @@ impl Step {
 
 /// A variable that has been set.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct Touch {
+pub struct VariableUpdate {
     /// The scope that has it.
     #[n(0)]
     pub scope_key: Key,

@@ -5,12 +5,12 @@ use protocol::{
     Rejection, Response,
 };
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::cluster_variables::place;
 use crate::entity::ClusterVariableRow;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn change_cluster_variable(&mut self, change: &ClusterVariable) -> Result<Response, Failure> {
         let place = place(change.tenant_id.as_ref(), &change.name);
         let old = self.tables.cluster_variables.get(&place)?;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use protocol::{Document, Json, Key, Name};
 use state::StateError;
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 use crate::entity::tables::Tables;
 
 /// The name under which expressions find them.
@@ -76,7 +76,7 @@ fn variables_of(tables: &Tables, tenant_id: &Name) -> Result<Document, StateErro
     Ok(rows.into_iter().collect())
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The context `camunda` of a scope; without a scope, that of the command's tenant.
     pub(super) fn cluster_context(&self, scope_key: Key) -> Result<Json, StateError> {
         let row = self.tables.element_instances.get(&scope_key)?;

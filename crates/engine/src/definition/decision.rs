@@ -7,11 +7,11 @@ use state::StateError;
 
 use super::deployment::{decision_record, requirements_record};
 use super::{Deployment, Entry, ReadFile};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::{Decision, DecisionRequirements, DefinitionKind, Imported};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The latest graph of its ID, if it is exactly this file with these imports, and its decisions are the latest of
     /// theirs; then they are part of the deployment.
     pub(super) fn known_decisions(

@@ -12,8 +12,8 @@ use protocol::{
 use state::StateError;
 
 use super::deploy::process_record;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::Entry;
 use crate::entity::{DecisionRequirements, Definition, DefinitionKind, DefinitionState, StoredFile};
 
@@ -24,7 +24,7 @@ enum Deletable {
     Stored(DefinitionKind, Arc<StoredFile>),
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn delete_resource(&mut self, delete: &DeleteResource) -> Result<Response, Failure> {
         let key = delete.resource_key;
         let Some(found) = self.find_deletable(key)? else {

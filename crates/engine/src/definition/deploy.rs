@@ -6,15 +6,15 @@ use bpmn::Process;
 use bpmn::graph::{ElementIndex, MessageDefinition, Trigger};
 use protocol::{Deploy, Intent, Key, Name, ProcessRecord, Rejection, Resource, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::expression::Scope;
 use crate::definition::{
     Content, Deployment, Entry, ReadFile, Source, checksum_text, content_text, with_heading,
 };
 use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscription, Timer};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The files of a deployment get their versions together: if one of them is new, all of them are. So what is bound
     /// to its deployment always finds what it was deployed with.
     pub(crate) fn deploy(&mut self, deploy: &Deploy) -> Result<Response, Failure> {

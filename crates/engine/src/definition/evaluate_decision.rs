@@ -2,11 +2,11 @@
 
 use protocol::{EvaluateDecision, Intent, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::expression::Scope;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn evaluate_decision_alone(
         &mut self,
         evaluate: &EvaluateDecision,

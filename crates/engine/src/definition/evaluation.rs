@@ -12,9 +12,9 @@ use protocol::{
 };
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::record::RECORD_BYTES;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{Decision, DecisionRequirements, ErrorType};
 
@@ -24,9 +24,9 @@ const TRAIL_BYTES_PER_FUEL: u64 = 16;
 /// Decisions with their keys, by the namespace of their graph and their ID.
 type KnownDecisions = BTreeMap<(Arc<str>, Arc<str>), (Key, Arc<Decision>)>;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The result of a decision for an element instance; a failure is an incident.
-    pub fn evaluate_decision(&mut self, at: &At, decision_key: Key) -> Result<Json, Failure> {
+    pub fn evaluate_decision(&mut self, at: &ActiveElement, decision_key: Key) -> Result<Json, Failure> {
         let evaluation_key = self.next_key();
         let scope = Scope::of(at.key);
         // At most what the instance has: whether the record is made must make no difference.

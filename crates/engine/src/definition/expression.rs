@@ -7,8 +7,8 @@ use feel::{Budget, Environment, Expression, List, Value};
 use protocol::{Document, Key, Name};
 use state::StateError;
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::cluster_variables;
 use crate::entity::ErrorType;
 
@@ -29,7 +29,7 @@ impl Scope<'_> {
 }
 
 struct Lookup<'a, 'b> {
-    work: &'a Work<'b>,
+    work: &'a CommandContext<'b>,
     scope: &'a Scope<'a>,
     /// The interface of look-ups knows no errors, so one waits here.
     error: RefCell<Option<StateError>>,
@@ -60,7 +60,7 @@ impl feel::Variables for Lookup<'_, '_> {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Evaluates an expression; a failure is an incident of this type.
     pub fn evaluate(
         &self,

@@ -4,10 +4,10 @@ use bpmn::graph::Binding;
 use protocol::{Key, Name};
 use state::StateError;
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 use crate::entity::DefinitionKind;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The key of the form that a process definition means when it refers to an ID with a binding; `None` if there is
     /// no such form, which is an incident of type `FORM_NOT_FOUND` where a task needs it.
     pub fn form_key(

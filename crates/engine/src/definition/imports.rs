@@ -7,7 +7,7 @@ use protocol::{Key, Name, Resource};
 use state::StateError;
 
 use super::no_dmn_limits;
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 use crate::entity::{DecisionRequirements, Imported};
 
 /// Where an imported model comes from.
@@ -31,7 +31,7 @@ pub(super) struct Models<'x>(BTreeMap<usize, Result<Model<'x>, String>>);
 impl<'x> Models<'x> {
     /// Finds what the files import.
     pub fn find(
-        work: &Work,
+        work: &CommandContext,
         tenant_id: &Name,
         resources: &[Resource],
         files: impl IntoIterator<Item = (usize, Result<dmn::File<'x>, Problems>)>,
@@ -102,7 +102,7 @@ impl<'x> Models<'x> {
 
 /// The model with the namespace that a file imports; nothing if there is none.
 fn source(
-    work: &Work,
+    work: &CommandContext,
     tenant_id: &Name,
     resources: &[Resource],
     place: usize,
@@ -145,7 +145,7 @@ pub(super) fn compile(graph: &DecisionRequirements) -> Result<dmn::DecisionRequi
     parser(&models, &graph.imported.direct).parse(&graph.resource)
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The files that a graph is kept with, given the graphs that it imports.
     pub fn imported(&self, keys: &[Key]) -> Result<Imported, StateError> {
         let mut imported = Imported::default();

@@ -5,15 +5,19 @@ use json::write_string;
 use protocol::Name;
 
 use super::describe;
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{DefinitionKind, ErrorType};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The header `linkedResources` as a member of a JSON object: a string that holds a JSON list. `None` without
     /// links.
-    pub fn linked_resources(&self, at: &At, links: &[LinkedResource]) -> Result<Option<Name>, Failure> {
+    pub fn linked_resources(
+        &self,
+        at: &ActiveElement,
+        links: &[LinkedResource],
+    ) -> Result<Option<Name>, Failure> {
         if links.is_empty() {
             return Ok(None);
         }

@@ -30,9 +30,9 @@ use state::StateError;
 
 use cache::Cache;
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::options::Options;
-use crate::core::work::Work;
 use crate::definition::cluster_variables::Contexts;
 use crate::entity::tables::Tables;
 use crate::entity::{Definition, DefinitionKind, DefinitionState};
@@ -164,7 +164,7 @@ fn no_dmn_limits() -> dmn::Limits {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The key of the highest version of a process, deleted ones aside.
     pub fn latest_definition(&self, tenant: &Name, process_id: &Name) -> Result<Option<Key>, StateError> {
         self.latest(DefinitionKind::Process, tenant, process_id)

@@ -8,9 +8,9 @@ use protocol::{Deploy, Name, Rejection, Resource};
 use state::StateError;
 
 use super::imports::{Model, Models, Source};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::options::Options;
-use crate::core::work::Work;
 
 /// A file that can be deployed.
 pub(crate) struct ReadFile<'d> {
@@ -38,7 +38,7 @@ pub(crate) struct Head {
     pub version_tag: Option<Name>,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Reads all files. A DMN file comes behind those that it imports; else they keep their order.
     pub(super) fn read_files<'d>(&mut self, deploy: &'d Deploy) -> Result<Vec<ReadFile<'d>>, Failure> {
         let resources = &deploy.resources;

@@ -4,7 +4,7 @@ use bpmn::graph::Binding;
 use protocol::{Key, Name};
 use state::StateError;
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 use crate::entity::DefinitionKind;
 use crate::entity::tables::Tables;
 
@@ -18,7 +18,7 @@ pub(crate) struct Entry<'a> {
     pub deployment_key: Key,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Adds a definition as the latest of its ID. Gives its version; none is ever given twice.
     pub(super) fn register(&mut self, entry: &Entry, key: Key) -> Result<u32, StateError> {
         let (kind, tenant, id) = (entry.kind as u8, &entry.tenant_id.0, &entry.id.0);
@@ -90,7 +90,7 @@ fn latest(
     Ok(tables.definition_by_id.last(at(0)..=at(u32::MAX))?.map(|(_, key)| *key))
 }
 
-/// See [`Work::bound`].
+/// See [`CommandContext::bound`].
 pub(crate) fn bound(
     tables: &Tables,
     kind: DefinitionKind,

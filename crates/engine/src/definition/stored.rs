@@ -7,10 +7,10 @@ use state::{StateError, Table};
 
 use super::deployment::{form_record, resource_record};
 use super::{Deployment, Entry, Head, ReadFile};
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 use crate::entity::{DefinitionKind, StoredFile};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     fn stored(&mut self, kind: DefinitionKind) -> &mut Table<Key, StoredFile> {
         match kind {
             DefinitionKind::Form => &mut self.tables.forms,

@@ -6,8 +6,8 @@ use bpmn::graph::ElementIndex;
 use protocol::Key;
 use state::{StateError, Table, TableValue};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::entity::tables::Tables;
 use crate::entity::{ConditionSubscription, SignalSubscription, Subscription, Timer};
 
@@ -23,13 +23,19 @@ pub(crate) trait Awaited: TableValue {
     fn element(&self) -> ElementIndex;
 
     /// Removes it; it has not happened.
-    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError>;
+    fn close(&self, work: &mut CommandContext, key: Key) -> Result<(), StateError>;
 
     /// Makes it that of another catch event. `at` is the new place of its owner.
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError>;
+    fn migrate(
+        &self,
+        work: &mut CommandContext,
+        key: Key,
+        element: ElementIndex,
+        at: &ActiveElement,
+    ) -> Result<(), StateError>;
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Closes what an owner waits for, as far as its catch event is one of these.
     pub(super) fn close_awaited(
         &mut self,
@@ -59,7 +65,7 @@ impl Work<'_> {
     /// Moves what an element instance waits for to other catch events; closes that for which there is none.
     pub fn migrate_awaited(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         target: impl Fn(ElementIndex) -> Option<ElementIndex> + Copy,
     ) -> Result<(), Failure> {
         self.migrate_rows::<Timer>(at, target)?;
@@ -70,7 +76,7 @@ impl Work<'_> {
 
     fn migrate_rows<Row: Awaited>(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         target: impl Fn(ElementIndex) -> Option<ElementIndex>,
     ) -> Result<(), Failure> {
         for (key, row) in self.awaited::<Row>(at.key)? {

@@ -2,9 +2,9 @@
 
 use protocol::{BroadcastSignal, Response};
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn broadcast_signal(&mut self, broadcast: &BroadcastSignal) -> Response {
         let tenant_id = broadcast.tenant_id.clone();
         let signal_key =

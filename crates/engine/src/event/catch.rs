@@ -5,9 +5,9 @@ use std::sync::Arc;
 use bpmn::graph::{Element, ElementIndex, ElementKind, MessageDefinition, Trigger};
 use protocol::{Document, Key, Name};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{Cancelling, PendingEvent, Phase, SignalSubscription, Subscription};
 use crate::event::timer::Schedule;
@@ -20,9 +20,9 @@ enum Prepared {
     Condition { element: ElementIndex, is_met: bool },
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Opens what the boundary events of an activity and the event sub-processes inside it wait for.
-    pub fn subscribe_to_events(&mut self, at: &At) -> Result<(), Failure> {
+    pub fn subscribe_to_events(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
         if element.event_starts.is_empty() {
@@ -33,7 +33,7 @@ impl Work<'_> {
     }
 
     /// Opens what catch events wait for, on behalf of an element instance. All or nothing.
-    pub fn subscribe(&mut self, at: &At, events: &[ElementIndex]) -> Result<(), Failure> {
+    pub fn subscribe(&mut self, at: &ActiveElement, events: &[ElementIndex]) -> Result<(), Failure> {
         if events.is_empty() {
             return Ok(());
         }
@@ -108,7 +108,7 @@ impl Work<'_> {
 
     fn prepare_message(
         &self,
-        at: &At,
+        at: &ActiveElement,
         element: ElementIndex,
         message: &MessageDefinition,
         interrupting: bool,
@@ -181,7 +181,7 @@ impl Work<'_> {
     }
 
     /// Ends an activity by a boundary event.
-    pub(super) fn interrupt(&mut self, at: &At, event: PendingEvent) -> Result<(), Failure> {
+    pub(super) fn interrupt(&mut self, at: &ActiveElement, event: PendingEvent) -> Result<(), Failure> {
         self.tables.element_instances.update(&at.key, |row| row.pending_event = Some(event))?;
         self.close(at)?;
         self.steps.push_back(Step::Terminate { key: at.key });
@@ -191,7 +191,7 @@ impl Work<'_> {
     /// Terminates everything in a scope; the event sub-process of the event follows.
     pub(super) fn interrupt_by_event_sub_process(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         event: PendingEvent,
     ) -> Result<(), Failure> {
         // Its boundary events stay open: they may end it still.
@@ -214,13 +214,13 @@ impl Work<'_> {
     }
 
     /// Closes what some of the events of an element instance wait for.
-    fn close_events(&mut self, at: &At, which: impl Fn(&Element) -> bool) -> Result<(), Failure> {
+    fn close_events(&mut self, at: &ActiveElement, which: impl Fn(&Element) -> bool) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         self.close_awaited(at.key, |event| which(process.element(event)))
     }
 
     /// Closes everything that an element instance waits for.
-    pub fn close(&mut self, at: &At) -> Result<(), Failure> {
+    pub fn close(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         if !self.tables.element_instances.get(&at.key)?.is_some_and(|row| row.subscribed) {
             return Ok(());
         }

@@ -11,9 +11,9 @@ use bpmn::graph::{ElementIndex, ElementKind, Process, Trigger};
 use protocol::{Document, Intent, Key};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{Cancelling, Compensation, ElementInstance, ErrorType, PendingEvent, Phase};
 
 /// The row that stands for the walk through the outermost scope.
@@ -48,7 +48,7 @@ fn is_inside(process: &Process, handler: Option<ElementIndex>) -> bool {
 
 /// One walk through the rows of a scope.
 #[derive(Debug, Clone)]
-pub(crate) struct Walk {
+pub(crate) struct CompensationScan {
     pub thrower_key: Key,
     pub scope_key: Key,
     /// The row that the walk came in by, if the scope is inside a completed one.
@@ -58,9 +58,9 @@ pub(crate) struct Walk {
     pub variables: Document,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Notes that an element instance has completed and can be compensated. Its variables are still there.
-    pub fn note_completed(&mut self, at: &At) -> Result<(), Failure> {
+    pub fn note_completed(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let element = at.element();
         if element.boundary_events.is_empty() && element.children.is_empty() {
             return Ok(());
@@ -169,7 +169,7 @@ impl Work<'_> {
     }
 
     /// Goes on through the rows of a scope.
-    pub fn walk_compensations(&mut self, walk: Walk) -> Result<(), Failure> {
+    pub fn walk_compensations(&mut self, walk: CompensationScan) -> Result<(), Failure> {
         let thrower = self.at(walk.thrower_key)?.filter(|(_, row)| row.phase == Phase::Activated);
         let Some((at, thrower)) = thrower else { return self.abandon(&walk) };
         let host_key = if thrower.cancelling == Cancelling::Compensating { at.key } else { at.scope_key };
@@ -202,7 +202,7 @@ impl Work<'_> {
     }
 
     /// The thrower of a walk has been terminated.
-    fn abandon(&mut self, walk: &Walk) -> Result<(), Failure> {
+    fn abandon(&mut self, walk: &CompensationScan) -> Result<(), Failure> {
         self.tables.compensation_by_thrower.delete(&(walk.thrower_key, WALK));
         let Some(key) = walk.entered_by else { return Ok(()) };
         self.drop_compensations(walk.scope_key)?;
@@ -211,7 +211,7 @@ impl Work<'_> {
 
     fn trigger_compensation(
         &mut self,
-        walk: &Walk,
+        walk: &CompensationScan,
         key: (Key, Key),
         row: &Compensation,
         host_key: Key,
@@ -276,7 +276,11 @@ impl Work<'_> {
 
     /// Gives a handler the variables of the completed scope that it undoes, if there is room. True if it is one: the
     /// variables that it is activated with are no trigger then.
-    pub fn give_snapshot(&mut self, at: &At, variables: Option<&Document>) -> Result<bool, Failure> {
+    pub fn give_snapshot(
+        &mut self,
+        at: &ActiveElement,
+        variables: Option<&Document>,
+    ) -> Result<bool, Failure> {
         let element = at.element();
         let may_be_handler =
             element.is_for_compensation || matches!(element.kind, ElementKind::EventSubProcess { .. });
@@ -293,7 +297,7 @@ impl Work<'_> {
     }
 
     /// A handler has ended, one way or the other. One that did not complete is not tried again.
-    pub fn handler_ended(&mut self, at: &At, completed: bool) -> Result<(), Failure> {
+    pub fn handler_ended(&mut self, at: &ActiveElement, completed: bool) -> Result<(), Failure> {
         let range = (at.key, 0, 0)..(at.key + 1, 0, 0);
         let Some(&(_, scope_key, key)) = self.tables.compensation_by_handler.keys(range, 1)?.first() else {
             return Ok(());
@@ -360,7 +364,7 @@ impl Work<'_> {
     }
 
     /// Leaves a transaction by its cancel boundary event.
-    fn leave_cancelled(&mut self, at: &At) -> Result<(), Failure> {
+    fn leave_cancelled(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let is_cancel = |event: &ElementIndex| {
             matches!(&at.process.element(*event).kind, ElementKind::Boundary(boundary)
                 if matches!(boundary.trigger, Trigger::Cancel))
@@ -381,7 +385,7 @@ impl Work<'_> {
     }
 
     /// The scope that a throw event compensates: not an event sub-process, but what that is in, be it completed.
-    pub fn compensated_scope(&self, at: &At) -> Result<Key, StateError> {
+    pub fn compensated_scope(&self, at: &ActiveElement) -> Result<Key, StateError> {
         let mut scope_key = at.scope_key;
         while let Some(row) = self.tables.element_instances.get(&scope_key)?
             && matches!(at.process.element(row.element).kind, ElementKind::EventSubProcess { .. })

@@ -10,9 +10,9 @@ use bpmn::graph::{ConditionDefinition, ElementIndex, ElementKind, Trigger};
 use protocol::{ConditionalSubscriptionRecord, Document, Intent, Key, Name, compose_key};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::step::{Step, Touch};
-use crate::core::work::{At, Work};
+use crate::core::step::{Step, VariableUpdate};
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{ConditionSubscription, Definition, ErrorType, Phase, StartSubscription};
@@ -30,14 +30,20 @@ impl Awaited for ConditionSubscription {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
+    fn close(&self, work: &mut CommandContext, key: Key) -> Result<(), StateError> {
         work.tables.condition_by_owner.delete(&(self.element_instance_key, key));
         work.tables.condition_by_instance.delete(&(self.process_instance_key, key));
         work.tables.condition_subscriptions.delete(&key);
         work.record_condition(key, Intent::Deleted, self)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
+    fn migrate(
+        &self,
+        work: &mut CommandContext,
+        key: Key,
+        element: ElementIndex,
+        at: &ActiveElement,
+    ) -> Result<(), StateError> {
         let subscription = Self {
             element,
             definition_key: at.instance.definition_key,
@@ -50,7 +56,7 @@ impl Awaited for ConditionSubscription {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Whether a condition is met now. Null counts as not met: its variables may not be there yet.
     pub(super) fn is_met(&self, condition: &ConditionDefinition, scope: &Scope) -> Result<bool, Failure> {
         let value = self.evaluate(&condition.expression, scope, ErrorType::ConditionError)?;
@@ -71,7 +77,7 @@ impl Work<'_> {
     /// Opens a subscription; `is_met` is what its condition gave.
     pub(super) fn open_condition(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         element: ElementIndex,
         is_met: bool,
     ) -> Result<(), StateError> {
@@ -109,7 +115,7 @@ impl Work<'_> {
             return Ok(());
         }
         let stamp = compose_key(self.options.partition_id, self.meta.key_counter);
-        let touch = Touch { scope_key, name: name.clone(), created, stamp };
+        let touch = VariableUpdate { scope_key, name: name.clone(), created, stamp };
         for step in &mut self.steps {
             if let Step::EvaluateConditions { process_instance_key, touches, after: 0 } = step
                 && *process_instance_key == instance_key
@@ -131,7 +137,7 @@ impl Work<'_> {
     pub fn evaluate_conditions(
         &mut self,
         process_instance_key: Key,
-        touches: Vec<Touch>,
+        touches: Vec<VariableUpdate>,
         after: Key,
     ) -> Result<(), Failure> {
         let limit = self.options.max_children_per_step;
@@ -156,7 +162,7 @@ impl Work<'_> {
     }
 
     /// Whether one of the changes concerns a subscription: its condition names the variable, and sees this one.
-    fn is_touched(&mut self, key: Key, touches: &[Touch]) -> Result<bool, Failure> {
+    fn is_touched(&mut self, key: Key, touches: &[VariableUpdate]) -> Result<bool, Failure> {
         let Some(row) = self.tables.condition_subscriptions.get(&key)? else { return Ok(false) };
         let process = self.definitions.process(self.tables, row.definition_key)?;
         let Some(condition) = condition_of(&process, row.element) else { return Ok(false) };

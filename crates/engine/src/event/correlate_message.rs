@@ -2,11 +2,11 @@
 
 use protocol::{CorrelateMessage, Intent, Name, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::Message;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn correlate_message(&mut self, correlate: &CorrelateMessage) -> Result<Response, Failure> {
         let message_key = self.next_key();
         let message = Message {

@@ -3,12 +3,12 @@
 use bpmn::graph::{ElementIndex, ElementKind, Trigger};
 use protocol::{Document, Key, Name};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::entity::PendingEvent;
 use crate::event::thrown::{Search, catch_events};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Throws an error from an element instance. False if nobody catches it.
     ///
     /// Looked for from the thrower upward, over calls too. An exact code beats a catch-all, however near that is.
@@ -24,7 +24,7 @@ impl Work<'_> {
         &mut self,
         thrower: Key,
         code: &Name,
-    ) -> Result<Option<(At, ElementIndex)>, Failure> {
+    ) -> Result<Option<(ActiveElement, ElementIndex)>, Failure> {
         let mut catch_all = None;
         let search = self.look_upward(thrower, |at, row| {
             for (event, trigger) in catch_events(at, row) {
@@ -45,7 +45,12 @@ impl Work<'_> {
         })
     }
 
-    fn catch(&mut self, at: &At, event: ElementIndex, variables: &Document) -> Result<bool, Failure> {
+    fn catch(
+        &mut self,
+        at: &ActiveElement,
+        event: ElementIndex,
+        variables: &Document,
+    ) -> Result<bool, Failure> {
         let pending = PendingEvent { element: event, variables: variables.clone() };
         if matches!(at.process.element(event).kind, ElementKind::StartEvent(_)) {
             self.interrupt_by_event_sub_process(at, pending)?;

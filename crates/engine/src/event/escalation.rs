@@ -3,13 +3,13 @@
 use bpmn::graph::{ElementIndex, Trigger};
 use protocol::{Document, EscalationRecord, Intent, Name};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::event::thrown::{Search, catch_events};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Throws an escalation from a throw event. True if that interrupts the scope it stands in.
-    pub fn throw_escalation(&mut self, thrower: &At, code: &Name) -> Result<bool, Failure> {
+    pub fn throw_escalation(&mut self, thrower: &ActiveElement, code: &Name) -> Result<bool, Failure> {
         let caught = self.find_escalation_catch(thrower, code)?;
         let key = self.next_key();
         let intent = if caught.is_some() { Intent::Escalated } else { Intent::NotEscalated };
@@ -30,9 +30,9 @@ impl Work<'_> {
     /// The nearest scope that catches it decides; an exact code goes before a catch-all of that scope.
     fn find_escalation_catch(
         &mut self,
-        thrower: &At,
+        thrower: &ActiveElement,
         code: &Name,
-    ) -> Result<Option<(At, ElementIndex)>, Failure> {
+    ) -> Result<Option<(ActiveElement, ElementIndex)>, Failure> {
         let search = self.look_upward(thrower.key, |at, row| {
             let mut catch_all = None;
             for (event, trigger) in catch_events(at, row) {

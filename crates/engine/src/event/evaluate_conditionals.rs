@@ -5,12 +5,12 @@ use protocol::{
     RejectionType, Response, StartedInstanceRecord,
 };
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::expression::Scope;
 use crate::event::condition::condition_of;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn evaluate_conditionals(
         &mut self,
         evaluate: &EvaluateConditionals,

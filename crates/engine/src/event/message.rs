@@ -9,9 +9,9 @@ use bpmn::graph::ElementIndex;
 use protocol::{Intent, Key, Name};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::tables::Tables;
 use crate::entity::{Message, StartSubscription, Subscription};
 use crate::event::awaited::{Awaited, Rows};
@@ -40,12 +40,18 @@ impl Awaited for Subscription {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
+    fn close(&self, work: &mut CommandContext, key: Key) -> Result<(), StateError> {
         work.remove_subscription(key, self);
         work.record_subscription(key, Intent::Deleted, self, None)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
+    fn migrate(
+        &self,
+        work: &mut CommandContext,
+        key: Key,
+        element: ElementIndex,
+        at: &ActiveElement,
+    ) -> Result<(), StateError> {
         let subscription = Self {
             element,
             definition_key: at.instance.definition_key,
@@ -61,7 +67,7 @@ impl Awaited for Subscription {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Hands a new message to everybody who waits for it. Returns the first instance that got it.
     pub(super) fn correlate(&mut self, message_key: Key, message: &Message) -> Result<Option<Key>, Failure> {
         let mut reached: Vec<Name> = Vec::new();

@@ -4,13 +4,13 @@ use bpmn::graph::{PublishedMessage, Text};
 use bpmn::timer::Interval;
 use protocol::{Intent, Name, PublishMessage, Rejection, RejectionType, Response};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Message};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn publish_message(&mut self, publish: &PublishMessage) -> Result<Response, Failure> {
         let tenant_id = publish.tenant_id.clone();
         if !publish.message_id.is_empty() {
@@ -60,7 +60,7 @@ impl Work<'_> {
 
     /// Lets an element send its message, with its local variables. It is published in a step of its own: what it
     /// does to others must not harm the element.
-    pub fn send_message(&mut self, at: &At, published: &PublishedMessage) -> Result<(), Failure> {
+    pub fn send_message(&mut self, at: &ActiveElement, published: &PublishedMessage) -> Result<(), Failure> {
         let scope = Scope::of(at.key);
         let name = self.evaluate_text(&published.name, &scope)?;
         let correlation_key = match &published.correlation_key {

@@ -9,9 +9,9 @@ use bpmn::{Process, graph::Text};
 use protocol::{Document, Intent, Key, Name, SignalRecord, SignalSubscriptionRecord};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{Definition, SignalSubscription, StartSubscription};
@@ -26,7 +26,7 @@ impl Awaited for SignalSubscription {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
+    fn close(&self, work: &mut CommandContext, key: Key) -> Result<(), StateError> {
         let by_name = (self.tenant_id.0.clone(), self.signal_name.0.clone(), key);
         work.tables.signal_by_name.delete(&by_name);
         work.tables.signal_by_owner.delete(&(self.element_instance_key, key));
@@ -34,7 +34,13 @@ impl Awaited for SignalSubscription {
         work.record_signal_subscription(key, Intent::Deleted, self)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
+    fn migrate(
+        &self,
+        work: &mut CommandContext,
+        key: Key,
+        element: ElementIndex,
+        at: &ActiveElement,
+    ) -> Result<(), StateError> {
         let subscription = Self {
             element,
             definition_key: at.instance.definition_key,
@@ -47,7 +53,7 @@ impl Awaited for SignalSubscription {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Tells a signal to everybody who waits for it now. Gives its key.
     pub fn broadcast(&mut self, name: Name, tenant_id: Name, variables: Document) -> Key {
         let signal_key = self.next_key();

@@ -3,8 +3,8 @@
 use bpmn::graph::{ElementIndex, ElementKind, Trigger};
 use protocol::Key;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::entity::{Cancelling, ElementInstance, Phase};
 
 /// How far up is looked; a guard above the call depth and what models nest.
@@ -19,12 +19,12 @@ pub(crate) enum Search<T> {
     TooLate,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Shows those who may catch what an element instance throws, from the inside outward, until one of them is found.
     pub(super) fn look_upward<T>(
         &mut self,
         thrower: Key,
-        mut look: impl FnMut(&At, &ElementInstance) -> Option<T>,
+        mut look: impl FnMut(&ActiveElement, &ElementInstance) -> Option<T>,
     ) -> Result<Search<T>, Failure> {
         let mut key = thrower;
         // Whether an event sub-process on the way has interrupted its scope: nobody in this process catches it then.
@@ -56,7 +56,7 @@ impl Work<'_> {
 
 /// The events of an element instance that may catch something thrown, with what they wait for.
 pub(crate) fn catch_events<'a>(
-    at: &'a At,
+    at: &'a ActiveElement,
     row: &ElementInstance,
 ) -> impl Iterator<Item = (ElementIndex, &'a Trigger)> {
     let element = at.element();
@@ -73,7 +73,7 @@ pub(crate) fn catch_events<'a>(
 }
 
 /// Whether this is an event sub-process that ended everything else in its scope.
-fn is_interrupting(at: &At) -> bool {
+fn is_interrupting(at: &ActiveElement) -> bool {
     let ElementKind::EventSubProcess { start } = at.element().kind else { return false };
     at.process.interrupts(start)
 }

@@ -5,9 +5,9 @@ use bpmn::timer::{Cycle, Interval, parse_date};
 use protocol::{Document, Intent, Key, Name};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::due;
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{ErrorType, Timer};
@@ -38,12 +38,18 @@ impl Awaited for Timer {
         self.element
     }
 
-    fn close(&self, work: &mut Work, key: Key) -> Result<(), StateError> {
+    fn close(&self, work: &mut CommandContext, key: Key) -> Result<(), StateError> {
         work.remove_timer(key, self)?;
         work.record_timer(key, Intent::Canceled, self)
     }
 
-    fn migrate(&self, work: &mut Work, key: Key, element: ElementIndex, at: &At) -> Result<(), StateError> {
+    fn migrate(
+        &self,
+        work: &mut CommandContext,
+        key: Key,
+        element: ElementIndex,
+        at: &ActiveElement,
+    ) -> Result<(), StateError> {
         let definition_key = at.instance.definition_key;
         let timer = Self { definition_key, element, ..self.clone() };
         work.record_timer(key, Intent::Migrated, &timer)?;
@@ -52,7 +58,7 @@ impl Awaited for Timer {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Evaluates a timer definition.
     pub fn schedule(&self, definition: &TimerDefinition, scope: &Scope) -> Result<Schedule, Failure> {
         let text = self.evaluate_timer_text(&definition.text, scope)?;
@@ -81,7 +87,7 @@ impl Work<'_> {
     /// Starts a timer of an element instance.
     pub(super) fn start_timer(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         element: ElementIndex,
         schedule: Schedule,
     ) -> Result<(), StateError> {

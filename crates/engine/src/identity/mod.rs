@@ -98,7 +98,7 @@ pub(crate) fn has_administrator(tables: &Tables) -> Result<bool, StateError> {
 
 /// Memberships of a principal.
 #[derive(Default)]
-pub(crate) struct Standing {
+pub(crate) struct Memberships {
     /// The claims that meet mapping rules.
     pub claims: BTreeSet<(Name, Name)>,
     pub mapping_rules: BTreeSet<Name>,
@@ -107,7 +107,7 @@ pub(crate) struct Standing {
     pub tenants: BTreeSet<Name>,
 }
 
-impl Standing {
+impl Memberships {
     pub fn of(tables: &Tables, principal: &Principal) -> Result<Self, StateError> {
         let mut standing = Self { groups: principal.groups.iter().cloned().collect(), ..Self::default() };
         for (name, value) in &principal.claims {
@@ -166,13 +166,13 @@ pub fn is_authorized(
     principal: &Principal,
     access: &Access<'_>,
 ) -> Result<bool, StateError> {
-    is_allowed(tables, &Standing::of(tables, principal)?, principal, access)
+    is_allowed(tables, &Memberships::of(tables, principal)?, principal, access)
 }
 
 /// The same, when it is known what the principal belongs to.
 pub(crate) fn is_allowed(
     tables: &Tables,
-    standing: &Standing,
+    standing: &Memberships,
     principal: &Principal,
     access: &Access<'_>,
 ) -> Result<bool, StateError> {
@@ -194,7 +194,7 @@ pub(crate) fn is_allowed(
 /// Whether a principal may do something with one resource at least.
 pub(crate) fn is_allowed_anywhere(
     tables: &Tables,
-    standing: &Standing,
+    standing: &Memberships,
     principal: &Principal,
     resource_type: ResourceType,
     permission: PermissionType,

@@ -2,15 +2,15 @@
 
 use protocol::{CompleteJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
 use crate::core::record::JobNews;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::{Job, JobState};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn complete_job(&mut self, complete: &CompleteJob) -> Result<Response, Failure> {
         let key = complete.job_key;
         let job = self.find_job(key, "complete")?;
@@ -61,7 +61,7 @@ impl Work<'_> {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Refuses variables that have no room where the job leaves them.
     fn check_room_of_completion(&mut self, job: &Job, complete: &CompleteJob) -> Result<(), Failure> {
         let (key, variables) = (job.element_instance_key, &complete.variables);

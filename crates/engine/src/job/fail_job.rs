@@ -3,15 +3,15 @@
 use protocol::{FailJob, Intent, Response};
 
 use super::complete_job::wrong_state;
+use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
-use crate::core::work::Work;
 use crate::entity::JobState;
 use crate::job::no_retries;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn fail_job(&mut self, fail: &FailJob) -> Result<Response, Failure> {
         let key = fail.job_key;
         let mut job = self.find_job(key, "fail")?;

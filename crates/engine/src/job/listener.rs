@@ -5,33 +5,33 @@
 use protocol::{Document, JobKind, JobListenerEventType};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
 use crate::process::element::Leave;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Whether all start listeners of an element instance are done.
-    pub fn has_listened(&self, at: &At) -> Result<bool, StateError> {
+    pub fn has_listened(&self, at: &ActiveElement) -> Result<bool, StateError> {
         let row = self.tables.element_instances.get(&at.key)?;
         let listening = row.as_ref().and_then(|row| row.listening.as_ref());
         Ok(listening.is_some_and(|listening| listening.index as usize >= at.element().listeners.start.len()))
     }
 
     /// Begins with the start listeners; afterwards the element does its work.
-    pub fn listen_before(&mut self, at: &At, trigger: Option<Document>) -> Result<(), Failure> {
+    pub fn listen_before(&mut self, at: &ActiveElement, trigger: Option<Document>) -> Result<(), Failure> {
         self.begin_listening(at, AfterListeners::Activate(trigger))
     }
 
     /// Begins with the end listeners; afterwards the element is left.
-    pub fn listen_after(&mut self, at: &At, leave: Leave) -> Result<(), Failure> {
+    pub fn listen_after(&mut self, at: &ActiveElement, leave: Leave) -> Result<(), Failure> {
         self.tables.element_instances.update(&at.key, |row| row.phase = Phase::Completing)?;
         self.begin_listening(at, AfterListeners::Leave(leave))
     }
 
-    fn begin_listening(&mut self, at: &At, then: AfterListeners) -> Result<(), Failure> {
+    fn begin_listening(&mut self, at: &ActiveElement, then: AfterListeners) -> Result<(), Failure> {
         let listening = Box::new(Listening { index: 0, then });
         self.tables.element_instances.update(&at.key, |row| row.listening = Some(listening))?;
         self.steps.push_back(Step::Listen { key: at.key, index: 0 });
@@ -39,7 +39,7 @@ impl Work<'_> {
     }
 
     /// Creates the job of a listener, or goes on after the last.
-    pub fn listen(&mut self, at: &At, row: &ElementInstance, index: u32) -> Result<(), Failure> {
+    pub fn listen(&mut self, at: &ActiveElement, row: &ElementInstance, index: u32) -> Result<(), Failure> {
         let Some(listening) = &row.listening else { return Ok(()) };
         let (listeners, event_type) = match (&listening.then, row.phase) {
             (AfterListeners::Activate(_), Phase::Activating) => {
@@ -85,7 +85,7 @@ impl Work<'_> {
     /// The job of an execution listener is completed.
     pub(super) fn listener_done(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         row: &ElementInstance,
         event_type: JobListenerEventType,
         variables: &Document,

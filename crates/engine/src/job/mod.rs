@@ -12,12 +12,12 @@ use bpmn::graph::{Element, ElementKind, Text};
 use protocol::{ActivatedJob, Demand, Document, Intent, JobKind, JobListenerEventType, Key, Name, Rejection};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::JobAction;
 use crate::core::effects::{Delivery, JobEnd};
 use crate::core::failure::Failure;
 use crate::core::options::FaultPoint;
 use crate::core::record::JobNews;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{ErrorType, Job, JobState};
@@ -71,9 +71,14 @@ pub(crate) fn is_queued(tables: &Tables, job_type: &Name) -> Result<bool, StateE
 /// are found once these are gone.
 const NOT_ALLOWED_MAX: usize = 10_000;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Type and retries of a job, evaluated.
-    pub fn evaluate_job(&self, at: &At, job_type: &Text, retries: &Text) -> Result<(Name, i32), Failure> {
+    pub fn evaluate_job(
+        &self,
+        at: &ActiveElement,
+        job_type: &Text,
+        retries: &Text,
+    ) -> Result<(Name, i32), Failure> {
         let scope = Scope::of(at.key);
         let job_type = self.evaluate_text(job_type, &scope)?;
         let retries = self.evaluate_integer(retries, &scope)?;
@@ -93,7 +98,7 @@ impl Work<'_> {
     /// Creates the job of an element instance, with more headers than the element has.
     pub fn create_job(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         job: (Name, i32),
         more_headers: Option<Name>,
     ) -> Result<(), Failure> {
@@ -103,7 +108,7 @@ impl Work<'_> {
     /// Creates a job of some kind for an element instance that waits for no other.
     pub fn create_listener_job(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         job: (Name, i32),
         kind: JobKind,
         listener_event_type: JobListenerEventType,
@@ -113,7 +118,7 @@ impl Work<'_> {
 
     fn create_any_job(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         (job_type, retries): (Name, i32),
         kind: JobKind,
         listener_event_type: JobListenerEventType,

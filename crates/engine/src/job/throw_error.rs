@@ -3,13 +3,13 @@
 use protocol::{Intent, JobKind, Rejection, Response, ThrowError};
 
 use super::complete_job::wrong_state;
+use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::{ErrorType, JobState};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn throw_job_error(&mut self, throw: &ThrowError) -> Result<Response, Failure> {
         let key = throw.job_key;
         let mut job = self.find_job(key, "throw an error for")?;

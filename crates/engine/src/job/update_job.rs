@@ -3,12 +3,12 @@
 use protocol::{Intent, Rejection, Response, UpdateJob};
 
 use super::complete_job::wrong_state;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::record::JobNews;
-use crate::core::work::Work;
 use crate::entity::JobState;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn update_job(&mut self, update: &UpdateJob) -> Result<Response, Failure> {
         let key = update.job_key;
         let mut job = self.find_job(key, "update")?;

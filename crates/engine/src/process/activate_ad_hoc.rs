@@ -2,12 +2,12 @@
 
 use protocol::{ActivateAdHoc, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::Phase;
 use crate::process::ad_hoc::definition;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn activate_ad_hoc_elements(&mut self, activate: &ActivateAdHoc) -> Result<Response, Failure> {
         let key = activate.element_instance_key;
         let found = self.at(key)?.filter(|(at, _)| definition(at).is_some());

@@ -7,9 +7,9 @@ use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex, ElementKind, PROCESS};
 use protocol::{Intent, Key, Name, Rejection, RuntimeInstructionRecord, ScopeVariables};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{ElementInstance, Phase};
 use crate::process::element::behavior;
 
@@ -75,7 +75,7 @@ fn is_behind_event_gateway(process: &Process, element: &Element) -> bool {
     sources.into_iter().any(|source| matches!(source.kind, ElementKind::EventBased))
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Activates an element of a process instance. A refusal says why it cannot be.
     pub(super) fn activate_inside(&mut self, instance_key: Key, target: &Target) -> Result<(), Failure> {
         let Some((_, process)) = self.instance(instance_key)? else { return Ok(()) };
@@ -216,7 +216,7 @@ impl Work<'_> {
     }
 
     /// Lets a new scope wait for its events and nothing else.
-    pub(super) fn enter_scope(&mut self, at: &At) -> Result<(), Failure> {
+    pub(super) fn enter_scope(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
         behavior(&element.kind).enter(self, at).map_err(|failure| match failure {
@@ -253,7 +253,7 @@ impl Work<'_> {
     }
 
     /// Ends the instance if it was asked to end after this element, which has just ended.
-    pub(super) fn terminates_after(&mut self, at: &At) -> Result<bool, Failure> {
+    pub(super) fn terminates_after(&mut self, at: &ActiveElement) -> Result<bool, Failure> {
         let element = at.element();
         if !at.instance.terminate_after.iter().any(|id| **id == *element.id)
             || at.process.by_id.get(&element.id) != Some(&at.index)

@@ -8,9 +8,9 @@ use protocol::{
 };
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::{AdHocElement, Step};
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
 use crate::process::element::{CANNOT_ACTIVATE, no_such_elements};
@@ -29,7 +29,7 @@ pub(crate) struct Decision {
 }
 
 /// The model of an ad-hoc sub-process.
-pub(crate) fn definition(at: &At) -> Option<&AdHoc> {
+pub(crate) fn definition(at: &ActiveElement) -> Option<&AdHoc> {
     match &at.element().kind {
         ElementKind::AdHoc(ad_hoc) => Some(ad_hoc),
         _ => None,
@@ -37,15 +37,15 @@ pub(crate) fn definition(at: &At) -> Option<&AdHoc> {
 }
 
 /// The element with an ID, if it may be activated.
-fn activity(at: &At, id: &str) -> Option<ElementIndex> {
+fn activity(at: &ActiveElement, id: &str) -> Option<ElementIndex> {
     definition(at)?.activities.iter().copied().find(|&index| *at.process.element(index).id == *id)
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The elements of a list of IDs.
     pub(super) fn evaluate_activities(
         &self,
-        at: &At,
+        at: &ActiveElement,
         expression: &Expression,
     ) -> Result<Vec<AdHocElement>, Failure> {
         let kind = ErrorType::ExtractValueError;
@@ -73,7 +73,7 @@ impl Work<'_> {
     /// The elements that somebody asks for.
     pub(super) fn find_activities(
         &self,
-        at: &At,
+        at: &ActiveElement,
         wanted: &[ActivateElement],
     ) -> Result<Vec<AdHocElement>, Failure> {
         let (mut elements, mut unknown) = (Vec::with_capacity(wanted.len()), Vec::new());
@@ -96,7 +96,11 @@ impl Work<'_> {
     }
 
     /// Decides on elements to activate. They count from now on.
-    pub(super) fn schedule_ad_hoc(&mut self, at: &At, elements: Vec<AdHocElement>) -> Result<(), Failure> {
+    pub(super) fn schedule_ad_hoc(
+        &mut self,
+        at: &ActiveElement,
+        elements: Vec<AdHocElement>,
+    ) -> Result<(), Failure> {
         let count = u32::try_from(elements.len()).unwrap_or(u32::MAX);
         if count == 0 {
             return Ok(());
@@ -129,7 +133,12 @@ impl Work<'_> {
 
     /// Starts an element in the scope that was made for it, with its variables. Others may have taken the room for them
     /// since they were asked for: that is an incident of the scope.
-    fn begin_inner(&mut self, inner: &At, element: ElementIndex, variables: Document) -> Result<(), Failure> {
+    fn begin_inner(
+        &mut self,
+        inner: &ActiveElement,
+        element: ElementIndex,
+        variables: Document,
+    ) -> Result<(), Failure> {
         let (instance_key, kind) = (inner.process_instance_key, ErrorType::ExtractValueError);
         match self.check_room(instance_key, &variables, |_, _| Ok(inner.key), kind) {
             Err(Failure::Incident { error_type, message }) => {
@@ -149,7 +158,7 @@ impl Work<'_> {
     /// Starts an element in its scope again, after an incident. A migration may have taken the element from the model.
     pub fn begin_inner_again(
         &mut self,
-        inner: &At,
+        inner: &ActiveElement,
         element_id: Name,
         variables: Document,
     ) -> Result<(), Failure> {
@@ -165,7 +174,7 @@ impl Work<'_> {
 
     /// Makes the variable that an activation gives to the collection, so that one outside that has its name is not
     /// taken for it. One that is there stays.
-    pub(super) fn make_output(&mut self, inner: &At) -> Result<(), StateError> {
+    pub(super) fn make_output(&mut self, inner: &ActiveElement) -> Result<(), StateError> {
         let scope = &inner.process.element(inner.element().scope).kind;
         let ElementKind::AdHoc(ad_hoc) = scope else { return Ok(()) };
         let name = ad_hoc.output.as_ref().and_then(|output| output.element.as_path_root()).map(Name::from);
@@ -197,7 +206,7 @@ impl Work<'_> {
     }
 
     /// Creates the job of an ad-hoc sub-process that has none.
-    pub(super) fn insert_ad_hoc_job(&mut self, at: &At, job: (Name, i32)) -> Result<(), Failure> {
+    pub(super) fn insert_ad_hoc_job(&mut self, at: &ActiveElement, job: (Name, i32)) -> Result<(), Failure> {
         self.create_listener_job(at, job, JobKind::AdHocSubProcess, JobListenerEventType::Unspecified)
     }
 
@@ -211,7 +220,7 @@ impl Work<'_> {
     }
 
     /// Lets nothing more begin inside an ad-hoc sub-process: what runs now ends it.
-    pub fn finish_ad_hoc(&mut self, at: &At) -> Result<(), Failure> {
+    pub fn finish_ad_hoc(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         if definition(at).is_none() {
             return Ok(());
         }
@@ -220,7 +229,7 @@ impl Work<'_> {
     }
 
     /// Cancels the job of an ad-hoc sub-process, and the incident that it may have.
-    pub(super) fn cancel_ad_hoc_job(&mut self, at: &At) -> Result<(), Failure> {
+    pub(super) fn cancel_ad_hoc_job(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         self.clear_incident(at.key)?;
         let job_key = self.tables.element_instances.get(&at.key)?.and_then(|row| row.job_key);
         if let Some(job_key) = job_key {
@@ -236,7 +245,7 @@ impl Work<'_> {
         job_key: Key,
         job: &Job,
         complete: &CompleteJob,
-    ) -> Result<(At, Decision), Failure> {
+    ) -> Result<(ActiveElement, Decision), Failure> {
         let Some((at, _)) = self.at(job.element_instance_key)? else {
             return Err(Rejection::not_found(format!(
                 "Expected to complete job with key '{job_key}', but its ad-hoc sub-process is not there"
@@ -273,7 +282,7 @@ impl Work<'_> {
     }
 
     /// The variables that an ad-hoc sub-process begins with, which its input mappings see.
-    pub(super) fn ad_hoc_variables(&self, at: &At) -> Result<Option<Document>, StateError> {
+    pub(super) fn ad_hoc_variables(&self, at: &ActiveElement) -> Result<Option<Document>, StateError> {
         let Some(ad_hoc) = definition(at) else { return Ok(None) };
         let collection = ad_hoc.output.as_ref().map(|output| &*output.variable);
         let mut variables = Document::empty();
@@ -288,7 +297,7 @@ impl Work<'_> {
     /// Does what a worker has decided.
     pub fn decide_ad_hoc(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         decision: Decision,
         variables: &Document,
     ) -> Result<(), Failure> {
@@ -316,7 +325,7 @@ impl Work<'_> {
     /// Activates elements, instead of what already runs or beside it.
     pub(super) fn instruct_ad_hoc(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         instructed: &[ActivateElement],
         elements: Vec<AdHocElement>,
         cancel_remaining: bool,

@@ -3,8 +3,8 @@
 use protocol::{Key, Rejection};
 use state::StateError;
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::Instance;
 
 /// Tenant, process ID, business ID.
@@ -16,7 +16,7 @@ fn claim(instance: &Instance) -> Option<Claim> {
     Some((instance.tenant_id.0.clone(), instance.process_id.0.clone(), business_id.0.clone()))
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Claims the business ID of a new instance. Instances that were created without a claim are not seen.
     pub(super) fn claim_business_id(&mut self, key: Key, instance: &Instance) -> Result<(), Failure> {
         let Some(claim) = claim(instance) else { return Ok(()) };

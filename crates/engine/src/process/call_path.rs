@@ -5,7 +5,7 @@ use bpmn::graph::ElementType;
 use protocol::Key;
 use state::StateError;
 
-use crate::core::work::Work;
+use crate::core::context::CommandContext;
 
 /// A way down, with an entry for each process instance.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct CallPath {
     pub calling_elements: Vec<u32>,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The way to an element instance. It is as long as calls are nested, which is limited.
     pub(crate) fn call_path(
         &mut self,

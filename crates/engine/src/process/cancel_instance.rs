@@ -2,12 +2,12 @@
 
 use protocol::{Key, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::Phase;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn cancel_instance(&mut self, key: Key) -> Result<Response, Failure> {
         let Some(instance) = self.tables.instances.get(&key)? else {
             return Err(Rejection::not_found(format!(

@@ -7,7 +7,7 @@ use bpmn::graph::ElementIndex;
 use protocol::Key;
 use state::StateError;
 
-use crate::core::work::{At, Work};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::entity::{ElementInstance, Phase};
 use crate::process::activation::is_body;
 
@@ -16,9 +16,9 @@ const MANY: u32 = 64;
 /// Children looked at together.
 const SLICE: usize = 64;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Notes an element instance that has come to its scope.
-    pub(super) fn child_came(&mut self, child: &At) -> Result<(), StateError> {
+    pub(super) fn child_came(&mut self, child: &ActiveElement) -> Result<(), StateError> {
         let Some(scope) = self.tables.element_instances.get(&child.scope_key)? else { return Ok(()) };
         self.count_living(child, &scope, 1)?;
         if scope.lists_children {
@@ -31,7 +31,7 @@ impl Work<'_> {
     }
 
     /// Notes one that is gone from it.
-    pub(super) fn child_left(&mut self, child: &At) -> Result<(), StateError> {
+    pub(super) fn child_left(&mut self, child: &ActiveElement) -> Result<(), StateError> {
         let Some(scope) = self.tables.element_instances.get(&child.scope_key)? else { return Ok(()) };
         self.count_living(child, &scope, -1)?;
         if scope.lists_children {
@@ -58,6 +58,7 @@ impl Work<'_> {
 
     /// Begins to keep the children of a scope by element. There are about as many as it takes to do so.
     fn list_children(&mut self, scope_key: Key) -> Result<(), StateError> {
+        debug_assert_ne!(scope_key, 0, "a scope has a key");
         self.tables.element_instances.update(&scope_key, |row| row.lists_children = true)?;
         for (_, key) in self.tables.children.keys((scope_key, 0)..(scope_key + 1, 0), usize::MAX)? {
             if let Some(row) = self.tables.element_instances.get(&key)? {

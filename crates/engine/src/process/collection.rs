@@ -12,10 +12,10 @@ use feel::Value;
 use protocol::{Intent, Json, Key, Name};
 use state::StateError;
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::tables::Tables;
 use crate::entity::{Chunk, ErrorType, LoopOutput, Variable};
 
@@ -59,7 +59,7 @@ fn items_of(json: &Json) -> Option<&str> {
     Some(items.trim_ascii())
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Stores a value at its place in a collection.
     pub(super) fn put_output(&mut self, key: Key, place: u32, value: &Json) {
         // A copy, so that it does not keep more alive than itself.

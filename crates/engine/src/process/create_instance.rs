@@ -6,13 +6,13 @@ use protocol::{
     Rejection, Response, StartInstructionRecord,
 };
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::Definition;
 use crate::process::activation::{Place, Target, activatable, explain};
 use crate::process::instance::created;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn create_instance(&mut self, create: &CreateInstance) -> Result<Option<Response>, Failure> {
         let (definition_key, definition) = self.find_definition(&create.definition, &create.tenant_id)?;
         let process = self.definitions.process(self.tables, definition_key)?;

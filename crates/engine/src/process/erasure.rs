@@ -7,13 +7,13 @@
 
 use protocol::{Intent, Key};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::ElementInstance;
 use crate::event::compensation::WALK;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Begins to erase a banned process instance; it is banned no more.
     pub fn erase_instance(&mut self, key: Key) -> Result<(), Failure> {
         let Some(instance) = self.tables.instances.get(&key)? else { return Ok(()) };
@@ -52,7 +52,7 @@ impl Work<'_> {
     }
 
     /// Goes on with the erasure of an element instance: first what is inside.
-    pub(super) fn erase(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+    pub(super) fn erase(&mut self, at: &ActiveElement, row: &ElementInstance) -> Result<(), Failure> {
         self.begin_to_end(at, row)?;
         if !self.tables.children.keys((at.key, 0)..(at.key + 1, 0), 1)?.is_empty() {
             self.steps.push_back(Step::TerminateChildren { scope_key: at.key, after: 0 });
@@ -81,7 +81,7 @@ impl Work<'_> {
     }
 
     /// Removes the rows of an element instance, of whatever kind it is.
-    fn erase_rows(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+    fn erase_rows(&mut self, at: &ActiveElement, row: &ElementInstance) -> Result<(), Failure> {
         let key = at.key;
         if row.has_variables {
             self.delete_variables(key, row)?;
@@ -97,7 +97,7 @@ impl Work<'_> {
 
     /// Whether nothing is left beside an element instance that is gone. The younger are looked for first: they end
     /// later, so that all those which have ended are not gone through each time.
-    fn is_last_child(&self, gone: &At) -> Result<bool, Failure> {
+    fn is_last_child(&self, gone: &ActiveElement) -> Result<bool, Failure> {
         let children = &self.tables.children;
         let (from, end) = ((gone.scope_key, 0), (gone.scope_key + 1, 0));
         Ok(children.keys((gone.scope_key, gone.key)..end, 1)?.is_empty()

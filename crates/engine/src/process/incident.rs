@@ -3,16 +3,16 @@
 use protocol::{Intent, Key};
 use state::{StateError, Table};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{ErrorType, Incident, Job};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Raises an incident at an element instance.
     pub fn raise(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         error_type: ErrorType,
         message: &str,
         job_key: Option<Key>,
@@ -63,6 +63,7 @@ impl Work<'_> {
         let mut key = element_instance_key;
         while let Some(row) = self.tables.element_instances.get(&key)? {
             let before = self.tables.incident_counts.get(&key)?.map_or(0, |count| *count);
+            debug_assert!(is_new || before > 0, "an incident below {key} was not counted");
             let after = if is_new { before + 1 } else { before.saturating_sub(1) };
             set_count(&mut self.tables.incident_counts, key, after);
             if row.scope_key != 0 {
@@ -82,6 +83,7 @@ impl Work<'_> {
     fn count_instance_with_incidents(&mut self, definition_key: Key, is_new: bool) -> Result<(), StateError> {
         let table = &mut self.tables.instances_with_incidents;
         let count = table.get(&definition_key)?.map_or(0, |count| *count);
+        debug_assert!(is_new || count > 0, "no instance with incidents of {definition_key} was counted");
         set_count(table, definition_key, if is_new { count + 1 } else { count.saturating_sub(1) });
         Ok(())
     }

@@ -3,9 +3,9 @@
 use bpmn::graph::{ElementIndex, PROCESS};
 use protocol::{Document, InstanceCreated, Intent, Key, Name, Rejection};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{DefinitionState, ElementInstance, Instance, PendingEvent, Phase};
 
 /// The answer to a creation.
@@ -21,7 +21,7 @@ pub(crate) fn created(instance: &Instance, process_instance_key: Key) -> Instanc
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Starts a process instance, at its none start event or at one whose event has happened.
     pub fn start_instance(
         &mut self,
@@ -48,7 +48,7 @@ impl Work<'_> {
         key: Key,
         instance: Instance,
         variables: &Document,
-    ) -> Result<Option<At>, Failure> {
+    ) -> Result<Option<ActiveElement>, Failure> {
         let definition_key = instance.definition_key;
         self.count_up(definition_key)?;
         self.tables.instances.insert(key, instance);
@@ -56,7 +56,8 @@ impl Work<'_> {
         row.started_ms = self.now_ms();
         self.tables.element_instances.insert(key, row);
         let Some((instance, process)) = self.instance(key)? else { return Ok(None) };
-        let at = At { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
+        let at =
+            ActiveElement { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
         self.record_element(&at, Intent::ElementActivating);
         let owner = at.owner();
         for (name, value) in variables.iter() {
@@ -68,7 +69,7 @@ impl Work<'_> {
     /// Decides on the first element inside a scope.
     pub fn start_child(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         element: ElementIndex,
         trigger: Option<Document>,
     ) -> Result<(), Failure> {
@@ -110,7 +111,7 @@ impl Work<'_> {
     }
 
     /// Work that remains once the process element itself has ended.
-    pub(super) fn end_instance(&mut self, at: &At, completed: bool) -> Result<(), Failure> {
+    pub(super) fn end_instance(&mut self, at: &ActiveElement, completed: bool) -> Result<(), Failure> {
         let instance = &at.instance;
         self.tables.instances.delete(&at.key);
         self.forget_cached();

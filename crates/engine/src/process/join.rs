@@ -16,9 +16,9 @@ use bpmn::graph::{Element, ElementIndex, ElementKind, FlowIndex};
 use protocol::Key;
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{ComplexJoin, ElementInstance, JoinCheck, Phase};
 
 /// Joins that hold a token, with the flows that have one.
@@ -33,7 +33,7 @@ pub(crate) fn is_join(element: &Element) -> bool {
         )
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Puts a token to a join. If there is one for each incoming flow now, gives how many waiting ones are used up.
     pub(super) fn arrive(
         &mut self,
@@ -171,7 +171,7 @@ impl Work<'_> {
     /// have very many children: nobody looks at each of them.
     pub(super) fn count_living(
         &mut self,
-        child: &At,
+        child: &ActiveElement,
         scope: &ElementInstance,
         change: i64,
     ) -> Result<(), StateError> {
@@ -183,7 +183,9 @@ impl Work<'_> {
 
     fn change_living(&mut self, key: (Key, ElementIndex), change: i64) -> Result<(), StateError> {
         let before = self.tables.living.get(&key)?.map_or(0, |count| *count);
-        match u32::try_from(i64::from(before) + change) {
+        let after = i64::from(before) + change;
+        debug_assert!(after >= 0, "{before} living children of {key:?} and a change of {change}");
+        match u32::try_from(after) {
             Ok(0) | Err(_) => self.tables.living.delete(&key),
             Ok(count) => self.tables.living.put(key, count),
         }
@@ -213,7 +215,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn go_on_from(&mut self, at: &At, join: ElementIndex, taken: &[FlowIndex]) -> Result<(), Failure> {
+    fn go_on_from(
+        &mut self,
+        at: &ActiveElement,
+        join: ElementIndex,
+        taken: &[FlowIndex],
+    ) -> Result<(), Failure> {
         for &flow in taken {
             self.use_token(at.key, join, flow)?;
         }

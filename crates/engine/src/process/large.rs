@@ -9,10 +9,10 @@ use std::fmt::Display;
 use protocol::{Command, Document, Json, Key, Name, Rejection, UserTaskOperation};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::LARGE_BYTES;
 use crate::core::step::AdHocElement;
-use crate::core::work::{At, Work};
 use crate::entity::{Compensation, ErrorType, Loop};
 
 /// Bytes of a value that count for the limit of its instance.
@@ -21,7 +21,7 @@ fn counted(value: &Json) -> u64 {
     if bytes < LARGE_BYTES { 0 } else { bytes as u64 }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The JSON of a value that is to be stored, or an incident that names the limit. `what` is made of it.
     pub fn produce(
         &self,
@@ -192,7 +192,7 @@ impl Work<'_> {
     /// The same for variables that go up from an element to where they exist.
     pub(super) fn check_room_above(
         &self,
-        at: &At,
+        at: &ActiveElement,
         scope_key: Key,
         variables: &Document,
     ) -> Result<(), Failure> {
@@ -231,7 +231,7 @@ impl Work<'_> {
     }
 
     /// Counts the items of a body for its process instance.
-    pub(super) fn count_items(&mut self, at: &At, bytes: usize) -> Result<(), StateError> {
+    pub(super) fn count_items(&mut self, at: &ActiveElement, bytes: usize) -> Result<(), StateError> {
         let bytes = if bytes < LARGE_BYTES { 0 } else { bytes as u64 };
         self.tables.loops.update(&at.key, |state| state.counted_bytes = Some(bytes))?;
         self.change_variable_bytes(at.process_instance_key, 0, bytes)

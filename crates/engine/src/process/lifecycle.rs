@@ -9,15 +9,15 @@ use bpmn::graph::{ElementIndex, FlowIndex};
 use protocol::{Document, Intent, Key};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::FaultPoint;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{AfterListeners, Cancelling, ElementInstance, Listening, Phase};
 use crate::process::element::{Leave, Next, behavior};
 use crate::process::join::is_join;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Makes an instance of an element.
     pub fn activate(
         &mut self,
@@ -37,11 +37,11 @@ impl Work<'_> {
     }
 
     /// Puts a new element instance into its scope.
-    pub fn place(&mut self, mut row: ElementInstance) -> Result<Option<At>, StateError> {
+    pub fn place(&mut self, mut row: ElementInstance) -> Result<Option<ActiveElement>, StateError> {
         let key = self.next_key();
         let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
         let (process_instance_key, scope_key, index) = (row.process_instance_key, row.scope_key, row.element);
-        let at = At { key, process_instance_key, scope_key, index, instance, process };
+        let at = ActiveElement { key, process_instance_key, scope_key, index, instance, process };
         row.started_ms = self.now_ms();
         self.tables.element_instances.insert(key, row);
         self.tables.children.insert((scope_key, key), ());
@@ -51,7 +51,11 @@ impl Work<'_> {
     }
 
     /// Activates an element instance, from the beginning or after its start listeners.
-    pub fn proceed_activation(&mut self, at: &At, trigger: Option<Document>) -> Result<(), Failure> {
+    pub fn proceed_activation(
+        &mut self,
+        at: &ActiveElement,
+        trigger: Option<Document>,
+    ) -> Result<(), Failure> {
         match self.try_activate(at, trigger.as_ref()) {
             Ok(Next::Listen) => Ok(()),
             Ok(Next::Wait) => {
@@ -78,7 +82,7 @@ impl Work<'_> {
         }
     }
 
-    fn try_activate(&mut self, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn try_activate(&mut self, at: &ActiveElement, trigger: Option<&Document>) -> Result<Next, Failure> {
         let process = Arc::clone(&at.process);
         let element = process.element(at.index);
         let behavior = behavior(&element.kind);
@@ -100,7 +104,7 @@ impl Work<'_> {
     }
 
     /// Completes an element instance and leaves it, unless end listeners come before that.
-    pub fn complete(&mut self, at: &At, variables: Document, again: bool) -> Result<(), Failure> {
+    pub fn complete(&mut self, at: &ActiveElement, variables: Document, again: bool) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let behavior = behavior(&process.element(at.index).kind);
         if !again {
@@ -124,7 +128,7 @@ impl Work<'_> {
     }
 
     /// Ends a completed element instance and goes on behind it.
-    pub fn leave(&mut self, at: &At, leave: Leave) -> Result<(), Failure> {
+    pub fn leave(&mut self, at: &ActiveElement, leave: Leave) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let behavior = behavior(&process.element(at.index).kind);
         match self.child_completing(at) {
@@ -193,7 +197,7 @@ impl Work<'_> {
 
     fn take_flow(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         flow: FlowIndex,
         trigger: Option<Document>,
         children: &mut i64,
@@ -245,6 +249,11 @@ impl Work<'_> {
     /// is not on its way there already.
     fn count_scope(&mut self, scope_key: Key, children: i64, tokens: i64, end: Step) -> Result<(), Failure> {
         let Some(scope) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        debug_assert!(
+            i64::from(scope.active_children) + children >= 0,
+            "{} children and a change of {children}",
+            scope.active_children
+        );
         let active = u32::try_from(i64::from(scope.active_children) + children).unwrap_or_default();
         let waiting = u32::try_from(i64::from(scope.waiting_tokens) + tokens).unwrap_or_default();
         if active != scope.active_children || waiting != scope.waiting_tokens {
@@ -281,7 +290,7 @@ impl Work<'_> {
     }
 
     /// Removes the rows of an element instance that has ended.
-    pub fn remove(&mut self, at: &At) -> Result<(), Failure> {
+    pub fn remove(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let Some(row) = self.tables.element_instances.get(&at.key)? else { return Ok(()) };
         if row.has_variables {
             self.delete_variables(at.key, &row)?;
@@ -295,7 +304,7 @@ impl Work<'_> {
     }
 
     /// Tells the scope of a child that this is about to complete.
-    fn child_completing(&mut self, child: &At) -> Result<(), Failure> {
+    fn child_completing(&mut self, child: &ActiveElement) -> Result<(), Failure> {
         match self.watching_scope(child)? {
             Some(scope) => behavior(&scope.element().kind).child_completing(self, &scope, child),
             None => Ok(()),
@@ -303,7 +312,7 @@ impl Work<'_> {
     }
 
     /// Tells the scope of a child that this has ended.
-    pub(super) fn child_ended(&mut self, child: &At, completed: bool) -> Result<(), Failure> {
+    pub(super) fn child_ended(&mut self, child: &ActiveElement, completed: bool) -> Result<(), Failure> {
         match self.watching_scope(child)? {
             Some(scope) => behavior(&scope.element().kind).child_ended(self, &scope, child, completed),
             None => Ok(()),
@@ -311,7 +320,7 @@ impl Work<'_> {
     }
 
     /// The scope of a child if it wants to know what becomes of it.
-    fn watching_scope(&mut self, child: &At) -> Result<Option<At>, StateError> {
+    fn watching_scope(&mut self, child: &ActiveElement) -> Result<Option<ActiveElement>, StateError> {
         let scope = child.process.element(child.element().scope);
         if child.scope_key == 0 || !behavior(&scope.kind).watches_children() {
             return Ok(None);

@@ -9,9 +9,9 @@ use feel::{List, Value};
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ElementInstance, ErrorType, Loop, Phase};
 use crate::process::collection::{CHUNK, chunk_of};
@@ -22,14 +22,14 @@ const CHUNKS_PER_STEP: u32 = 4;
 pub(crate) const LOOP_COUNTER: &str = "loopCounter";
 
 /// The multi-instance marker of a body.
-pub(crate) fn marker(body: &At) -> Option<&MultiInstance> {
+pub(crate) fn marker(body: &ActiveElement) -> Option<&MultiInstance> {
     match &body.element().kind {
         ElementKind::MultiInstance(marker) => Some(marker),
         _ => None,
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Whether the items of a body can be stored. Gives their bytes.
     pub(super) fn check_items(&self, items: &List) -> Result<usize, Failure> {
         let limit = self.options.work.max_collection_bytes;
@@ -139,7 +139,7 @@ impl Work<'_> {
     }
 
     /// Gives an instance inside a body its item, if it has none yet, or an incident.
-    pub(super) fn give_item(&mut self, at: &At) -> Result<(), Failure> {
+    pub(super) fn give_item(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let ElementKind::MultiInstance(marker) = &at.process.element(at.element().scope).kind else {
             return Ok(());
         };
@@ -156,7 +156,12 @@ impl Work<'_> {
     }
 
     /// Does without instances that were counted.
-    fn drop_from_loop(&mut self, body: &At, row: &ElementInstance, count: u32) -> Result<(), Failure> {
+    fn drop_from_loop(
+        &mut self,
+        body: &ActiveElement,
+        row: &ElementInstance,
+        count: u32,
+    ) -> Result<(), Failure> {
         if row.phase == Phase::Activated && row.active_children <= count {
             self.begin_gathering(body)?;
         }
@@ -165,7 +170,7 @@ impl Work<'_> {
 
     /// The variables that an instance inside a body was given: its input mappings see them, as somebody may have
     /// corrected them meanwhile, but not what the mappings made of them at the first try.
-    pub(super) fn loop_variables(&self, at: &At) -> Result<Option<Document>, StateError> {
+    pub(super) fn loop_variables(&self, at: &ActiveElement) -> Result<Option<Document>, StateError> {
         let scope = at.process.element(at.element().scope);
         let marker = match &scope.kind {
             ElementKind::MultiInstance(marker) => Some(marker),
@@ -201,11 +206,12 @@ impl Work<'_> {
         &self,
         marker: &MultiInstance,
         state: &Loop,
-        child: &At,
+        child: &ActiveElement,
     ) -> Result<bool, Failure> {
         let Some(condition) = &marker.completion_condition else { return Ok(false) };
         let completed = state.completed + 1;
         let begun = if marker.is_sequential { state.spawned } else { state.size };
+        debug_assert!(begun >= completed + state.terminated, "more items ended than began: {begun}");
         let active = begun.saturating_sub(completed).saturating_sub(state.terminated);
         let counts = [
             ("numberOfInstances", state.size),
@@ -226,7 +232,7 @@ impl Work<'_> {
     }
 
     /// All instances of a body have ended. A long list holds its completion until it is put together.
-    pub(super) fn begin_gathering(&mut self, body: &At) -> Result<(), Failure> {
+    pub(super) fn begin_gathering(&mut self, body: &ActiveElement) -> Result<(), Failure> {
         let Some(state) = self.tables.loops.get(&body.key)? else { return Ok(()) };
         if marker(body).is_none_or(|marker| marker.output.is_none()) || state.is_gathering {
             return Ok(());

@@ -11,16 +11,16 @@ use protocol::{
     TerminateInstructionRecord, VariableInstructionRecord,
 };
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::entity::{Instance, Phase};
 use crate::process::activation::{Place, Target, activatable, explain, is_body, scopes};
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
         let key = modify.process_instance_key;
         let Some((instance, process)) = self.instance(key)? else {

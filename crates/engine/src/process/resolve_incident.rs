@@ -3,13 +3,13 @@
 use bpmn::graph::{ElementKind, End};
 use protocol::{Key, Rejection, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Incident, JobState};
 use crate::job::no_retries;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
         if let Some(incident) = self.tables.incidents.get(&key)? {
             let purpose = format!("resolve incident with key '{key}'");

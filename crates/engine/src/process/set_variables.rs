@@ -2,11 +2,11 @@
 
 use protocol::{Document, Intent, Key, Name, Rejection, Response, SetVariables, VariableDocumentRecord};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
-use crate::core::work::Work;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn set_variables(&mut self, set: &SetVariables) -> Result<Option<Response>, Failure> {
         let scope_key = set.element_instance_key;
         let Some(row) = self.tables.element_instances.get(&scope_key)? else {

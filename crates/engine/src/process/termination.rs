@@ -4,13 +4,13 @@
 
 use protocol::{Intent, Key};
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::options::FaultPoint;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{ElementInstance, JoinCheck, Phase};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Begins to terminate an element instance.
     pub fn terminate(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
@@ -43,7 +43,7 @@ impl Work<'_> {
     }
 
     /// Takes what an element instance waits for from it.
-    pub(super) fn begin_to_end(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+    pub(super) fn begin_to_end(&mut self, at: &ActiveElement, row: &ElementInstance) -> Result<(), Failure> {
         if row.phase != Phase::Terminating {
             self.record_element(at, Intent::ElementTerminating);
         }
@@ -118,7 +118,7 @@ impl Work<'_> {
     }
 
     /// The last step of a termination: everything inside has ended.
-    pub fn finish_termination(&mut self, at: &At, row: &ElementInstance) -> Result<(), Failure> {
+    pub fn finish_termination(&mut self, at: &ActiveElement, row: &ElementInstance) -> Result<(), Failure> {
         if at.instance.is_erased {
             return self.erase(at, row);
         }

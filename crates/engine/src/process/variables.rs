@@ -8,9 +8,9 @@ use bytes::Bytes;
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ElementInstance, ErrorType, Variable};
 use crate::process::collection::value_of;
@@ -22,7 +22,7 @@ const MAX_COMPARISONS: usize = 1024;
 /// Variables of one scope that are read at once.
 const MAX_VARIABLES: usize = usize::MAX;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The value of a variable as a scope sees it, looking upward.
     pub fn visible_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
         let name: Arc<str> = Arc::from(name);
@@ -208,7 +208,7 @@ impl Work<'_> {
     }
 
     /// Applies the input mappings of an element: its targets become local variables.
-    pub(super) fn apply_inputs(&mut self, at: &At) -> Result<(), Failure> {
+    pub(super) fn apply_inputs(&mut self, at: &ActiveElement) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let mappings = &process.element(at.index).inputs;
         if mappings.is_empty() {
@@ -232,7 +232,7 @@ impl Work<'_> {
     }
 
     /// Hands what an element brought to its scope: through its output mappings, or all of it.
-    pub(super) fn apply_outputs(&mut self, at: &At, variables: &Document) -> Result<(), Failure> {
+    pub(super) fn apply_outputs(&mut self, at: &ActiveElement, variables: &Document) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let mappings = &process.element(at.index).outputs;
         let owner = at.owner();
@@ -296,7 +296,7 @@ impl Work<'_> {
     }
 }
 
-impl At {
+impl ActiveElement {
     /// Scope of its variables.
     pub fn owner(&self) -> VariableOwner {
         VariableOwner { process_instance_key: self.process_instance_key }

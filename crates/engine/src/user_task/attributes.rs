@@ -6,8 +6,8 @@ use feel::Value;
 use protocol::{Name, UserTaskChanges};
 
 use super::row::TaskAttributes;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::definition::expression::Scope;
 use crate::entity::ErrorType;
 
@@ -58,7 +58,7 @@ fn set<T: Clone + PartialEq>(name: &str, value: &mut T, wanted: Option<&T>, chan
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// A text that is static or evaluates to a string; null is the same as empty.
     pub(crate) fn evaluate_optional_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
         let Text::Expression(expression) = text else { return self.evaluate_text(text, scope) };

@@ -5,12 +5,12 @@ use protocol::{
     UserTaskOperation,
 };
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::user_task::change;
 use crate::user_task::row::{Transition, UserTask, UserTaskState};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// The answer comes when the listeners of the operation are done.
     pub(crate) fn change_user_task(
         &mut self,
@@ -61,7 +61,7 @@ impl Work<'_> {
     }
 
     /// The user task that a command means, which nothing else may be under way with.
-    fn find_user_task(&mut self, key: Key, purpose: &str) -> Result<(At, UserTask), Failure> {
+    fn find_user_task(&mut self, key: Key, purpose: &str) -> Result<(ActiveElement, UserTask), Failure> {
         let missing = || {
             Rejection::not_found(format!(
                 "Expected to {purpose} user task with key '{key}', but no such user task was found"

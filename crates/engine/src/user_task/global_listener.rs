@@ -5,11 +5,11 @@ use protocol::{
     Rejection, RejectionType, Response,
 };
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::StoredListener;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn change_global_listener(
         &mut self,
         command: &GlobalListenerCommand,

@@ -9,9 +9,9 @@ use state::StateError;
 
 use super::change;
 use super::row::{ListenerJob, Transition, UserTask, UserTaskState};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
 
 /// A listener of either origin.
@@ -22,7 +22,7 @@ pub(super) enum Found<'a> {
 
 impl Transition {
     /// The listener at an index of its operation.
-    pub(super) fn listener<'a>(&'a self, at: &'a At, index: u32) -> Option<Found<'a>> {
+    pub(super) fn listener<'a>(&'a self, at: &'a ActiveElement, index: u32) -> Option<Found<'a>> {
         let model = match &at.element().kind {
             ElementKind::UserTask(definition) => definition.listeners.as_slice(),
             _ => &[],
@@ -44,7 +44,7 @@ const fn event_type(event: TaskEvent) -> JobListenerEventType {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Notes the listeners of all tasks that have a say in an operation, so that later changes do not touch it.
     pub(super) fn gather_global_listeners(&self, transition: &mut Transition) -> Result<(), StateError> {
         if self.tables.global_listeners.is_empty()? {
@@ -66,7 +66,12 @@ impl Work<'_> {
     }
 
     /// Creates the job of a listener, or ends the operation after the last.
-    pub fn listen_task(&mut self, at: &At, row: &ElementInstance, index: u32) -> Result<(), Failure> {
+    pub fn listen_task(
+        &mut self,
+        at: &ActiveElement,
+        row: &ElementInstance,
+        index: u32,
+    ) -> Result<(), Failure> {
         let Some(key) = row.user_task_key else { return Ok(()) };
         let Some(task) = self.tables.user_tasks.get(&key)? else { return Ok(()) };
         let Some(transition) = &task.transition else { return Ok(()) };
@@ -114,7 +119,7 @@ impl Work<'_> {
     }
 
     /// Whether there is room for the variables that an operation sets where the task is.
-    fn check_update(&self, at: &At, transition: &Transition) -> Result<(), Failure> {
+    fn check_update(&self, at: &ActiveElement, transition: &Transition) -> Result<(), Failure> {
         if transition.document_key.is_none() {
             return Ok(());
         }
@@ -123,7 +128,7 @@ impl Work<'_> {
     }
 
     /// The user task and operation that the job of a listener belongs to.
-    fn task_of(&mut self, job: &Job) -> Result<Option<(At, Key, UserTask)>, Failure> {
+    fn task_of(&mut self, job: &Job) -> Result<Option<(ActiveElement, Key, UserTask)>, Failure> {
         let Some((at, row)) = self.at(job.element_instance_key)? else { return Ok(None) };
         let Some(key) = row.user_task_key else { return Ok(None) };
         let task = self.tables.user_tasks.get(&key)?;
@@ -200,7 +205,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn deny(&mut self, at: &At, key: Key, mut task: UserTask, reason: &str) {
+    fn deny(&mut self, at: &ActiveElement, key: Key, mut task: UserTask, reason: &str) {
         let event = task.transition.as_ref().map_or(JobListenerEventType::Updating, |t| t.event);
         let (intent, what) = match event {
             JobListenerEventType::Assigning => (Intent::AssignmentDenied, "Assignment"),

@@ -15,10 +15,10 @@ use protocol::{
     Document, Intent, JobListenerEventType, Key, Name, Rejection, Response, UserTaskRecord, ValueType,
 };
 
+use crate::core::context::{ActiveElement, Attribution, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
 use crate::core::step::Step;
-use crate::core::work::{Asked, At, Work};
 use crate::user_task::row::{TaskAttributes, Transition, UserTask, UserTaskState};
 
 pub(crate) use attributes::change;
@@ -44,21 +44,21 @@ impl Transition {
     }
 
     /// Its actor, and the subjects of its records.
-    pub(crate) fn asked(&self) -> Option<Asked> {
+    pub(crate) fn asked(&self) -> Option<Attribution> {
         let actor = self.actor.clone()?;
         let subjects: &[ValueType] = match self.document_key {
             Some(_) => &[ValueType::Variable],
             None => &[ValueType::UserTask],
         };
-        Some(Asked { actor, subjects })
+        Some(Attribution { actor, subjects })
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Creates the user task of an element instance.
     pub fn create_user_task(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         mut attributes: TaskAttributes,
         created_ms: i64,
     ) -> Result<(), Failure> {
@@ -81,7 +81,7 @@ impl Work<'_> {
     /// Begins an operation; without listeners it ends at once.
     pub(super) fn begin_transition(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         key: Key,
         task: UserTask,
         transition: Transition,
@@ -97,7 +97,7 @@ impl Work<'_> {
     /// Notes what is about to happen to a task. Gives whether listeners want to know of it.
     fn announce_transition(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         key: Key,
         mut task: UserTask,
         mut transition: Transition,
@@ -119,7 +119,7 @@ impl Work<'_> {
     }
 
     /// Ends an operation that nobody denied.
-    pub(super) fn end_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
+    pub(super) fn end_transition(&mut self, at: &ActiveElement, key: Key) -> Result<(), Failure> {
         let task = self.tables.user_tasks.get(&key)?;
         let transition = task.as_ref().and_then(|task| task.transition.as_ref());
         let reference = transition.and_then(|transition| transition.operation_reference);
@@ -127,7 +127,7 @@ impl Work<'_> {
         self.for_operation(reference, asked, |work| work.take_transition(at, key))
     }
 
-    fn take_transition(&mut self, at: &At, key: Key) -> Result<(), Failure> {
+    fn take_transition(&mut self, at: &ActiveElement, key: Key) -> Result<(), Failure> {
         let Some(found) = self.tables.user_tasks.get(&key)? else { return Ok(()) };
         let mut task = (*found).clone();
         let Some(mut transition) = task.transition.take() else { return Ok(()) };
@@ -185,7 +185,7 @@ impl Work<'_> {
     }
 
     /// Ends the user task of an element instance that is terminated. False if its listeners must run before.
-    pub fn cancel_user_task(&mut self, at: &At, key: Key) -> Result<bool, Failure> {
+    pub fn cancel_user_task(&mut self, at: &ActiveElement, key: Key) -> Result<bool, Failure> {
         let Some(found) = self.tables.user_tasks.get(&key)? else { return Ok(true) };
         let mut task = (*found).clone();
         self.give_up_transition(key, &mut task);
@@ -228,7 +228,7 @@ impl Work<'_> {
     /// A step in the life of a user task, with its attributes as they will be.
     pub(crate) fn record_user_task(
         &mut self,
-        at: &At,
+        at: &ActiveElement,
         key: Key,
         intent: Intent,
         task: &UserTask,

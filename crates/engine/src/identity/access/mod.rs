@@ -18,8 +18,8 @@ use protocol::{
 };
 use state::StateError;
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::Instance;
 
 /// One permission, with one resource.
@@ -83,7 +83,7 @@ impl Need {
 
 /// Permissions that a command requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Demands {
+pub(crate) struct RequiredPermissions {
     /// The tenant of what it is about.
     pub tenant_id: Option<Name>,
     /// Whether the command makes that. Else it is to be found there.
@@ -92,13 +92,13 @@ pub(crate) struct Demands {
     pub permissions: Vec<Vec<Need>>,
 }
 
-impl Demands {
+impl RequiredPermissions {
     pub fn new(tenant_id: Option<Name>, need: Need) -> Self {
         Self { tenant_id, is_new: false, permissions: vec![vec![need]] }
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Refuses a command that whoever asks for it may not have.
     pub fn check_access(&mut self, command: &Command) -> Result<(), Failure> {
         let Some(caller) = self.checked_caller() else { return Ok(()) };
@@ -157,7 +157,11 @@ impl Work<'_> {
         self.may(caller, &owner.tenant_id, &need)
     }
 
-    pub(super) fn check_demands(&mut self, caller: &Caller, demands: &Demands) -> Result<(), Failure> {
+    pub(super) fn check_demands(
+        &mut self,
+        caller: &Caller,
+        demands: &RequiredPermissions,
+    ) -> Result<(), Failure> {
         if let Some(tenant_id) = demands.tenant_id.as_ref().filter(|id| !id.is_empty())
             && !self.knows_tenant(caller, tenant_id)?
         {
@@ -182,7 +186,7 @@ impl Work<'_> {
     }
 }
 
-fn not_assigned(demands: &Demands, tenant_id: &Name) -> Rejection {
+fn not_assigned(demands: &RequiredPermissions, tenant_id: &Name) -> Rejection {
     let need = demands.permissions.iter().flatten().next();
     let (operation, resource) =
         need.map_or(("", ""), |need| (need.permission.as_str(), need.resource_type.as_str()));

@@ -11,27 +11,31 @@ use protocol::{
 };
 use state::StateError;
 
-use super::{Demands, Need};
+use super::{Need, RequiredPermissions};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::DefinitionKind;
 use crate::user_task::row::UserTask;
 
 /// Most subscriptions that a broadcast's permissions are derived from.
 const WAITING_MAX: usize = 100_000;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Permissions that a command requires; `None` if it requires none, or if its subject does not exist, which the
     /// command reports itself.
-    pub(super) fn demands(&mut self, command: &Command, caller: &Caller) -> Result<Option<Demands>, Failure> {
+    pub(super) fn demands(
+        &mut self,
+        command: &Command,
+        caller: &Caller,
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let new = |tenant_id: &Name, need| {
-            Ok(Some(Demands {
+            Ok(Some(RequiredPermissions {
                 tenant_id: Some(tenant_id.clone()),
                 is_new: true,
                 permissions: vec![vec![need]],
             }))
         };
-        let cluster = |need| Ok(Some(Demands::new(None, need)));
+        let cluster = |need| Ok(Some(RequiredPermissions::new(None, need)));
         match command {
             // Of the leader and of operators.
             Command::Tick
@@ -100,7 +104,7 @@ impl Work<'_> {
                     .get(process_instance_key)?
                     .map(|instance| instance.tenant_id.clone());
                 let batch = demands_of_batch(BatchOperationType::ResolveIncident);
-                Ok(Some(Demands { tenant_id, is_new: false, ..batch }))
+                Ok(Some(RequiredPermissions { tenant_id, is_new: false, ..batch }))
             }
             Command::EvaluateDecision(evaluate) => self.demands_of_decision(evaluate, caller),
             Command::UserTask(command) => {
@@ -113,10 +117,10 @@ impl Work<'_> {
     }
 
     /// A permission for the process of an instance.
-    fn of_instance(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
+    fn of_instance(&self, key: Key, permission: P) -> Result<Option<RequiredPermissions>, StateError> {
         Ok(self.tables.instances.get(&key)?.map(|instance| {
             let need = Need::process(permission, &instance.process_id);
-            Demands::new(Some(instance.tenant_id.clone()), need)
+            RequiredPermissions::new(Some(instance.tenant_id.clone()), need)
         }))
     }
 
@@ -132,14 +136,14 @@ impl Work<'_> {
         Ok(is_known.then(|| vec![Need::process(P::UpdateProcessInstance, &target.process_id)]))
     }
 
-    fn of_element(&self, key: Key, permission: P) -> Result<Option<Demands>, StateError> {
+    fn of_element(&self, key: Key, permission: P) -> Result<Option<RequiredPermissions>, StateError> {
         match self.tables.element_instances.get(&key)? {
             Some(row) => self.of_instance(row.process_instance_key, permission),
             None => Ok(None),
         }
     }
 
-    fn demands_of_job(&self, key: Key) -> Result<Option<Demands>, StateError> {
+    fn demands_of_job(&self, key: Key) -> Result<Option<RequiredPermissions>, StateError> {
         match self.tables.jobs.get(&key)? {
             Some(job) => self.of_instance(job.process_instance_key, P::UpdateProcessInstance),
             None => Ok(None),
@@ -147,12 +151,15 @@ impl Work<'_> {
     }
 
     /// Histories of instances are deleted one by one for whoever may; here it is enough to be allowed to ask for that.
-    fn demands_of_resource(&self, delete: &DeleteResource) -> Result<Option<Demands>, Failure> {
+    fn demands_of_resource(&self, delete: &DeleteResource) -> Result<Option<RequiredPermissions>, Failure> {
         let key = delete.resource_key;
         let demands = |tenant_id: &Name, permission, id: &Name| {
-            Ok(Some(Demands::new(Some(tenant_id.clone()), Need::of(R::Resource, permission, id.clone()))))
+            Ok(Some(RequiredPermissions::new(
+                Some(tenant_id.clone()),
+                Need::of(R::Resource, permission, id.clone()),
+            )))
         };
-        let with_history = |demands: Result<Option<Demands>, Failure>, kind| {
+        let with_history = |demands: Result<Option<RequiredPermissions>, Failure>, kind| {
             let mut demands = demands?;
             if let Some(demands) = demands.as_mut().filter(|_| delete.delete_history) {
                 demands.permissions.push(needs_of_batch(kind));
@@ -182,7 +189,7 @@ impl Work<'_> {
         reference: &DefinitionRef,
         tenant_id: &Name,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let definition = match self.find_definition(reference, tenant_id) {
             Ok((_, definition)) => definition,
             Err(Failure::Rejected(_)) => {
@@ -195,14 +202,14 @@ impl Work<'_> {
             Err(failure) => return Err(failure),
         };
         let need = Need::process(P::CreateProcessInstance, &definition.process_id);
-        Ok(Some(Demands::new(Some(definition.tenant_id.clone()), need)))
+        Ok(Some(RequiredPermissions::new(Some(definition.tenant_id.clone()), need)))
     }
 
     fn demands_of_decision(
         &mut self,
         evaluate: &EvaluateDecision,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let decision = match self.find_decision(&evaluate.decision, &evaluate.tenant_id) {
             Ok((_, decision)) => decision,
             Err(Failure::Rejected(_)) => {
@@ -215,7 +222,7 @@ impl Work<'_> {
             Err(failure) => return Err(failure),
         };
         let need = Need::of(R::DecisionDefinition, P::CreateDecisionInstance, decision.id.clone());
-        Ok(Some(Demands::new(Some(decision.tenant_id.clone()), need)))
+        Ok(Some(RequiredPermissions::new(Some(decision.tenant_id.clone()), need)))
     }
 
     /// The subject does not exist. Principals outside of the tenant must not learn even that.
@@ -224,10 +231,10 @@ impl Work<'_> {
         tenant_id: &Name,
         need: Need,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let mut unchecked = caller.clone();
         unchecked.checks_authorizations = false;
-        self.check_demands(&unchecked, &Demands::new(Some(tenant_id.clone()), need))?;
+        self.check_demands(&unchecked, &RequiredPermissions::new(Some(tenant_id.clone()), need))?;
         Ok(None)
     }
 
@@ -238,7 +245,7 @@ impl Work<'_> {
         name: &Name,
         tenant_id: &Name,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let all = [P::UpdateProcessInstance, P::CreateProcessInstance];
         let mut permissions = Vec::new();
         for permission in all {
@@ -255,7 +262,7 @@ impl Work<'_> {
         if permissions.is_empty() {
             permissions.push(all.map(|permission| Need::any_one(R::ProcessDefinition, permission)).into());
         }
-        Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
+        Ok(Some(RequiredPermissions { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
     }
 
     fn started_by_signal(&self, name: &Name, tenant_id: &Name) -> Result<BTreeSet<Name>, StateError> {
@@ -289,7 +296,7 @@ impl Work<'_> {
         tenant_id: &Name,
         definition_key: Option<Key>,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let any = Need::any(R::ProcessDefinition, P::CreateProcessInstance);
         self.nothing_but_tenant(tenant_id, any, caller)?;
         let range = match definition_key {
@@ -305,7 +312,7 @@ impl Work<'_> {
             }
         }
         let permissions = ids.iter().map(|id| vec![Need::process(P::CreateProcessInstance, id)]).collect();
-        Ok(Some(Demands { tenant_id: Some(tenant_id.clone()), is_new: false, permissions }))
+        Ok(Some(RequiredPermissions { tenant_id: Some(tenant_id.clone()), is_new: false, permissions }))
     }
 
     fn demands_of_variables(
@@ -313,7 +320,7 @@ impl Work<'_> {
         key: Key,
         local: bool,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
         let Some(mut demands) = self.of_instance(row.process_instance_key, P::UpdateProcessInstance)? else {
             return Ok(None);
@@ -334,7 +341,7 @@ impl Work<'_> {
         key: Key,
         operation: &UserTaskOperation,
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let Some(task) = self.tables.user_tasks.get(&key)? else { return Ok(None) };
         let update = (P::UpdateUserTask, P::Update);
         match operation {
@@ -360,7 +367,7 @@ impl Work<'_> {
         task: &UserTask,
         any_of: &[(P, P)],
         caller: &Caller,
-    ) -> Result<Option<Demands>, Failure> {
+    ) -> Result<Option<RequiredPermissions>, Failure> {
         let Some(instance) = self.tables.instances.get(&task.process_instance_key)? else { return Ok(None) };
         let standing = self.standing(&caller.principal)?;
         let attributes = &task.attributes;
@@ -380,7 +387,7 @@ impl Work<'_> {
             properties: properties.clone(),
             ..Need::of(R::UserTask, *permission, &*key.to_string())
         }));
-        Ok(Some(Demands {
+        Ok(Some(RequiredPermissions {
             tenant_id: Some(instance.tenant_id.clone()),
             is_new: false,
             permissions: vec![needs],
@@ -389,17 +396,17 @@ impl Work<'_> {
 }
 
 /// The history of an instance belongs to its definition.
-fn demands_of_history(delete: &DeleteHistory) -> Demands {
+fn demands_of_history(delete: &DeleteHistory) -> RequiredPermissions {
     let id = delete.definition_id.clone();
     let need = match delete.kind {
         HistoryKind::ProcessInstance => Need::process(P::DeleteProcessInstance, &id),
         HistoryKind::DecisionInstance => Need::of(R::DecisionDefinition, P::DeleteDecisionInstance, id),
     };
-    Demands::new(Some(delete.tenant_id.clone()), need)
+    RequiredPermissions::new(Some(delete.tenant_id.clone()), need)
 }
 
-fn demands_of_batch(kind: BatchOperationType) -> Demands {
-    Demands { tenant_id: None, is_new: true, permissions: vec![needs_of_batch(kind)] }
+fn demands_of_batch(kind: BatchOperationType) -> RequiredPermissions {
+    RequiredPermissions { tenant_id: None, is_new: true, permissions: vec![needs_of_batch(kind)] }
 }
 
 fn needs_of_batch(kind: BatchOperationType) -> Vec<Need> {
@@ -416,7 +423,7 @@ fn needs_of_batch(kind: BatchOperationType) -> Vec<Need> {
     vec![Need::any(R::Batch, permission), Need::any(R::Batch, P::Create)]
 }
 
-fn demands_of_listener(command: &GlobalListenerCommand) -> Option<Demands> {
+fn demands_of_listener(command: &GlobalListenerCommand) -> Option<RequiredPermissions> {
     let permission = match command {
         // Entities of the configuration.
         GlobalListenerCommand::Configure(_) => return None,
@@ -424,20 +431,20 @@ fn demands_of_listener(command: &GlobalListenerCommand) -> Option<Demands> {
         GlobalListenerCommand::Update(_) => P::UpdateTaskListener,
         GlobalListenerCommand::Delete { .. } => P::DeleteTaskListener,
     };
-    Some(Demands::new(None, Need::any(R::GlobalListener, permission)))
+    Some(RequiredPermissions::new(None, Need::any(R::GlobalListener, permission)))
 }
 
-fn demands_of_cluster_variable(variable: &ClusterVariable) -> Demands {
+fn demands_of_cluster_variable(variable: &ClusterVariable) -> RequiredPermissions {
     let permission = match variable.action {
         ClusterVariableAction::Create => P::Create,
         ClusterVariableAction::Update => P::Update,
         ClusterVariableAction::Delete => P::Delete,
     };
     let need = Need::of(R::ClusterVariable, permission, variable.name.clone());
-    Demands::new(variable.tenant_id.clone(), need)
+    RequiredPermissions::new(variable.tenant_id.clone(), need)
 }
 
-fn demands_of_identity(command: &IdentityCommand) -> Option<Demands> {
+fn demands_of_identity(command: &IdentityCommand) -> Option<RequiredPermissions> {
     let circle = |kind: CircleKind| match kind {
         CircleKind::Group => R::Group,
         CircleKind::Role => R::Role,
@@ -468,5 +475,5 @@ fn demands_of_identity(command: &IdentityCommand) -> Option<Demands> {
             Need::of(R::Authorization, P::Delete, &*authorization_key.to_string())
         }
     };
-    Some(Demands::new(None, need))
+    Some(RequiredPermissions::new(None, need))
 }

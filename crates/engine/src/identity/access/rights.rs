@@ -8,8 +8,8 @@ use protocol::Principal;
 use state::StateError;
 
 use super::Need;
-use crate::core::work::Work;
-use crate::identity::{Standing, is_allowed, is_allowed_anywhere};
+use crate::core::context::CommandContext;
+use crate::identity::{Memberships, is_allowed, is_allowed_anywhere};
 
 /// Principals that are remembered.
 const PRINCIPALS_MAX: usize = 1000;
@@ -20,17 +20,17 @@ const ANSWERS_MAX: usize = 10_000;
 #[derive(Default)]
 pub(crate) struct Rights {
     version: Option<u64>,
-    of: BTreeMap<Principal, Known>,
+    of: BTreeMap<Principal, CachedRights>,
 }
 
-struct Known {
-    standing: Arc<Standing>,
+struct CachedRights {
+    standing: Arc<Memberships>,
     answers: BTreeMap<Need, bool>,
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Memberships of a principal.
-    pub(super) fn standing(&mut self, principal: &Principal) -> Result<Arc<Standing>, StateError> {
+    pub(super) fn standing(&mut self, principal: &Principal) -> Result<Arc<Memberships>, StateError> {
         Ok(Arc::clone(&self.known(principal)?.standing))
     }
 
@@ -54,7 +54,7 @@ impl Work<'_> {
         Ok(answer)
     }
 
-    fn known(&mut self, principal: &Principal) -> Result<&mut Known, StateError> {
+    fn known(&mut self, principal: &Principal) -> Result<&mut CachedRights, StateError> {
         if self.rights.version != self.meta.grants_version {
             self.rights.version = self.meta.grants_version;
             self.rights.of.clear();
@@ -63,8 +63,8 @@ impl Work<'_> {
             if self.rights.of.len() >= PRINCIPALS_MAX {
                 self.rights.of.clear();
             }
-            let standing = Arc::new(Standing::of(self.tables, principal)?);
-            self.rights.of.insert(principal.clone(), Known { standing, answers: BTreeMap::new() });
+            let standing = Arc::new(Memberships::of(self.tables, principal)?);
+            self.rights.of.insert(principal.clone(), CachedRights { standing, answers: BTreeMap::new() });
         }
         Ok(self.rights.of.get_mut(principal).expect("it was just put there"))
     }

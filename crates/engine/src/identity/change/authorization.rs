@@ -8,12 +8,12 @@ use protocol::{
 };
 
 use super::member::describe;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::row::StoredAuthorization;
 use crate::identity::{authorizations_for, place_of};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(super) fn create_authorization(&mut self, authorization: &Authorization) -> Result<Key, Failure> {
         let authorization = self.check_authorization(authorization, "create")?;
         let Authorization { owner_type, owner_id, resource_type, scope, permissions } = &authorization;

@@ -8,8 +8,8 @@ use protocol::{
 };
 
 use super::forget::Forgotten;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::default_roles;
 use crate::identity::row::StoredCircle;
 
@@ -22,7 +22,7 @@ pub(super) const fn noun(kind: CircleKind) -> &'static str {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(super) fn create_circle(&mut self, kind: CircleKind, circle: &Circle) -> Result<(), Failure> {
         let place = (kind.number(), Arc::clone(&circle.id.0));
         if self.tables.circles.contains(&place)? {

@@ -6,9 +6,9 @@ use minicbor::{Decode, Encode};
 use protocol::{Circle, CircleKind, EntityType, Intent, Key, Membership, Name, Rejection};
 
 use super::member::describe;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::Work;
 use crate::identity::{owned_by, pairs_of};
 
 /// The deleted entity.
@@ -40,7 +40,7 @@ impl Forgotten {
 /// The only numbers in these tables.
 const KNOWN: &str = "tables hold numbers of kinds that there are";
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Begins to remove what is left.
     pub(super) fn forget(&mut self, forgotten: Forgotten) {
         self.steps.push_back(Step::ForgetIdentity(forgotten));

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use protocol::{EntityType, Intent, Key, MappingRule, MappingRuleRecord, Name, Rejection};
 
 use super::forget::Forgotten;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::row::{ClaimedRule, StoredMappingRule};
 
 fn claim(rule: &MappingRule) -> (Arc<str>, Arc<str>) {
     (Arc::clone(&rule.claim_name.0), Arc::clone(&rule.claim_value.0))
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(super) fn create_mapping_rule(&mut self, rule: &MappingRule) -> Result<(), Failure> {
         if self.tables.mapping_rules.contains(&rule.id.0)? {
             return Err(Rejection::already_exists(format!(

@@ -6,8 +6,8 @@ use protocol::{EntityType, Intent, Membership, Name, Rejection};
 use state::StateError;
 
 use super::circle::noun;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::{Pair, exists, pairs_of};
 
 /// The same membership, from the circle and from the member.
@@ -31,7 +31,7 @@ pub(super) fn describe(entity_type: EntityType) -> &'static str {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(super) fn add_member(&mut self, membership: &Membership) -> Result<(), Failure> {
         let Membership { kind, circle_id, entity_type, entity_id } = membership;
         let stored = self.find_circle(*kind, circle_id, "add a member to")?;

@@ -11,11 +11,11 @@ mod user;
 pub use forget::Forgotten;
 use protocol::{IdentityCommand, Response};
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::has_administrator;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(crate) fn change_identity(&mut self, command: &IdentityCommand) -> Result<Response, Failure> {
         let mut response = Response::Done;
         // Before, too: data of an older release may be about to lose the only one.

@@ -4,12 +4,12 @@ use protocol::{
     Circle, CircleKind, EntityType, Intent, Membership, Name, Rejection, RejectionType, User, UserView,
 };
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::default_roles::{ADMIN, DEFAULT_ROLES, DEFAULT_TENANT_NAME, DefaultRole};
 use crate::identity::{circle_exists, has_administrator};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Creates missing entities. Existing ones stay as they are.
     pub(super) fn set_up_identity(&mut self) -> Result<(), Failure> {
         let default_tenant = Name::default_tenant();

@@ -3,11 +3,11 @@
 use protocol::{EntityType, Intent, Key, Name, Rejection, User, UserChange, UserRecord, UserView};
 
 use super::forget::Forgotten;
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::identity::row::StoredUser;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     pub(super) fn create_user(&mut self, user: &User) -> Result<UserView, Failure> {
         let username = &user.username;
         if self.tables.users.contains(&username.0)? {

@@ -4,9 +4,9 @@ use bpmn::graph::ElementKind;
 use protocol::{Document, Json, Name};
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Loop, Phase};
 use crate::process::ad_hoc::{ELEMENTS, definition};
@@ -16,7 +16,7 @@ pub(super) struct AdHocSubProcess;
 
 impl AdHocSubProcess {
     /// Waits for events, with nothing collected yet.
-    fn open(work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn open(work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.subscribe_to_events(at)?;
         work.tables.loops.insert(at.key, Loop::default());
         Ok(())
@@ -24,7 +24,7 @@ impl AdHocSubProcess {
 }
 
 impl Behavior for AdHocSubProcess {
-    fn prepare(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn prepare(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(()) };
         let owner = at.owner();
         let elements = Json::from_valid(ad_hoc.elements_json.to_string());
@@ -40,7 +40,12 @@ impl Behavior for AdHocSubProcess {
         Ok(())
     }
 
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(Next::Wait) };
         let mut activated = Vec::new();
         let mut job = None;
@@ -59,12 +64,17 @@ impl Behavior for AdHocSubProcess {
         Ok(Next::Wait)
     }
 
-    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn enter(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         self.prepare(work, at)?;
         Self::open(work, at)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         // Its variables stay inside unless output mappings take them out; what was collected goes out.
         if let Some(output) = definition(at).and_then(|ad_hoc| ad_hoc.output.as_ref()) {
             let name = Name::from(&output.variable);
@@ -80,15 +90,15 @@ impl Behavior for AdHocSubProcess {
         Ok(Leave::All)
     }
 
-    fn leaving(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn leaving(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.cancel_ad_hoc_job(at)
     }
 
-    fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn removed(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.end_loop(at.process_instance_key, at.key)
     }
 
-    fn completes_when_empty(&self, work: &mut Work, at: &At) -> Result<bool, Failure> {
+    fn completes_when_empty(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<bool, Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(true) };
         let row = work.tables.element_instances.get(&at.key)?;
         let is_done = work.tables.loops.get(&at.key)?.is_some_and(|state| state.is_done);
@@ -103,7 +113,12 @@ impl Behavior for AdHocSubProcess {
         true
     }
 
-    fn child_completing(&self, work: &mut Work, scope: &At, child: &At) -> Result<(), Failure> {
+    fn child_completing(
+        &self,
+        work: &mut CommandContext,
+        scope: &ActiveElement,
+        child: &ActiveElement,
+    ) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(scope) else { return Ok(()) };
         let Some(row) = work.tables.element_instances.get(&scope.key)? else { return Ok(()) };
         // An event sub-process counts even if it has ended everything else.
@@ -152,7 +167,13 @@ impl Behavior for AdHocSubProcess {
         Ok(())
     }
 
-    fn child_ended(&self, work: &mut Work, scope: &At, _child: &At, completed: bool) -> Result<(), Failure> {
+    fn child_ended(
+        &self,
+        work: &mut CommandContext,
+        scope: &ActiveElement,
+        _child: &ActiveElement,
+        completed: bool,
+    ) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(scope) else { return Ok(()) };
         let Some(row) = work.tables.element_instances.get(&scope.key)? else { return Ok(()) };
         if row.phase != Phase::Activated || row.interrupted || !completed {
@@ -174,17 +195,27 @@ impl Behavior for AdHocSubProcess {
 pub(super) struct AdHocInner;
 
 impl Behavior for AdHocInner {
-    fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
-        // `Work::activate_ad_hoc` starts what is inside.
+    fn activate(
+        &self,
+        _work: &mut CommandContext,
+        _at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
+        // `CommandContext::activate_ad_hoc` starts what is inside.
         Ok(Next::Wait)
     }
 
-    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn enter(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.tables.element_instances.update(&at.key, |row| row.keeps_variables = true)?;
         Ok(work.make_output(at)?)
     }
 
-    fn complete(&self, _work: &mut Work, _at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        _work: &mut CommandContext,
+        _at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         Ok(Leave::All)
     }
 }

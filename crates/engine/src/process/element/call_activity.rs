@@ -4,8 +4,8 @@ use bpmn::graph::{Call, ElementKind, PROCESS};
 use protocol::{Document, Key, Name};
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::describe;
 use crate::definition::expression::Scope;
 use crate::entity::{DefinitionKind, DefinitionState, ErrorType, Instance, Parent};
@@ -13,7 +13,12 @@ use crate::entity::{DefinitionKind, DefinitionState, ErrorType, Instance, Parent
 pub(super) struct CallActivity;
 
 impl Behavior for CallActivity {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let ElementKind::Call(call) = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };
@@ -62,7 +67,12 @@ impl Behavior for CallActivity {
         Ok(Next::Wait)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        variables: &Document,
+    ) -> Result<Leave, Failure> {
         let ElementKind::Call(call) = &at.element().kind else { return Ok(Leave::All) };
         if !at.element().outputs.is_empty() || call.propagate_all_child_variables {
             work.apply_outputs(at, variables)?;
@@ -75,7 +85,12 @@ fn called_element(message: impl Into<String>) -> Failure {
     Failure::incident(ErrorType::CalledElementError, message)
 }
 
-fn find_called(work: &mut Work, at: &At, call: &Call, process_id: &Name) -> Result<Key, Failure> {
+fn find_called(
+    work: &mut CommandContext,
+    at: &ActiveElement,
+    call: &Call,
+    process_id: &Name,
+) -> Result<Key, Failure> {
     let tenant = &at.instance.tenant_id;
     let binding = &call.binding;
     let found =

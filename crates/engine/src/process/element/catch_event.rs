@@ -4,14 +4,19 @@ use bpmn::graph::{ElementKind, Trigger};
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::entity::ErrorType;
 
 pub(super) struct CatchEvent;
 
 impl Behavior for CatchEvent {
-    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         if let Some(variables) = trigger {
             if !matches!(&at.element().kind, ElementKind::Boundary(boundary) if matches!(boundary.trigger, Trigger::Error(_)))
             {

@@ -4,13 +4,18 @@ use bpmn::graph::ElementKind;
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 
 pub(super) struct Compensate;
 
 impl Behavior for Compensate {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let ElementKind::Compensate { activity } = at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };

@@ -16,16 +16,21 @@ use protocol::{Document, Json, Key, Name};
 
 use super::flows::no_flow_taken;
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ComplexJoin, Phase};
 
 pub(super) struct Complex;
 
 impl Behavior for Complex {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let place = (at.scope_key, at.index);
         let state = work.tables.complex_joins.get(&place)?;
         let Some(state) = state.filter(|state| state.instance_key == 0 || state.instance_key == at.key)
@@ -45,7 +50,12 @@ impl Behavior for Complex {
         Ok(Next::Wait)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         let place = (at.scope_key, at.index);
         let state = work.tables.complex_joins.get(&place)?.filter(|state| state.instance_key == at.key);
         let is_resetting = state.as_ref().is_some_and(|state| state.is_resetting);
@@ -56,7 +66,7 @@ impl Behavior for Complex {
         Ok(Leave::Some(flows))
     }
 
-    fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn removed(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         let place = (at.scope_key, at.index);
         let state = work.tables.complex_joins.get(&place)?;
         if state.is_some_and(|state| state.instance_key == at.key) {
@@ -72,7 +82,7 @@ impl Behavior for Complex {
         Ok(())
     }
 
-    fn completed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn completed(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         let place = (at.scope_key, at.index);
         if work.tables.complex_joins.get(&place)?.is_some_and(|state| state.is_due) {
             work.tables.complex_joins.update(&place, |state| state.is_due = false)?;
@@ -82,7 +92,7 @@ impl Behavior for Complex {
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// A token has come to a complex gateway that joins.
     pub(in crate::process) fn token_at_complex(
         &mut self,
@@ -149,7 +159,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn is_activated(&self, at: &At) -> Result<bool, Failure> {
+    fn is_activated(&self, at: &ActiveElement) -> Result<bool, Failure> {
         let ElementKind::Complex { activation: Some(condition), .. } = &at.element().kind else {
             return Ok(true);
         };
@@ -158,7 +168,7 @@ impl Work<'_> {
     }
 
     /// Context of its expressions besides variables.
-    fn counts(&self, at: &At, waiting_for_start: bool) -> Result<Document, Failure> {
+    fn counts(&self, at: &ActiveElement, waiting_for_start: bool) -> Result<Document, Failure> {
         let mut counts = Document::empty();
         let tokens = self.tokens_at(at)?;
         let number = |count: u32| Json::from_valid(count.to_string());
@@ -171,13 +181,13 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    fn tokens_at(&self, at: &At) -> Result<Vec<(FlowIndex, u32)>, Failure> {
+    fn tokens_at(&self, at: &ActiveElement) -> Result<Vec<(FlowIndex, u32)>, Failure> {
         let range = (at.scope_key, at.index, 0)..(at.scope_key, at.index + 1, 0);
         let rows = self.tables.join_tokens.scan(range, usize::MAX)?;
         Ok(rows.into_iter().map(|((_, _, flow), count)| (flow, *count)).collect())
     }
 
-    fn chosen_flows(&self, at: &At, is_resetting: bool) -> Result<Vec<FlowIndex>, Failure> {
+    fn chosen_flows(&self, at: &ActiveElement, is_resetting: bool) -> Result<Vec<FlowIndex>, Failure> {
         let ElementKind::Complex { default, .. } = at.element().kind else { return Ok(Vec::new()) };
         let outgoing = &at.element().outgoing;
         let counts = self.counts(at, !is_resetting)?;
@@ -196,7 +206,7 @@ impl Work<'_> {
     }
 
     /// Takes the tokens of one phase and notes which phase is next.
-    fn take_complex_tokens(&mut self, at: &At, state: &ComplexJoin) -> Result<(), Failure> {
+    fn take_complex_tokens(&mut self, at: &ActiveElement, state: &ComplexJoin) -> Result<(), Failure> {
         let place = (at.scope_key, at.index);
         let mut taken = state.taken.clone();
         let mut used = 0;

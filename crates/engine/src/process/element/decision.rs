@@ -4,8 +4,8 @@ use bpmn::graph::ElementKind;
 use protocol::{Document, Name};
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::describe;
 use crate::definition::expression::Scope;
 use crate::entity::{DefinitionKind, ErrorType};
@@ -13,7 +13,12 @@ use crate::entity::{DefinitionKind, ErrorType};
 pub(super) struct Decision;
 
 impl Behavior for Decision {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let ElementKind::Decision(called) = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };

@@ -4,15 +4,20 @@ use bpmn::graph::{ElementKind, End};
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::ErrorType;
 
 pub(super) struct EndEvent;
 
 impl Behavior for EndEvent {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let ElementKind::EndEvent(End::Error(code)) = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };
@@ -26,7 +31,7 @@ impl Behavior for EndEvent {
         ))
     }
 
-    fn completed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn completed(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         match at.element().kind {
             ElementKind::EndEvent(End::Terminate) => work.interrupt_scope(at.scope_key),
             ElementKind::EndEvent(End::Cancel) => work.cancel_transaction(at.scope_key),

@@ -3,19 +3,29 @@
 use protocol::{Document, Rejection};
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 
 pub(super) struct EventBased;
 
 impl Behavior for EventBased {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let events: Vec<_> = at.element().outgoing.iter().map(|&flow| at.process.flow(flow).target).collect();
         work.subscribe(at, &events)?;
         Ok(Next::Wait)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         let row = work.tables.element_instances.get(&at.key)?;
         let event = row.and_then(|row| row.pending_event.clone());
         let chosen = event.and_then(|event| {

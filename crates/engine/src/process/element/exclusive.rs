@@ -5,18 +5,28 @@ use protocol::Document;
 
 use super::flows::no_flow_taken;
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 
 pub(super) struct Exclusive;
 
 impl Behavior for Exclusive {
-    fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        _work: &mut CommandContext,
+        _at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         Ok(Next::Complete(Document::empty()))
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         let element = at.element();
         if element.outgoing.is_empty() {
             return Ok(Leave::All);

@@ -2,14 +2,14 @@
 
 use bpmn::graph::FlowIndex;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::ErrorType;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Whether a gateway takes one of its flows. A flow without a condition is taken if it is the only one.
-    pub(super) fn takes(&self, at: &At, flow: FlowIndex, scope: &Scope) -> Result<bool, Failure> {
+    pub(super) fn takes(&self, at: &ActiveElement, flow: FlowIndex, scope: &Scope) -> Result<bool, Failure> {
         match &at.process.flow(flow).condition {
             Some(condition) => self.evaluate_condition(condition, scope),
             None => Ok(at.element().outgoing.len() == 1),

@@ -4,14 +4,19 @@ use bpmn::graph::{ElementKind, WorkerUserTask};
 use protocol::{Document, Name};
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::user_task::headers::ReservedHeaders;
 
 pub(super) struct JobTask;
 
 impl Behavior for JobTask {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let ElementKind::Job(definition) = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };
@@ -28,7 +33,11 @@ impl Behavior for JobTask {
 }
 
 /// The reserved headers that expressions give, as members of a JSON object.
-fn user_task_headers(work: &Work, at: &At, task: &WorkerUserTask) -> Result<Option<Name>, Failure> {
+fn user_task_headers(
+    work: &CommandContext,
+    at: &ActiveElement,
+    task: &WorkerUserTask,
+) -> Result<Option<Name>, Failure> {
     let found = work.evaluate_task_details(at, &task.details)?;
     let form_key = task.form.as_ref().map(|form| work.resolve_form(at, form)).transpose()?;
     let mut headers = ReservedHeaders::default();

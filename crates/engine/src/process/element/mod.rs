@@ -32,8 +32,8 @@ use protocol::{Document, Rejection};
 
 pub(crate) use crate::entity::Leave;
 
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 
 /// Next step after an activation.
 pub(crate) enum Next {
@@ -50,43 +50,53 @@ pub(crate) enum Next {
 /// An `Err` with an incident must leave nothing half done: evaluate first, then write.
 pub(crate) trait Behavior: Sync {
     /// Local variables that are there before input mappings and start listeners. It may be asked again.
-    fn prepare(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+    fn prepare(&self, _work: &mut CommandContext, _at: &ActiveElement) -> Result<(), Failure> {
         Ok(())
     }
 
     /// Input mappings are applied. `trigger` is set if the element is a catch event whose event has happened.
-    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure>;
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        trigger: Option<&Document>,
+    ) -> Result<Next, Failure>;
 
     /// Comes to life around an element that is activated inside it from outside: it waits for its events, but starts
     /// nothing. Only scopes that can do so have it.
-    fn enter(&self, _work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn enter(&self, _work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         Err(Rejection::invalid_argument(format!("'{}' cannot be entered from outside", at.element().id))
             .into())
     }
 
     /// `variables` is what the work of the element brought.
-    fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        variables: &Document,
+    ) -> Result<Leave, Failure> {
         work.apply_outputs(at, variables)?;
         Ok(Leave::All)
     }
 
     /// Its end listeners are done; its rows still stand.
-    fn leaving(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+    fn leaving(&self, _work: &mut CommandContext, _at: &ActiveElement) -> Result<(), Failure> {
         Ok(())
     }
 
     /// The element has ended and its rows are gone; its flows are not taken yet.
-    fn completed(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+    fn completed(&self, _work: &mut CommandContext, _at: &ActiveElement) -> Result<(), Failure> {
         Ok(())
     }
 
     /// The element has ended, one way or the other, and its rows go: those that only this kind has go with them.
-    fn removed(&self, _work: &mut Work, _at: &At) -> Result<(), Failure> {
+    fn removed(&self, _work: &mut CommandContext, _at: &ActiveElement) -> Result<(), Failure> {
         Ok(())
     }
 
     /// Nothing is left inside this scope. Whether it completes now; if not, something else will have to end it.
-    fn completes_when_empty(&self, _work: &mut Work, _at: &At) -> Result<bool, Failure> {
+    fn completes_when_empty(&self, _work: &mut CommandContext, _at: &ActiveElement) -> Result<bool, Failure> {
         Ok(true)
     }
 
@@ -97,16 +107,21 @@ pub(crate) trait Behavior: Sync {
 
     /// A child of this scope is about to complete: its outputs are written, its variables still there. A failure is an
     /// incident of the child, whose completion is then tried again.
-    fn child_completing(&self, _work: &mut Work, _scope: &At, _child: &At) -> Result<(), Failure> {
+    fn child_completing(
+        &self,
+        _work: &mut CommandContext,
+        _scope: &ActiveElement,
+        _child: &ActiveElement,
+    ) -> Result<(), Failure> {
         Ok(())
     }
 
     /// A child of this scope has completed or was terminated. Its rows are gone; the scope still counts it.
     fn child_ended(
         &self,
-        _work: &mut Work,
-        _scope: &At,
-        _child: &At,
+        _work: &mut CommandContext,
+        _scope: &ActiveElement,
+        _child: &ActiveElement,
         _completed: bool,
     ) -> Result<(), Failure> {
         Ok(())

@@ -3,9 +3,9 @@
 use protocol::{Document, Json, Name};
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Loop, Phase};
 use crate::process::looping::marker;
@@ -13,7 +13,12 @@ use crate::process::looping::marker;
 pub(super) struct MultiInstanceBody;
 
 impl Behavior for MultiInstanceBody {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let Some(marker) = marker(at) else { return Ok(Next::Wait) };
         let items =
             work.evaluate_list(&marker.input_collection, &Scope::of(at.key), ErrorType::ExtractValueError)?;
@@ -34,7 +39,12 @@ impl Behavior for MultiInstanceBody {
         Ok(Next::Wait)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         if let Some(output) = marker(at).and_then(|marker| marker.output.as_ref()) {
             let is_empty = work.tables.loops.get(&at.key)?.is_none_or(|state| state.size == 0);
             let list = if is_empty { Json::from_valid("[]") } else { work.gathered_outputs(at.key)? };
@@ -50,7 +60,7 @@ impl Behavior for MultiInstanceBody {
         Ok(Leave::All)
     }
 
-    fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn removed(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.end_loop(at.process_instance_key, at.key)
     }
 
@@ -58,7 +68,12 @@ impl Behavior for MultiInstanceBody {
         true
     }
 
-    fn child_completing(&self, work: &mut Work, scope: &At, child: &At) -> Result<(), Failure> {
+    fn child_completing(
+        &self,
+        work: &mut CommandContext,
+        scope: &ActiveElement,
+        child: &ActiveElement,
+    ) -> Result<(), Failure> {
         let (Some(marker), Some(state)) = (marker(scope), work.tables.loops.get(&scope.key)?) else {
             return Ok(());
         };
@@ -92,7 +107,13 @@ impl Behavior for MultiInstanceBody {
         Ok(())
     }
 
-    fn child_ended(&self, work: &mut Work, scope: &At, _child: &At, completed: bool) -> Result<(), Failure> {
+    fn child_ended(
+        &self,
+        work: &mut CommandContext,
+        scope: &ActiveElement,
+        _child: &ActiveElement,
+        completed: bool,
+    ) -> Result<(), Failure> {
         let (Some(marker), Some(row)) = (marker(scope), work.tables.element_instances.get(&scope.key)?)
         else {
             return Ok(());

@@ -4,13 +4,18 @@
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 
 pub(super) struct PassThrough;
 
 impl Behavior for PassThrough {
-    fn activate(&self, _work: &mut Work, _at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        _work: &mut CommandContext,
+        _at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         Ok(Next::Complete(Document::empty()))
     }
 }

@@ -4,15 +4,20 @@ use bpmn::graph::PROCESS;
 use protocol::{Document, Rejection, Response};
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::process::instance::created;
 
 pub(super) struct Process;
 
 impl Behavior for Process {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let start = work.tables.element_instances.get(&at.key)?.and_then(|row| row.pending_event.clone());
         if let Some(event) = &start
             && !at.element().event_starts.is_empty()
@@ -36,15 +41,20 @@ impl Behavior for Process {
         Ok(Next::Wait)
     }
 
-    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn enter(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.subscribe_to_events(at)
     }
 
-    fn complete(&self, _work: &mut Work, _at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        _work: &mut CommandContext,
+        _at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         Ok(Leave::All)
     }
 
-    fn leaving(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn leaving(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         if let Some(parent) = at.instance.parent {
             let variables = work.visible_variables(at.key, &[])?;
             work.steps.push_back(Step::Complete { key: parent.element_instance_key, variables });

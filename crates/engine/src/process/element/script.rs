@@ -4,15 +4,20 @@ use bpmn::graph::ElementKind;
 use protocol::{Document, Name};
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::ErrorType;
 
 pub(super) struct Script;
 
 impl Behavior for Script {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let ElementKind::Script { expression, result_variable } = &at.element().kind else {
             return Ok(Next::Complete(Document::empty()));
         };

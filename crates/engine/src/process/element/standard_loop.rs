@@ -4,16 +4,16 @@ use bpmn::graph::{ElementKind, StandardLoop};
 use protocol::{Document, Json, Name};
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::{Loop, Phase};
 use crate::process::looping::LOOP_COUNTER;
 
 pub(super) struct StandardLoopBody;
 
-fn marker(at: &At) -> Option<&StandardLoop> {
+fn marker(at: &ActiveElement) -> Option<&StandardLoop> {
     match &at.element().kind {
         ElementKind::Loop(marker) => Some(marker),
         _ => None,
@@ -21,7 +21,12 @@ fn marker(at: &At) -> Option<&StandardLoop> {
 }
 
 impl Behavior for StandardLoopBody {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let Some(marker) = marker(at) else { return Ok(Next::Wait) };
         let begins = match &marker.condition {
             Some(condition) if marker.test_before => {
@@ -40,11 +45,16 @@ impl Behavior for StandardLoopBody {
         Ok(Next::Wait)
     }
 
-    fn complete(&self, _work: &mut Work, _at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        _work: &mut CommandContext,
+        _at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         Ok(Leave::All)
     }
 
-    fn removed(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn removed(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.end_loop(at.process_instance_key, at.key)
     }
 
@@ -52,7 +62,12 @@ impl Behavior for StandardLoopBody {
         true
     }
 
-    fn child_completing(&self, work: &mut Work, scope: &At, child: &At) -> Result<(), Failure> {
+    fn child_completing(
+        &self,
+        work: &mut CommandContext,
+        scope: &ActiveElement,
+        child: &ActiveElement,
+    ) -> Result<(), Failure> {
         let (Some(marker), Some(state)) = (marker(scope), work.tables.loops.get(&scope.key)?) else {
             return Ok(());
         };
@@ -66,7 +81,13 @@ impl Behavior for StandardLoopBody {
         Ok(())
     }
 
-    fn child_ended(&self, work: &mut Work, scope: &At, _child: &At, completed: bool) -> Result<(), Failure> {
+    fn child_ended(
+        &self,
+        work: &mut CommandContext,
+        scope: &ActiveElement,
+        _child: &ActiveElement,
+        completed: bool,
+    ) -> Result<(), Failure> {
         let Some(row) = work.tables.element_instances.get(&scope.key)? else { return Ok(()) };
         let Some(state) = work.tables.loops.get(&scope.key)? else { return Ok(()) };
         if !completed || state.is_done || row.phase != Phase::Activated || row.interrupted {

@@ -4,14 +4,19 @@ use bpmn::graph::{ElementKind, StartEvent as Definition, Trigger};
 use protocol::Document;
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::entity::ErrorType;
 
 pub(super) struct StartEvent;
 
 impl Behavior for StartEvent {
-    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let variables = trigger.cloned().unwrap_or_default();
         if !matches!(
             at.element().kind,

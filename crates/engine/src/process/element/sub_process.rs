@@ -4,13 +4,18 @@ use bpmn::graph::ElementKind;
 use protocol::Document;
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 
 pub(super) struct SubProcess;
 
 impl Behavior for SubProcess {
-    fn activate(&self, work: &mut Work, at: &At, trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         self.enter(work, at)?;
         match at.element().kind {
             ElementKind::SubProcess { start } => work.start_child(at, start, None)?,
@@ -23,11 +28,16 @@ impl Behavior for SubProcess {
         Ok(Next::Wait)
     }
 
-    fn enter(&self, work: &mut Work, at: &At) -> Result<(), Failure> {
+    fn enter(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         work.subscribe_to_events(at)
     }
 
-    fn complete(&self, work: &mut Work, at: &At, _variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _variables: &Document,
+    ) -> Result<Leave, Failure> {
         // Its variables stay inside unless output mappings take them out.
         if !at.element().outputs.is_empty() {
             work.apply_outputs(at, &Document::empty())?;

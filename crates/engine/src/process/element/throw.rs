@@ -4,14 +4,19 @@ use bpmn::graph::{ElementKind, Throw as Thrown};
 use protocol::Document;
 
 use super::{Behavior, Leave, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 
 pub(super) struct Throw;
 
 impl Behavior for Throw {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let process = std::sync::Arc::clone(&at.process);
         match &process.element(at.index).kind {
             ElementKind::Throw(Thrown::Signal(name)) => {
@@ -32,7 +37,12 @@ impl Behavior for Throw {
         Ok(Next::Complete(Document::empty()))
     }
 
-    fn complete(&self, work: &mut Work, at: &At, variables: &Document) -> Result<Leave, Failure> {
+    fn complete(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        variables: &Document,
+    ) -> Result<Leave, Failure> {
         work.apply_outputs(at, variables)?;
         match at.element().kind {
             ElementKind::Throw(Thrown::Link { target, .. }) => Ok(Leave::ByLink(target)),

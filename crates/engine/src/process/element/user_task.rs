@@ -4,8 +4,8 @@ use bpmn::graph::{ElementKind, FormReference, TaskForm, Text};
 use protocol::{Document, Key, Name};
 
 use super::{Behavior, Next};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::definition::expression::Scope;
 use crate::entity::ErrorType;
 use crate::user_task::row::TaskAttributes;
@@ -16,7 +16,12 @@ const DEFAULT_PRIORITY: i64 = 50;
 pub(super) struct UserTask;
 
 impl Behavior for UserTask {
-    fn activate(&self, work: &mut Work, at: &At, _trigger: Option<&Document>) -> Result<Next, Failure> {
+    fn activate(
+        &self,
+        work: &mut CommandContext,
+        at: &ActiveElement,
+        _trigger: Option<&Document>,
+    ) -> Result<Next, Failure> {
         let Some(attributes) = work.evaluate_task_attributes(at)? else {
             return Ok(Next::Complete(Document::empty()));
         };
@@ -26,7 +31,11 @@ impl Behavior for UserTask {
     }
 }
 
-fn form(work: &Work, at: &At, form: Option<&TaskForm>) -> Result<(Option<Key>, Name), Failure> {
+fn form(
+    work: &CommandContext,
+    at: &ActiveElement,
+    form: Option<&TaskForm>,
+) -> Result<(Option<Key>, Name), Failure> {
     match form {
         None => Ok((None, Name::default())),
         Some(TaskForm::External(reference)) => Ok((None, work.evaluate_text(reference, &Scope::of(at.key))?)),
@@ -34,11 +43,11 @@ fn form(work: &Work, at: &At, form: Option<&TaskForm>) -> Result<(Option<Key>, N
     }
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Initial attributes of a task, if the element is a user task.
     pub(in crate::process) fn evaluate_task_attributes(
         &self,
-        at: &At,
+        at: &ActiveElement,
     ) -> Result<Option<TaskAttributes>, Failure> {
         let ElementKind::UserTask(definition) = &at.element().kind else { return Ok(None) };
         let details = self.evaluate_task_details(at, &definition.details)?;
@@ -59,7 +68,7 @@ impl Work<'_> {
     }
 
     /// The form that a task refers to, or an incident.
-    pub(super) fn resolve_form(&self, at: &At, reference: &FormReference) -> Result<Key, Failure> {
+    pub(super) fn resolve_form(&self, at: &ActiveElement, reference: &FormReference) -> Result<Key, Failure> {
         let id = self.evaluate_text(&reference.id, &Scope::of(at.key))?;
         let found =
             self.form_key(&id, &reference.binding, &at.instance.tenant_id, at.instance.definition_key)?;
@@ -72,7 +81,7 @@ impl Work<'_> {
     /// Assignment and dates of a task.
     pub(super) fn evaluate_task_details(
         &self,
-        at: &At,
+        at: &ActiveElement,
         details: &bpmn::graph::TaskDetails,
     ) -> Result<TaskAttributes, Failure> {
         let scope = Scope::of(at.key);

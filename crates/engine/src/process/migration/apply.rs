@@ -6,13 +6,13 @@ use bpmn::graph::ElementKind;
 use protocol::{Document, Intent, JobKind, Json, Key};
 
 use super::{Migration, Part, refused};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::record::VariableOwner;
 use crate::core::step::Step;
-use crate::core::work::{At, Work};
 use crate::entity::{Instance, Phase};
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Moves an instance and everything inside it.
     pub(super) fn move_instance(
         &mut self,
@@ -76,7 +76,7 @@ impl Work<'_> {
         let key = part.key;
         // Checked before: everything that is active is mapped.
         let Some(element) = mapping.element(part.row.element) else { return Ok(()) };
-        let at = At {
+        let at = ActiveElement {
             key,
             process_instance_key: migration.process_instance_key,
             scope_key: part.row.scope_key,
@@ -122,7 +122,7 @@ impl Work<'_> {
     }
 
     /// A user task that a job worker was to do becomes one for people, as old as the job was.
-    fn hand_over(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<bool, Failure> {
+    fn hand_over(&mut self, migration: &Migration, part: &Part, at: &ActiveElement) -> Result<bool, Failure> {
         let is_for_people = matches!(at.element().kind, ElementKind::UserTask(_));
         let (Some(job_key), true, Phase::Activated) = (part.row.job_key, is_for_people, part.row.phase)
         else {
@@ -147,7 +147,12 @@ impl Work<'_> {
     }
 
     /// The collection of an ad-hoc sub-process continues under its name in the new model.
-    fn move_collected(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
+    fn move_collected(
+        &mut self,
+        migration: &Migration,
+        part: &Part,
+        at: &ActiveElement,
+    ) -> Result<(), Failure> {
         let Some((before, after)) = migration.mapping.collections(part.row.element) else { return Ok(()) };
         let collected = match before {
             Some(name) => self.detach_collection(part.key, &at.owner(), &name)?,

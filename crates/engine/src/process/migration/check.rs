@@ -4,12 +4,12 @@ use bpmn::graph::{ElementIndex, ElementKind};
 
 use super::events::attached_events;
 use super::{Migration, Part, refused};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::{AfterListeners, Cancelling, Leave, Phase};
 use crate::process::collection::value_of;
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Refuses a migration that would break a rule.
     pub(super) fn check_migration(&self, migration: &Migration) -> Result<(), Failure> {
         let mut checked = vec![false; migration.mapping.source.elements.len()];

@@ -4,15 +4,15 @@ use protocol::{Intent, Key};
 
 use super::check::check_element;
 use super::{Migration, Part, refused};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::Compensation;
 use crate::event::compensation::handler_of;
 
 /// Scope and activity, and what is there to compensate.
 type Row = ((Key, Key), Compensation);
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Rows of a scope and of the completed scopes inside it.
     fn compensations_below(&self, part: &Part) -> Result<Vec<Row>, Failure> {
         let mut found = Vec::new();

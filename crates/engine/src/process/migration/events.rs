@@ -4,8 +4,8 @@ use bpmn::Process;
 use bpmn::graph::{ElementIndex, ElementKind};
 
 use super::{Migration, Part, refused};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::work::{At, Work};
 use crate::entity::Phase;
 
 /// The catch events that an element waits for besides itself.
@@ -19,9 +19,14 @@ pub(super) fn attached_events(process: &Process, index: ElementIndex) -> Vec<Ele
     events
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Moves what an element instance waits for. `at` is its new place.
-    pub(super) fn move_events(&mut self, migration: &Migration, part: &Part, at: &At) -> Result<(), Failure> {
+    pub(super) fn move_events(
+        &mut self,
+        migration: &Migration,
+        part: &Part,
+        at: &ActiveElement,
+    ) -> Result<(), Failure> {
         let mapping = &migration.mapping;
         let source = part.row.element;
         if part.row.subscribed {

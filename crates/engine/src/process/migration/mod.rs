@@ -1,9 +1,9 @@
 //! Migration: a process instance goes on as an instance of another definition, in whole or not at all.
 //!
-//! A command enters at [`Work::migrate_instance`]. First everything is checked and nothing is written: the mapping
-//! against the two models (`mapping.rs`), then what is active against the mapping (`check.rs`). Then each element
-//! instance moves with what belongs to it: jobs, variables, incidents, timers, subscriptions, tokens (`apply.rs`,
-//! `events.rs`).
+//! A command enters at [`CommandContext::migrate_instance`]. First everything is checked and nothing is written:
+//! the mapping against the two models (`mapping.rs`), then what is active against the mapping (`check.rs`). Then
+//! each element instance moves with what belongs to it: jobs, variables, incidents, timers, subscriptions, tokens
+//! (`apply.rs`, `events.rs`).
 //!
 //! It happens in one transaction, so its size is limited: an instance with more rows than
 //! [`crate::Options::max_rows_per_migration`] is refused. Instances that it called are migrated by commands of
@@ -23,8 +23,8 @@ use protocol::{Intent, Key, MigrateInstance, ProcessInstanceMigrationRecord, Rej
 
 use state::StateError;
 
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::work::Work;
 use crate::entity::{DefinitionState, ElementInstance, Instance};
 use mapping::Mapping;
 
@@ -86,7 +86,7 @@ fn refused(process_instance_key: Key, reason: impl std::fmt::Display) -> Failure
     .into()
 }
 
-impl Work<'_> {
+impl CommandContext<'_> {
     /// Migrates a process instance.
     pub fn migrate_instance(&mut self, migrate: &MigrateInstance) -> Result<Response, Failure> {
         let key = migrate.process_instance_key;

@@ -9,7 +9,7 @@ use std::ops::Bound;
 use protocol::{EntityType, Grants, IdentityReply, Name, Principal, QueryReply};
 
 use super::super::{ROWS_PER_SLICE, Read, ReadError, Scan, View};
-use crate::identity::{Owned, Standing, owned_by};
+use crate::identity::{Memberships, Owned, owned_by};
 
 pub(super) fn read(principal: Principal, limit: usize) -> Read {
     Read::More(Box::new(Begin { principal, limit }))
@@ -22,9 +22,9 @@ struct Begin {
 
 impl Scan for Begin {
     fn slice(self: Box<Self>, view: &mut View<'_>) -> Result<Read, ReadError> {
-        let standing = Standing::of(view.tables, &self.principal)?;
+        let standing = Memberships::of(view.tables, &self.principal)?;
         let owners = standing.owners(&self.principal).map(|(kind, id)| (kind, id.clone())).collect();
-        let Standing { claims, mapping_rules, groups, roles, tenants } = standing;
+        let Memberships { claims, mapping_rules, groups, roles, tenants } = standing;
         let grants = Grants {
             valid_from: view.grants_version,
             claims: claims.into_iter().collect(),

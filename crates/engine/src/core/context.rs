@@ -21,8 +21,8 @@ use crate::entity::tables::Tables;
 use crate::entity::{ElementInstance, Instance, Meta};
 use crate::identity::access::rights::Rights;
 
-/// Everything a command may touch.
-pub(crate) struct Work<'a> {
+/// The context of a command at work: state, steps, effects, and on whose behalf.
+pub(crate) struct CommandContext<'a> {
     pub tables: &'a mut Tables,
     pub meta: &'a mut Meta,
     pub definitions: &'a mut Definitions,
@@ -41,18 +41,18 @@ pub(crate) struct Work<'a> {
     /// The batch operation at work, for records.
     pub batch_operation_reference: Option<Key>,
     /// Actor of the current work, and subjects of its records.
-    pub asked: Option<Asked>,
+    pub asked: Option<Attribution>,
     /// Work that was as much as so many more steps.
     pub extra_steps: usize,
     /// Position of the command.
     pub command_position: u64,
     /// Owner of the left-over step at work (`left_over.rs`); 0 for none.
     pub step_owner: Key,
-    /// Whom a panic is blamed on; 0 for nobody.
+    /// Instance that a panic is blamed on; 0 for none.
     pub current_instance: Key,
-    /// The one blamed if that does not exist, because this command was about to create it.
+    /// Instance to blame instead if that does not exist, because this command was about to create it.
     pub first_instance: Key,
-    /// Whether a message, signal or condition has started an instance, which others have no part in.
+    /// Whether a message, signal or condition has started an instance.
     pub has_started_others: bool,
     /// Whether the command holds even if the engine fails on a step of it.
     pub steps_stand_alone: bool,
@@ -60,9 +60,9 @@ pub(crate) struct Work<'a> {
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
 }
 
-/// Somebody who asks for something.
+/// The actor that records are attributed to.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Attribution {
     pub actor: Actor,
     /// Subjects of its records.
     pub subjects: &'static [ValueType],
@@ -73,7 +73,7 @@ pub(crate) type Modelled = (Arc<Instance>, Arc<Process>);
 
 /// An element instance at work, with its place in the model.
 #[derive(Clone)]
-pub(crate) struct At {
+pub(crate) struct ActiveElement {
     pub key: Key,
     pub process_instance_key: Key,
     pub scope_key: Key,
@@ -82,13 +82,13 @@ pub(crate) struct At {
     pub process: Arc<Process>,
 }
 
-impl At {
+impl ActiveElement {
     pub fn element(&self) -> &Element {
         self.process.element(self.index)
     }
 }
 
-impl<'a> Work<'a> {
+impl<'a> CommandContext<'a> {
     pub fn new(engine: &'a mut Engine, effects: &'a mut Effects) -> Self {
         let Engine { tables, meta, definitions, counters, rights, meter, options } = engine;
         let command_position = meta.position;
@@ -164,7 +164,7 @@ impl<'a> Work<'a> {
     pub fn for_operation<T>(
         &mut self,
         reference: Option<u64>,
-        asked: Option<Asked>,
+        asked: Option<Attribution>,
         run: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let before = (self.operation_reference, self.asked.clone());
@@ -234,11 +234,11 @@ impl<'a> Work<'a> {
     }
 
     /// An element instance with its place in the model, if it lives.
-    pub fn at(&mut self, key: Key) -> Result<Option<(At, Arc<ElementInstance>)>, StateError> {
+    pub fn at(&mut self, key: Key) -> Result<Option<(ActiveElement, Arc<ElementInstance>)>, StateError> {
         let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
         self.blame(row.process_instance_key);
         let Some((instance, process)) = self.instance(row.process_instance_key)? else { return Ok(None) };
-        let at = At {
+        let at = ActiveElement {
             key,
             process_instance_key: row.process_instance_key,
             scope_key: row.scope_key,
