@@ -45,18 +45,18 @@ pub trait Users: Send + Sync + 'static {
 
 /// The store's answer about a user, and its time.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct CachedUser {
     hash: Option<Arc<str>>,
     generation: u64,
     looked_up_ms: u64,
 }
 
-/// State of a [`Standing`] session.
+/// State of a [`CachedUser`] session.
 pub(crate) enum Recheck {
     /// It is as it was.
     Same,
     /// Looked up again, with the same result.
-    Confirmed(Standing),
+    Confirmed(CachedUser),
     /// The user has another password, or is gone.
     Changed,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Recheck {
 /// Whether a user with a password is let in.
 #[derive(Debug)]
 struct Verdict {
-    standing: Standing,
+    standing: CachedUser,
     principal: Option<Arc<Principal>>,
 }
 
@@ -103,7 +103,7 @@ impl Basic {
         user: &str,
         password: &str,
         address: Option<IpAddr>,
-    ) -> Result<(Arc<Principal>, Standing), Reason> {
+    ) -> Result<(Arc<Principal>, CachedUser), Reason> {
         check_lengths(user, password)?;
         let digest = self.key.digest(&[user.as_bytes(), password.as_bytes()]);
         for _ in 0..ATTEMPTS_MAX {
@@ -157,7 +157,7 @@ impl Basic {
     }
 
     /// The known user, and whether the password is right.
-    async fn look_at(&self, user: &str, password: &str) -> Result<(Standing, bool), Reason> {
+    async fn look_at(&self, user: &str, password: &str) -> Result<(CachedUser, bool), Reason> {
         let standing = self.look_up(user).await.map_err(|error| unavailable(&error))?;
         match self.hasher.is_password(password, standing.hash.as_deref()).await {
             Ok(is_password) => Ok((standing, is_password)),
@@ -169,15 +169,15 @@ impl Basic {
         }
     }
 
-    async fn look_up(&self, user: &str) -> Result<Standing, Unavailable> {
+    async fn look_up(&self, user: &str) -> Result<CachedUser, Unavailable> {
         // Read before the look-up: a change in between makes the number differ and the next one look again.
         let generation = self.users.generation();
         let hash = self.users.password_hash(user).await?;
-        Ok(Standing { hash, generation, looked_up_ms: self.clock.steady_ms() })
+        Ok(CachedUser { hash, generation, looked_up_ms: self.clock.steady_ms() })
     }
 
     /// Whether what the store said about a user still holds.
-    pub(crate) async fn standing_of(&self, user: &str, before: &Standing) -> Result<Recheck, Reason> {
+    pub(crate) async fn standing_of(&self, user: &str, before: &CachedUser) -> Result<Recheck, Reason> {
         let age_ms = self.clock.steady_ms().saturating_sub(before.looked_up_ms);
         let is_same_generation = before.generation == self.users.generation();
         if is_same_generation && age_ms < LOOK_UP_AFTER_MS {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::basic::Standing;
+use crate::basic::CachedUser;
 use crate::clock::Clock;
 use crate::principal::{Identity, Principal};
 use crate::secret::{Digest, ProcessKey, random_id};
@@ -57,7 +57,7 @@ impl Default for SessionSettings {
 struct Session {
     principal: Arc<Principal>,
     /// Hash that its password was checked against; none for sessions that began with a token.
-    standing: Option<Standing>,
+    standing: Option<CachedUser>,
     /// Both by the clock that is never set.
     used_ms: u64,
     ends_ms: u64,
@@ -138,7 +138,7 @@ impl Sessions {
     pub(crate) fn begin(
         &self,
         principal: Arc<Principal>,
-        standing: Option<Standing>,
+        standing: Option<CachedUser>,
         ends_ms: Option<u64>,
     ) -> String {
         let id = random_id();
@@ -172,7 +172,7 @@ impl Sessions {
     }
 
     /// The principal of a session, if it is valid. The call counts as a use.
-    pub(crate) fn find(&self, id: &str) -> Option<(Arc<Principal>, Option<Standing>)> {
+    pub(crate) fn find(&self, id: &str) -> Option<(Arc<Principal>, Option<CachedUser>)> {
         let digest = self.digest(id);
         let mut table = self.table.lock();
         let session = table.by_digest.get_mut(&digest)?;
@@ -185,7 +185,7 @@ impl Sessions {
     }
 
     /// Keeps what the store of users said last.
-    pub(crate) fn confirm(&self, id: &str, standing: Standing) {
+    pub(crate) fn confirm(&self, id: &str, standing: CachedUser) {
         if let Some(session) = self.table.lock().by_digest.get_mut(&self.digest(id)) {
             session.standing = Some(standing);
         }

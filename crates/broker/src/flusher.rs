@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use export::{Hub, SpillError};
 use state::{Flush, Flushed, Retired, StateError};
 
-enum Work {
+enum FlusherTask {
     /// With the position of the last record of the state.
     Flush(Flush, u64),
     /// Values to drop, which takes time for a large overlay.
@@ -31,7 +31,7 @@ const QUEUE: usize = 2;
 
 /// The way to the flusher's thread. When this is dropped the thread has ended, and let go of the database.
 pub(crate) struct Flusher {
-    work: Option<SyncSender<Work>>,
+    work: Option<SyncSender<FlusherTask>>,
     done: Receiver<Outcome>,
     thread: Option<JoinHandle<()>>,
 }
@@ -48,13 +48,13 @@ impl Drop for Flusher {
 impl Flusher {
     /// Starts the thread. `exports` must have the records of a state safe before it is on disk.
     pub fn start(exports: Option<Arc<Hub>>) -> std::io::Result<Self> {
-        let (work, orders) = sync_channel::<Work>(QUEUE);
+        let (work, orders) = sync_channel::<FlusherTask>(QUEUE);
         let (outcomes, done) = sync_channel(QUEUE);
         let thread = thread::Builder::new().name("flusher".to_owned()).spawn(move || {
             for order in orders {
                 match order {
-                    Work::Drop(retired) => drop(retired),
-                    Work::Flush(flush, position) => {
+                    FlusherTask::Drop(retired) => drop(retired),
+                    FlusherTask::Flush(flush, position) => {
                         let safe = exports.as_ref().map_or(Ok(()), |exports| exports.make_durable(position));
                         let outcome = safe.map_err(FlushError::from).and_then(|()| Ok(flush.run()?));
                         if outcomes.send(outcome).is_err() {
@@ -69,15 +69,15 @@ impl Flusher {
 
     /// Hands over a flush of state whose last record has this position. False if the thread has ended.
     pub fn begin(&self, flush: Flush, position: u64) -> bool {
-        self.order(Work::Flush(flush, position))
+        self.order(FlusherTask::Flush(flush, position))
     }
 
     /// Hands over what is to be dropped; without the thread it is dropped here.
     pub fn retire(&self, retired: Retired) {
-        self.order(Work::Drop(retired));
+        self.order(FlusherTask::Drop(retired));
     }
 
-    fn order(&self, work: Work) -> bool {
+    fn order(&self, work: FlusherTask) -> bool {
         self.work.as_ref().is_some_and(|orders| orders.send(work).is_ok())
     }
 

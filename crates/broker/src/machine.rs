@@ -267,6 +267,7 @@ impl Machine {
         match outcome {
             Ok(flushed) => {
                 self.shared.set_flush_failure(None);
+                debug_assert!(flushed.applied_index() >= self.durable, "the state on disk never goes back");
                 self.durable = flushed.applied_index();
                 let retired = self.engine.lock().flushed(flushed).map_err(ApplyError::new)?;
                 self.flusher.retire(retired);

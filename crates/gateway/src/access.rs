@@ -58,7 +58,7 @@ struct Inner {
     authenticator: Authenticator,
     options: AccessOptions,
     anonymous: Arc<Principal>,
-    known: Cache<Key, Arc<Known>>,
+    known: Cache<Key, Arc<PrincipalGrants>>,
     expressions: Mutex<Arc<Expressions>>,
 }
 
@@ -97,13 +97,13 @@ struct Expressions {
 
 /// A principal's grants.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct PrincipalGrants {
     pub(crate) grants: Grants,
     /// Which rows of an entity it may see, as far as anybody has asked.
     filters: Mutex<HashMap<EntityId, Arc<Filter>>>,
 }
 
-impl Known {
+impl PrincipalGrants {
     /// The filter on rows of an entity, made once.
     pub(crate) fn filter(&self, entity: EntityId, make: impl FnOnce() -> Filter) -> Arc<Filter> {
         let mut filters = self.filters.lock();
@@ -227,7 +227,7 @@ impl Access {
         &self,
         broker: &Arc<dyn Broker>,
         principal: &Arc<Principal>,
-    ) -> Result<Arc<Known>, SubmitError> {
+    ) -> Result<Arc<PrincipalGrants>, SubmitError> {
         let Some(mut named) = named(principal) else { return Ok(Arc::default()) };
         let key = Key(Arc::clone(principal));
         if let Some(known) = self.0.known.get(&key)
@@ -265,7 +265,7 @@ impl Access {
             );
         }
         let valid_from = Some(grants.valid_from);
-        let known = Arc::new(Known { grants, filters: Mutex::default() });
+        let known = Arc::new(PrincipalGrants { grants, filters: Mutex::default() });
         // If the rules have changed since they were looked through, what is known now is old with the next request.
         if expressions.is_none_or(|expressions| expressions.valid_from == valid_from) {
             self.0.known.insert(key, Arc::clone(&known));

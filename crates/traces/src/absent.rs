@@ -1,6 +1,6 @@
 //! A build without traces: nothing can begin, so there is never anything to tell.
 
-use crate::{Settings, Told};
+use crate::{RequestTrace, Settings};
 
 /// Traces cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,7 @@ impl Traces {
     }
 
     /// Never called.
-    pub fn tell(&self, traced: Traced, _: &Told<'_>) {
+    pub fn tell(&self, traced: Traced, _: &RequestTrace<'_>) {
         match traced {}
     }
 }

@@ -36,7 +36,7 @@ pub struct Settings {
 
 /// A traced request.
 #[derive(Debug)]
-pub struct Told<'a> {
+pub struct RequestTrace<'a> {
     /// Such as `createProcessInstance`.
     pub name: &'static str,
     /// Attributes by the names of OpenTelemetry's conventions.

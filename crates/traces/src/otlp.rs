@@ -11,7 +11,7 @@ use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator, Sampler, SdkTracer, SdkTracerProvider};
 
-use crate::{Settings, Told};
+use crate::{RequestTrace, Settings};
 
 /// Traces cannot be sent.
 #[derive(Debug, thiserror::Error)]
@@ -65,7 +65,7 @@ impl Traces {
     }
 
     /// Tells of a request that was answered just now.
-    pub fn tell(&self, traced: Traced, told: &Told<'_>) {
+    pub fn tell(&self, traced: Traced, told: &RequestTrace<'_>) {
         let ended = SystemTime::now();
         let attributes =
             told.attributes.iter().map(|(name, value)| KeyValue::new(*name, (*value).to_owned()));

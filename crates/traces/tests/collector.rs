@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use traces::Told;
+use traces::RequestTrace;
 use traces::testing::{Collector, Span};
 
 async fn told(ratio: f64, traceparent: Option<&str>) -> Vec<Span> {
@@ -13,7 +13,7 @@ async fn told(ratio: f64, traceparent: Option<&str>) -> Vec<Span> {
         tokio::time::sleep(Duration::from_millis(20)).await;
         traces.tell(
             traced,
-            &Told {
+            &RequestTrace {
                 name: "createProcessInstance",
                 attributes: &[("http.response.status_code", "200")],
                 failed: true,

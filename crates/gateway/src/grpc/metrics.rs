@@ -7,7 +7,7 @@ use broker_api::Timing;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use tonic::Code;
 use tonic::metadata::MetadataMap;
-use traces::{TRACE_PARENT, Told, Traced, Traces};
+use traces::{RequestTrace, TRACE_PARENT, Traced, Traces};
 
 use super::status::code_name;
 
@@ -84,7 +84,7 @@ impl Call {
     /// By the names of OpenTelemetry's conventions for RPC.
     fn tell(&mut self) {
         let Some((traces, traced)) = self.method.traces.as_ref().zip(self.traced.take()) else { return };
-        let told = Told {
+        let told = RequestTrace {
             name: self.method.name,
             attributes: &[
                 ("rpc.system", "grpc"),

@@ -19,7 +19,7 @@ use search::EXPORTER_ID;
 use smallvec::SmallVec;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
-use traces::{TRACE_PARENT, Told, Traced, Traces};
+use traces::{RequestTrace, TRACE_PARENT, Traced, Traces};
 
 use super::Options;
 use super::batch_searches::BatchSearches;
@@ -283,7 +283,7 @@ fn tell(traces: &Traces, traced: Traced, operation: Option<Operation>, status: S
     }));
     traces.tell(
         traced,
-        &Told {
+        &RequestTrace {
             name: spec.map_or("unknown operation", |spec| spec.id),
             attributes: &attributes,
             failed: status.is_server_error(),

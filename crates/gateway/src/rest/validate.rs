@@ -21,7 +21,7 @@ const MAX_ECHO: usize = 60;
 
 /// Checks a body and finds the properties of its root.
 pub(crate) fn validate<'a>(schema: &'static Schema, text: &'a str) -> Result<Fields<'a>, Invalid> {
-    let mut walk = Walk {
+    let mut walk = Validation {
         cursor: Cursor::new(text),
         path: SmallVec::new(),
         problems: Problems::default(),
@@ -68,7 +68,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-struct Walk<'a> {
+struct Validation<'a> {
     cursor: Cursor<'a>,
     path: SmallVec<[Step<'a>; 8]>,
     problems: Problems,
@@ -82,7 +82,7 @@ struct Seen {
     alternatives: u64,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Validation<'a> {
     fn value(&mut self, schema: &'static Schema) -> Result<(), json::Error> {
         let token = self.cursor.token()?;
         if token == Token::Null && (schema.nullable || matches!(schema.kind, Kind::Any)) {

@@ -497,6 +497,10 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
         let mut facts = vec![(TAIL.to_vec(), Some(record::encode(&log_id.index)))];
         {
             let mut state = self.log.lock();
+            debug_assert!(
+                state.committed.is_none_or(|committed| committed.index < log_id.index),
+                "committed entries are never truncated"
+            );
             let dropped = state.memberships.split_off(&log_id.index);
             facts.extend(dropped.into_keys().map(|index| (membership_key(index), None)));
             state.cache.truncate(log_id.index);
@@ -521,6 +525,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             {
                 state.cache.bytes -= cost(&entry);
             }
+            debug_assert!(state.purged <= Some(log_id), "purges go forward");
             state.purged = state.purged.max(Some(log_id));
             state.last = state.last.max(Some(log_id));
         }

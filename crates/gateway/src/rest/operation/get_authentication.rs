@@ -7,7 +7,7 @@ use protocol::{
 };
 
 use super::{Call, unexpected};
-use crate::access::Known;
+use crate::access::PrincipalGrants;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::object;
@@ -64,7 +64,7 @@ async fn find_user(call: &Call<'_>, name: &str) -> Result<Option<protocol::UserV
 }
 
 /// The components that may be used; without authorizations, all.
-fn components(call: &Call<'_>, known: &Known) -> Vec<String> {
+fn components(call: &Call<'_>, known: &PrincipalGrants) -> Vec<String> {
     let all = || vec![AuthorizationScope::WILDCARD.to_owned()];
     if !call.gateway.options.access.options().authorizations {
         return all();

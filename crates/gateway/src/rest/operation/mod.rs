@@ -118,7 +118,7 @@ use protocol::{
 use tokio::sync::OnceCell;
 
 use crate::AccessOptions;
-use crate::access::Known;
+use crate::access::PrincipalGrants;
 
 use super::contract::Operation;
 use super::download::Download;
@@ -241,7 +241,7 @@ impl<'a> Call<'a> {
     }
 
     /// Memberships and authorizations of the principal.
-    pub(super) async fn known(&self) -> Result<Arc<Known>, Failure> {
+    pub(super) async fn known(&self) -> Result<Arc<PrincipalGrants>, Failure> {
         let known = self.gateway.options.access.known(&self.gateway.broker, self.principal).await;
         known.map_err(Failure::read)
     }

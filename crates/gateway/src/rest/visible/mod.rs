@@ -18,18 +18,18 @@ use protocol::{AuthorizationScope, Instances, Name, PermissionType, RejectionTyp
 
 use super::operation::Call;
 use super::problem::Failure;
-use crate::access::Known;
+use crate::access::PrincipalGrants;
 
 /// Checks of the principal.
-pub(super) struct Sight {
-    known: Arc<Known>,
+pub(super) struct ReadAuthorization {
+    known: Arc<PrincipalGrants>,
     /// Its name.
     name: Name,
     authorizations: bool,
     tenants: bool,
 }
 
-impl Sight {
+impl ReadAuthorization {
     /// `None`: everything may be seen.
     pub(super) async fn of(call: &Call<'_>) -> Result<Option<Self>, Failure> {
         let options = call.access_options();

@@ -2,7 +2,7 @@
 
 use protocol::{PermissionType as P, ResourceType as R};
 
-use super::{Sight, forbidden};
+use super::{ReadAuthorization, forbidden};
 use crate::rest::contract::Operation;
 use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
@@ -32,7 +32,7 @@ impl Call<'_> {
         if needed.is_none() && !names_tenant {
             return Ok(());
         }
-        let Some(sight) = Sight::of(self).await? else { return Ok(()) };
+        let Some(sight) = ReadAuthorization::of(self).await? else { return Ok(()) };
         if let Some((resource, permission)) = needed
             && !sight.may(resource, permission, None)
         {

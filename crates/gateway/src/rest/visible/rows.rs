@@ -12,7 +12,7 @@ use search::model::{
 };
 use search::{EntityRef, Filter, Related};
 
-use super::Sight;
+use super::ReadAuthorization;
 use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
 
@@ -80,7 +80,7 @@ fn text(text: impl AsRef<str>) -> Operand {
     Operand::Text(text.as_ref().into())
 }
 
-impl Sight {
+impl ReadAuthorization {
     /// The rows of an entity that may be known to exist.
     pub(super) fn tenant_filter(&self, entity: EntityId) -> Filter {
         let Some(column) = rule(entity).tenant.filter(|_| self.tenants) else { return Filter::everything() };
@@ -209,14 +209,14 @@ impl Sight {
 impl Call<'_> {
     /// The rows of an entity that whoever asks may see.
     pub(in crate::rest) async fn visible_rows(&self, entity: &Entity) -> Result<Filter, Failure> {
-        let Some(sight) = Sight::of(self).await? else { return Ok(Filter::everything()) };
+        let Some(sight) = ReadAuthorization::of(self).await? else { return Ok(Filter::everything()) };
         let filter = sight.known.filter(entity.id, || sight.filter(entity.id));
         Ok(Arc::unwrap_or_clone(filter))
     }
 
     /// The rows of an entity that are of tenants of whoever asks.
     pub(in crate::rest) async fn rows_of_tenants(&self, entity: &Entity) -> Result<Filter, Failure> {
-        let sight = Sight::of(self).await?;
+        let sight = ReadAuthorization::of(self).await?;
         Ok(sight.map_or_else(Filter::everything, |sight| sight.tenant_filter(entity.id)))
     }
 
@@ -225,7 +225,7 @@ impl Call<'_> {
         &self,
         entity: &Entity,
     ) -> Result<Option<(Filter, Failure)>, Failure> {
-        let Some(sight) = Sight::of(self).await?.filter(|sight| sight.authorizations) else {
+        let Some(sight) = ReadAuthorization::of(self).await?.filter(|sight| sight.authorizations) else {
             return Ok(None);
         };
         let Some((resource, permission, _)) = rule(entity.id).permission else { return Ok(None) };

@@ -6,14 +6,14 @@ use protocol::{
     ResourceType as R, SourceOf, UserTaskProperty, UserTaskView,
 };
 
-use super::{Sight, forbidden};
+use super::{ReadAuthorization, forbidden};
 use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
 
 impl Call<'_> {
     /// The process instances that whoever asks may see.
     pub(in crate::rest) async fn visible_instances(&self) -> Result<Instances, Failure> {
-        let sight = Sight::of(self).await?;
+        let sight = ReadAuthorization::of(self).await?;
         Ok(sight.map_or_else(Instances::default, |sight| sight.instances()))
     }
 
@@ -23,13 +23,18 @@ impl Call<'_> {
         query: &Query,
         mut reply: QueryReply,
     ) -> Result<QueryReply, Failure> {
-        if let Some(sight) = Sight::of(self).await? {
+        if let Some(sight) = ReadAuthorization::of(self).await? {
             self.look_at(&sight, query, &mut reply).await?;
         }
         Ok(reply)
     }
 
-    async fn look_at(&self, sight: &Sight, query: &Query, reply: &mut QueryReply) -> Result<(), Failure> {
+    async fn look_at(
+        &self,
+        sight: &ReadAuthorization,
+        query: &Query,
+        reply: &mut QueryReply,
+    ) -> Result<(), Failure> {
         let instance = |process_id: &Name, tenant_id: &Name| {
             sight.show(R::ProcessDefinition, P::ReadProcessInstance, Some(process_id), tenant_id)
         };
@@ -125,12 +130,12 @@ impl Call<'_> {
         Ok(())
     }
 
-    async fn check_instance(&self, sight: &Sight, key: Key) -> Result<(), Failure> {
+    async fn check_instance(&self, sight: &ReadAuthorization, key: Key) -> Result<(), Failure> {
         self.check_other(sight, Query::ProcessInstance { key }).await
     }
 
     /// Whether what an answer belongs to may be seen. It may be gone meanwhile, and the answer with it.
-    async fn check_other(&self, sight: &Sight, query: Query) -> Result<(), Failure> {
+    async fn check_other(&self, sight: &ReadAuthorization, query: Query) -> Result<(), Failure> {
         match self.read_unseen(query).await? {
             QueryReply::ProcessInstance(view) => {
                 let id = Some(&*view.process_id);
@@ -157,7 +162,7 @@ fn unknown(query: &Query) -> Failure {
     Failure::internal(format!("no read authorization is defined for the query {query:?}"))
 }
 
-impl Sight {
+impl ReadAuthorization {
     /// Refuses what may not be seen.
     fn show(&self, resource: R, permission: P, id: Option<&str>, tenant_id: &str) -> Result<(), Failure> {
         if !self.is_of_tenant(tenant_id) {
@@ -199,7 +204,11 @@ const fn resource_of(kind: CircleKind) -> R {
     }
 }
 
-fn look_at_identity(sight: &Sight, query: &Query, reply: &mut IdentityReply) -> Result<(), Failure> {
+fn look_at_identity(
+    sight: &ReadAuthorization,
+    query: &Query,
+    reply: &mut IdentityReply,
+) -> Result<(), Failure> {
     let Query::Identity(query) = query else { return Err(unknown(query)) };
     let show = |resource, id: &str| sight.show(resource, P::Read, Some(id), "");
     let sees = |resource, id: &str| sight.may(resource, P::Read, Some(id));
