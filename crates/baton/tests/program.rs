@@ -719,7 +719,7 @@ fn commands_speak_tls_and_show_certificates_where_they_are_asked_for() {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["brokers"][0]["partitions"][0]["role"], "leader", "{answer}");
         let nobody = [&known[..], &["--username", "bob"]].concat();
-        let hint = "hint: say who asks: --username";
+        let hint = "hint: give credentials: --username";
         failed(&status("https", "localhost", &nobody), 1, &["user name or password is wrong", hint]);
         // Neither an authority that is not known, nor another name, nor nobody's certificate, nor without TLS.
         failed(&status("https", "localhost", &known[2..]), 3, &[]);

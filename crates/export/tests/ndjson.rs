@@ -76,7 +76,7 @@ fn a_record_is_one_line_in_the_known_shape() {
 fn deep_variables_are_written_and_read_back() {
     let directory = tempfile::tempdir().unwrap();
     let (mut exporter, _) = opened(directory.path(), &options(u64::MAX, 0), 0);
-    let deep = format!("{{\"a\":{}{}}}", "[".repeat(900), "]".repeat(900));
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(499), "]".repeat(499));
     exporter.export(&[published(1, &deep)]).unwrap();
     exporter.flush(Flush::Usual).unwrap();
     assert_eq!(opened(directory.path(), &options(u64::MAX, 0), 0).1, 1);

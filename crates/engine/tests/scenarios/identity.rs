@@ -613,13 +613,13 @@ fn a_cluster_begins_with_roles_and_one_administrator() {
               user bob [Bob ] created
               role admin [Admin ] USER bob added
             > administrator eve
-              = rejected FORBIDDEN: Expected to create the first administrator, but somebody has the role 'admin' already
+              = rejected FORBIDDEN: Expected to create the first administrator, but another user has the role 'admin' already
             > drop user bob role admin
               role admin [Admin ] USER bob removed
             > add client c role admin
               role admin [Admin ] CLIENT c added
             > administrator eve
-              = rejected FORBIDDEN: Expected to create the first administrator, but somebody has the role 'admin' already
+              = rejected FORBIDDEN: Expected to create the first administrator, but another user has the role 'admin' already
             > setup
         "#]],
     );
@@ -639,10 +639,10 @@ fn the_first_administrator_sets_the_cluster_up() {
             > rows users circles members
               users 1, circles 7, members 6
             > administrator bob
-              = rejected FORBIDDEN: Expected to create the first administrator, but somebody has the role 'admin' already
+              = rejected FORBIDDEN: Expected to create the first administrator, but another user has the role 'admin' already
             > user delete ann
             > administrator bob
-              = rejected FORBIDDEN: Expected to create the first administrator, but somebody had the role 'admin' before
+              = rejected FORBIDDEN: Expected to create the first administrator, but another user had the role 'admin' before
         "#]],
     );
 }
@@ -662,7 +662,7 @@ fn only_the_first_administrator_is_created_without_credentials() {
             > add group ops role admin
             > group delete ops
             > administrator eve
-              = rejected FORBIDDEN: Expected to create the first administrator, but somebody had the role 'admin' before
+              = rejected FORBIDDEN: Expected to create the first administrator, but another user had the role 'admin' before
         "#]],
     );
 }

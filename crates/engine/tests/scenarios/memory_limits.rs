@@ -329,7 +329,7 @@ fn a_trail_is_told_as_far_as_it_fits() {
     assert_eq!(outputs[..2], ["[1,2,3]", "[[1,2,3],[1,2,3]]"]);
     assert_eq!(
         outputs[17],
-        r#""not told: the values of this evaluation are larger than 20000 bytes (limits.max_bytes_per_step)""#
+        r#""omitted: the values of this evaluation are larger than 20000 bytes (limits.max_bytes_per_step)""#
     );
     assert_eq!(outputs[18], "2", "a small value still fits");
     assert!(outputs.iter().map(|output| output.len()).sum::<usize>() < 20_000 + 18 * 150);
