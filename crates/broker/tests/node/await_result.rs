@@ -45,7 +45,10 @@ async fn the_instance_goes_on_when_the_request_does_not() {
     server.deploy(&task("t")).await;
     let began = Instant::now();
     let error = within(request(&server, &[], Duration::from_millis(50))).await.unwrap().unwrap_err();
-    assert!(matches!(&error, SubmitError::Timeout(text) if text.contains("the instance continues")), "{error}");
+    assert!(
+        matches!(&error, SubmitError::Timeout(text) if text.contains("the instance continues")),
+        "{error}"
+    );
     assert!(began.elapsed() >= Duration::from_millis(50));
     let job = job(&server).await;
     server.complete(&job).await.unwrap();
