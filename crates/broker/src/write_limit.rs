@@ -4,7 +4,7 @@
 //! commands have left over, so that a loop of them neither takes the limit from everybody nor stands still: they
 //! have a part of the limit, and what commands leave of the rest; commands have the rest, and what those steps
 //! leave of their part. Commands of clients on work in progress, jobs above all, do not wait, so that it drains.
-//! What is written beyond the limit is a debt, which is forgotten beyond what may be written in a second.
+//! Records beyond the limit are a debt, which is bounded by one second of the limit.
 //!
 //! The records of a command are not known on its arrival: it is charged the recent average, and corrected
 //! afterwards. Of steps left over, as many run as there is room for what they record.

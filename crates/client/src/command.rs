@@ -172,7 +172,7 @@ pub struct CorrelateMessage<'a> {
 pub struct SetVariables<'a> {
     /// Where.
     pub element_instance_key: i64,
-    /// What.
+    /// The change.
     pub variables: &'a str,
     /// Only there, instead of at the scope where each variable exists already.
     pub local: bool,

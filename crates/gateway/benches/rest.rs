@@ -1,4 +1,4 @@
-//! What the REST gateway costs around a broker that answers at once.
+//! Cost of the REST gateway around a broker that answers at once.
 //!
 //! `answer` has no socket: route, negotiate, validate, convert, serialise. `wire` is everything, client included, on
 //! one thread, so that its differences are differences in CPU: a bare axum server that parses the same request and

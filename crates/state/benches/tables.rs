@@ -1,4 +1,4 @@
-//! What the engine does all day, what a flush costs, and what scans cost.
+//! Cost of the engine's usual operations, of a flush, and of scans.
 
 #![allow(clippy::unwrap_used)]
 

@@ -82,7 +82,7 @@ struct World {
     model: Model,
     /// While a command is being applied: the rows before it.
     before: Option<Model>,
-    /// What the flush under way will have written.
+    /// Rows that the running flush will have written.
     frozen: Option<Model>,
     flushed: Model,
     index: u64,
@@ -193,7 +193,7 @@ impl World {
 
     fn reopen(&mut self) {
         let applied = self.tables.applied_index();
-        // What a crash at this moment would leave.
+        // Rows after a crash at this moment.
         self.disk = Arc::new(Disk::new(self.disk.copy()));
         self.tables = open(&self.disk, self.clean_cache_bytes);
         self.before = None;

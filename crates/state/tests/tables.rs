@@ -1,4 +1,4 @@
-//! What a program sees of its tables.
+//! Tables as programs see them.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What is made to break or to fill a server: each gets a refusal that says what is wrong, and the server lives on
+//! Requests made to break or to fill a server: each gets a refusal that names the reason, and the server lives on
 //! with little memory.
 
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use tonic::Code;
 use crate::seed::deploy;
 use crate::server::{Answer, Server, eventually};
 
-/// What the process may have had at the most, in bytes: a few of the largest messages at a time.
+/// Largest memory of the process, in bytes: a few of the largest messages at a time.
 const MEMORY_MAX: u64 = 384 << 20;
 /// How long an answer to nonsense may take, in a build without optimization on a busy machine.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
@@ -57,7 +57,7 @@ async fn forms_that_are_none() {
     refused(&send("multipart/form-data", file.clone()).await, 415, "boundary");
     refused(&send("multipart/form-data; boundary=", file.clone()).await, 400, "malformed form");
     let large = "a".repeat(3 << 20);
-    // Whatever stands before the first boundary, or in a head that does not end.
+    // Text before the first boundary, or in a head that does not end.
     refused(&send(form, large.clone()).await, 400, "malformed form");
     refused(&send(form, format!("--x\r\n{large}")).await, 400, "malformed form");
     refused(&send(form, format!("--x\r\nx: {large}\r\n\r\na\r\n--x--\r\n")).await, 400, "");

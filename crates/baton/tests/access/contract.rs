@@ -16,7 +16,7 @@ pub struct Operation {
     query: Vec<String>,
 }
 
-/// What stands where a name or key is asked for, by the name of the field.
+/// Values of names and keys, by the name of the field.
 pub type Values = BTreeMap<&'static str, String>;
 
 /// All of them.
@@ -92,7 +92,7 @@ fn example(name: &str, schema: &Value, values: &Values) -> Value {
                 let value = example(required, &schema["properties"][required], values);
                 object.insert(required.to_owned(), value);
             }
-            // Whoever names a tenant where that can be done, names this one.
+            // Tenant of all requests that may name one.
             for optional in ["tenantId", "tenantIds"] {
                 if let (Some(tenant), Some(property)) =
                     (values.get("tenantId"), schema["properties"].get(optional))
@@ -177,7 +177,7 @@ impl Operation {
             }
         }
         let mut body = example("", self.body.as_ref().unwrap(), &values);
-        // What the contract leaves open, the description of the operation asks for.
+        // Rules that the contract leaves to the description of the operation.
         let more = match &*self.id {
             "updateJob" => json!({"changeset": {"retries": 1}}),
             "assignUserTask" => json!({"assignee": "somebody"}),

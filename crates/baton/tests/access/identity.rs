@@ -1,4 +1,4 @@
-//! Who is there from the start: by the configuration, or by setting up the first administrator.
+//! Entities of the start: by the configuration, or by the set-up of the first administrator.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ async fn whoever_the_configuration_names_is_there_after_every_start() {
     assert_eq!(start_of(&server, "order", &ann).await, 200);
     assert_eq!(start_of(&server, "other", &ann).await, 403);
 
-    // What people change stays, what the file adds comes, what it no longer names is not taken away.
+    // Changed entities stay, added ones are created, removed ones stay.
     server.ask("DELETE", "/v2/groups/clerks/users/ann").by(&root).send().await.expect(204);
     let changed = FILE
         .replace("password: first, name: Ann", "password: second, name: Anna")
@@ -100,7 +100,7 @@ async fn the_first_administrator_is_set_up_once() {
         server.post("/v2/setup/user", &body)
     };
     server.post("/v2/setup/user", &json!({"username": "a", "password": ""})).send().await.expect(400);
-    // Whoever else comes at the same time comes too late.
+    // Concurrent set-ups are refused.
     let names: Vec<_> = (0..6).map(|number| format!("root{number}")).collect();
     let answers = futures::future::join_all(names.iter().map(|name| set_up(name).send())).await;
     let winners: Vec<_> =
@@ -128,7 +128,7 @@ async fn the_first_administrator_is_set_up_once() {
     server.get("/v2/users/ann").by(&basic("ann", "new")).send().await.expect(200);
 }
 
-/// What the log of a start says while anybody may become administrator.
+/// Warning at start while the set-up is open.
 const SET_UP_IS_OPEN: &str = "the first client of POST /v2/setup/user becomes administrator";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

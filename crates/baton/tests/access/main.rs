@@ -1,4 +1,4 @@
-//! Who is let in, what they may do, and what they find of it, end to end: the real program, over its ports.
+//! Authentication, authorization and visibility, end to end: the real program, over its ports.
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;

@@ -13,7 +13,7 @@ users: [{username: root, password: right}, {username: nobody, password: right}]
 roles: [{id: admin, users: [root]}]
 ";
 
-/// What everybody may ask who says who it is.
+/// Operations that every authenticated principal may call.
 const FOR_EVERYBODY: [&str; 5] =
     ["getAuthentication", "getLicense", "getStatus", "getSystemConfiguration", "getTopology"];
 
@@ -54,7 +54,7 @@ async fn whoever_may_do_nothing_sees_and_does_nothing() {
     assert!(!server.log().contains("ERROR"), "{}", server.log());
 }
 
-/// What a call tells whose answer does not matter.
+/// Status of a call whose answer does not matter.
 fn code<T>(result: Result<T, tonic::Status>) -> (Code, String) {
     match result {
         Ok(_) => (Code::Ok, String::new()),

@@ -16,7 +16,7 @@ users: [{username: root, password: right}, {username: ann, password: right}, {us
 roles: [{id: admin, users: [root]}]
 ";
 
-/// What no operation takes: messages are not listed, and the other is for the management port.
+/// Permissions that no operation requires: messages are not listed, and the other is for the management port.
 const FOR_NOTHING: [(R, P); 2] = [(R::Message, P::Read), (R::System, P::Read)];
 
 const FOUND_WITHIN_TRIES: u32 = 50;
@@ -31,9 +31,9 @@ struct Row {
     asks: &'static [&'static str],
     /// Permissions of which each would do instead.
     instead: &'static [(R, P)],
-    /// What is needed beside it.
+    /// Permissions needed beside it.
     also: Option<(R, P)>,
-    /// What somebody does before who may.
+    /// Preparation by another principal.
     before: Option<&'static str>,
 }
 
@@ -203,7 +203,7 @@ fn table() -> Vec<Row> {
                 "getJobErrorStatistics",
             ],
         ),
-        // What is made.
+        // Creations.
         row(R::Authorization, P::Create, &["createAuthorization"]),
         row(R::ClusterVariable, P::Create, &["createGlobalClusterVariable", "createTenantClusterVariable"]),
         row(R::DecisionDefinition, P::CreateDecisionInstance, &["evaluateDecision"]),
@@ -241,7 +241,7 @@ fn table() -> Vec<Row> {
                 &["migrateProcessInstancesBatchOperation"],
             )
         },
-        // What is changed.
+        // Changes.
         row(R::Authorization, P::Update, &["updateAuthorization"]),
         row(R::Batch, P::Update, &["suspendBatchOperation"]),
         row(R::ClusterVariable, P::Update, &["updateGlobalClusterVariable", "updateTenantClusterVariable"]),
@@ -287,7 +287,7 @@ fn table() -> Vec<Row> {
             ..row(R::UserTask, P::Complete, &["completeUserTask userTaskKey=otherUserTaskKey"])
         },
         row(R::ProcessDefinition, P::CancelProcessInstance, &["cancelProcessInstance"]),
-        // What is taken away.
+        // Deletions.
         row(R::ProcessDefinition, P::DeleteProcessInstance, &["deleteProcessInstance"]),
         row(R::DecisionDefinition, P::DeleteDecisionInstance, &["deleteDecisionInstance"]),
         row(R::Authorization, P::Delete, &["deleteAuthorization"]),
@@ -460,8 +460,8 @@ fn is_done(ask: &str, answer: &Answer) -> bool {
     match ask {
         // No job has failed with an error.
         "getJobErrorStatistics" => answer.status == 200,
-        // Whoever may is told what else is in the way: what is there already, has ended or is not activated, and
-        // whom an authorization names that is not there.
+        // A principal with the permission gets the other reasons: the entity exists already, has ended or is not
+        // activated, and whom an authorization names that is not there.
         "suspendBatchOperation"
         | "createGlobalClusterVariable"
         | "createTenantClusterVariable"
@@ -539,7 +539,7 @@ async fn each_permission_is_needed_and_enough() {
                 wrong.push(format!("{ask} without {of:?}: {} {:.300}", refused.status, refused.text));
             }
             let mut done = world.ask(ask, &ann).await;
-            // What was done a moment ago may not be found yet.
+            // Recent changes may not be searchable yet.
             for _ in 0..FOUND_WITHIN_TRIES {
                 if is_done(ask, &done) || is_empty(&done).is_none() {
                     break;

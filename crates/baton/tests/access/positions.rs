@@ -19,7 +19,7 @@ fn told(metadata: &MetadataMap) -> String {
     metadata.get("baton-position").expect("a position").to_str().unwrap().to_owned()
 }
 
-/// What is found once a position is shown.
+/// Results once a position is visible.
 async fn found(server: &Server, what: &str, filter: Value, position: &str) -> Vec<Value> {
     let search = server.post(&format!("/v2/{what}/search"), &json!({ "filter": filter }));
     let mut found = search.header("baton-await-position", position).send().await.expect(200).json();
@@ -95,7 +95,7 @@ async fn a_search_finds_what_was_done_over_either_protocol() {
     let position = activated.header("baton-position").expect("a position").to_owned();
     let of_worker = found_late(&server, "jobs", json!({ "worker": "asker" }), &position).await;
     assert_eq!(of_worker[0]["jobKey"], activated.json()["jobs"][0]["jobKey"]);
-    // Who got no jobs has nothing to wait for.
+    // An activation without jobs has no position.
     let none = json!({ "type": "other", "timeout": 60_000, "maxJobsToActivate": 1, "requestTimeout": -1 });
     let none = server.post("/v2/jobs/activation", &none).send().await.expect(200);
     assert_eq!(none.header("baton-position"), None);

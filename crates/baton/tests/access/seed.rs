@@ -8,7 +8,7 @@ use crate::server::{Answer, Server, eventually};
 /// Stands in everything that may be read only by who may read it.
 pub const SECRET: &str = "hush-hush";
 
-/// What somebody deploys who may not.
+/// Deployment without permission.
 pub const MARKER_PROCESS: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="t"><process id="marker" isExecutable="true"><startEvent id="s"/></process></definitions>"#;
 
 /// Everything that a process may wait for, one beside the other.
@@ -100,7 +100,7 @@ impl Maker<'_> {
         .await
     }
 
-    /// What runs: an instance that waits for all kinds of things, and what it came from.
+    /// Live entities: an instance with all kinds of waiting elements, and its definition.
     pub async fn run(&self) -> Values {
         let files =
             [("order.bpmn", ORDER), ("discount.dmn", DISCOUNT), ("form.form", FORM), ("robot.rpa", ROBOT)];
@@ -157,7 +157,7 @@ impl Maker<'_> {
         ])
     }
 
-    /// What does not run: people, what they belong to, and what is known to all processes.
+    /// Other entities: users, their memberships, and cluster variables.
     pub async fn settle(&self) -> Values {
         let user =
             json!({"username": "bob", "password": "right", "name": SECRET, "email": "hush-hush@example.com"});

@@ -25,7 +25,7 @@ pub struct Server {
     directory: tempfile::TempDir,
 }
 
-/// What the server answered to a request over REST.
+/// The server's answer over REST.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -154,7 +154,7 @@ impl Server {
         Self::start_in(directory, std::mem::take(&mut self.settings))
     }
 
-    /// What it has logged.
+    /// Its log.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).unwrap()
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::server::{Answer, Ask, Server, basic, eventually, file, with_users};
 
-/// What a browser keeps of the answer to a login.
+/// Cookies of the answer to a login.
 struct Browser {
     cookies: String,
     csrf: String,

@@ -75,7 +75,7 @@ async fn user_tasks_and_what_was_done_with_them_are_for_whom_they_name() {
             items.map(|item| item[column].as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(found("user-tasks", "userTaskKey").await, [&*own], "{property}");
-        // What was done with it, and nothing else: updated by both.
+        // Exactly the changes made: updated by both.
         assert_eq!(found("audit-logs", "userTaskKey").await, [&*own, &*own], "{property}");
         let history = async |task: &str| {
             let ask = server.post(&path(task, "/audit-logs/search"), &json!({})).by(&ann);

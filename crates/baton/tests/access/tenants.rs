@@ -130,7 +130,7 @@ async fn what_belongs_to_one_tenant_is_nothing_to_another() {
     assert!(!server.log().contains("ERROR"), "{}", server.log());
 }
 
-/// What is meant for everything finds nothing of another tenant.
+/// Operations without a tenant reach no other tenant.
 async fn nothing_in_batches(server: &Server, who: &str) {
     for operation in ["cancellation", "incident-resolution"] {
         let everything = json!({"filter": {"state": "ACTIVE"}});

@@ -17,7 +17,7 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// What a good token of ann says, with changes.
+/// Claims of a valid token of ann, with changes.
 fn claims(issuer: &Issuer, changes: Value) -> Value {
     let mut claims = json!({"iss": issuer.url(), "aud": "baton", "sub": "ann", "exp": now_s() + 600});
     for (name, value) in changes.as_object().unwrap() {
@@ -40,7 +40,7 @@ async fn ask(server: &Server, token: &str) -> Answer {
     server.get(ANY).by(&format!("Bearer {token}")).send().await
 }
 
-/// Who a token is let in as, over both protocols.
+/// Principal of a token, over both protocols.
 async fn accepted(server: &Server, token: &str) -> String {
     let bearer = format!("Bearer {token}");
     server.grpc().await.topology(call(TopologyRequest {}, &bearer)).await.unwrap();
@@ -108,7 +108,7 @@ async fn tokens_that_are_not_for_us_are_refused_by_both_protocols() {
     let bent = format!("{head}.{first}{}", &signature[1..]);
     refused(&server, &bent, "the token's signature is wrong").await;
 
-    // What is signed by nobody, or by something that everybody knows.
+    // Tokens without a signature, or signed with a public secret.
     let algorithm = "the token's algorithm is not accepted";
     for none in ["none", "None", "NONE", ""] {
         let header = json!({"alg": none, "typ": "JWT", "kid": "rsa"});
@@ -228,7 +228,7 @@ async fn clocks_may_be_apart_as_far_as_is_configured() {
     refused(&strict, &begins, "the token is not valid yet").await;
 }
 
-/// Who has the role of workers by its claims.
+/// A principal with the role of workers by its claims.
 const RULES: &str = "
 mapping_rules:
   - { id: staff, claim_name: \"$.access[?@.app == 'baton'].roles\", claim_value: staff }

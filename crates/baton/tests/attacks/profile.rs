@@ -9,7 +9,7 @@ use crate::watch::{Watch, resident_bytes};
 
 const NAME: &str = "profile of an idle broker";
 const GROWTH_MAX_MIB: f64 = 32.0;
-/// What is given back may take a moment.
+/// Returned memory may take a moment.
 const BACK_AFTER: Duration = Duration::from_secs(2);
 
 pub(crate) async fn is_cheap() -> Vec<Row> {
@@ -17,7 +17,7 @@ pub(crate) async fn is_cheap() -> Vec<Row> {
     let mut server = Server::spawn(&data, &[]);
     server.ready().await;
     let management = server.address("management").to_owned();
-    // What a first look at the metrics takes is no matter here.
+    // The cost of the first scrape is excluded.
     http::ask(&management, "GET", "/actuator/prometheus", None).await.unwrap();
     let mib = |bytes: u64| bytes as f64 / 1024.0 / 1024.0;
     let before = resident_bytes(server.id()).unwrap();

@@ -77,7 +77,7 @@ pub(crate) async fn is_withstood(hostile: &Hostile, size: Size) -> Vec<Row> {
     let others = Creation::start(client.clone(), OTHERS, size.per_second, "{}".to_owned());
     let began = Instant::now();
     tokio::time::sleep(size.length).await;
-    // Who has no answer yet can cancel nothing.
+    // An attacker without an answer has nothing to cancel.
     let cancelled = match attack.keys() {
         Some(keys) => cancel(&client, &keys).await,
         None => f64::INFINITY,
@@ -178,7 +178,7 @@ struct Counts {
 struct Attack {
     is_over: Arc<AtomicBool>,
     counts: Arc<Counts>,
-    /// What came of each attacker's first creation.
+    /// Result of each attacker's first creation.
     keys: Arc<Mutex<Vec<Option<i64>>>>,
     tasks: JoinSet<()>,
 }

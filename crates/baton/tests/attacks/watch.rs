@@ -14,7 +14,7 @@ const PROBE_PACE: Duration = Duration::from_millis(200);
 /// A program that takes more is killed, for the sake of the machine; its figures tell.
 const GUARD_BYTES: u64 = 3 * 1024 * 1024 * 1024;
 
-/// What was seen.
+/// Observations.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Peak {
     pub(crate) resident_bytes: u64,

@@ -17,7 +17,7 @@ const LOOPS: usize = 4;
 const PER_SECOND: u32 = 20;
 /// Everything is back after so long.
 const BACK_MAX: Duration = Duration::from_secs(2);
-/// What others have of what they ask for, while the loops run and afterwards.
+/// Share of their demand that others get, while the loops run and afterwards.
 const SHARE_MIN: f64 = 0.5;
 const BACK_MIN: f64 = 0.9;
 

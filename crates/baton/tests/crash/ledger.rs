@@ -1,4 +1,4 @@
-//! What the server has acknowledged, and what contradicts it.
+//! Acknowledged commands, and their contradictions.
 //!
 //! Every instance carries a number of its own in its variables, so an instance that nobody acknowledged (its answer
 //! was lost in the crash) is known by what its jobs carry. The process has two jobs side by side, then one more.

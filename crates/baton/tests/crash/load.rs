@@ -197,7 +197,7 @@ async fn complete(client: &Client, job: &Job, ledger: &Ledger) -> bool {
     true
 }
 
-/// What was acknowledged before must hold: completed jobs and ended instances are gone, messages are still there.
+/// Acknowledged changes must hold: completed jobs and ended instances are gone, messages are still there.
 pub(crate) async fn check_sample(client: &Client, ledger: &Ledger, size: usize, random: &mut Random) {
     let sample = ledger.sample(size, random);
     let expect_gone = |what: &'static str, key: i64, result: Result<(), Error>| match result {

@@ -17,7 +17,7 @@ const ANNOUNCED: &str = "Truncating log file due to broken batch";
 /// How long a stop may take.
 const STOP_MAX: Duration = Duration::from_secs(30);
 
-/// What outlives the program.
+/// Data that outlive the program.
 pub(crate) struct Data {
     directory: tempfile::TempDir,
 }

@@ -1,4 +1,4 @@
-//! What stands in for the clouds: moto and Azurite, installed by pip and npm once, started and stopped here.
+//! Emulators of clouds: moto and Azurite, installed by pip and npm once, started and stopped here.
 
 use parking_lot::Mutex;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -105,7 +105,7 @@ fn installed(
     if place.join("installed").exists() {
         return Ok(place);
     }
-    // What was left half done is done again.
+    // A half-done installation is repeated.
     let _ = std::fs::remove_dir_all(&place);
     std::fs::create_dir_all(&place).unwrap();
     for list in lists {

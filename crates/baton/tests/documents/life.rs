@@ -125,7 +125,7 @@ async fn several_are_created_at_once(server: &Server) {
     assert_eq!(created.len(), 3);
 }
 
-/// Whoever comes first, and nobody else.
+/// The first one, and no other.
 async fn only_one_gets_an_id(server: &Server) {
     let texts: Vec<String> = (0..8).map(|number| format!("by number {number}")).collect();
     let answers =

@@ -13,7 +13,7 @@ use crate::emulators::Emulator;
 use crate::fake_s3::{self, FakeS3};
 use crate::proxy::{Mode, Proxy};
 
-/// What the names of all objects in a bucket begin with.
+/// Prefix of all objects in a bucket.
 const PREFIX: &str = "baton/documents";
 /// The account of Azurite that everybody knows.
 const AZURITE: &str = "devstoreaccount1";
@@ -22,10 +22,10 @@ const AZURITE_KEY: &str =
 
 /// A store.
 pub(crate) struct Store {
-    /// What references to its documents say.
+    /// Store ID in references to its documents.
     pub(crate) id: &'static str,
     pub(crate) settings: Vec<String>,
-    /// What no log may show.
+    /// Secrets that no log may show.
     pub(crate) secret: String,
     /// The same store, seen without the server.
     seen: Option<Arc<dyn ObjectStore>>,

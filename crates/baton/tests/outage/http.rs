@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 /// Longer than any time limit of the server.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a server said.
+/// A server's answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

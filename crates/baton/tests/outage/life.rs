@@ -18,7 +18,7 @@ use crate::watch::{Seen, Site, Watch, metric};
 const SPILL_BYTES_MAX: f64 = 4.0 * (1 << 30) as f64;
 /// The processing rate must stay above this part of what it was before.
 const RATE_KEPT_MIN: f64 = 0.5;
-/// What the log says of searches that cannot be answered.
+/// Log line of searches that cannot be answered.
 const AWAY_LOGGED: &str = "secondary storage cannot answer";
 /// How often: once, and again if the store goes away again while it comes back.
 const LOGGED_MAX: usize = 3;
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_mins(5);
 const HANGS_MIN: Duration = Duration::from_secs(6);
 /// Rows that are asked for at once.
 const PAGE: u32 = 1000;
-/// Who finds within this time what was done has caught up.
+/// Time within which searches must find all changes.
 const CAUGHT_UP: Duration = Duration::from_secs(2);
 /// Bytes of variables of each instance.
 const PAYLOAD_BYTES: usize = 100;
@@ -286,7 +286,7 @@ fn check(fault: Fault, seen: &Seen, during: f64, before: f64) {
     }
 }
 
-/// What has ended is only in the store: while that is away, nobody knows, and nobody says that it never was.
+/// Ended instances are only in the store: while it is away, reads of them are 503, never 404.
 async fn ended_is_not_denied(life: &Life) {
     let ended = life.load.ledger.completed().expect("some were completed");
     let path = format!("/v2/process-instances/{ended}");
@@ -305,7 +305,7 @@ async fn poisoned(life: &Life) {
     life.caught_up().await;
 }
 
-/// What was set aside is listed, and is there after it was replayed.
+/// Parked records are listed, and searchable after their replay.
 async fn replayed(life: &Life) {
     let path = "/actuator/exporters/secondary-storage/parked";
     let parked = life.manage("GET", path, None).await;

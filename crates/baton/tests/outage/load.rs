@@ -39,7 +39,7 @@ fn model(process: &str) -> String {
     )
 }
 
-/// What was acknowledged.
+/// Acknowledged commands.
 #[derive(Default)]
 pub(crate) struct Ledger {
     /// Whether each instance is one that is worked.
@@ -94,7 +94,7 @@ pub(crate) struct Load {
     workers: JoinSet<()>,
 }
 
-/// What the tasks share.
+/// State shared by the tasks.
 #[derive(Clone)]
 struct Station {
     ledger: Arc<Ledger>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::stores::Fault;
 use crate::watch::Seen;
 
-/// What one store did in one fault.
+/// Result of one store in one fault.
 pub(crate) struct Row {
     pub(crate) store: &'static str,
     pub(crate) fault: Fault,

@@ -32,7 +32,7 @@ impl SmallDisk {
     pub(crate) fn fill(&mut self) {
         let usage = rustix::fs::statvfs(&self.0).unwrap();
         let used = (usage.f_blocks - usage.f_bfree) * usage.f_frsize;
-        // Who writes meanwhile may have taken more.
+        // Concurrent writers may have taken more.
         let fits = (0..100).any(|more| self.resize(&(used + more * 16 * PAGE_BYTES).to_string()));
         assert!(fits, "{} cannot be filled", self.0.display());
     }

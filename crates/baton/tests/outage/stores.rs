@@ -27,7 +27,7 @@ pub(crate) const POISON: &str = "poison";
 /// So long is the value of that variable: more than OpenSearch takes into an index.
 pub(crate) const POISON_BYTES: usize = 40_000;
 
-/// What happens to a store.
+/// Faults of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It is not there when the server starts.
@@ -52,7 +52,7 @@ pub(crate) enum Fault {
 pub(crate) trait Store {
     /// For the table.
     const NAME: &'static str;
-    /// What happens to it, in this order.
+    /// Its faults, in this order.
     fn faults(&self) -> Vec<Fault>;
     /// How the server reaches it.
     fn settings(&self) -> Vec<String>;
@@ -357,7 +357,7 @@ impl Store for Opensearch {
             Fault::Hangs => self.proxy.set(Mode::Hang),
             // Longer than what can be looked for; the server says that such a text is not to be.
             Fault::RefusesOne => self.set_searchable_length(2 * POISON_BYTES).await,
-            // What a node does itself when its disk is full.
+            // A node's own reaction to a full disk.
             Fault::Full => self.block(Some(true)).await,
             // Starting the node once more takes longest; who does not reach it cannot tell.
             Fault::Away | Fault::AwayAndKilled => self.proxy.set(Mode::Refuse),

@@ -1,4 +1,4 @@
-//! What somebody sees who asks all the time while a store is in trouble.
+//! Observations of a client that polls while a store is in trouble.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) struct Site {
     pub(crate) living: i64,
 }
 
-/// What was seen.
+/// Observations.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Seen {
     /// Searches that were answered.
@@ -41,7 +41,7 @@ pub(crate) struct Seen {
     pub(crate) data_bytes: u64,
     /// The write limit, at the least; 0 for none.
     pub(crate) write_limit: f64,
-    /// What must not be.
+    /// Violations.
     pub(crate) wrong: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ async fn look(site: &Site, seen: &mut Seen) {
     let path = format!("/v2/process-instances/{}", site.living);
     let found = http::ask(&site.rest, "GET", &path, None);
     let metrics = http::ask(&site.management, "GET", "/metrics", None);
-    // Who is killed meanwhile answers nothing.
+    // A killed server answers nothing.
     if let Ok(answer) = searched.await {
         match answer.status {
             200 => seen.answered += 1,

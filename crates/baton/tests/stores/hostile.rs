@@ -1,4 +1,4 @@
-//! What is made to be taken for a query, for a place in an order or for a name, asked over REST: the same of every
+//! Values made to be taken for a query, for a place in an order or for a name, sent over REST: the same to every
 //! store. Each text means itself alone, and whatever is no text where it stands is refused with a reason.
 
 use base64::Engine as _;
@@ -37,7 +37,7 @@ const TEXTS: &[&str] = &[
     "ä",
 ];
 
-/// What is nothing that can be sorted by, or filtered.
+/// Unknown fields of sorts and filters.
 const NO_NAMES: &[&str] =
     &["name; DROP TABLE variable", "name\" OR 1=1 --", "_script", "_source", "deleted", "applied", "*", ""];
 
@@ -123,7 +123,7 @@ impl Searches<'_> {
             ] {
                 assert_eq!(self.of("process-instances", filter.clone()).await, wanted, "{filter}");
             }
-            // What no tenant and no process can be called is refused, and whatever else finds nothing.
+            // Invalid names of tenants and processes are refused, and all others find nothing.
             for name in ["tenantId", "processDefinitionId"] {
                 for test in [json!(text), json!({ "$eq": text }), json!({ "$in": [text] })] {
                     let search = json!({ "filter": { name: test } });

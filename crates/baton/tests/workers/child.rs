@@ -11,7 +11,7 @@ use tokio::process::{Child as Process, Command};
 
 use crate::worker::Knobs;
 
-/// What a worker has counted since its start.
+/// Counters of a worker since its start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     pub(crate) polls: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Counts {
     pub(crate) dropped: u64,
 }
 
-/// What was counted when.
+/// Counters by time.
 #[derive(Debug, Default)]
 pub(crate) struct Series(Vec<(Instant, Counts)>);
 

@@ -41,7 +41,7 @@ pub(crate) async fn deploy_one_task(client: &RestClient, name: &str) {
     client.deploy(&[Resource { name: &file, content: model.as_bytes() }], None).await.unwrap();
 }
 
-/// What came of the requests.
+/// Results of the requests.
 #[derive(Default)]
 pub(crate) struct Created {
     count: AtomicU64,
@@ -72,7 +72,7 @@ impl Created {
         chosen
     }
 
-    /// What went wrong otherwise.
+    /// Other failures.
     pub(crate) fn wrong(&self) -> Vec<String> {
         self.wrong.lock().clone()
     }

@@ -21,7 +21,7 @@ pub(crate) async fn recovers(size: Size, is_java: bool, streams: bool) -> Vec<Ro
     scene::until("the worker is warm", || worker.now().completed >= size.threads as u64 * 4).await;
     tokio::time::sleep(size.before).await;
     worker.freeze();
-    // What was on its way when it was frozen has come by then.
+    // Jobs in flight at the freeze have arrived by then.
     tokio::time::sleep(size.freeze / 3).await;
     let reports = worker.reports();
     tokio::time::sleep(size.freeze * 2 / 3).await;

@@ -58,7 +58,7 @@ impl Jobs {
         self.activated.saturating_sub(back)
     }
 
-    /// What happened since.
+    /// Changes since then.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         Self {
             created: self.created - earlier.created,

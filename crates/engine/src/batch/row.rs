@@ -53,7 +53,7 @@ pub struct BatchPlan {
     pub filter: InstanceFilter,
     #[n(2)]
     pub operation_reference: Option<u64>,
-    /// Who asked for it.
+    /// Its actor.
     #[n(3)]
     pub actor: Option<Actor>,
     /// Its caller, whose permissions are checked again for each item.

@@ -17,7 +17,7 @@ use crate::core::failure::Failure;
 use crate::definition::Entry;
 use crate::entity::{DecisionRequirements, Definition, DefinitionKind, DefinitionState, StoredFile};
 
-/// What a key of a resource may stand for.
+/// Kinds of resources behind a key.
 enum Deletable {
     Process(Arc<Definition>),
     Decisions(Arc<DecisionRequirements>),
@@ -112,7 +112,7 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Who keeps history shall not show it any more, once nothing is kept of its instances.
+    /// Secondary storage hides it once no history of its instances is kept.
     fn forget_process(&mut self, key: Key, definition: &Definition) {
         let record_key = self.next_key();
         self.emit(record_key, Intent::Deleted, |_| HistoryDeletionRecord {

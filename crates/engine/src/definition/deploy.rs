@@ -59,7 +59,7 @@ impl CommandContext<'_> {
             }
             keys.push(key);
         }
-        // What is bound to its deployment would not see what came with another one.
+        // References bound to a deployment would miss resources of another one.
         Ok(!is_bound || deployment.is_of_one_deployment())
     }
 

@@ -1,4 +1,4 @@
-//! What a deployment brought, told as its answer and as its record.
+//! Results of a deployment, as its answer and as its record.
 
 use protocol::{
     DecisionRecord, DecisionRequirementsRecord, DeployedDecision, DeployedFile, DeployedProcess,

@@ -77,7 +77,7 @@ impl CommandContext<'_> {
         }
     }
 
-    /// The result and how it came about. Whose evaluation it is, the caller adds.
+    /// The result and its trail. The caller adds the owner of the evaluation.
     pub(super) fn trace_decision(
         &mut self,
         evaluation_key: Key,
@@ -165,7 +165,7 @@ impl CommandContext<'_> {
         let mut known = KnownDecisions::new();
         self.add_decisions_of(graph, &mut known)?;
         for file in &graph.imported.files {
-            // What is imported stays although it is deleted, but has no key any more.
+            // An imported file stays although it is deleted, but has no key any more.
             if let Some(imported) = self.tables.decision_requirements.get(&file.requirements_key)? {
                 self.add_decisions_of(&imported, &mut known)?;
             }
@@ -230,8 +230,9 @@ fn rule_record(rule: &MatchedRule, json: &Trail) -> MatchedRuleRecord {
     }
 }
 
-/// The values of a trail as JSON. They share their parts, so a chain of decisions that took little to evaluate may be
-/// immense when it is written out. What does not fit is told in its place: nothing depends on it, so it is no failure.
+/// The values of a trail as JSON. They share their parts, so a chain of decisions that took little to evaluate may
+/// be immense when it is written out. A note replaces values that do not fit: nothing depends on them, so it is no
+/// failure.
 struct Trail {
     left: Cell<usize>,
     too_large: Json,

@@ -64,7 +64,7 @@ impl<'x> Models<'x> {
         self.0.remove(&place)
     }
 
-    /// What the file at a place imports.
+    /// Imports of the file at a place.
     fn imports_of(&self, place: usize) -> &[Source] {
         match self.0.get(&place) {
             Some(Ok(model)) => &model.imports,
@@ -72,8 +72,8 @@ impl<'x> Models<'x> {
         }
     }
 
-    /// All places up to a number, each behind those that it imports; else as they are. What imports itself stands where
-    /// it is met first.
+    /// All places up to a number, each behind those that it imports; else as they are. A file that imports itself
+    /// stays where it is met first.
     pub fn order(&self, count: usize) -> Vec<usize> {
         let mut order = Vec::with_capacity(count);
         let mut is_met = vec![false; count];

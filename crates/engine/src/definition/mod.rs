@@ -42,7 +42,7 @@ pub(crate) struct Definitions {
     processes: Cache<Arc<Process>>,
     /// By the key of their graph.
     decisions: Cache<dmn::DecisionRequirements>,
-    /// What expressions find in `camunda`.
+    /// The context `camunda` of expressions.
     pub cluster_variables: Contexts,
     /// Added by the command at work.
     new: Vec<Key>,
@@ -139,7 +139,7 @@ impl Definitions {
     }
 }
 
-/// What was deployed was valid under the limits of that day; they may be lower now.
+/// A deployed model was valid under the limits of its day; they may be lower now.
 fn no_limits() -> bpmn::Limits {
     bpmn::Limits {
         max_bytes: usize::MAX,
@@ -152,7 +152,7 @@ fn no_limits() -> bpmn::Limits {
     }
 }
 
-/// The same for decisions. What the evaluation recurses over stays bounded: no setting allows more than the defaults.
+/// The same for decisions. The recursion of the evaluation stays bounded: no setting allows more than the defaults.
 fn no_dmn_limits() -> dmn::Limits {
     dmn::Limits {
         max_bytes: usize::MAX,

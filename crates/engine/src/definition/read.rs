@@ -19,7 +19,7 @@ pub(crate) struct ReadFile<'d> {
     pub content: Content,
 }
 
-/// What is in a file.
+/// Content of a file.
 pub(crate) enum Content {
     Processes(Vec<Process>),
     Decisions {
@@ -32,7 +32,7 @@ pub(crate) enum Content {
     Other(Head),
 }
 
-/// What the engine knows of a file that it does not execute.
+/// Properties of a file that the engine does not execute.
 pub(crate) struct Head {
     pub id: Name,
     pub version_tag: Option<Name>,
@@ -88,7 +88,7 @@ impl CommandContext<'_> {
         Err(Rejection::invalid_argument(with_heading(&problems.join("\n"))).into())
     }
 
-    /// Reads a DMN file. What it imports from its deployment stands among the files already, unless it has problems or
+    /// Reads a DMN file. Its imports from its deployment stand among the files already, unless they have problems or
     /// imports this one.
     fn read_decisions(
         &mut self,

@@ -8,7 +8,7 @@ use crate::core::context::CommandContext;
 use crate::entity::DefinitionKind;
 use crate::entity::tables::Tables;
 
-/// What a definition is found by.
+/// Keys of definitions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub kind: DefinitionKind,
@@ -67,7 +67,7 @@ impl CommandContext<'_> {
         Ok(self.tables.definition_by_id.get(&at)?.map(|key| *key))
     }
 
-    /// What a process definition means when it refers to an ID with a binding. Both are of one tenant.
+    /// Target of a process definition's reference by ID with a binding. Both are of one tenant.
     pub fn bound(
         &self,
         kind: DefinitionKind,

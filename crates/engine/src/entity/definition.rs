@@ -42,7 +42,7 @@ pub struct Definition {
 }
 minicbor_value!(Definition, weight = |definition| 256 + definition.resource.len());
 
-/// What kinds of definition there are. The number is part of the keys of the tables.
+/// Kinds of definitions. The number is part of the keys of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum DefinitionKind {
@@ -79,7 +79,7 @@ pub struct DecisionRequirements {
     /// Its decisions in the order of the file.
     #[n(9)]
     pub decisions: Vec<Key>,
-    /// What it imports.
+    /// Its imports.
     #[cbor(n(10), default)]
     pub imported: Imported,
 }

@@ -33,7 +33,7 @@ pub struct ClusterVariableRow {
 }
 minicbor_value!(ClusterVariableRow, weight = |row| 64 + row.value.as_bytes().len());
 
-/// What the partition itself remembers.
+/// State of the partition itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Encode, Decode)]
 pub struct Meta {
     /// Counter of the last key given out.
@@ -270,7 +270,7 @@ pub struct Listening {
     /// The listener whose job runs; their number, once all are done.
     #[n(0)]
     pub index: u32,
-    /// What comes after the last.
+    /// Next step after the last.
     #[n(1)]
     pub then: AfterListeners,
 }
@@ -286,7 +286,7 @@ impl Listening {
     }
 }
 
-/// What comes after the execution listeners of one moment.
+/// Next step after the execution listeners of one event.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum AfterListeners {
     /// The work of the element, with the event that has happened if it is a catch event.
@@ -371,7 +371,7 @@ pub struct Chunk {
 }
 minicbor_value!(Chunk, weight = |chunk| 64 + chunk.json.as_bytes().len() + 4 * chunk.ends.len());
 
-/// What one instance of a multi-instance body gave, or one activation in an ad-hoc sub-process.
+/// Output of one instance of a multi-instance body, or of one activation in an ad-hoc sub-process.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 #[cbor(transparent)]
 pub struct LoopOutput(#[n(0)] pub Json);
@@ -384,10 +384,10 @@ pub enum Cancelling {
     /// It is not cancelled.
     #[n(0)]
     No,
-    /// What is active inside ends.
+    /// Active children are being terminated.
     #[n(1)]
     Ending,
-    /// What has completed inside is compensated.
+    /// Completed children are being compensated.
     #[n(2)]
     Compensating,
 }
@@ -435,12 +435,12 @@ pub struct Compensation {
     pub definition_key: Key,
     #[n(7)]
     pub tenant_id: Name,
-    /// Who has triggered it.
+    /// The throw event that triggered it.
     #[n(8)]
     pub thrower_key: Option<Key>,
     #[n(9)]
     pub handler_instance_key: Option<Key>,
-    /// What is left of its compensation: its handler, the walk through what is inside.
+    /// Rest of its compensation: its handler, the scan of its children.
     #[n(10)]
     pub parts: u32,
     /// Whether the handler is an event sub-process inside, which takes the place of the handlers there.
@@ -458,7 +458,7 @@ pub struct PendingEvent {
     /// The catch event.
     #[n(0)]
     pub element: u32,
-    /// What it brought.
+    /// Its variables.
     #[n(1)]
     pub variables: Document,
 }
@@ -468,7 +468,7 @@ pub struct PendingEvent {
 pub struct Variable {
     #[n(0)]
     pub key: Key,
-    /// What it was last set to.
+    /// Its last value.
     #[n(1)]
     pub value: Json,
     /// Set if that is a list to which values have been appended since: their first place in the collection of the
@@ -553,7 +553,7 @@ pub struct Incident {
     pub process_instance_key: Key,
     #[n(4)]
     pub job_key: Option<Key>,
-    /// What to try again once it is resolved.
+    /// Step to retry once it is resolved.
     #[n(5)]
     pub resume: Option<Step>,
     /// When it was raised, Unix milliseconds of the engine's clock.

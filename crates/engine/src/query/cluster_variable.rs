@@ -19,7 +19,7 @@ pub(super) fn read(view: &View<'_>, tenant_id: Option<&Name>, name: &Name) -> Re
     }))
 }
 
-/// What expressions of a tenant find in `camunda`.
+/// The context `camunda` of a tenant's expressions.
 pub(super) fn context(view: &View<'_>, tenant_id: &Name) -> Result<QueryReply, ReadError> {
     Ok(QueryReply::ClusterContext(view.definitions.cluster_variables.get(view.tables, tenant_id)?))
 }

@@ -124,7 +124,7 @@ pub struct Transition {
     /// Echoed in the records of its end.
     #[n(11)]
     pub operation_reference: Option<u64>,
-    /// Who asked for it.
+    /// Its actor.
     #[n(12)]
     pub actor: Option<Actor>,
 }

@@ -58,7 +58,7 @@ fn management(gate: Gate, tls: Option<Arc<ServerTls>>) -> Management {
     }
 }
 
-/// What a server answers to `request`, up to `bytes`.
+/// A server's answer to `request`, up to `bytes`.
 async fn ask(
     client: &ClientTls,
     protocol: &[u8],
@@ -101,7 +101,7 @@ async fn every_port_speaks_tls() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     let found = ask(&client, b"h2", of_grpc, preface, 9).await;
     assert_eq!(found[3], 4, "a frame of settings");
-    // Whoever speaks without is not answered.
+    // Clients without TLS get no answer.
     let mut plain = TcpStream::connect(of_rest).await.unwrap();
     plain.write_all(get("/v2/license").as_bytes()).await.unwrap();
     let mut answer = vec![];

@@ -385,7 +385,7 @@ async fn partitions_are_paused_resumed_and_written_to_disk() {
         assert_eq!(answer, (200, shown.clone()), "{action}");
         assert_eq!(*std::mem::take(&mut *broker.pauses.lock()), *done, "{action}");
     }
-    // What fails is told by the status.
+    // The status tells of failures.
     let (status, problem) = server.json("POST", "/actuator/partitions/resumeExporting", "").await;
     assert_eq!((status, &problem["detail"]), (500, &json!("no disk")));
     let (status, problem) = server.json("POST", "/actuator/partitions/explode", "").await;

@@ -1,5 +1,5 @@
-//! What it costs to take what the engine did to a store: one-task instances of the engine alone, their records through
-//! the exporter, without log, network or other threads. What is measured is the exporter's share.
+//! Cost of exporting to a store: one-task instances of the engine alone, their records through
+//! the exporter, without log, network or other threads. The result is the exporter's share.
 //!
 //!     cargo run --release -p secondary --example exporting -- --instances 100000 --sqlite FILE
 //!     cargo run --release -p secondary --example exporting -- --instances 100000 --postgres URL
@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What this thread has spent.
+/// CPU time of this thread.
 fn cpu() -> Duration {
     let nanos = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     Duration::from_nanos(nanos.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0))

@@ -3,7 +3,7 @@
 //!     cargo run --release -p secondary --example queries -- --elements 10000000 --sqlite FILE
 //!     cargo run --release -p secondary --example queries -- --elements 10000000 --postgres URL
 //!
-//! What is filled already is only asked. `--repeat` says how often each query is asked, with other values each time.
+//! A filled store is only queried. `--repeat` is the number of runs of each query, with other values each time.
 
 mod fill;
 mod questions;
@@ -18,7 +18,7 @@ use secondary::{
     PostgresOptions, PostgresReader, PostgresWriter, SqliteOptions, SqliteReader, SqliteWriter, Writer,
 };
 
-/// What 99 of 100 queries should take at most.
+/// Bound of the 99th percentile of queries.
 const WANTED: Duration = Duration::from_millis(50);
 
 struct Options {

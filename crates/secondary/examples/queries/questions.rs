@@ -1,4 +1,4 @@
-//! What user interfaces ask.
+//! Queries of user interfaces.
 
 use protocol::{Name, Operand, Test};
 use search::model::{

@@ -1,4 +1,4 @@
-//! What values may be, and how much there may be of them.
+//! Limits of values and of their number.
 
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ pub fn long_texts_are_kept_and_not_looked_for(node: &mut Node) {
         search.position = Position::After(vec![row[variable::VALUE as usize].clone(), row[0].clone()]);
     }
     assert_eq!(pages, [3, 1, 2]);
-    // What is taken away is not there any more.
+    // Removed rows are gone.
     let mut batch = Batch::default();
     batch.update(&variable::ENTITY, RowId::Key(1)).set(variable::VALUE, Value::Null);
     write(&store, &batch);

@@ -116,7 +116,7 @@ impl Opensearch {
         let this = Self::new(node, "shared");
         this.of_partition(1).open().unwrap();
         let everything = serde_json::json!({ "query": { "match_all": {} } });
-        // What was stored by its ID only cannot be found before.
+        // Rows stored by ID alone cannot be searched before.
         this.ask(Method::POST, "/shared-*/_refresh", None);
         let path = "/shared-*/_delete_by_query?refresh=true&conflicts=proceed";
         this.ask(Method::POST, path, Some(&everything));

@@ -1,4 +1,4 @@
-//! What comes twice, late, or while the node is away.
+//! Records that come twice, late, or while the node is away.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, mpsc};
@@ -21,7 +21,7 @@ use crate::suite::{Store as _, block_on, everything, search};
 /// How long a node may take to come back, on a machine that has other things to do.
 const BACK_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What a partition's record at a position does: rows are shared by all partitions.
+/// Effect of a partition's record at a position: rows are shared by all partitions.
 fn record(partition: u16, position: u64, batch: &mut Batch) {
     let row = (position * 7 + u64::from(partition)) % 5;
     let id = || RowId::Key(row);
@@ -169,7 +169,7 @@ pub fn what_was_deleted_does_not_come_back(node: &mut Node) {
     assert_eq!(of_first[instance::VERSION as usize], 3_i64.into());
     assert_eq!(of_first[instance::STATE as usize], "ACTIVE".into());
 
-    // What remembers the deletion is cleared away in the end.
+    // The tombstone of the deletion is removed in the end.
     next.write(&deletion, 5).unwrap();
     let marks = || store.ask(Method::GET, "/shared-process_instance/_count", None)["count"].clone();
     assert_eq!(marks(), 2);
@@ -237,11 +237,11 @@ pub fn what_belonged_to_a_deleted_instance_does_not_come_back(node: &mut Node) {
     // One with other borders that was not acknowledged, so that the session after it wrote the rows.
     assert!(earliest.write(&second, 9).is_err());
     assert_eq!(left(), []);
-    // What comes after all of that is something new.
+    // A later record makes a new row.
     next.write(&first, 4).unwrap();
     assert_eq!(left().len(), parts);
 
-    // What was not changed lately leaves nothing.
+    // Rows without recent changes leave no tombstone.
     let count = || {
         store.ask(Method::POST, "/shared-*/_refresh", None);
         store.ask(Method::GET, "/shared-variable/_count", None)["count"].clone()
@@ -254,7 +254,7 @@ pub fn what_belonged_to_a_deleted_instance_does_not_come_back(node: &mut Node) {
     assert_eq!(count(), 1);
 }
 
-/// Whoever finds the request to delete something must find all of it, or what is written after it stays for ever.
+/// A deletion must find all rows of its instance, or later ones stay for ever.
 pub fn a_request_to_delete_is_seen_last(node: &mut Node) {
     let store = Opensearch::emptied(node);
     let mut batch = Batch::default();

@@ -1,4 +1,4 @@
-//! What is asked for and what is found.
+//! Queries and their results.
 
 use std::time::Duration;
 

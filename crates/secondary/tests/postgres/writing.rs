@@ -108,7 +108,7 @@ fn write_all(store: &Store, done: &Done) -> u64 {
             std::thread::yield_now();
             continue;
         };
-        // What was acknowledged is there; what failed may be.
+        // Acknowledged rows exist; failed ones may.
         assert!(
             position == acknowledged || position == acknowledged + 1,
             "at {position} after {acknowledged}"

@@ -104,7 +104,7 @@ fn an_entry_tells_who_did_what_to_what() {
         ("rootProcessInstanceKey", "9"),
     ];
     assert_eq!(found, [wanted.map(|(name, value)| (name, value.to_owned())).into()]);
-    // What the engine does by itself, and what is part of something else, is no entry.
+    // The engine's own work and parts of other operations are no entries.
     let others = [process(7, "PROCESS"), asked(&user(), process(8, "SERVICE_TASK"))];
     assert!(rows(&ENTITY, &all, &others).is_empty());
 }

@@ -71,7 +71,7 @@ fn it_is_active_once_its_items_are_known() {
     records.push(executed(5, 12, "FAILED", "no"));
     records.push(executed(6, 13, "SKIPPED", "gone"));
     records.push(executed(7, 14, "CANCELED", ""));
-    // What is gone counts as done, as the engine counts it.
+    // Missing instances count as done, as in the engine.
     assert_eq!(operation(&records), "ACTIVE 1003 - ANONYMOUS +4 +2 +1");
     let end = BatchOperationLifecycleRecord {
         batch_operation_key: KEY,

@@ -1,4 +1,4 @@
-//! Who has an incident.
+//! Incidents of instances and elements.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What records become: rows of the audit log, of batch operations, of what was used.
+//! Rows of records: audit log, batch operations, usage.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

@@ -1,4 +1,4 @@
-//! Who may do a task is a list; tasks are found by each of its elements.
+//! Candidates of a task are a list; tasks are found by each of its elements.
 
 use protocol::{Name, Operand, Test};
 use search::Filter;

@@ -1,4 +1,4 @@
-//! What has ended is counted, and no longer when it is removed.
+//! Ended elements are counted until they are removed.
 
 use std::collections::BTreeMap;
 

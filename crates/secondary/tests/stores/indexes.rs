@@ -1,4 +1,4 @@
-//! What indexes leave out or cut short is found all the same.
+//! Values that indexes leave out or cut are found all the same.
 
 use protocol::{Operand, Test};
 use search::model::{

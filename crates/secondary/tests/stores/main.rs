@@ -102,7 +102,7 @@ fn room_of_rows_that_are_gone_is_given_back() {
     let full = size();
     let swept = retention::sweep(&store, retention::keep_nothing());
     assert_eq!(swept, secondary::Swept { things: 8_000, rows: 8_000 });
-    // What is in the write-ahead log reaches the file at the end.
+    // The write-ahead log reaches the file at the end.
     assert_eq!(store.writer().open().unwrap(), 1);
     assert!(size() < full / 4 * 3, "{} of {full} bytes", size());
 }

@@ -12,7 +12,7 @@ use secondary::{Batch, RowId, SqliteOptions, SqliteReader, SqliteWriter, Writer}
 use super::model::Dice;
 use super::suite;
 
-/// What a disk writes as a whole.
+/// Unit of a disk's writes.
 const BLOCK: usize = 4096;
 /// Positions; each writes so many rows, enough for some checkpoints.
 const POSITIONS: u64 = 80;
@@ -33,7 +33,7 @@ impl Files {
     }
 }
 
-/// What is on disk: the first block, which is synced when the log begins anew, and of the others whichever got there.
+/// Blocks on disk: the first, which is synced when the log begins anew, and any of the others.
 fn left(synced: &[u8], written: &[u8], dice: &mut Dice) -> Vec<u8> {
     let mut left = Vec::new();
     let odds = 1 + dice.below(3);

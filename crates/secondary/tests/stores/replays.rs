@@ -54,7 +54,7 @@ fn variable_of(position: u64, of: Key) -> Record {
     Record { key: of + 100, ..record }
 }
 
-/// What is found of an entity between the keys of this test.
+/// Rows of an entity between the keys of this test.
 fn found(store: &dyn Store, entity: &'static Entity) -> Vec<i64> {
     let from = Filter::Column(0, Test::GreaterOrEqual(Operand::Integer(ENDED.cast_signed())));
     let to = Filter::Column(0, Test::Less(Operand::Integer(820_000)));

@@ -1,4 +1,4 @@
-//! What ended long ago is forgotten, with all that belongs to it, and nothing else.
+//! Retention removes old instances with all their parts, and nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn write(store: &dyn Store, batch: &Batch) {
     writer.write(batch, position + 1).unwrap();
 }
 
-/// What is left of an entity.
+/// Remaining rows of an entity.
 fn left(store: &dyn Store, entity: &'static Entity) -> Vec<Value> {
     let found = block_on(store.reader().search(search(entity, Filter::everything()))).unwrap();
     found.rows.into_iter().map(|row| row[0].clone()).collect()
@@ -83,7 +83,7 @@ fn add(batch: &mut Batch, one: &Instance) {
 
 pub fn run(store: &dyn Store) {
     assert_eq!(sweep(store, Retention::default()), Swept::default(), "nothing is forgotten unless told");
-    // What other tests left has ended, if at all, in 1970.
+    // Rows of other tests ended, if at all, in 1970.
     let cleared =
         Retention { ages: vec![("process_instances", Some(DAY)), ("decisions", Some(DAY))], rules: vec![] };
     sweep(store, cleared);
@@ -148,7 +148,7 @@ fn instances(store: &dyn Store) {
     assert_eq!(sweep(store, retention), Swept::default());
 }
 
-/// What somebody asked to delete goes at once, and nothing that it called.
+/// Requested deletions happen at once, without called instances.
 fn deletions(store: &dyn Store) {
     let mut batch = Batch::default();
     let ended = Some(days_ago(0));
@@ -236,7 +236,7 @@ fn definitions(store: &dyn Store) {
     assert_eq!(left(store, &deletion::ENTITY), keys(&[]));
 }
 
-/// What stands alone, and batch operations with their items.
+/// Stand-alone rows, and batch operations with their items.
 fn moments(store: &dyn Store) {
     let text = |name: &str| RowId::Text(Name::from(name));
     let mut batch = Batch::default();

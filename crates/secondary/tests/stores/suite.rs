@@ -1,4 +1,4 @@
-//! What every store must do.
+//! Requirements of every store.
 
 use std::sync::LazyLock;
 
@@ -123,7 +123,7 @@ fn changes(store: &dyn Store) {
     assert_eq!(found[instance::BUSINESS_ID as usize], Value::Null);
     assert_eq!(block_on(reader.position(1)).unwrap(), 12);
 
-    // Whoever opens it next finds how far it is.
+    // The next writer finds its position.
     drop(writer);
     let mut writer = store.writer();
     assert_eq!(writer.open().unwrap(), 12);

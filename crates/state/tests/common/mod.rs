@@ -10,7 +10,7 @@ use std::{
 use parking_lot::Mutex;
 use state::StorageBackend;
 
-/// What the disk answers.
+/// Answers of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mood {
     Healthy,
@@ -47,12 +47,12 @@ impl Disk {
         *self.mood.lock() = mood;
     }
 
-    /// What a crash of the process would leave.
+    /// Content after a crash of the process.
     pub(crate) fn copy(&self) -> Vec<u8> {
         self.bytes.lock().clone()
     }
 
-    /// What a power failure would leave at worst.
+    /// Content after a power failure, at worst.
     pub(crate) fn synced(&self) -> Vec<u8> {
         self.synced.lock().clone()
     }

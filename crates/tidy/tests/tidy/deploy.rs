@@ -68,7 +68,7 @@ fn metric_of<'a>(metrics: &'a BTreeMap<String, Metric>, series: &str) -> Option<
     plain.or(histogram.filter(|metric| metric.kind == Kind::Histogram))
 }
 
-/// What the sources must contain for a value of a label to be one that occurs; nothing is known of patterns and
+/// Source text of the possible values of a label; nothing is known of patterns and
 /// numbers.
 fn evidence(label: &str, value: &str) -> Option<String> {
     if label == "table" {

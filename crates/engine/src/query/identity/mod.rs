@@ -1,4 +1,4 @@
-//! Who there is and what they may do.
+//! Queries about identity and authorizations.
 
 mod grants;
 

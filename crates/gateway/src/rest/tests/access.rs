@@ -1,4 +1,4 @@
-//! Who is let in, and what commands say about who asks.
+//! Authentication, and callers of commands.
 
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ fn without_the_users_nobody_is_let_in_but_may_come_again() {
     });
 }
 
-/// What everybody may know.
+/// Open operations.
 const EVERYBODY: &[Operation] = &[
     Operation::CreateAdminUser,
     Operation::GetAuthentication,
@@ -286,11 +286,11 @@ fn a_deletion_takes_its_own_permission_and_nothing_is_known_across_tenants() {
                 (status, broker.commands.lock().len())
             })
         };
-        // Whoever may delete need not be able to read: the engine decides, and knows of the permission.
+        // Deletion does not require permission to read: the engine decides, and knows the permission.
         assert_eq!(ask(for_process("a", permission), checked()), (204, 1));
         // As with every operation of the contract that has both answers: 403 for what is there.
         assert_eq!(ask(Grants::default(), checked()), (403, 0));
-        // What belongs to another tenant is not there, whatever somebody may do; the engine is not asked.
+        // Entities of another tenant do not exist for the caller; the engine is not asked.
         let tenants = || AccessOptions { authorizations: false, tenants: true, foreign: vec![] };
         assert_eq!(ask(Grants::default(), tenants()), (404, 0));
         let of_tenant = Grants { tenants: vec!["a".into()], ..Grants::default() };

@@ -254,7 +254,7 @@ fn deletions_of_histories_are_created() {
             assert_eq!(status, 400, "{bad}: {answer}");
             assert!(answer.contains("filter"), "{answer}");
         }
-        // What has ended is nowhere else.
+        // Ended instances are nowhere else.
         assert_eq!(ask(&gateway(&broker), &body).0, 403);
         assert!(broker.commands.lock().is_empty());
     }
@@ -291,7 +291,7 @@ fn a_resource_is_deleted_with_the_histories_of_its_instances() {
     assert_eq!(broker.last(), Command::DeleteResource(delete));
 }
 
-/// What is handed over, and the question for it.
+/// Items handed over, and their search.
 fn deletion(kind: BatchOperationType, filter: &str) -> (AddBatchItems, Search) {
     let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
     let gateway = stored_gateway(&broker, &storage);

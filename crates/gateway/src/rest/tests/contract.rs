@@ -1,4 +1,4 @@
-//! What the contract says, checked on every operation from the same tables that the gateway reads.
+//! The contract, checked on every operation from the same tables that the gateway reads.
 
 use std::sync::Arc;
 
@@ -293,7 +293,7 @@ fn bad_path_parameters_are_refused_by_name() {
 pub(super) fn small_body(operation: Operation) -> Option<Value> {
     let spec = operation.spec();
     let mut body = json_body(spec).map(minimal);
-    // What the contract leaves open, the description of the operation asks for.
+    // Rules that the contract leaves to the description of the operation.
     match operation {
         Operation::UpdateJob => body = Some(json!({"changeset": {"retries": 1}})),
         Operation::AssignUserTask => body = Some(json!({"assignee": "ann"})),

@@ -28,7 +28,7 @@ from the contract, from what an operation asks for while it is answered, and fro
 |---|---|---|---|
 ";
 
-/// What an operation asks while it is answered.
+/// Sources that an operation reads.
 fn answered_by(operation: Operation) -> &'static str {
     let spec = operation.spec();
     if spec.body.as_ref().is_some_and(|body| body.media == Media::Multipart) {

@@ -75,7 +75,7 @@ fn a_document_is_nothing_that_browsers_run() {
             let stored =
                 gateway.answer(form(&format!("/v2/documents?documentId=d{at}"), &[(&head, kind, "x")]));
             let (status, answer) = text(stored.await).await;
-            // What it is said to be stays with it, for those that are no browsers.
+            // The stated content type stays with it, for clients that are no browsers.
             assert!(status == 201 && answer.contains(&format!(r#""contentType":"{kind}""#)), "{answer}");
             let response = gateway.answer(request("GET", &format!("/v2/documents/d{at}"), "")).await;
             let headers = response.headers();

@@ -16,7 +16,7 @@ fn declares(spec: &OperationSpec, status: u16) -> bool {
     spec.responses.iter().any(|(declared, _)| *declared == status)
 }
 
-/// What is deleted from a store must be there before the broker is asked.
+/// History to delete must exist in the store before the broker is asked.
 const DELETIONS: [Operation; 2] = [Operation::DeleteProcessInstance, Operation::DeleteDecisionInstance];
 
 /// The answer to a valid request when everything is refused like this and nothing is stored, or only what would be
@@ -75,7 +75,7 @@ fn nobody_who_lacks_a_permission_gets_anything() {
     assert!(operations.len() > 60, "only {}", operations.len());
     for operation in operations {
         let (status, answer) = refused(operation, forbidden);
-        // What nobody has is not found, whoever asks.
+        // Unknown entities are not found, for every caller.
         assert!([403, 404].contains(&status), "{}: {status} {answer}", operation.spec().id);
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct FakeBroker {
     pub(super) scripted: Mutex<VecDeque<Result<Response, SubmitError>>>,
     /// How everything is refused, if it is.
     pub(super) refusal: Option<fn() -> SubmitError>,
-    /// What everybody may do. Without a permission, commands that are checked are refused.
+    /// Permissions of all callers. Without one, checked commands are refused.
     pub(super) grants: Grants,
     /// Questions about what lives.
     pub(super) reads: AtomicUsize,
@@ -54,7 +54,7 @@ pub(super) struct FakeBroker {
 }
 
 impl FakeBroker {
-    /// What was submitted last.
+    /// The last command.
     pub(super) fn last(&self) -> Command {
         self.commands.lock().pop().expect("a command was submitted")
     }
@@ -302,7 +302,7 @@ impl Broker for FakeBroker {
     }
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
-        // What everybody is asked about, before anything else.
+        // The first query of every request.
         if let Query::Identity(IdentityQuery::Grants { .. }) = &query {
             let reply = IdentityReply::Grants(Box::new(self.grants.clone()));
             return std::future::ready(Ok(QueryReply::Identity(reply))).boxed();

@@ -53,7 +53,7 @@ fn page<T>(items: Vec<T>) -> Page<T> {
     Page { items, has_more: false }
 }
 
-/// What the fake broker answers to a command.
+/// The fake broker's answer to a command.
 pub(super) fn usual(command: &IdentityCommand) -> Response {
     match command {
         IdentityCommand::CreateUser(user) | IdentityCommand::CreateAdministrator(user) => {
@@ -407,7 +407,7 @@ fn authorizations_are_created_read_changed_and_deleted() {
     bad("POST", path, &by_id.replace(r#""m""#, r#"" ""#), "ownerId: must not be blank");
 }
 
-/// What a search finds, by one of its properties.
+/// Results of a search, by one of their properties.
 fn found(operation: Operation, path: &str, body: &str, property: &str) -> String {
     let gateway = gateway(&Arc::default());
     let spec = operation.spec();

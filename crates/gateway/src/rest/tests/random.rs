@@ -1,4 +1,4 @@
-//! Whatever comes, the gateway answers with a 4xx or better, and never panics.
+//! Random requests get a 4xx or better, and never a panic.
 
 use proptest::prelude::*;
 

@@ -44,7 +44,7 @@ fn subscription(key: u64, definition_key: u64, instance_key: u64, message_name: 
     }
 }
 
-/// What the fake broker answers, if it is about statistics.
+/// The fake broker's answers about statistics.
 pub(super) fn answer(query: &Query) -> QueryReply {
     match query {
         Query::RunningDefinitions { process_id, .. } => {

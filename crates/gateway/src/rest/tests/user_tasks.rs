@@ -10,7 +10,7 @@ use protocol::{
 use super::super::contract::Operation;
 use super::operations::{bad, document, succeed};
 
-/// What the fake broker has under a key.
+/// The fake broker's entities by key.
 pub(super) fn view(key: u64) -> UserTaskView {
     UserTaskView {
         key,
@@ -39,7 +39,7 @@ pub(super) fn view(key: u64) -> UserTaskView {
     }
 }
 
-/// What the fake broker has under an ID.
+/// The fake broker's entities by ID.
 pub(super) fn listener(id: &Name) -> GlobalListener {
     GlobalListener {
         id: id.clone(),

@@ -1,4 +1,4 @@
-//! What the fake broker answers to queries, and what clients get of it.
+//! The fake broker's answers to queries, and their form for clients.
 
 use std::sync::Arc;
 
