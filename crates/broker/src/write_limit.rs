@@ -38,6 +38,7 @@ const _: () = assert!(SLICE.as_millis() < BURST.as_millis(), "or no room would e
 const LOOK_MAX: Duration = Duration::from_millis(100);
 /// The shortest: timers are no finer.
 const LOOK_MIN: Duration = Duration::from_millis(1);
+const _: () = assert!(LOOK_MIN.as_nanos() < LOOK_MAX.as_nanos());
 /// How fast the limit begins to grow when it is ramped up.
 const RAMP_START: f64 = 0.01;
 

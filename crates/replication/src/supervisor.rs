@@ -16,6 +16,7 @@ use crate::types::{LogId, TypeConfig, fatal_text, raft_text};
 const RETRY_PAUSE_MIN: Duration = Duration::from_millis(50);
 /// Longest pause between tries to resume.
 const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
+const _: () = assert!(RETRY_PAUSE_MIN.as_nanos() <= RETRY_PAUSE_MAX.as_nanos());
 
 /// Why one life of openraft's core ended.
 enum End {

@@ -38,6 +38,8 @@ const CHUNK_BYTES_MAX: usize = CHUNK_BYTES;
 const ROW_BYTES_MAX: usize = 1 << 30;
 /// Memory set aside for a row before its bytes have arrived.
 const ROW_BYTES_TRUSTED: usize = 1 << 20;
+const _: () = assert!(CHUNK_BYTES <= CHUNK_BYTES_MAX && CHUNK_BYTES_MAX <= u32::MAX as usize);
+const _: () = assert!(ROW_BYTES_TRUSTED <= ROW_BYTES_MAX);
 
 /// The rows on disk as of one flush. Flushes go on meanwhile, but the space they free is kept until this is dropped.
 pub struct Snapshot {

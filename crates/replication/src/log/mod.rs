@@ -32,6 +32,7 @@ const WRITER_QUEUE: usize = 1024;
 
 /// Largest payload the log takes, in bytes. raft-engine's own limit for a batch is some 2 GiB.
 pub(crate) const PAYLOAD_LIMIT_BYTES: usize = 64 << 20;
+const _: () = assert!(PAYLOAD_LIMIT_BYTES < 1 << 31);
 
 /// How the log store uses disk and memory.
 #[derive(Clone, Debug)]
