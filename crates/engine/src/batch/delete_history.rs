@@ -7,7 +7,7 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 
 impl CommandContext<'_> {
-    pub(crate) fn delete_history(&mut self, delete: &DeleteHistory) -> Result<Response, Failure> {
+    pub(super) fn delete_history(&mut self, delete: &DeleteHistory) -> Result<Response, Failure> {
         let is_process = delete.kind == HistoryKind::ProcessInstance;
         if is_process && self.tables.instances.contains(&delete.key)? {
             return Err(Rejection::invalid_state(format!(

@@ -1,7 +1,5 @@
 //! Doing the items of a batch operation.
 
-use std::sync::Arc;
-
 use protocol::{
     BatchAction, BatchItemState, BatchOperationExecutionRecord, BatchOperationState, Command, DeleteHistory,
     Document, Intent, Key, MigrateInstance, ModifyInstance, Name,
@@ -17,24 +15,34 @@ const MAX_ATTEMPTS: u32 = 16;
 /// Items that one step cancels.
 const CANCELED_PER_STEP: usize = 256;
 
+/// An item of a batch operation whose command is to be performed, for the principal that created the operation.
+pub(crate) struct ItemAtWork {
+    key: Key,
+    operation: BatchOperation,
+    item_key: Key,
+    item: BatchItem,
+    pub command: Command,
+}
+
 impl CommandContext<'_> {
-    /// Does the next item. A refusal undoes all of it; then [`CommandContext::fail_batch_item`] is called instead.
-    pub(super) fn execute_next_item(
+    /// Begins the next item; [`CommandContext::end_item`] follows on its command. A refusal of that undoes all of it;
+    /// then [`CommandContext::fail_batch_item`] is called instead.
+    pub(super) fn begin_item(
         &mut self,
         key: Key,
         mut operation: BatchOperation,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<ItemAtWork>, Failure> {
         let Some((item_key, item)) = self.next_item(key, &operation)? else {
             self.end_batch(key, operation, BatchOperationState::Completed);
-            return Ok(());
+            return Ok(None);
         };
-        let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(()) };
+        let Some(plan) = self.tables.batch_plans.get(&key)? else { return Ok(None) };
         let instance_key = item.process_instance_key;
-        self.batch_operation_reference = Some(key);
+        self.origin.batch_operation_reference = Some(key);
         if self.is_gone(item_key, &plan)? {
             let message = Name::from("it has ended or been resolved meanwhile");
             self.finish_item(key, operation, item_key, item, BatchItemState::Skipped, Some(message));
-            return Ok(());
+            return Ok(None);
         }
         if matches!(plan.action, BatchAction::Migrate(_) | BatchAction::Modify(_))
             && operation.attempts < MAX_ATTEMPTS
@@ -44,22 +52,19 @@ impl CommandContext<'_> {
             operation.attempts += 1;
             let owner = self.tables.instances.get(&instance_key)?.map_or(key, |instance| instance.root_key);
             self.go_on_behind(owner, key, operation);
-            return Ok(());
+            return Ok(None);
         }
-        self.caller = plan.caller.clone().map(Arc::new);
-        self.execute_item(&plan.action, item_key, &item)?;
-        self.finish_item(key, operation, item_key, item, BatchItemState::Completed, None);
-        Ok(())
-    }
-
-    /// Does one item, as its command would be done for whoever asked for all of them.
-    fn execute_item(&mut self, action: &BatchAction, item_key: Key, item: &BatchItem) -> Result<(), Failure> {
-        let command = command_of(action, item_key, item, self.operation_reference);
-        self.check_access(&command)?;
-        if matches!(action, BatchAction::Resolve) {
+        let command = command_of(&plan.action, item_key, &item, self.origin.operation_reference);
+        if matches!(plan.action, BatchAction::Resolve) {
             self.leave_a_retry(item_key)?;
         }
-        self.perform(&command).map(drop)
+        Ok(Some(ItemAtWork { key, operation, item_key, item, command }))
+    }
+
+    /// The command of an item was performed.
+    pub fn end_item(&mut self, done: ItemAtWork) {
+        let ItemAtWork { key, operation, item_key, item, .. } = done;
+        self.finish_item(key, operation, item_key, item, BatchItemState::Completed, None);
     }
 
     /// The item that comes next could not be done; the search for items could not be, if they are not known yet.
@@ -67,11 +72,11 @@ impl CommandContext<'_> {
         let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
         let mut operation = (*operation).clone();
         let message = self.cut_message(reason);
-        self.note_operation(key)?;
+        self.take_origin(key)?;
         if operation.state == BatchOperationState::Active
             && let Some((item_key, item)) = self.next_item(key, &operation)?
         {
-            self.batch_operation_reference = Some(key);
+            self.origin.batch_operation_reference = Some(key);
             self.finish_item(key, operation, item_key, item, BatchItemState::Failed, Some(message));
             return Ok(());
         }

@@ -12,7 +12,7 @@ use crate::core::failure::Failure;
 
 impl CommandContext<'_> {
     /// Takes over items. Those that are known already are passed over, so that handing over may be repeated.
-    pub fn add_batch_items(&mut self, add: &AddBatchItems) -> Result<Response, Failure> {
+    pub(super) fn add_batch_items(&mut self, add: &AddBatchItems) -> Result<Response, Failure> {
         let key = add.batch_operation_key;
         let Some(operation) = self.tables.batch_operations.get(&key)? else {
             return Err(Rejection::not_found(format!(
@@ -27,7 +27,7 @@ impl CommandContext<'_> {
             ))
             .into());
         }
-        self.note_operation(key)?;
+        self.take_origin(key)?;
         if let Some(error) = &add.error {
             operation.error = Some(self.cut_message(error));
             self.end_batch(key, operation, BatchOperationState::Failed);

@@ -12,6 +12,7 @@
 //! An item does what the command of a client would do, with the same refusals.
 
 mod delete_history;
+mod dispatch;
 mod execute;
 mod filter;
 mod given;
@@ -19,6 +20,9 @@ mod retention;
 pub mod row;
 mod scan;
 
+use std::sync::Arc;
+
+use execute::ItemAtWork;
 use protocol::{
     BatchAction, BatchMigrationPlan, BatchModificationPlan, BatchMoveInstruction, BatchOperationChange,
     BatchOperationCreated, BatchOperationCreationRecord, BatchOperationInitializationRecord,
@@ -28,8 +32,9 @@ use protocol::{
 };
 use row::{BatchOperation, BatchPlan};
 
-use crate::core::context::{Attribution, CommandContext};
+use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
+use crate::core::origin::{Attribution, Origin};
 use crate::core::step::Step;
 
 /// Batch operations that have not ended, at most.
@@ -109,8 +114,8 @@ impl CommandContext<'_> {
             action: create.action.clone(),
             filter: create.filter.clone(),
             operation_reference: create.operation_reference,
-            actor: self.actor(),
-            caller: self.caller.as_deref().cloned(),
+            actor: self.origin.actor(),
+            caller: self.origin.caller.as_deref().cloned(),
             search: create.search.clone(),
             position: self.meta.position,
         };
@@ -122,7 +127,7 @@ impl CommandContext<'_> {
     }
 
     /// Creates a batch operation that resolves the incidents of one instance.
-    pub fn resolve_instance_incidents(&mut self, process_instance_key: Key) -> Result<Response, Failure> {
+    fn resolve_instance_incidents(&mut self, process_instance_key: Key) -> Result<Response, Failure> {
         if !self.tables.instances.contains(&process_instance_key)? {
             return Err(Rejection::not_found(format!(
                 "Expected to resolve incidents of process instance with key '{process_instance_key}', but no such process \
@@ -143,7 +148,7 @@ impl CommandContext<'_> {
     }
 
     /// Suspends, resumes or cancels a batch operation.
-    pub fn change_batch_operation(
+    fn change_batch_operation(
         &mut self,
         key: Key,
         change: BatchOperationChange,
@@ -189,31 +194,35 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Does the next part of a batch operation.
-    pub fn work_on_batch(&mut self, key: Key, life: u32) -> Result<(), Failure> {
-        let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
+    /// Does the next part of a batch operation. Gives the item whose command is to be performed, if one is next.
+    pub fn work_on_batch(&mut self, key: Key, life: u32) -> Result<Option<ItemAtWork>, Failure> {
+        let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(None) };
         if operation.life != life {
-            return Ok(());
+            return Ok(None);
         }
         let operation = (*operation).clone();
-        self.note_operation(key)?;
+        self.take_origin(key)?;
         match operation.state {
-            BatchOperationState::Created => self.scan_for_items(key, operation),
-            BatchOperationState::Active => self.execute_next_item(key, operation),
-            BatchOperationState::Canceled => self.cancel_items(key, operation),
+            BatchOperationState::Created => self.scan_for_items(key, operation)?,
+            BatchOperationState::Active => return self.begin_item(key, operation),
+            BatchOperationState::Canceled => self.cancel_items(key, operation)?,
             BatchOperationState::Suspended | BatchOperationState::Completed | BatchOperationState::Failed => {
-                Ok(())
             }
         }
+        Ok(None)
     }
 
-    /// The records of a batch operation tell the operation that its creation named.
-    fn note_operation(&mut self, key: Key) -> Result<(), Failure> {
-        let plan = self.tables.batch_plans.get(&key)?;
-        self.operation_reference = plan.as_ref().and_then(|plan| plan.operation_reference);
-        self.asked = plan.and_then(|plan| {
-            Some(Attribution { actor: plan.actor.clone()?, subjects: plan.action.subjects() })
-        });
+    /// Works on behalf of the principal that created a batch operation.
+    fn take_origin(&mut self, key: Key) -> Result<(), Failure> {
+        if let Some(plan) = self.tables.batch_plans.get(&key)? {
+            let subjects = plan.action.subjects();
+            self.origin = Origin {
+                caller: plan.caller.clone().map(Arc::new),
+                operation_reference: plan.operation_reference,
+                attribution: plan.actor.clone().map(|actor| Attribution { actor, subjects }),
+                ..Origin::default()
+            };
+        }
         Ok(())
     }
 

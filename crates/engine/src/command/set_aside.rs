@@ -88,7 +88,7 @@ impl CommandContext<'_> {
             Command::Continue { max_records } if next_of_version.is_some() => {
                 let in_turn = max_records.is_some();
                 for (_, step) in left_over::next_steps(self.tables, self.meta, self.options, in_turn)? {
-                    touched.extend(self.instance_of(&step)?);
+                    touched.extend(step.process_instance(self.tables)?);
                 }
                 None
             }

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use protocol::{Command, Demand, Key, Rejection, RejectionType, Response};
+use protocol::{Command, Demand, ErrorRecord, Intent, Key, Name, Rejection, RejectionType, Response};
 
 use crate::Engine;
 use crate::core::context::CommandContext;
@@ -232,7 +232,7 @@ impl Engine {
         let attempt = self.attempt(effects, |work| {
             let done = run(work)?;
             // The steps that follow are the engine's own.
-            work.asked = None;
+            work.origin.attribution = None;
             Ok((done, work.run_steps(budget)?))
         })?;
         match attempt {
@@ -366,4 +366,17 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
         .map(ToString::to_string)
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "unknown failure".to_owned())
+}
+
+impl CommandContext<'_> {
+    /// The engine failed on an instance.
+    fn record_error(&mut self, process_instance_key: Key, reason: &str) {
+        let key = self.next_key();
+        self.emit(key, Intent::Created, |work| ErrorRecord {
+            exception_message: Name::from(reason),
+            stacktrace: Name::default(),
+            error_event_position: work.command_position,
+            process_instance_key,
+        });
+    }
 }

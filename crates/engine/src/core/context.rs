@@ -6,15 +6,15 @@ use std::sync::atomic::Ordering;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex};
-use protocol::{Actor, Caller, Key, Name, ValueType, compose_key};
+use protocol::{Key, Name, compose_key};
 use state::StateError;
 
 use crate::Engine;
 use crate::core::counters::Counters;
 use crate::core::effects::Effects;
-use crate::core::failure::Failure;
 use crate::core::meter::Meter;
 use crate::core::options::{FaultPoint, Options};
+use crate::core::origin::Origin;
 use crate::core::step::Step;
 use crate::definition::Definitions;
 use crate::entity::tables::Tables;
@@ -32,16 +32,8 @@ pub(crate) struct CommandContext<'a> {
     pub options: &'a Options,
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
-    /// Caller of the command, if known.
-    pub caller: Option<Arc<Caller>>,
-    /// The tenant that the command names, if it names one.
-    pub tenant_id: Option<Name>,
-    /// Echoed in records.
-    pub operation_reference: Option<u64>,
-    /// The batch operation at work, for records.
-    pub batch_operation_reference: Option<Key>,
-    /// Actor of the current work, and subjects of its records.
-    pub asked: Option<Attribution>,
+    /// On whose behalf this context works.
+    pub origin: Origin,
     /// Work that was as much as so many more steps.
     pub extra_steps: usize,
     /// Position of the command.
@@ -58,14 +50,6 @@ pub(crate) struct CommandContext<'a> {
     pub steps_stand_alone: bool,
     /// The instance last asked for.
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
-}
-
-/// The actor that records are attributed to.
-#[derive(Clone)]
-pub(crate) struct Attribution {
-    pub actor: Actor,
-    /// Subjects of its records.
-    pub subjects: &'static [ValueType],
 }
 
 /// A process instance with its model.
@@ -102,11 +86,7 @@ impl<'a> CommandContext<'a> {
             options,
             effects,
             steps: VecDeque::new(),
-            caller: None,
-            tenant_id: None,
-            operation_reference: None,
-            batch_operation_reference: None,
-            asked: None,
+            origin: Origin::default(),
             extra_steps: 0,
             command_position,
             step_owner: 0,
@@ -118,66 +98,12 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Runs the steps caused so far and those they cause, so many at most, and as long as there is fuel for the
-    /// command. Gives what is left of the budget.
-    pub fn run_steps(&mut self, budget: usize) -> Result<usize, Failure> {
-        let mut left = budget;
-        while left > 0
-            && !self.meter.is_spent()
-            && let Some(step) = self.steps.pop_front()
-        {
-            self.counters.steps += 1;
-            self.meter.grant_share(&self.options.work);
-            self.run_metered(step)?;
-            left = left.saturating_sub(1 + std::mem::take(&mut self.extra_steps));
-        }
-        self.leave_steps()?;
-        Ok(left)
-    }
-
-    /// Runs a step, which has to wait if it takes more than it was granted now.
-    pub fn run_metered(&mut self, step: Step) -> Result<(), Failure> {
-        self.run_step(step)?;
-        if self.meter.is_short() { Err(Failure::PutOff) } else { Ok(()) }
-    }
-
-    /// Leaves all further steps to later commands.
-    pub fn leave_steps(&mut self) -> Result<(), Failure> {
-        while let Some(step) = self.steps.pop_front() {
-            self.leave_step(step)?;
-        }
-        Ok(())
-    }
-
-    /// Notes with a step that runs later which operation has caused it. A batch operation knows that by itself.
-    pub fn with_origin(&self, step: Step) -> Step {
-        let (operation_reference, batch_operation_reference) =
-            (self.operation_reference, self.batch_operation_reference);
-        let is_known = matches!(step, Step::Of { .. } | Step::WorkOnBatch { .. } | Step::ForgetBatches);
-        if is_known || (operation_reference.is_none() && batch_operation_reference.is_none()) {
-            return step;
-        }
-        Step::Of { operation_reference, batch_operation_reference, step: Box::new(step) }
-    }
-
-    /// Does what an earlier command asked for: if that named an operation, the records tell it, and who asked.
-    pub fn for_operation<T>(
-        &mut self,
-        reference: Option<u64>,
-        asked: Option<Attribution>,
-        run: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let before = (self.operation_reference, self.asked.clone());
-        self.operation_reference = reference.or(before.0);
-        self.asked = asked;
+    /// Works on another's behalf for a while.
+    pub fn on_behalf_of<T>(&mut self, origin: Origin, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.origin, origin);
         let done = run(self);
-        (self.operation_reference, self.asked) = before;
+        self.origin = outer;
         done
-    }
-
-    /// Actor of the current work, for later steps.
-    pub fn actor(&self) -> Option<Actor> {
-        self.asked.as_ref().map(|asked| asked.actor.clone())
     }
 
     /// Names the process instance that a panic from now on is blamed on.

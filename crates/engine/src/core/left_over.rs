@@ -19,6 +19,9 @@ use crate::core::step::Step;
 use crate::entity::Meta;
 use crate::entity::tables::Tables;
 
+/// Steps left over by earlier commands that are looked through for those of the instance.
+const MAX_PENDING_STEPS: usize = 10_000;
+
 /// A step with its number.
 pub(crate) type Numbered = (u64, Arc<Step>);
 
@@ -43,7 +46,7 @@ impl CommandContext<'_> {
 
     /// Leaves a step to a later command, behind those that its new owner has.
     pub fn leave_step_to(&mut self, owner: Key, step: Step) {
-        let step = self.with_origin(step);
+        let step = self.origin.noted_with(step);
         self.meta.pending_counter += 1;
         let number = self.meta.pending_counter;
         self.tables.pending_steps.insert(number, step);
@@ -52,13 +55,32 @@ impl CommandContext<'_> {
     }
 
     fn owner_of(&self, step: &Step) -> Result<Key, StateError> {
-        let instance_key = match self.instance_of(step)? {
+        let instance_key = match step.process_instance(self.tables)? {
             Some(key) => key,
             None if self.step_owner != 0 => return Ok(self.step_owner),
             None => self.current_instance,
         };
         let instance = self.tables.instances.get(&instance_key)?;
         Ok(instance.map_or(self.step_owner, |instance| instance.root_key))
+    }
+
+    /// Whether steps of an instance are left over. If too many wait to look at all of them, they may be.
+    pub fn has_pending_steps(&self, key: Key) -> Result<bool, StateError> {
+        let pending = self.tables.pending_steps.scan(.., MAX_PENDING_STEPS)?;
+        for (_, step) in &pending {
+            if step.process_instance(self.tables)? == Some(key) {
+                return Ok(true);
+            }
+        }
+        Ok(pending.len() == MAX_PENDING_STEPS)
+    }
+
+    /// Leaves all further steps to later commands.
+    pub fn leave_steps(&mut self) -> Result<(), Failure> {
+        while let Some(step) = self.steps.pop_front() {
+            self.leave_step(step)?;
+        }
+        Ok(())
     }
 }
 

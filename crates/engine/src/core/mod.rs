@@ -9,5 +9,6 @@ mod known_json;
 pub(crate) mod left_over;
 pub(crate) mod meter;
 pub(crate) mod options;
+pub(crate) mod origin;
 pub(crate) mod record;
 pub mod step;

@@ -3,6 +3,9 @@
 
 use minicbor::{Decode, Encode};
 use protocol::{Document, Key};
+use state::StateError;
+
+use crate::entity::tables::Tables;
 
 /// An element of an ad-hoc sub-process that is activated.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -309,7 +312,7 @@ pub enum Step {
     ForgetBatches,
     /// A step that an operation has caused, for records. The inner one is none of these.
     #[n(230)]
-    Of {
+    WithOrigin {
         #[n(0)]
         operation_reference: Option<u64>,
         #[n(1)]
@@ -337,7 +340,7 @@ impl Step {
             Self::ActivateAdHoc { elements, .. } => {
                 elements.iter().map(|element| element.variables.json_len()).sum()
             }
-            Self::Of { step, .. } => step.value_bytes(),
+            Self::WithOrigin { step, .. } => step.value_bytes(),
             _ => 0,
         }
     }
@@ -359,6 +362,64 @@ pub struct VariableUpdate {
     pub stamp: Key,
 }
 
+impl Step {
+    /// The process instance that the step is of.
+    pub(crate) fn process_instance(&self, tables: &Tables) -> Result<Option<Key>, StateError> {
+        let key = match self {
+            Self::Activate { process_instance_key, .. }
+            | Self::EvaluateConditions { process_instance_key, .. } => {
+                return Ok(Some(*process_instance_key));
+            }
+            Self::ResumeActivation { key, .. }
+            | Self::Complete { key, .. }
+            | Self::Listen { key, .. }
+            | Self::ListenTask { key, .. }
+            | Self::BeginAdHocInner { key, .. }
+            | Self::Terminate { key }
+            | Self::Withdraw { key }
+            | Self::CompensateCancelled { key }
+            | Self::CheckComplex { key }
+            | Self::Compensate { thrower_key: key, .. }
+            | Self::RunHandler { host_key: key, .. }
+            | Self::FinishTermination { key }
+            | Self::TerminateChildren { scope_key: key, .. }
+            | Self::TerminateOlder { scope_key: key, .. }
+            | Self::AnnounceJobs { scope_key: key, .. }
+            | Self::CheckJoins { scope_key: key }
+            | Self::SpawnLoop { body_key: key }
+            | Self::ActivateLoop { body_key: key, .. }
+            | Self::GatherLoop { body_key: key, .. }
+            | Self::ActivateAdHoc { ad_hoc_key: key, .. }
+            | Self::CreateAdHocJob { ad_hoc_key: key } => *key,
+            Self::TriggerCondition { subscription_key } => {
+                let row = tables.condition_subscriptions.get(subscription_key)?;
+                return Ok(row.map(|row| row.process_instance_key));
+            }
+            Self::TriggerSignal { subscription_key, .. } => {
+                let row = tables.signal_subscriptions.get(subscription_key)?;
+                return Ok(row.map(|row| row.process_instance_key));
+            }
+            Self::MatchBuffered { subscription_key } => {
+                let row = tables.subscriptions.get(subscription_key)?;
+                return Ok(row.map(|row| row.process_instance_key));
+            }
+            Self::WithOrigin { step, .. } => return step.process_instance(tables),
+            // Of none, or what they are of is gone already.
+            Self::ForgetLoop { .. }
+            | Self::DropCompensations { .. }
+            | Self::EraseBanned { .. }
+            | Self::WorkOnBatch { .. }
+            | Self::ForgetBatches
+            | Self::ForgetIdentity(_)
+            | Self::StartFromBuffer { .. }
+            | Self::BroadcastSignal { .. }
+            | Self::PublishMessage { .. }
+            | Self::StartBySignal { .. } => return Ok(None),
+        };
+        Ok(tables.element_instances.get(&key)?.map(|row| row.process_instance_key))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,7 +432,7 @@ mod tests {
         let complete = Step::Complete { key: 1, variables };
         assert!(complete.weight() > size_of::<Step>() + 2_000);
         let weight = complete.weight();
-        let caused = Step::Of {
+        let caused = Step::WithOrigin {
             operation_reference: Some(1),
             batch_operation_reference: None,
             step: Box::new(complete),

@@ -11,7 +11,7 @@ use crate::definition::cluster_variables::place;
 use crate::entity::ClusterVariableRow;
 
 impl CommandContext<'_> {
-    pub(crate) fn change_cluster_variable(&mut self, change: &ClusterVariable) -> Result<Response, Failure> {
+    pub(super) fn change_cluster_variable(&mut self, change: &ClusterVariable) -> Result<Response, Failure> {
         let place = place(change.tenant_id.as_ref(), &change.name);
         let old = self.tables.cluster_variables.get(&place)?;
         let (key, value, intent) = match (change.action, old) {

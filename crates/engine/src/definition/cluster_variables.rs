@@ -84,7 +84,7 @@ impl CommandContext<'_> {
             Some(row) => self.tables.instances.get(&row.process_instance_key)?,
             None => None,
         };
-        let tenant_id = match (&instance, &self.tenant_id) {
+        let tenant_id = match (&instance, &self.origin.tenant_id) {
             (Some(instance), _) => instance.tenant_id.clone(),
             (None, Some(tenant_id)) => tenant_id.clone(),
             (None, None) => Name::default_tenant(),

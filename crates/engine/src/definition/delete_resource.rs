@@ -25,7 +25,7 @@ enum Deletable {
 }
 
 impl CommandContext<'_> {
-    pub(crate) fn delete_resource(&mut self, delete: &DeleteResource) -> Result<Response, Failure> {
+    pub(super) fn delete_resource(&mut self, delete: &DeleteResource) -> Result<Response, Failure> {
         let key = delete.resource_key;
         let Some(found) = self.find_deletable(key)? else {
             return Err(Rejection::not_found(format!(

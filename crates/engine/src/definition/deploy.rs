@@ -17,7 +17,7 @@ use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscripti
 impl CommandContext<'_> {
     /// The files of a deployment get their versions together: if one of them is new, all of them are. So what is bound
     /// to its deployment always finds what it was deployed with.
-    pub(crate) fn deploy(&mut self, deploy: &Deploy) -> Result<Response, Failure> {
+    pub(super) fn deploy(&mut self, deploy: &Deploy) -> Result<Response, Failure> {
         let files = self.read_files(deploy)?;
         let deployment_key = self.next_key();
         let mut deployment = Deployment::new(deployment_key, &deploy.tenant_id, self.options.records);

@@ -7,7 +7,7 @@ use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
 
 impl CommandContext<'_> {
-    pub(crate) fn evaluate_decision_alone(
+    pub(super) fn evaluate_decision_alone(
         &mut self,
         evaluate: &EvaluateDecision,
     ) -> Result<Response, Failure> {

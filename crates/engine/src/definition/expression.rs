@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use bpmn::graph::Text;
 use feel::{Budget, Environment, Expression, List, Value};
-use protocol::{Document, Key, Name};
+use protocol::{Document, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::CommandContext;
@@ -238,7 +238,7 @@ impl CommandContext<'_> {
             return Ok(Name::from(text));
         }
         if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
-            let json = self.to_json(&value);
+            let json = to_json(&value);
             return Ok(Name::from(json.as_str().trim_matches('"')));
         }
         Err(Self::mismatch(
@@ -259,4 +259,11 @@ fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> String {
         }
     }
     message
+}
+
+/// The JSON of a FEEL value.
+pub(crate) fn to_json(value: &feel::Value) -> Json {
+    let mut bytes = Vec::new();
+    value.to_json(&mut bytes);
+    Json::from_written(bytes)
 }

@@ -147,7 +147,7 @@ pub(super) fn compile(graph: &DecisionRequirements) -> Result<dmn::DecisionRequi
 
 impl CommandContext<'_> {
     /// The files that a graph is kept with, given the graphs that it imports.
-    pub fn imported(&self, keys: &[Key]) -> Result<Imported, StateError> {
+    pub(super) fn imported(&self, keys: &[Key]) -> Result<Imported, StateError> {
         let mut imported = Imported::default();
         for key in keys {
             let missing = || StateError::Decode(format!("decisions {key} are imported, but not there"));

@@ -7,6 +7,7 @@ mod decision;
 mod delete_resource;
 mod deploy;
 mod deployment;
+mod dispatch;
 mod evaluate_decision;
 mod evaluation;
 pub(crate) mod expression;

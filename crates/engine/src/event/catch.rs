@@ -140,7 +140,7 @@ impl CommandContext<'_> {
     }
 
     /// An event has happened to an element instance that accepts it.
-    pub fn trigger(
+    pub(super) fn trigger(
         &mut self,
         host_key: Key,
         event: ElementIndex,

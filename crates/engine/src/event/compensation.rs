@@ -111,7 +111,7 @@ impl CommandContext<'_> {
     }
 
     /// Removes the rows of a scope and of those inside, a slice at a time.
-    pub fn drop_compensations(&mut self, scope_key: Key) -> Result<(), Failure> {
+    pub(super) fn drop_compensations(&mut self, scope_key: Key) -> Result<(), Failure> {
         let limit = self.options.max_children_per_step;
         let keys = self.tables.compensations.keys(after(scope_key, 0), limit)?;
         let more = keys.len() == limit;
@@ -169,7 +169,7 @@ impl CommandContext<'_> {
     }
 
     /// Goes on through the rows of a scope.
-    pub fn walk_compensations(&mut self, walk: CompensationScan) -> Result<(), Failure> {
+    pub(super) fn walk_compensations(&mut self, walk: CompensationScan) -> Result<(), Failure> {
         let thrower = self.at(walk.thrower_key)?.filter(|(_, row)| row.phase == Phase::Activated);
         let Some((at, thrower)) = thrower else { return self.abandon(&walk) };
         let host_key = if thrower.cancelling == Cancelling::Compensating { at.key } else { at.scope_key };
@@ -250,7 +250,7 @@ impl CommandContext<'_> {
     }
 
     /// Starts a handler.
-    pub fn run_handler(
+    pub(super) fn run_handler(
         &mut self,
         host_key: Key,
         key: (Key, Key),
@@ -291,8 +291,7 @@ impl CommandContext<'_> {
         }
         let kind = ErrorType::IoMappingError;
         self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
-        let owner = at.owner();
-        self.set_locals(at.key, &owner, variables)?;
+        self.set_locals(at.key, at.process_instance_key, variables)?;
         Ok(true)
     }
 
@@ -351,7 +350,7 @@ impl CommandContext<'_> {
     }
 
     /// Everything in a cancelled transaction has ended.
-    pub fn compensate_cancelled(&mut self, key: Key) -> Result<(), Failure> {
+    pub(super) fn compensate_cancelled(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
         if row.phase != Phase::Activated || row.cancelling != Cancelling::Ending {
             return Ok(());

@@ -134,7 +134,7 @@ impl CommandContext<'_> {
     }
 
     /// Looks at the next slice of conditions.
-    pub fn evaluate_conditions(
+    pub(super) fn evaluate_conditions(
         &mut self,
         process_instance_key: Key,
         touches: Vec<VariableUpdate>,
@@ -180,7 +180,7 @@ impl CommandContext<'_> {
     }
 
     /// Evaluates a condition and triggers its event if it is met. A condition that fails to evaluate is not met.
-    pub fn trigger_condition(&mut self, key: Key) -> Result<(), Failure> {
+    pub(super) fn trigger_condition(&mut self, key: Key) -> Result<(), Failure> {
         let Some(row) = self.tables.condition_subscriptions.get(&key)? else { return Ok(()) };
         let host = row.element_instance_key;
         let Some((at, instance)) = self.at(host)? else { return Ok(()) };

@@ -7,7 +7,7 @@ use crate::core::failure::Failure;
 use crate::entity::Message;
 
 impl CommandContext<'_> {
-    pub(crate) fn correlate_message(&mut self, correlate: &CorrelateMessage) -> Result<Response, Failure> {
+    pub(super) fn correlate_message(&mut self, correlate: &CorrelateMessage) -> Result<Response, Failure> {
         let message_key = self.next_key();
         let message = Message {
             name: correlate.name.clone(),

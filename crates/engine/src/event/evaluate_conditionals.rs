@@ -11,7 +11,7 @@ use crate::definition::expression::Scope;
 use crate::event::condition::condition_of;
 
 impl CommandContext<'_> {
-    pub(crate) fn evaluate_conditionals(
+    pub(super) fn evaluate_conditionals(
         &mut self,
         evaluate: &EvaluateConditionals,
     ) -> Result<Response, Failure> {

@@ -235,7 +235,7 @@ impl CommandContext<'_> {
     }
 
     /// Gives the oldest fitting message of the buffer to a subscription.
-    pub fn match_buffered(&mut self, subscription_key: Key) -> Result<(), Failure> {
+    pub(super) fn match_buffered(&mut self, subscription_key: Key) -> Result<(), Failure> {
         let Some(subscription) = self.tables.subscriptions.get(&subscription_key)? else { return Ok(()) };
         let range =
             by_name(&subscription.tenant_id, &subscription.message_name, &subscription.correlation_key);
@@ -295,7 +295,7 @@ impl CommandContext<'_> {
     }
 
     /// An instance started by a correlation key has ended: the next message with this key starts one.
-    pub fn start_from_buffer(
+    pub(super) fn start_from_buffer(
         &mut self,
         tenant: &Name,
         process_id: &Name,

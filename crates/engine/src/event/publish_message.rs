@@ -11,7 +11,7 @@ use crate::definition::expression::Scope;
 use crate::entity::{ErrorType, Message};
 
 impl CommandContext<'_> {
-    pub(crate) fn publish_message(&mut self, publish: &PublishMessage) -> Result<Response, Failure> {
+    pub(super) fn publish_message(&mut self, publish: &PublishMessage) -> Result<Response, Failure> {
         let tenant_id = publish.tenant_id.clone();
         if !publish.message_id.is_empty() {
             let id = (
@@ -49,7 +49,7 @@ impl CommandContext<'_> {
     }
 
     /// Publishes what an element has sent. One that is there already is not sent again, which harms nobody.
-    pub fn publish_sent(&mut self, message: &PublishMessage) -> Result<(), Failure> {
+    pub(super) fn publish_sent(&mut self, message: &PublishMessage) -> Result<(), Failure> {
         // Other batches may have made many large ones, which are not all moved in one.
         self.meter.note_work(message.variables.json_len());
         match self.publish_message(message) {

@@ -67,7 +67,7 @@ impl CommandContext<'_> {
     }
 
     /// Tells the next slice.
-    pub fn broadcast_slice(
+    pub(super) fn broadcast_slice(
         &mut self,
         signal_key: Key,
         name: Name,
@@ -113,7 +113,7 @@ impl CommandContext<'_> {
     }
 
     /// Starts an instance at a start event whose signal has come.
-    pub fn start_by_signal(
+    pub(super) fn start_by_signal(
         &mut self,
         definition_key: Key,
         element: ElementIndex,
@@ -136,7 +136,11 @@ impl CommandContext<'_> {
     }
 
     /// Tells one who waits.
-    pub fn trigger_signal(&mut self, subscription_key: Key, variables: &Document) -> Result<(), Failure> {
+    pub(super) fn trigger_signal(
+        &mut self,
+        subscription_key: Key,
+        variables: &Document,
+    ) -> Result<(), Failure> {
         let Some(row) = self.tables.signal_subscriptions.get(&subscription_key)? else { return Ok(()) };
         let host = row.element_instance_key;
         if self.accepts(host, row.element)? {

@@ -2,16 +2,16 @@
 
 use protocol::{CompleteJob, Intent, JobKind, JobListenerEventType, JobResult, Key, Rejection, Response};
 
+use super::record::JobNews;
 use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
-use crate::core::record::JobNews;
 use crate::core::step::Step;
 use crate::entity::{Job, JobState};
 
 impl CommandContext<'_> {
-    pub(crate) fn complete_job(&mut self, complete: &CompleteJob) -> Result<Response, Failure> {
+    pub(super) fn complete_job(&mut self, complete: &CompleteJob) -> Result<Response, Failure> {
         let key = complete.job_key;
         let job = self.find_job(key, "complete")?;
         match job.state {

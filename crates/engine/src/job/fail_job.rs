@@ -7,12 +7,11 @@ use crate::core::context::CommandContext;
 use crate::core::counters::JobAction;
 use crate::core::effects::JobEnd;
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
 use crate::entity::JobState;
 use crate::job::no_retries;
 
 impl CommandContext<'_> {
-    pub(crate) fn fail_job(&mut self, fail: &FailJob) -> Result<Response, Failure> {
+    pub(super) fn fail_job(&mut self, fail: &FailJob) -> Result<Response, Failure> {
         let key = fail.job_key;
         let mut job = self.find_job(key, "fail")?;
         if job.state != JobState::Activated {
@@ -35,8 +34,7 @@ impl CommandContext<'_> {
         self.counters.count_job(JobAction::Failed);
         self.effects.ended_jobs.push((key, JobEnd::Failed));
         self.record_job(key, Intent::Failed, &job, &fail.variables, "", -1)?;
-        let owner = VariableOwner { process_instance_key: job.process_instance_key };
-        self.set_locals(job.element_instance_key, &owner, &fail.variables)?;
+        self.set_locals(job.element_instance_key, job.process_instance_key, &fail.variables)?;
         if fail.retries > 0 && fail.retry_backoff_ms <= 0 {
             self.enqueue(key, &mut job);
         } else if fail.retries <= 0 {

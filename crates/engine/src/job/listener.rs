@@ -7,7 +7,6 @@ use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
 use crate::core::step::Step;
 use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
 use crate::process::element::Leave;
@@ -91,14 +90,13 @@ impl CommandContext<'_> {
         variables: &Document,
     ) -> Result<(), Failure> {
         let Some(listening) = &row.listening else { return Ok(()) };
-        let owner = VariableOwner { process_instance_key: at.process_instance_key };
         match event_type {
             JobListenerEventType::End => {
                 let scope_key = if at.scope_key == 0 { at.key } else { at.scope_key };
-                self.propagate(scope_key, &owner, variables)?;
+                self.propagate(scope_key, at.process_instance_key, variables)?;
             }
             _ => {
-                self.set_locals(at.key, &owner, variables)?;
+                self.set_locals(at.key, at.process_instance_key, variables)?;
             }
         }
         self.steps.push_back(Step::Listen { key: at.key, index: listening.index + 1 });

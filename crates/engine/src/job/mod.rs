@@ -1,8 +1,10 @@
 //! Jobs: creation, the queue, and how demand takes from it.
 
 mod complete_job;
+mod dispatch;
 mod fail_job;
 mod listener;
+mod record;
 mod throw_error;
 mod update_job;
 
@@ -17,11 +19,11 @@ use crate::core::counters::JobAction;
 use crate::core::effects::{Delivery, JobEnd};
 use crate::core::failure::Failure;
 use crate::core::options::FaultPoint;
-use crate::core::record::JobNews;
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{ErrorType, Job, JobState};
 use crate::user_task::headers::of_listener;
+use record::JobNews;
 
 /// Headers of a job as a JSON object: the task headers of its element, and what was found out when it was created.
 pub(crate) fn headers(element: &Element, job: &Job) -> Arc<str> {

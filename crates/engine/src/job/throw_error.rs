@@ -10,7 +10,7 @@ use crate::core::failure::Failure;
 use crate::entity::{ErrorType, JobState};
 
 impl CommandContext<'_> {
-    pub(crate) fn throw_job_error(&mut self, throw: &ThrowError) -> Result<Response, Failure> {
+    pub(super) fn throw_job_error(&mut self, throw: &ThrowError) -> Result<Response, Failure> {
         let key = throw.job_key;
         let mut job = self.find_job(key, "throw an error for")?;
         if matches!(job.kind, JobKind::ExecutionListener | JobKind::TaskListener) {

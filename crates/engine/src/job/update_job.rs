@@ -3,13 +3,13 @@
 use protocol::{Intent, Rejection, Response, UpdateJob};
 
 use super::complete_job::wrong_state;
+use super::record::JobNews;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::record::JobNews;
 use crate::entity::JobState;
 
 impl CommandContext<'_> {
-    pub(crate) fn update_job(&mut self, update: &UpdateJob) -> Result<Response, Failure> {
+    pub(super) fn update_job(&mut self, update: &UpdateJob) -> Result<Response, Failure> {
         let key = update.job_key;
         let mut job = self.find_job(key, "update")?;
         if update.retries.is_none() && update.timeout_ms.is_none() {

@@ -8,7 +8,7 @@ use crate::entity::Phase;
 use crate::process::ad_hoc::definition;
 
 impl CommandContext<'_> {
-    pub(crate) fn activate_ad_hoc_elements(&mut self, activate: &ActivateAdHoc) -> Result<Response, Failure> {
+    pub(super) fn activate_ad_hoc_elements(&mut self, activate: &ActivateAdHoc) -> Result<Response, Failure> {
         let key = activate.element_instance_key;
         let found = self.at(key)?.filter(|(at, _)| definition(at).is_some());
         let Some((at, row)) = found else {

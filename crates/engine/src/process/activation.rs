@@ -237,17 +237,16 @@ impl CommandContext<'_> {
         scope_id: &str,
         variables: &[ScopeVariables],
     ) -> Result<(), Failure> {
-        let owner = crate::core::record::VariableOwner { process_instance_key: instance_key };
         for set in variables.iter().filter(|set| *set.scope_id == *scope_id) {
             self.refuse_large(&set.variables)?;
             self.refuse_without_room(instance_key, &set.variables, |_, _| Ok(scope_key))?;
-            self.set_locals(scope_key, &owner, &set.variables)?;
+            self.set_locals(scope_key, instance_key, &set.variables)?;
         }
         Ok(())
     }
 
     /// Terminates an element instance as a modification does: what is around it terminates as well if it is empty then.
-    pub fn withdraw(&mut self, key: Key) -> Result<(), Failure> {
+    pub(super) fn withdraw(&mut self, key: Key) -> Result<(), Failure> {
         self.tables.element_instances.update(&key, |row| row.withdrawn = true)?;
         self.terminate(key)
     }

@@ -115,7 +115,11 @@ impl CommandContext<'_> {
     }
 
     /// Activates elements, each in a scope of its own.
-    pub fn activate_ad_hoc(&mut self, ad_hoc_key: Key, elements: Vec<AdHocElement>) -> Result<(), Failure> {
+    pub(super) fn activate_ad_hoc(
+        &mut self,
+        ad_hoc_key: Key,
+        elements: Vec<AdHocElement>,
+    ) -> Result<(), Failure> {
         let Some((at, row)) = self.at(ad_hoc_key)? else { return Ok(()) };
         let Some(ad_hoc) = definition(&at) else { return Ok(()) };
         if row.phase == Phase::Terminating || row.interrupted {
@@ -148,7 +152,7 @@ impl CommandContext<'_> {
             }
             other => other?,
         }
-        self.set_locals(inner.key, &inner.owner(), &variables)?;
+        self.set_locals(inner.key, inner.process_instance_key, &variables)?;
         self.make_output(inner)?;
         self.tables.element_instances.update(&inner.key, |row| row.phase = Phase::Activated)?;
         self.record_element(inner, Intent::ElementActivated);
@@ -156,7 +160,7 @@ impl CommandContext<'_> {
     }
 
     /// Starts an element in its scope again, after an incident. A migration may have taken the element from the model.
-    pub fn begin_inner_again(
+    pub(super) fn begin_inner_again(
         &mut self,
         inner: &ActiveElement,
         element_id: Name,
@@ -181,13 +185,13 @@ impl CommandContext<'_> {
         if let Some(name) = name
             && !self.tables.variables.contains(&(inner.key, name.0.clone()))?
         {
-            self.set_local(inner.key, &inner.owner(), &name, Json::null())?;
+            self.set_local(inner.key, inner.process_instance_key, &name, Json::null())?;
         }
         Ok(())
     }
 
     /// Creates the job that decides the next activations. The worker of its predecessor comes too late.
-    pub fn create_ad_hoc_job(&mut self, ad_hoc_key: Key) -> Result<(), Failure> {
+    pub(super) fn create_ad_hoc_job(&mut self, ad_hoc_key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(ad_hoc_key)? else { return Ok(()) };
         let Some(definition) = definition(&at).and_then(|ad_hoc| ad_hoc.job.as_ref()) else { return Ok(()) };
         let is_done = self.tables.loops.get(&ad_hoc_key)?.is_none_or(|state| state.is_done);
@@ -301,8 +305,7 @@ impl CommandContext<'_> {
         decision: Decision,
         variables: &Document,
     ) -> Result<(), Failure> {
-        let owner = at.owner();
-        self.propagate(at.key, &owner, variables)?;
+        self.propagate(at.key, at.process_instance_key, variables)?;
         if !decision.is_fulfilled {
             return self.instruct_ad_hoc(
                 at,

@@ -20,7 +20,7 @@ pub(crate) struct CallPath {
 
 impl CommandContext<'_> {
     /// The way to an element instance. It is as long as calls are nested, which is limited.
-    pub(crate) fn call_path(
+    pub(super) fn call_path(
         &mut self,
         process_instance_key: Key,
         element_instance_key: Key,

@@ -8,7 +8,7 @@ use crate::core::step::Step;
 use crate::entity::Phase;
 
 impl CommandContext<'_> {
-    pub(crate) fn cancel_instance(&mut self, key: Key) -> Result<Response, Failure> {
+    pub(super) fn cancel_instance(&mut self, key: Key) -> Result<Response, Failure> {
         let Some(instance) = self.tables.instances.get(&key)? else {
             return Err(Rejection::not_found(format!(
                 "Expected to cancel a process instance with key '{key}', but no such process was found"

@@ -69,7 +69,7 @@ impl CommandContext<'_> {
     }
 
     /// Instances of an element directly inside a scope that are active, so many at most.
-    pub fn active_children(
+    pub(super) fn active_children(
         &mut self,
         scope_key: Key,
         element: ElementIndex,

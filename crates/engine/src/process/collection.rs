@@ -14,7 +14,6 @@ use state::StateError;
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
 use crate::core::step::Step;
 use crate::entity::tables::Tables;
 use crate::entity::{Chunk, ErrorType, LoopOutput, Variable};
@@ -68,7 +67,7 @@ impl CommandContext<'_> {
     }
 
     /// The outputs at some places while instances still run. As long as the list, so only for who asks.
-    pub fn outputs(&self, key: Key, places: Range<u32>) -> Result<Json, StateError> {
+    pub(super) fn outputs(&self, key: Key, places: Range<u32>) -> Result<Json, StateError> {
         let chunk = self.output_chunk(key, places)?;
         let mut list = ListText::of("");
         list.push(chunk.json.as_bytes());
@@ -118,7 +117,7 @@ impl CommandContext<'_> {
     pub(super) fn append(
         &mut self,
         scope_key: Key,
-        owner: &VariableOwner,
+        process_instance_key: Key,
         name: &Name,
         value: &Json,
     ) -> Result<(), StateError> {
@@ -133,7 +132,7 @@ impl CommandContext<'_> {
         if size.is_multiple_of(CHUNK) {
             self.gather_chunks(scope_key, place / CHUNK..size / CHUNK, size)?;
         }
-        self.touch(owner.process_instance_key, scope_key, name, false)
+        self.touch(process_instance_key, scope_key, name, false)
     }
 
     /// Why nothing can be appended to a variable, if that is so.
@@ -172,7 +171,7 @@ impl CommandContext<'_> {
     pub(super) fn close_collection(
         &mut self,
         scope_key: Key,
-        owner: &VariableOwner,
+        process_instance_key: Key,
         name: &Name,
     ) -> Result<Option<Json>, StateError> {
         let row = (scope_key, name.0.clone());
@@ -182,7 +181,14 @@ impl CommandContext<'_> {
             self.count_variable(scope_key, Some(&variable.value), &value)?;
             let rest_from = self.restart_collection(scope_key, &variable)?;
             self.tables.variables.put(row, Variable { key: variable.key, value: value.clone(), rest_from });
-            self.record_variable(variable.key, Intent::Updated, scope_key, owner, name, &value)?;
+            self.record_variable(
+                variable.key,
+                Intent::Updated,
+                scope_key,
+                process_instance_key,
+                name,
+                &value,
+            )?;
         }
         Ok(Some(value))
     }
@@ -191,10 +197,10 @@ impl CommandContext<'_> {
     pub(super) fn detach_collection(
         &mut self,
         scope_key: Key,
-        owner: &VariableOwner,
+        process_instance_key: Key,
         name: &Name,
     ) -> Result<Option<Json>, StateError> {
-        let list = self.close_collection(scope_key, owner, name)?;
+        let list = self.close_collection(scope_key, process_instance_key, name)?;
         self.tables.variables.update(&(scope_key, name.0.clone()), |variable| variable.rest_from = None)?;
         Ok(list)
     }
@@ -231,7 +237,7 @@ impl CommandContext<'_> {
     }
 
     /// Removes the rows of a body that has ended.
-    pub fn forget_loop(&mut self, body_key: Key) -> Result<(), Failure> {
+    pub(super) fn forget_loop(&mut self, body_key: Key) -> Result<(), Failure> {
         let all = (body_key, 0)..(body_key + 1, 0);
         if self.forget_outputs(all.clone(), all)? {
             self.steps.push_back(Step::ForgetLoop { body_key });

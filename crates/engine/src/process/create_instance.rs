@@ -13,7 +13,7 @@ use crate::process::activation::{Place, Target, activatable, explain};
 use crate::process::instance::created;
 
 impl CommandContext<'_> {
-    pub(crate) fn create_instance(&mut self, create: &CreateInstance) -> Result<Option<Response>, Failure> {
+    pub(super) fn create_instance(&mut self, create: &CreateInstance) -> Result<Option<Response>, Failure> {
         let (definition_key, definition) = self.find_definition(&create.definition, &create.tenant_id)?;
         let process = self.definitions.process(self.tables, definition_key)?;
         let intention = format!("create instance of process '{}'", definition.process_id);

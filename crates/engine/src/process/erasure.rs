@@ -36,7 +36,7 @@ impl CommandContext<'_> {
     }
 
     /// Erases the banned instances of a call hierarchy, a slice at a time.
-    pub fn erase_banned(&mut self, root_key: Key, after: Key) -> Result<(), Failure> {
+    pub(super) fn erase_banned(&mut self, root_key: Key, after: Key) -> Result<(), Failure> {
         let limit = self.options.max_children_per_step;
         let keys = self.tables.banned.keys(after + 1.., limit)?;
         let last = keys.last().copied().filter(|_| keys.len() == limit);

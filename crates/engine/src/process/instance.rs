@@ -59,9 +59,8 @@ impl CommandContext<'_> {
         let at =
             ActiveElement { key, process_instance_key: key, scope_key: 0, index: PROCESS, instance, process };
         self.record_element(&at, Intent::ElementActivating);
-        let owner = at.owner();
         for (name, value) in variables.iter() {
-            self.set_local(key, &owner, name, value.clone())?;
+            self.set_local(key, at.process_instance_key, name, value.clone())?;
         }
         Ok(Some(at))
     }

@@ -107,7 +107,7 @@ impl CommandContext<'_> {
     }
 
     /// Lets a join go on that nothing can come to any more. After it, the next has its turn.
-    pub fn check_joins(&mut self, scope_key: Key) -> Result<(), Failure> {
+    pub(super) fn check_joins(&mut self, scope_key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(scope_key)? else { return Ok(()) };
         self.tables.element_instances.update(&scope_key, |row| row.join_check = JoinCheck::None)?;
         if row.phase != Phase::Activated || row.interrupted {

@@ -19,7 +19,7 @@ use crate::process::join::is_join;
 
 impl CommandContext<'_> {
     /// Makes an instance of an element.
-    pub fn activate(
+    pub(super) fn activate(
         &mut self,
         process_instance_key: Key,
         element: ElementIndex,
@@ -104,7 +104,12 @@ impl CommandContext<'_> {
     }
 
     /// Completes an element instance and leaves it, unless end listeners come before that.
-    pub fn complete(&mut self, at: &ActiveElement, variables: Document, again: bool) -> Result<(), Failure> {
+    pub(super) fn complete(
+        &mut self,
+        at: &ActiveElement,
+        variables: Document,
+        again: bool,
+    ) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let behavior = behavior(&process.element(at.index).kind);
         if !again {

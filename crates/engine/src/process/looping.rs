@@ -78,7 +78,7 @@ impl CommandContext<'_> {
     }
 
     /// Decides on the next instances of a body.
-    pub fn spawn_loop(&mut self, body_key: Key) -> Result<(), Failure> {
+    pub(super) fn spawn_loop(&mut self, body_key: Key) -> Result<(), Failure> {
         let Some((body, row)) = self.at(body_key)? else { return Ok(()) };
         let Some(state) = self.tables.loops.get(&body_key)? else { return Ok(()) };
         let Some(marker) = marker(&body) else { return Ok(()) };
@@ -104,7 +104,7 @@ impl CommandContext<'_> {
     }
 
     /// Makes one instance inside a body.
-    pub fn activate_in_loop(&mut self, body_key: Key, index: u32) -> Result<(), Failure> {
+    pub(super) fn activate_in_loop(&mut self, body_key: Key, index: u32) -> Result<(), Failure> {
         let Some((body, row)) = self.at(body_key)? else { return Ok(()) };
         if row.phase == Phase::Terminating || row.interrupted {
             return self.drop_from_loop(&body, &row, 1);
@@ -117,18 +117,17 @@ impl CommandContext<'_> {
         let mut row = ElementInstance::new(inner, Phase::Activating, body_key, body.process_instance_key);
         row.loop_counter = index + 1;
         let Some(at) = self.place(row)? else { return Ok(()) };
-        let owner = at.owner();
         // Made here, so that a result of this name stays inside.
         if let Some(marker) = marker
             && let Some(output) = &marker.output
             && let Some(name) = output.element.as_path_root()
             && marker.input_element.as_deref() != Some(name)
         {
-            self.set_local(at.key, &owner, &Name::from(name), Json::null())?;
+            self.set_local(at.key, at.process_instance_key, &Name::from(name), Json::null())?;
         }
         let given = self.give_item(&at);
         let counter = Json::from_valid((index + 1).to_string());
-        self.set_local(at.key, &owner, &Name::from(LOOP_COUNTER), counter)?;
+        self.set_local(at.key, at.process_instance_key, &Name::from(LOOP_COUNTER), counter)?;
         match given {
             Err(Failure::Incident { error_type, message }) => {
                 let resume = Step::ResumeActivation { key: at.key, trigger: None };
@@ -151,7 +150,7 @@ impl CommandContext<'_> {
         }
         let item = [(name, self.item(at.scope_key, index)?)].into_iter().collect();
         self.check_room(at.process_instance_key, &item, |_, _| Ok(at.key), ErrorType::ExtractValueError)?;
-        self.set_locals(at.key, &at.owner(), &item)?;
+        self.set_locals(at.key, at.process_instance_key, &item)?;
         Ok(())
     }
 
@@ -247,7 +246,7 @@ impl CommandContext<'_> {
     }
 
     /// Puts outputs together, chunk by chunk; then the body can complete.
-    pub fn gather_loop(&mut self, body_key: Key, chunk: u32) -> Result<(), Failure> {
+    pub(super) fn gather_loop(&mut self, body_key: Key, chunk: u32) -> Result<(), Failure> {
         let Some((_, row)) = self.at(body_key)? else { return Ok(()) };
         let Some(state) = self.tables.loops.get(&body_key)? else { return Ok(()) };
         if row.phase == Phase::Terminating {

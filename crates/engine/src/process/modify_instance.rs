@@ -21,7 +21,7 @@ use crate::process::activation::{Place, Target, activatable, explain, is_body, s
 const MAX_SCOPES: usize = 10_000;
 
 impl CommandContext<'_> {
-    pub(crate) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
+    pub(super) fn modify_instance(&mut self, modify: &ModifyInstance) -> Result<Response, Failure> {
         let key = modify.process_instance_key;
         let Some((instance, process)) = self.instance(key)? else {
             return Err(Rejection::not_found(format!(

@@ -10,7 +10,7 @@ use crate::entity::{ErrorType, Incident, JobState};
 use crate::job::no_retries;
 
 impl CommandContext<'_> {
-    pub(crate) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
+    pub(super) fn resolve_incident(&mut self, key: Key) -> Result<Response, Failure> {
         if let Some(incident) = self.tables.incidents.get(&key)? {
             let purpose = format!("resolve incident with key '{key}'");
             self.refuse_banned(incident.process_instance_key, &purpose)?;

@@ -4,10 +4,9 @@ use protocol::{Document, Intent, Key, Name, Rejection, Response, SetVariables, V
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
 
 impl CommandContext<'_> {
-    pub(crate) fn set_variables(&mut self, set: &SetVariables) -> Result<Option<Response>, Failure> {
+    pub(super) fn set_variables(&mut self, set: &SetVariables) -> Result<Option<Response>, Failure> {
         let scope_key = set.element_instance_key;
         let Some(row) = self.tables.element_instances.get(&scope_key)? else {
             return Err(Rejection::not_found(format!(
@@ -16,7 +15,6 @@ impl CommandContext<'_> {
             .into());
         };
         self.blame(row.process_instance_key);
-        let owner = VariableOwner { process_instance_key: row.process_instance_key };
         self.refuse_without_room(row.process_instance_key, &set.variables, |work, name| {
             if set.local { Ok(scope_key) } else { work.owning_scope(scope_key, name) }
         })?;
@@ -24,9 +22,9 @@ impl CommandContext<'_> {
             return self.set_task_variables(task_key, set);
         }
         if set.local {
-            self.set_locals(scope_key, &owner, &set.variables)?;
+            self.set_locals(scope_key, row.process_instance_key, &set.variables)?;
         } else {
-            self.propagate(scope_key, &owner, &set.variables)?;
+            self.propagate(scope_key, row.process_instance_key, &set.variables)?;
         }
         let key = self.next_key();
         let instance = self.instance(row.process_instance_key)?;

@@ -64,7 +64,7 @@ impl CommandContext<'_> {
     }
 
     /// Terminates what is inside a scope.
-    pub fn terminate_children(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
+    pub(super) fn terminate_children(&mut self, scope_key: Key, after: Key) -> Result<(), Failure> {
         // The scope may go on already, by an event sub-process that must live.
         let ends = |row: &ElementInstance| row.phase == Phase::Terminating || row.interrupted;
         if !self.tables.element_instances.get(&scope_key)?.is_some_and(|row| ends(&row)) {
@@ -77,7 +77,7 @@ impl CommandContext<'_> {
     }
 
     /// Terminates what is inside a scope and older than this key.
-    pub fn terminate_older(&mut self, scope_key: Key, after: Key, until: Key) -> Result<(), Failure> {
+    pub(super) fn terminate_older(&mut self, scope_key: Key, after: Key, until: Key) -> Result<(), Failure> {
         if let Some(after) = self.terminate_slice(scope_key, after, until)? {
             self.steps.push_back(Step::TerminateOlder { scope_key, after, until });
         }
@@ -118,7 +118,11 @@ impl CommandContext<'_> {
     }
 
     /// The last step of a termination: everything inside has ended.
-    pub fn finish_termination(&mut self, at: &ActiveElement, row: &ElementInstance) -> Result<(), Failure> {
+    pub(super) fn finish_termination(
+        &mut self,
+        at: &ActiveElement,
+        row: &ElementInstance,
+    ) -> Result<(), Failure> {
         if at.instance.is_erased {
             return self.erase(at, row);
         }

@@ -8,12 +8,11 @@ use bytes::Bytes;
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
+use super::collection::value_of;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
 use crate::definition::expression::Scope;
 use crate::entity::{ElementInstance, ErrorType, Variable};
-use crate::process::collection::value_of;
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;
@@ -114,7 +113,7 @@ impl CommandContext<'_> {
     pub(super) fn set_local(
         &mut self,
         scope_key: Key,
-        owner: &VariableOwner,
+        process_instance_key: Key,
         name: &Name,
         value: Json,
     ) -> Result<(), StateError> {
@@ -127,8 +126,15 @@ impl CommandContext<'_> {
                     let rest_from = self.restart_collection(scope_key, &old)?;
                     let variable = Variable { key: old.key, value: value.clone(), rest_from };
                     self.tables.variables.put(key, variable);
-                    self.record_variable(old.key, Intent::Updated, scope_key, owner, name, &value)?;
-                    self.touch(owner.process_instance_key, scope_key, name, false)?;
+                    self.record_variable(
+                        old.key,
+                        Intent::Updated,
+                        scope_key,
+                        process_instance_key,
+                        name,
+                        &value,
+                    )?;
+                    self.touch(process_instance_key, scope_key, name, false)?;
                 }
                 return Ok(());
             }
@@ -137,21 +143,21 @@ impl CommandContext<'_> {
         }
         self.count_variable(scope_key, None, &value)?;
         let variable_key = self.next_key();
-        self.record_variable(variable_key, Intent::Created, scope_key, owner, name, &value)?;
+        self.record_variable(variable_key, Intent::Created, scope_key, process_instance_key, name, &value)?;
         self.tables.variables.insert(key, Variable { key: variable_key, value, rest_from: None });
-        self.touch(owner.process_instance_key, scope_key, name, true)
+        self.touch(process_instance_key, scope_key, name, true)
     }
 
     /// Sets variables in exactly this scope. That there is room for them has been checked before anything was written.
     pub fn set_locals(
         &mut self,
         scope_key: Key,
-        owner: &VariableOwner,
+        process_instance_key: Key,
         variables: &Document,
     ) -> Result<(), StateError> {
-        self.assert_room(owner.process_instance_key, variables, |_, _| Ok(scope_key));
+        self.assert_room(process_instance_key, variables, |_, _| Ok(scope_key));
         for (name, value) in variables.iter() {
-            self.set_local(scope_key, owner, name, value.clone())?;
+            self.set_local(scope_key, process_instance_key, name, value.clone())?;
         }
         Ok(())
     }
@@ -161,15 +167,13 @@ impl CommandContext<'_> {
     pub fn propagate(
         &mut self,
         scope_key: Key,
-        owner: &VariableOwner,
+        process_instance_key: Key,
         variables: &Document,
     ) -> Result<(), StateError> {
-        self.assert_room(owner.process_instance_key, variables, |work, name| {
-            work.owning_scope(scope_key, name)
-        });
+        self.assert_room(process_instance_key, variables, |work, name| work.owning_scope(scope_key, name));
         for (name, value) in variables.iter() {
             let target = self.owning_scope(scope_key, name)?;
-            self.set_local(target, owner, name, value.clone())?;
+            self.set_local(target, process_instance_key, name, value.clone())?;
         }
         Ok(())
     }
@@ -226,8 +230,7 @@ impl CommandContext<'_> {
         let targets = self.evaluate_mappings(outside, given.as_ref(), mappings, None)?;
         let kind = ErrorType::IoMappingError;
         self.check_room(at.process_instance_key, &targets, |_, _| Ok(at.key), kind)?;
-        let owner = at.owner();
-        self.set_locals(at.key, &owner, &targets)?;
+        self.set_locals(at.key, at.process_instance_key, &targets)?;
         Ok(())
     }
 
@@ -235,18 +238,17 @@ impl CommandContext<'_> {
     pub(super) fn apply_outputs(&mut self, at: &ActiveElement, variables: &Document) -> Result<(), Failure> {
         let process = Arc::clone(&at.process);
         let mappings = &process.element(at.index).outputs;
-        let owner = at.owner();
         if mappings.is_empty() {
             self.check_room_above(at, at.key, variables)?;
-            self.propagate(at.key, &owner, variables)?;
+            self.propagate(at.key, at.process_instance_key, variables)?;
             return Ok(());
         }
         self.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), ErrorType::IoMappingError)?;
-        self.set_locals(at.key, &owner, variables)?;
+        self.set_locals(at.key, at.process_instance_key, variables)?;
         let parent = if at.scope_key == 0 { at.key } else { at.scope_key };
         let targets = self.evaluate_mappings(at.key, None, mappings, Some(parent))?;
         self.check_room_above(at, parent, &targets)?;
-        self.propagate(parent, &owner, &targets)?;
+        self.propagate(parent, at.process_instance_key, &targets)?;
         Ok(())
     }
 
@@ -286,20 +288,6 @@ impl CommandContext<'_> {
             targets.set(root, value);
         }
         Ok(targets)
-    }
-
-    /// The JSON of a FEEL value.
-    pub fn to_json(&self, value: &feel::Value) -> Json {
-        let mut bytes = Vec::new();
-        value.to_json(&mut bytes);
-        Json::from_written(bytes)
-    }
-}
-
-impl ActiveElement {
-    /// Scope of its variables.
-    pub fn owner(&self) -> VariableOwner {
-        VariableOwner { process_instance_key: self.process_instance_key }
     }
 }
 

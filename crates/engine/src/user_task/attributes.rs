@@ -8,7 +8,7 @@ use protocol::{Name, UserTaskChanges};
 use super::row::TaskAttributes;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::definition::expression::Scope;
+use crate::definition::expression::{Scope, to_json};
 use crate::entity::ErrorType;
 
 pub(super) const ASSIGNEE: &str = "assignee";
@@ -96,9 +96,7 @@ impl CommandContext<'_> {
         let text = match (&value, value.as_str()) {
             (Value::Null, _) | (_, Some("")) => return Ok(Name::default()),
             (_, Some(text)) => text.to_owned(),
-            _ if value.type_name() == "DATE_TIME" => {
-                self.to_json(&value).as_str().trim_matches('"').to_owned()
-            }
+            _ if value.type_name() == "DATE_TIME" => to_json(&value).as_str().trim_matches('"').to_owned(),
             _ => {
                 let wanted = "one of '[DATE_TIME, STRING]'";
                 return Err(Self::mismatch(expression, wanted, &value, &warnings, kind));

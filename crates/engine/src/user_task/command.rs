@@ -30,7 +30,7 @@ impl CommandContext<'_> {
         let action = if command.action.is_empty() { usual } else { command.action.as_str() };
         let mut transition = Transition::new(JobListenerEventType::Updating, task.attributes.clone(), action);
         transition.request_id = command.request_id;
-        transition.actor = self.actor();
+        transition.actor = self.origin.actor();
         let changes = match &command.operation {
             UserTaskOperation::Assign { assignee, allow_override } => {
                 let current = &task.attributes.assignee;
@@ -98,7 +98,7 @@ impl CommandContext<'_> {
             document_key: Some(document_key),
             request_id: set.request_id,
             operation_reference: set.operation_reference,
-            actor: self.actor(),
+            actor: self.origin.actor(),
             ..Transition::new(JobListenerEventType::Updating, task.attributes.clone(), "update")
         };
         self.begin_transition(&at, key, task, transition, Intent::Updating)?;

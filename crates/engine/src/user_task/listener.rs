@@ -182,9 +182,9 @@ impl CommandContext<'_> {
         let Some(mut transition) = task.transition.take() else { return Ok(()) };
         if let Some(JobResult::UserTask { denied, denied_reason, corrections }) = complete.result.as_deref() {
             if *denied {
-                let (reference, asked) = (transition.operation_reference, transition.asked());
+                let origin = transition.origin(&self.origin);
                 task.transition = Some(transition);
-                self.for_operation(reference, asked, |work| work.deny(&at, key, task, denied_reason));
+                self.on_behalf_of(origin, |work| work.deny(&at, key, task, denied_reason));
                 return Ok(());
             }
             let changed = change(&mut transition.attributes, corrections).unwrap_or_default();

@@ -15,9 +15,9 @@ use protocol::{
     Document, Intent, JobListenerEventType, Key, Name, Rejection, Response, UserTaskRecord, ValueType,
 };
 
-use crate::core::context::{ActiveElement, Attribution, CommandContext};
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
+use crate::core::origin::{Attribution, Origin};
 use crate::core::step::Step;
 use crate::user_task::row::{TaskAttributes, Transition, UserTask, UserTaskState};
 
@@ -43,14 +43,17 @@ impl Transition {
         }
     }
 
-    /// Its actor, and the subjects of its records.
-    pub(crate) fn asked(&self) -> Option<Attribution> {
-        let actor = self.actor.clone()?;
+    /// The origin of its work: of the command that began it, within the current one.
+    fn origin(&self, current: &Origin) -> Origin {
         let subjects: &[ValueType] = match self.document_key {
             Some(_) => &[ValueType::Variable],
             None => &[ValueType::UserTask],
         };
-        Some(Attribution { actor, subjects })
+        Origin {
+            operation_reference: self.operation_reference.or(current.operation_reference),
+            attribution: self.actor.clone().map(|actor| Attribution { actor, subjects }),
+            ..current.clone()
+        }
     }
 }
 
@@ -121,10 +124,9 @@ impl CommandContext<'_> {
     /// Ends an operation that nobody denied.
     pub(super) fn end_transition(&mut self, at: &ActiveElement, key: Key) -> Result<(), Failure> {
         let task = self.tables.user_tasks.get(&key)?;
-        let transition = task.as_ref().and_then(|task| task.transition.as_ref());
-        let reference = transition.and_then(|transition| transition.operation_reference);
-        let asked = transition.and_then(|transition| transition.asked());
-        self.for_operation(reference, asked, |work| work.take_transition(at, key))
+        let Some(transition) = task.as_ref().and_then(|task| task.transition.as_ref()) else { return Ok(()) };
+        let origin = transition.origin(&self.origin);
+        self.on_behalf_of(origin, |work| work.take_transition(at, key))
     }
 
     fn take_transition(&mut self, at: &ActiveElement, key: Key) -> Result<(), Failure> {
@@ -159,8 +161,7 @@ impl CommandContext<'_> {
         task.attributes = transition.attributes.clone();
         self.tables.user_tasks.put(key, task.clone());
         if let Some(document_key) = transition.document_key {
-            let owner = VariableOwner { process_instance_key: at.process_instance_key };
-            self.set_locals(at.key, &owner, &transition.variables)?;
+            self.set_locals(at.key, at.process_instance_key, &transition.variables)?;
             let tenant_id = at.instance.tenant_id.clone();
             self.record_document(
                 document_key,

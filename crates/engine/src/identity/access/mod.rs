@@ -110,7 +110,7 @@ impl CommandContext<'_> {
 
     /// The caller, if any check applies.
     fn checked_caller(&self) -> Option<Arc<Caller>> {
-        let caller = self.caller.as_ref()?;
+        let caller = self.origin.caller.as_ref()?;
         (caller.checks_authorizations || caller.checks_tenants).then(|| Arc::clone(caller))
     }
 

@@ -64,7 +64,8 @@ impl CommandContext<'_> {
 
     /// Whether somebody can be a member or an owner: it is known, or kept elsewhere.
     pub(super) fn may_name(&self, entity_type: EntityType, id: &Name) -> Result<bool, StateError> {
-        let is_foreign = self.caller.as_ref().is_some_and(|caller| caller.foreign.contains(&entity_type));
+        let is_foreign =
+            self.origin.caller.as_ref().is_some_and(|caller| caller.foreign.contains(&entity_type));
         Ok(is_foreign || exists(self.tables, entity_type, id)?)
     }
 

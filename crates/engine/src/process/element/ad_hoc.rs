@@ -26,16 +26,20 @@ impl AdHocSubProcess {
 impl Behavior for AdHocSubProcess {
     fn prepare(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         let Some(ad_hoc) = definition(at) else { return Ok(()) };
-        let owner = at.owner();
         let elements = Json::from_valid(ad_hoc.elements_json.to_string());
         // The model decides how large it is.
         let kind = ErrorType::ExtractValueError;
         work.check_produced(&elements, &format_args!("variable '{ELEMENTS}'"), kind)?;
         let elements = [(Name::from(ELEMENTS), elements)].into_iter().collect();
         work.check_room(at.process_instance_key, &elements, |_, _| Ok(at.key), kind)?;
-        work.set_locals(at.key, &owner, &elements)?;
+        work.set_locals(at.key, at.process_instance_key, &elements)?;
         if let Some(output) = &ad_hoc.output {
-            work.set_local(at.key, &owner, &Name::from(&output.variable), Json::from_valid("[]"))?;
+            work.set_local(
+                at.key,
+                at.process_instance_key,
+                &Name::from(&output.variable),
+                Json::from_valid("[]"),
+            )?;
         }
         Ok(())
     }
@@ -78,10 +82,10 @@ impl Behavior for AdHocSubProcess {
         // Its variables stay inside unless output mappings take them out; what was collected goes out.
         if let Some(output) = definition(at).and_then(|ad_hoc| ad_hoc.output.as_ref()) {
             let name = Name::from(&output.variable);
-            if let Some(list) = work.close_collection(at.key, &at.owner(), &name)? {
+            if let Some(list) = work.close_collection(at.key, at.process_instance_key, &name)? {
                 let list = [(name, list)].into_iter().collect();
                 work.check_room_above(at, at.scope_key, &list)?;
-                work.propagate(at.scope_key, &at.owner(), &list)?;
+                work.propagate(at.scope_key, at.process_instance_key, &list)?;
             }
         }
         if !at.element().outputs.is_empty() {
@@ -157,7 +161,7 @@ impl Behavior for AdHocSubProcess {
             _ => false,
         };
         if let Some((name, value)) = &collected {
-            work.append(scope.key, &scope.owner(), name, value)?;
+            work.append(scope.key, scope.process_instance_key, name, value)?;
             work.count_collected(scope.key, None, value)?;
         }
         if fulfilled {

@@ -25,7 +25,7 @@ impl Behavior for CatchEvent {
             // Variables of an error stay with its catch event unless output mappings propagate them.
             let kind = ErrorType::IoMappingError;
             work.check_room(at.process_instance_key, variables, |_, _| Ok(at.key), kind)?;
-            work.set_locals(at.key, &at.owner(), variables)?;
+            work.set_locals(at.key, at.process_instance_key, variables)?;
             return Ok(Next::Complete(Document::empty()));
         }
         work.subscribe(at, &[at.index])?;

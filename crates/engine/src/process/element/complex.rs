@@ -127,7 +127,7 @@ impl CommandContext<'_> {
     }
 
     /// Looks whether a complex gateway that waits for its start goes on, after a token has come.
-    pub fn check_complex(&mut self, key: Key) -> Result<(), Failure> {
+    pub(in crate::process) fn check_complex(&mut self, key: Key) -> Result<(), Failure> {
         let Some((at, row)) = self.at(key)? else { return Ok(()) };
         let place = (at.scope_key, at.index);
         let Some(state) = self.tables.complex_joins.get(&place)? else { return Ok(()) };

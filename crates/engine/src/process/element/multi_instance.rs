@@ -49,13 +49,12 @@ impl Behavior for MultiInstanceBody {
             let is_empty = work.tables.loops.get(&at.key)?.is_none_or(|state| state.size == 0);
             let list = if is_empty { Json::from_valid("[]") } else { work.gathered_outputs(at.key)? };
             let name = Name::from(&output.variable);
-            let owner = at.owner();
             let list: Document = [(name, list)].into_iter().collect();
             let kind = ErrorType::ExtractValueError;
             work.check_room(at.process_instance_key, &list, |_, _| Ok(at.key), kind)?;
-            work.set_locals(at.key, &owner, &list)?;
+            work.set_locals(at.key, at.process_instance_key, &list)?;
             work.check_room_above(at, at.scope_key, &list)?;
-            work.propagate(at.scope_key, &owner, &list)?;
+            work.propagate(at.scope_key, at.process_instance_key, &list)?;
         }
         Ok(Leave::All)
     }

@@ -25,7 +25,7 @@ impl Behavior for Process {
         {
             // Its start variables are stored there anyway; its event sub-processes may need them for their keys.
             work.check_room_above(at, at.key, &event.variables)?;
-            work.propagate(at.key, &at.owner(), &event.variables)?;
+            work.propagate(at.key, at.process_instance_key, &event.variables)?;
         }
         self.enter(work, at)?;
         match start {

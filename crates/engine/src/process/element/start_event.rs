@@ -28,7 +28,7 @@ impl Behavior for StartEvent {
         let owner = if at.element().outputs.is_empty() { at.scope_key } else { at.key };
         let kind = ErrorType::IoMappingError;
         work.check_room(at.process_instance_key, &variables, |_, _| Ok(owner), kind)?;
-        work.set_locals(owner, &at.owner(), &variables)?;
+        work.set_locals(owner, at.process_instance_key, &variables)?;
         Ok(Next::Complete(Document::empty()))
     }
 }

@@ -8,7 +8,6 @@ use protocol::{Document, Intent, JobKind, Json, Key};
 use super::{Migration, Part, refused};
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::record::VariableOwner;
 use crate::core::step::Step;
 use crate::entity::{Instance, Phase};
 
@@ -106,9 +105,15 @@ impl CommandContext<'_> {
         }
         self.move_incident(migration, key)?;
         if part.row.has_variables {
-            let owner = VariableOwner { process_instance_key: at.process_instance_key };
             for (variable_key, name, value) in self.local_variable_rows(key)? {
-                self.record_variable(variable_key, Intent::Migrated, key, &owner, &name, &value)?;
+                self.record_variable(
+                    variable_key,
+                    Intent::Migrated,
+                    key,
+                    at.process_instance_key,
+                    &name,
+                    &value,
+                )?;
             }
         }
         self.move_collected(migration, part, &at)?;
@@ -155,7 +160,7 @@ impl CommandContext<'_> {
     ) -> Result<(), Failure> {
         let Some((before, after)) = migration.mapping.collections(part.row.element) else { return Ok(()) };
         let collected = match before {
-            Some(name) => self.detach_collection(part.key, &at.owner(), &name)?,
+            Some(name) => self.detach_collection(part.key, at.process_instance_key, &name)?,
             None => None,
         };
         let Some(name) = after else { return Ok(()) };
@@ -163,7 +168,7 @@ impl CommandContext<'_> {
             return Ok(());
         }
         let list = collected.unwrap_or_else(|| Json::from_valid("[]"));
-        Ok(self.set_locals(part.key, &at.owner(), &[(name, list)].into_iter().collect())?)
+        Ok(self.set_locals(part.key, at.process_instance_key, &[(name, list)].into_iter().collect())?)
     }
 
     fn move_job(&mut self, migration: &Migration, key: Key) -> Result<(), Failure> {

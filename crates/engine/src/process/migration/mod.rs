@@ -21,15 +21,10 @@ use std::sync::Arc;
 use bpmn::graph::ElementKind;
 use protocol::{Intent, Key, MigrateInstance, ProcessInstanceMigrationRecord, Rejection, Response};
 
-use state::StateError;
-
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::entity::{DefinitionState, ElementInstance, Instance};
 use mapping::Mapping;
-
-/// Steps left over by earlier commands that are looked through for those of the instance.
-const MAX_PENDING_STEPS: usize = 10_000;
 
 /// Element instances whose migration is as much work as one step.
 const PARTS_PER_STEP: usize = 16;
@@ -88,7 +83,7 @@ fn refused(process_instance_key: Key, reason: impl std::fmt::Display) -> Failure
 
 impl CommandContext<'_> {
     /// Migrates a process instance.
-    pub fn migrate_instance(&mut self, migrate: &MigrateInstance) -> Result<Response, Failure> {
+    pub(super) fn migrate_instance(&mut self, migrate: &MigrateInstance) -> Result<Response, Failure> {
         let key = migrate.process_instance_key;
         let Some((instance, source)) = self.instance(key)? else {
             return Err(Rejection::not_found(format!(
@@ -171,17 +166,6 @@ impl CommandContext<'_> {
             ));
         }
         Ok(())
-    }
-
-    /// Whether steps of an instance are left over. If too many wait to look at all of them, they may be.
-    pub fn has_pending_steps(&self, key: Key) -> Result<bool, StateError> {
-        let pending = self.tables.pending_steps.scan(.., MAX_PENDING_STEPS)?;
-        for (_, step) in &pending {
-            if self.instance_of(step)? == Some(key) {
-                return Ok(true);
-            }
-        }
-        Ok(pending.len() == MAX_PENDING_STEPS)
     }
 
     /// An element instance and everything inside it, outer ones first.

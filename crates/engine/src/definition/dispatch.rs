@@ -1,0 +1,19 @@
+//! The commands of definitions, each to the code that carries it out.
+
+use protocol::{Command, Response};
+
+use crate::core::context::CommandContext;
+use crate::core::failure::Failure;
+
+impl CommandContext<'_> {
+    /// Performs a command of definitions.
+    pub fn perform_definition_command(&mut self, command: &Command) -> Result<Response, Failure> {
+        match command {
+            Command::Deploy(deploy) => self.deploy(deploy),
+            Command::DeleteResource(delete) => self.delete_resource(delete),
+            Command::ClusterVariable(variable) => self.change_cluster_variable(variable),
+            Command::EvaluateDecision(evaluate) => self.evaluate_decision_alone(evaluate),
+            _ => unreachable!("{command:?} is no command of definitions"),
+        }
+    }
+}

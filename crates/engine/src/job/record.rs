@@ -1,0 +1,98 @@
+//! Records of jobs.
+
+use protocol::{Document, Intent, JobRecord, JobResult, Key, Name};
+use state::StateError;
+
+use super::headers;
+use crate::core::context::CommandContext;
+use crate::core::record::text;
+use crate::entity::{Job, JobState};
+
+/// Fields of a job's record beyond the job itself.
+pub(super) struct JobNews<'a> {
+    /// Variables that were sent or are handed out.
+    pub variables: Option<&'a Document>,
+    pub error_code: &'a str,
+    /// For how long a worker has it, or -1.
+    pub timeout_ms: i64,
+    /// A worker's result.
+    pub result: Option<&'a JobResult>,
+    /// Names of the attributes that were changed from outside.
+    pub changed: &'a [&'static str],
+    /// Whether people do its work now.
+    pub is_handed_over: bool,
+}
+
+impl Default for JobNews<'_> {
+    fn default() -> Self {
+        Self {
+            variables: None,
+            error_code: "",
+            timeout_ms: -1,
+            result: None,
+            changed: &[],
+            is_handed_over: false,
+        }
+    }
+}
+
+impl CommandContext<'_> {
+    pub fn record_job(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        job: &Job,
+        variables: &Document,
+        error_code: &str,
+        timeout_ms: i64,
+    ) -> Result<(), StateError> {
+        let news = JobNews { variables: Some(variables), error_code, timeout_ms, ..JobNews::default() };
+        self.record_job_news(key, intent, job, &news)
+    }
+
+    pub(super) fn record_job_news(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        job: &Job,
+        news: &JobNews,
+    ) -> Result<(), StateError> {
+        self.meter.note_record(news.variables.map_or(0, |variables| variables.json_len() as u64));
+        self.try_emit(key, intent, |work| {
+            let found = work.instance(job.process_instance_key)?;
+            let (element_id, headers) =
+                found.as_ref().map_or((Name::default(), text("{}")), |(_, process)| {
+                    let element = process.element(job.element);
+                    (Name::from(&element.id), Name::from(headers(element, job)))
+                });
+            let instance = found.map(|(instance, _)| instance);
+            Ok(JobRecord {
+                job_type: job.job_type.clone(),
+                worker: job.worker.clone(),
+                retries: job.retries,
+                deadline_ms: if job.state == JobState::Activated { job.due_ms } else { -1 },
+                timeout_ms: news.timeout_ms,
+                custom_headers: headers,
+                variables: news.variables.cloned().unwrap_or_default(),
+                retry_backoff_ms: job.retry_backoff_ms,
+                recurring_time_ms: if job.state == JobState::Backoff { job.due_ms } else { -1 },
+                error_message: job.error_message.clone(),
+                error_code: Name::from(news.error_code),
+                element_id,
+                element_instance_key: job.element_instance_key,
+                process_instance_key: job.process_instance_key,
+                bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
+                process_definition_version: instance.as_ref().map_or(0, |i| i.version),
+                process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
+                tenant_id: job.tenant_id.clone(),
+                job_kind: text(job.kind.as_str()),
+                job_listener_event_type: text(job.listener_event_type.as_str()),
+                root_process_instance_key: instance.as_ref().map_or(job.process_instance_key, |i| i.root_key),
+                tags: instance.as_ref().map(|i| i.tags.clone()).unwrap_or_default(),
+                changed_attributes: news.changed.iter().copied().map(Name::from).collect(),
+                result: news.result.cloned().map(Box::new),
+                is_job_to_user_task_migration: news.is_handed_over,
+            })
+        })
+    }
+}

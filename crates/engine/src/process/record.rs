@@ -1,0 +1,189 @@
+//! Records of process instances, their elements, variables and incidents.
+
+use protocol::{
+    ActivateElement, AdHocSubProcessInstructionRecord, IncidentRecord, Intent, Json, Key,
+    MultiInstanceRecord, Name, ProcessInstanceBatchRecord, ProcessInstanceRecord, VariableRecord,
+};
+use state::StateError;
+
+use crate::core::context::{ActiveElement, CommandContext};
+use crate::core::counters::ElementAction;
+use crate::core::record::text;
+use crate::definition::expression::to_json;
+use crate::entity::{Incident, Instance};
+
+impl CommandContext<'_> {
+    /// A step in the life of an element instance.
+    pub(super) fn record_element(&mut self, at: &ActiveElement, intent: Intent) {
+        let element_type = at.element().element_type;
+        match intent {
+            Intent::ElementActivated => self.counters.count_element(element_type, ElementAction::Activated),
+            Intent::ElementCompleted => self.counters.count_element(element_type, ElementAction::Completed),
+            Intent::ElementTerminated => self.counters.count_element(element_type, ElementAction::Terminated),
+            _ => {}
+        }
+        self.emit(at.key, intent, |_| {
+            let element = at.element();
+            let scope = (at.scope_key != 0).then_some(at.scope_key);
+            process_instance(
+                &at.instance,
+                at.process_instance_key,
+                &element.id,
+                scope,
+                element.element_type.as_str(),
+                element.event_type.as_str(),
+            )
+        });
+    }
+
+    /// A sequence flow was taken.
+    pub(super) fn record_flow(&mut self, at: &ActiveElement, flow: bpmn::graph::FlowIndex) {
+        let key = self.next_key();
+        self.emit(key, Intent::SequenceFlowTaken, |_| {
+            let id = &at.process.flow(flow).id;
+            let scope = Some(at.scope_key);
+            process_instance(&at.instance, at.process_instance_key, id, scope, "SEQUENCE_FLOW", "UNSPECIFIED")
+        });
+    }
+
+    pub(super) fn record_variable(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        scope_key: Key,
+        process_instance_key: Key,
+        name: &Name,
+        value: &Json,
+    ) -> Result<(), StateError> {
+        self.meter.note_record(value.as_bytes().len() as u64);
+        self.try_emit(key, intent, |work| {
+            let instance = work.instance(process_instance_key)?.map(|(instance, _)| instance);
+            Ok(VariableRecord {
+                name: name.clone(),
+                value: value.clone(),
+                scope_key,
+                process_instance_key,
+                process_definition_key: instance.as_ref().map_or(0, |instance| instance.definition_key),
+                bpmn_process_id: instance
+                    .as_ref()
+                    .map(|instance| instance.process_id.clone())
+                    .unwrap_or_default(),
+                tenant_id: instance.as_ref().map(|instance| instance.tenant_id.clone()).unwrap_or_default(),
+                root_process_instance_key: instance.as_ref().map_or(process_instance_key, |i| i.root_key),
+            })
+        })
+    }
+
+    pub(super) fn record_incident(
+        &mut self,
+        key: Key,
+        intent: Intent,
+        incident: &Incident,
+    ) -> Result<(), StateError> {
+        self.try_emit(key, intent, |work| {
+            let row = work.tables.element_instances.get(&incident.element_instance_key)?;
+            let found = work.instance(incident.process_instance_key)?;
+            let element_id = match (&found, row) {
+                (Some((_, process)), Some(row)) => Name::from(&process.element(row.element).id),
+                _ => Name::default(),
+            };
+            let instance = found.map(|(instance, _)| instance);
+            let path = work.call_path(incident.process_instance_key, incident.element_instance_key)?;
+            Ok(IncidentRecord {
+                element_instance_path: path.element_instances,
+                process_definition_path: path.definitions,
+                calling_element_path: path.calling_elements,
+                error_type: text(incident.error_type.as_str()),
+                error_message: incident.error_message.clone(),
+                bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
+                process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
+                process_instance_key: incident.process_instance_key,
+                element_id,
+                element_instance_key: incident.element_instance_key,
+                job_key: incident.job_key,
+                variable_scope_key: incident.element_instance_key,
+                tenant_id: instance.as_ref().map(|i| i.tenant_id.clone()).unwrap_or_default(),
+                root_process_instance_key: instance
+                    .as_ref()
+                    .map_or(incident.process_instance_key, |i| i.root_key),
+            })
+        })
+    }
+
+    /// A slice of the children of a scope is activated or terminated.
+    pub(super) fn record_batch(
+        &mut self,
+        scope_key: Key,
+        process_instance_key: Key,
+        intent: Intent,
+        index: u64,
+    ) -> Result<(), StateError> {
+        let key = self.next_key();
+        self.try_emit(key, intent, |work| {
+            let instance = work.instance(process_instance_key)?;
+            Ok(ProcessInstanceBatchRecord {
+                process_instance_key,
+                batch_element_instance_key: scope_key,
+                index,
+                tenant_id: instance.map(|(instance, _)| instance.tenant_id.clone()).unwrap_or_default(),
+            })
+        })
+    }
+
+    /// The collection of a multi-instance body is known.
+    pub(super) fn record_collection(&mut self, at: &ActiveElement, collection: &feel::List) {
+        let key = self.next_key();
+        self.emit(key, Intent::InputCollectionEvaluated, |_| MultiInstanceRecord {
+            process_instance_key: at.process_instance_key,
+            process_definition_key: at.instance.definition_key,
+            bpmn_process_id: at.instance.process_id.clone(),
+            element_id: Name::from(&at.element().id),
+            element_instance_key: at.key,
+            input_collection: to_json(&feel::Value::List(collection.clone())),
+            tenant_id: at.instance.tenant_id.clone(),
+        });
+    }
+
+    /// Something is to be done inside an ad-hoc sub-process.
+    pub(super) fn record_instruction(
+        &mut self,
+        at: &ActiveElement,
+        intent: Intent,
+        elements: &[ActivateElement],
+        cancel_remaining: bool,
+    ) {
+        self.emit(at.key, intent, |_| AdHocSubProcessInstructionRecord {
+            ad_hoc_sub_process_instance_key: at.key,
+            activate_elements: elements.to_vec(),
+            cancel_remaining_instances: cancel_remaining,
+            completion_condition_fulfilled: intent == Intent::Completed,
+            tenant_id: at.instance.tenant_id.clone(),
+        });
+    }
+}
+
+fn process_instance(
+    instance: &Instance,
+    process_instance_key: Key,
+    element_id: &std::sync::Arc<str>,
+    flow_scope_key: Option<Key>,
+    element_type: &'static str,
+    event_type: &'static str,
+) -> ProcessInstanceRecord {
+    ProcessInstanceRecord {
+        bpmn_process_id: instance.process_id.clone(),
+        version: instance.version,
+        process_definition_key: instance.definition_key,
+        process_instance_key,
+        element_id: Name::from(element_id),
+        flow_scope_key,
+        bpmn_element_type: text(element_type),
+        bpmn_event_type: text(event_type),
+        parent_process_instance_key: instance.parent.map(|parent| parent.process_instance_key),
+        parent_element_instance_key: instance.parent.map(|parent| parent.element_instance_key),
+        root_process_instance_key: instance.root_key,
+        tenant_id: instance.tenant_id.clone(),
+        tags: instance.tags.clone(),
+        business_id: instance.business_id.clone(),
+    }
+}
