@@ -81,7 +81,7 @@ impl Engine {
         }
         self.meter.begin_command(&self.options.work);
         for demand in &batch.demand {
-            self.serve(demand, effects)?;
+            self.meet_demand(demand, effects)?;
         }
         self.finish(effects)
     }

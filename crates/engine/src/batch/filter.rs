@@ -166,7 +166,7 @@ impl CommandContext<'_> {
             if !row.has_variables {
                 return Ok(false);
             }
-            let Some(value) = work.local_variable(key, name)? else { return Ok(false) };
+            let Some(value) = work.tables.local_variable(key, name)? else { return Ok(false) };
             is_any = true;
             Ok(test.is_met_by(Some(&text(value.as_str()))))
         })?;

@@ -17,8 +17,8 @@ use crate::core::left_over;
 use crate::core::step::Step;
 use crate::entity::Banned;
 
-/// How often demand is served again after a job that the engine failed on.
-const MAX_SERVE_ATTEMPTS: usize = 8;
+/// How often a demand is tried again after a job that the engine failed on.
+const MAX_DEMAND_ATTEMPTS: usize = 8;
 
 /// How a transaction ended.
 pub(crate) enum Attempt<T> {
@@ -201,10 +201,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Activates jobs for one who asked.
-    pub(crate) fn serve(&mut self, demand: &Demand, effects: &mut Effects) -> Result<(), ApplyError> {
-        for _ in 0..MAX_SERVE_ATTEMPTS {
-            let attempt = self.attempt(effects, |work| Ok(work.serve(demand)?))?;
+    /// Activates jobs for a demand.
+    pub(crate) fn meet_demand(&mut self, demand: &Demand, effects: &mut Effects) -> Result<(), ApplyError> {
+        for _ in 0..MAX_DEMAND_ATTEMPTS {
+            let attempt = self.attempt(effects, |work| Ok(work.activate_jobs(demand)?))?;
             match self.settle(attempt, effects)? {
                 Ok(()) => return Ok(()),
                 // The job of a banned instance is passed over.

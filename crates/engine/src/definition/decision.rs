@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol::{DecisionRef, Intent, Key, Name, Rejection, Resource};
 use state::StateError;
 
-use super::deployment::{decision_record, requirements_record};
+use super::record::{decision_record, requirements_record};
 use super::{Deployment, Entry, ReadFile};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;

@@ -11,7 +11,7 @@ use protocol::{
 
 use state::StateError;
 
-use super::deploy::process_record;
+use super::record::process_record;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::definition::Entry;
@@ -122,15 +122,5 @@ impl CommandContext<'_> {
             decision_definition_id: Name::default(),
             tenant_id: definition.tenant_id.clone(),
         });
-    }
-
-    /// Removes a draining definition that nobody runs any more.
-    pub(crate) fn remove_definition(&mut self, key: Key) -> Result<(), Failure> {
-        if let Some(definition) = self.tables.definitions.get(&key)? {
-            self.emit(key, Intent::Deleted, |_| process_record(&definition, key));
-        }
-        self.tables.definitions.delete(&key);
-        self.definitions.forget(key);
-        Ok(())
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bpmn::Process;
 use bpmn::graph::{ElementIndex, MessageDefinition, Trigger};
-use protocol::{Deploy, Intent, Key, Name, ProcessRecord, Rejection, Resource, Response};
+use protocol::{Deploy, Intent, Key, Name, Rejection, Resource, Response};
+
+use super::record::process_record;
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
-use crate::definition::{
-    Content, Deployment, Entry, ReadFile, Source, checksum_text, content_text, with_heading,
-};
+use crate::definition::{Content, Deployment, Entry, ReadFile, Source, with_heading};
 use crate::entity::{Definition, DefinitionKind, DefinitionState, StartSubscription, Timer};
 
 impl CommandContext<'_> {
@@ -225,17 +225,6 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Names of the messages that start a process.
-    pub(crate) fn start_message_names(&self, model: &Process) -> Result<Vec<Name>, Failure> {
-        let mut names = Vec::new();
-        for (_, start) in model.triggered_starts() {
-            if let Trigger::Message(message) = &start.trigger {
-                names.push(self.evaluate_text(&message.name, &Scope::of(0))?);
-            }
-        }
-        Ok(names)
-    }
-
     /// Stops the start events of a definition from waiting.
     pub(super) fn disarm(&mut self, key: Key) -> Result<(), Failure> {
         self.close_rows::<Timer>(key, |_| true)?;
@@ -277,20 +266,4 @@ fn keys_of(imports: &[Source], keys: &[Key]) -> Vec<Key> {
         Source::Deployed(key) => key,
     };
     imports.iter().map(key_of).collect()
-}
-
-/// A definition as records show it.
-pub(crate) fn process_record(definition: &Definition, key: Key) -> ProcessRecord {
-    ProcessRecord {
-        bpmn_process_id: definition.process_id.clone(),
-        version: definition.version,
-        version_tag: definition.version_tag.clone().unwrap_or_default(),
-        process_definition_key: key,
-        resource_name: definition.resource_name.clone(),
-        checksum: checksum_text(definition.checksum),
-        resource: content_text(&definition.resource),
-        duplicate: false,
-        tenant_id: definition.tenant_id.clone(),
-        deployment_key: definition.deployment_key,
-    }
 }

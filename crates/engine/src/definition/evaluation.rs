@@ -51,7 +51,7 @@ impl CommandContext<'_> {
         evaluation.root_process_instance_key = Some(at.instance.root_key);
         evaluation.element_id = Name::from(&at.element().id);
         evaluation.element_instance_key = Some(at.key);
-        evaluation.variables = self.visible_variables(at.key, &[])?;
+        evaluation.variables = self.tables.visible_variables(at.key, &[])?;
         self.counters.count_decision(result.is_ok());
         let intent = if result.is_ok() { Intent::Evaluated } else { Intent::Failed };
         self.emit(evaluation_key, intent, |_| evaluation);

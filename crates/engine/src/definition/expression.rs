@@ -41,7 +41,7 @@ impl feel::Variables for Lookup<'_, '_> {
         let json = match unstored.find_map(|extra| extra.get(name)) {
             Some(json) => Ok(Some(json.clone())),
             None if self.scope.key == 0 => Ok(None),
-            None => self.work.visible_variable(self.scope.key, name),
+            None => self.work.tables.visible_variable(self.scope.key, name),
         };
         let json = match json {
             Ok(None) if name == cluster_variables::ROOT => {

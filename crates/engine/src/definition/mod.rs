@@ -15,10 +15,11 @@ mod form;
 mod imports;
 mod linked;
 mod read;
+mod record;
 mod registry;
 mod stored;
 
-pub(crate) use deployment::{Deployment, checksum_text, content_text};
+pub(crate) use deployment::Deployment;
 pub(crate) use imports::Source;
 pub(crate) use read::{Content, Head, ReadFile, with_heading};
 pub(crate) use registry::{Entry, bound, describe};
@@ -31,10 +32,13 @@ use state::StateError;
 
 use cache::Cache;
 
+use bpmn::graph::Trigger;
+
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::options::Options;
 use crate::definition::cluster_variables::Contexts;
+use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{Definition, DefinitionKind, DefinitionState};
 
@@ -204,5 +208,16 @@ impl CommandContext<'_> {
             }
             _ => Err(Rejection::not_found(missing).into()),
         }
+    }
+
+    /// Names of the messages that start a process.
+    pub fn start_message_names(&self, model: &Process) -> Result<Vec<Name>, Failure> {
+        let mut names = Vec::new();
+        for (_, start) in model.triggered_starts() {
+            if let Trigger::Message(message) = &start.trigger {
+                names.push(self.evaluate_text(&message.name, &Scope::of(0))?);
+            }
+        }
+        Ok(names)
     }
 }

@@ -1,10 +1,12 @@
 //! The index of definitions of all kinds: versions, version tags, deployments, and how a reference finds its target.
 
 use bpmn::graph::Binding;
-use protocol::{Key, Name};
+use protocol::{Intent, Key, Name};
 use state::StateError;
 
+use super::record::process_record;
 use crate::core::context::CommandContext;
+use crate::core::failure::Failure;
 use crate::entity::DefinitionKind;
 use crate::entity::tables::Tables;
 
@@ -77,6 +79,16 @@ impl CommandContext<'_> {
         referrer_key: Key,
     ) -> Result<Option<Key>, StateError> {
         bound(self.tables, kind, tenant, id, binding, referrer_key)
+    }
+
+    /// Removes a draining definition that nobody runs any more.
+    pub fn remove_definition(&mut self, key: Key) -> Result<(), Failure> {
+        if let Some(definition) = self.tables.definitions.get(&key)? {
+            self.emit(key, Intent::Deleted, |_| process_record(&definition, key));
+        }
+        self.tables.definitions.delete(&key);
+        self.definitions.forget(key);
+        Ok(())
     }
 }
 

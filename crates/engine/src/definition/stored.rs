@@ -5,7 +5,7 @@ use std::sync::Arc;
 use protocol::{Intent, Key, Resource};
 use state::{StateError, Table};
 
-use super::deployment::{form_record, resource_record};
+use super::record::{form_record, resource_record};
 use super::{Deployment, Entry, Head, ReadFile};
 use crate::core::context::CommandContext;
 use crate::entity::{DefinitionKind, StoredFile};

@@ -5,6 +5,7 @@
 mod awaited;
 mod definition;
 pub(crate) mod tables;
+pub(crate) mod variable;
 
 use std::sync::Arc;
 

@@ -77,7 +77,7 @@ impl CommandContext<'_> {
         }
         let is_own_handler = is_inside(&at.process, handler);
         let variables = if (has_inner || is_own_handler) && row.has_variables {
-            self.local_variables(at.key)?.into_iter().collect()
+            self.tables.local_variables(at.key)?.into_iter().collect()
         } else {
             Document::empty()
         };

@@ -171,7 +171,7 @@ impl CommandContext<'_> {
             if wanted
                 && key <= touch.stamp
                 && condition.expression.variables().iter().any(|name| **name == *touch.name)
-                && self.owning_scope(row.element_instance_key, &touch.name)? == touch.scope_key
+                && self.tables.owning_scope(row.element_instance_key, &touch.name)? == touch.scope_key
             {
                 return Ok(true);
             }

@@ -81,7 +81,7 @@ impl CommandContext<'_> {
             correlation_key,
             time_to_live_ms,
             message_id,
-            variables: self.local_variables(at.key)?.into_iter().collect(),
+            variables: self.tables.local_variables(at.key)?.into_iter().collect(),
             tenant_id: at.instance.tenant_id.clone(),
         });
         self.steps.push_back(Step::PublishMessage { message });

@@ -71,7 +71,7 @@ impl CommandContext<'_> {
                 let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(()) };
                 let scope_key = if row.scope_key == 0 { key } else { row.scope_key };
                 self.refuse_without_room(job.process_instance_key, variables, |work, name| {
-                    work.owning_scope(scope_key, name)
+                    work.tables.owning_scope(scope_key, name)
                 })
             }
             JobKind::ExecutionListener => {
@@ -79,7 +79,7 @@ impl CommandContext<'_> {
             }
             JobKind::AdHocSubProcess => {
                 self.refuse_without_room(job.process_instance_key, variables, |work, name| {
-                    work.owning_scope(key, name)
+                    work.tables.owning_scope(key, name)
                 })
             }
             JobKind::BpmnElement => self.refuse_completion_without_room(key, variables),

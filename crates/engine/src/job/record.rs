@@ -3,7 +3,7 @@
 use protocol::{Document, Intent, JobRecord, JobResult, Key, Name};
 use state::StateError;
 
-use super::headers;
+use super::headers::headers;
 use crate::core::context::CommandContext;
 use crate::core::record::text;
 use crate::entity::{Job, JobState};

@@ -11,6 +11,7 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::entity::{ElementInstance, Phase};
+use crate::process::children::is_body;
 use crate::process::element::behavior;
 
 /// An element to activate.
@@ -63,11 +64,6 @@ pub(crate) fn activatable(process: &Process, id: &str) -> Result<ElementIndex, S
         _ => return Ok(index),
     };
     Err(format!("'{id}' {reason}, which cannot be activated"))
-}
-
-/// Whether an element is the body of a multi-instance activity; the instances inside it have the same ID.
-pub(crate) fn is_body(process: &Process, element: ElementIndex) -> bool {
-    matches!(process.element(element).kind, ElementKind::MultiInstance(_) | ElementKind::Loop(_))
 }
 
 fn is_behind_event_gateway(process: &Process, element: &Element) -> bool {

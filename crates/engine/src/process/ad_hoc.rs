@@ -291,7 +291,7 @@ impl CommandContext<'_> {
         let collection = ad_hoc.output.as_ref().map(|output| &*output.variable);
         let mut variables = Document::empty();
         for name in [ELEMENTS].into_iter().chain(collection) {
-            if let Some(value) = self.local_variable(at.key, name)? {
+            if let Some(value) = self.tables.local_variable(at.key, name)? {
                 variables.set(Name::from(name), value);
             }
         }

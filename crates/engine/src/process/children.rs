@@ -3,18 +3,24 @@
 //! Most scopes have few children, and to look at each of them costs less than to keep them by element. Once a scope has
 //! had many, its children are kept by element for the rest of its life, so that nobody looks at thousands to find one.
 
-use bpmn::graph::ElementIndex;
+use bpmn::graph::{ElementIndex, ElementKind};
 use protocol::Key;
 use state::StateError;
 
+use bpmn::Process;
+
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::entity::{ElementInstance, Phase};
-use crate::process::activation::is_body;
 
 /// A scope with more children keeps them by element.
 const MANY: u32 = 64;
 /// Children looked at together.
 const SLICE: usize = 64;
+
+/// Whether an element is the body of a multi-instance activity; the instances inside it have the same ID.
+pub(crate) fn is_body(process: &Process, element: ElementIndex) -> bool {
+    matches!(process.element(element).kind, ElementKind::MultiInstance(_) | ElementKind::Loop(_))
+}
 
 impl CommandContext<'_> {
     /// Notes an element instance that has come to its scope.

@@ -15,47 +15,19 @@ use state::StateError;
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::entity::tables::Tables;
+use crate::entity::variable::{CHUNK, ListText, items_of};
 use crate::entity::{Chunk, ErrorType, LoopOutput, Variable};
 
-/// Values in one chunk.
-pub(crate) const CHUNK: u32 = 64;
 /// Rows that one step removes.
 const ROWS_PER_STEP: usize = 256;
 /// Rows that cost about as much as an ordinary step.
 const ROWS_LIKE_A_STEP: usize = 16;
-
-/// The value of a variable of a scope.
-pub(crate) fn value_of(tables: &Tables, scope_key: Key, variable: &Variable) -> Result<Json, StateError> {
-    let Some(first) = variable.rest_from else { return Ok(variable.value.clone()) };
-    let end = tables.loops.get(&scope_key)?.map_or(first, |state| state.size);
-    if first == end {
-        return Ok(variable.value.clone());
-    }
-    let mut list = ListText::of(items_of(&variable.value).unwrap_or_default());
-    let chunks = (scope_key, first / CHUNK)..(scope_key, end / CHUNK);
-    tables.loop_chunks.visit(chunks, |_, chunk| {
-        list.push(chunk.json.as_bytes());
-        ControlFlow::Continue(())
-    })?;
-    tables.loop_outputs.visit((scope_key, end - end % CHUNK)..(scope_key, end), |_, output| {
-        list.push(output.0.as_bytes());
-        ControlFlow::Continue(())
-    })?;
-    Ok(list.end())
-}
 
 /// A list with one value more.
 pub(crate) fn with_value(list: &Json, value: &Json) -> Json {
     let mut text = ListText::of(items_of(list).unwrap_or_default());
     text.push(value.as_bytes());
     text.end()
-}
-
-/// The text between the brackets of a list.
-fn items_of(json: &Json) -> Option<&str> {
-    let items = json.as_str().trim_ascii().strip_prefix('[')?.strip_suffix(']')?;
-    Some(items.trim_ascii())
 }
 
 impl CommandContext<'_> {
@@ -176,7 +148,7 @@ impl CommandContext<'_> {
     ) -> Result<Option<Json>, StateError> {
         let row = (scope_key, name.0.clone());
         let Some(variable) = self.tables.variables.get(&row)? else { return Ok(None) };
-        let value = value_of(self.tables, scope_key, &variable)?;
+        let value = self.tables.variable_value(scope_key, &variable)?;
         if value != variable.value {
             self.count_variable(scope_key, Some(&variable.value), &value)?;
             let rest_from = self.restart_collection(scope_key, &variable)?;
@@ -243,31 +215,6 @@ impl CommandContext<'_> {
             self.steps.push_back(Step::ForgetLoop { body_key });
         }
         Ok(())
-    }
-}
-
-/// The text of a list that is being written.
-struct ListText(Vec<u8>);
-
-impl ListText {
-    fn of(items: &str) -> Self {
-        let mut text = Vec::with_capacity(items.len() + 64);
-        text.push(b'[');
-        text.extend_from_slice(items.as_bytes());
-        Self(text)
-    }
-
-    /// Adds one value, or several with commas in between.
-    fn push(&mut self, values: &[u8]) {
-        if self.0.len() > 1 {
-            self.0.push(b',');
-        }
-        self.0.extend_from_slice(values);
-    }
-
-    fn end(mut self) -> Json {
-        self.0.push(b']');
-        Json::from_written(self.0)
     }
 }
 

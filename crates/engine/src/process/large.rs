@@ -139,7 +139,7 @@ impl CommandContext<'_> {
         // With output mappings they stay at the element; what the mappings make of them is another question.
         let stays = !at.element().outputs.is_empty();
         self.refuse_without_room(at.process_instance_key, variables, |work, name| {
-            if stays { Ok(at.key) } else { work.owning_scope(at.key, name) }
+            if stays { Ok(at.key) } else { work.tables.owning_scope(at.key, name) }
         })
     }
 
@@ -200,7 +200,7 @@ impl CommandContext<'_> {
         self.check_room(
             at.process_instance_key,
             variables,
-            |work, name| work.owning_scope(scope_key, name),
+            |work, name| work.tables.owning_scope(scope_key, name),
             kind,
         )
     }

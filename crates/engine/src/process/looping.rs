@@ -13,8 +13,9 @@ use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
+use crate::entity::variable::CHUNK;
 use crate::entity::{ElementInstance, ErrorType, Loop, Phase};
-use crate::process::collection::{CHUNK, chunk_of};
+use crate::process::collection::chunk_of;
 
 /// Chunks of outputs that one step puts together.
 const CHUNKS_PER_STEP: u32 = 4;
@@ -185,7 +186,7 @@ impl CommandContext<'_> {
             let row = self.tables.element_instances.get(&at.key)?;
             let number = row.map_or(0, |row| row.loop_counter);
             let value = if !is_overwritten {
-                self.local_variable(at.key, name)?
+                self.tables.local_variable(at.key, name)?
             } else if name == LOOP_COUNTER {
                 Some(Json::from_valid(number.to_string()))
             } else if input == Some(name) {

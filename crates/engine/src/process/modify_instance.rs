@@ -15,7 +15,8 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::entity::{Instance, Phase};
-use crate::process::activation::{Place, Target, activatable, explain, is_body, scopes};
+use crate::process::activation::{Place, Target, activatable, explain, scopes};
+use crate::process::children::is_body;
 
 /// Scopes above each other, at most; a guard, models nest far less.
 const MAX_SCOPES: usize = 10_000;

@@ -16,7 +16,7 @@ impl CommandContext<'_> {
         };
         self.blame(row.process_instance_key);
         self.refuse_without_room(row.process_instance_key, &set.variables, |work, name| {
-            if set.local { Ok(scope_key) } else { work.owning_scope(scope_key, name) }
+            if set.local { Ok(scope_key) } else { work.tables.owning_scope(scope_key, name) }
         })?;
         if let Some(task_key) = row.user_task_key.filter(|_| set.local) {
             return self.set_task_variables(task_key, set);

@@ -1,6 +1,5 @@
 //! Variables: scopes, propagation, input and output mappings.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use bpmn::graph::{Mapping, Text};
@@ -8,107 +7,13 @@ use bytes::Bytes;
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
-use super::collection::value_of;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
+use crate::entity::variable::{MAX_VARIABLES, scope_range};
 use crate::entity::{ElementInstance, ErrorType, Variable};
 
-/// Scopes above each other, at most; a guard, models nest far less.
-const MAX_SCOPES: usize = 10_000;
-/// Names that are compared one by one before a set of them is worth its making.
-const MAX_COMPARISONS: usize = 1024;
-/// Variables of one scope that are read at once.
-const MAX_VARIABLES: usize = usize::MAX;
-
 impl CommandContext<'_> {
-    /// The value of a variable as a scope sees it, looking upward.
-    pub fn visible_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
-        let name: Arc<str> = Arc::from(name);
-        let mut scope_key = scope_key;
-        for _ in 0..MAX_SCOPES {
-            let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(None) };
-            if row.has_variables
-                && let Some(variable) = self.tables.variables.get(&(scope_key, Arc::clone(&name)))?
-            {
-                return value_of(self.tables, scope_key, &variable).map(Some);
-            }
-            if row.scope_key == 0 {
-                return Ok(None);
-            }
-            scope_key = row.scope_key;
-        }
-        Ok(None)
-    }
-
-    /// The value of a variable of exactly one scope.
-    pub fn local_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
-        let variable = self.tables.variables.get(&(scope_key, name.into()))?;
-        variable.map(|variable| value_of(self.tables, scope_key, &variable)).transpose()
-    }
-
-    /// All variables of exactly one scope.
-    pub fn local_variables(&self, scope_key: Key) -> Result<Vec<(Name, Json)>, StateError> {
-        let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-        rows.into_iter()
-            .map(|((_, name), variable)| Ok((Name(name), value_of(self.tables, scope_key, &variable)?)))
-            .collect()
-    }
-
-    /// Key, name and value of all variables of exactly one scope.
-    pub(super) fn local_variable_rows(&self, scope_key: Key) -> Result<Vec<(Key, Name, Json)>, StateError> {
-        let rows = self.tables.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
-        rows.into_iter()
-            .map(|((_, name), row)| Ok((row.key, Name(name), value_of(self.tables, scope_key, &row)?)))
-            .collect()
-    }
-
-    /// Variables that a scope sees: all, or those named.
-    pub fn visible_variables(&self, scope_key: Key, names: &[Name]) -> Result<Document, StateError> {
-        let mut document = Document::empty();
-        if !names.is_empty() {
-            for name in names {
-                if document.get(name).is_none()
-                    && let Some(value) = self.visible_variable(scope_key, name)?
-                {
-                    document.push_new(name.clone(), value);
-                }
-            }
-            return Ok(document);
-        }
-        let mut scope_key = scope_key;
-        let mut first = true;
-        for _ in 0..MAX_SCOPES {
-            let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };
-            if row.has_variables {
-                let rows = self.local_variables(scope_key)?;
-                if first {
-                    document = rows.into_iter().collect();
-                    first = false;
-                } else {
-                    let many = document.len().saturating_mul(rows.len()) > MAX_COMPARISONS;
-                    let known: HashSet<Name> = if many {
-                        document.iter().map(|(name, _)| name.clone()).collect()
-                    } else {
-                        HashSet::new()
-                    };
-                    for (name, value) in rows {
-                        let is_known =
-                            if many { known.contains(&name) } else { document.get(&name).is_some() };
-                        if !is_known {
-                            document.push_new(name, value);
-                        }
-                    }
-                }
-            }
-            if row.scope_key == 0 {
-                break;
-            }
-            scope_key = row.scope_key;
-        }
-        Ok(document)
-    }
-
     /// Sets a variable in exactly this scope.
     pub(super) fn set_local(
         &mut self,
@@ -121,7 +26,7 @@ impl CommandContext<'_> {
         let key = (scope_key, name.0.clone());
         if row.has_variables {
             if let Some(old) = self.tables.variables.get(&key)? {
-                if value_of(self.tables, scope_key, &old)? != value {
+                if self.tables.variable_value(scope_key, &old)? != value {
                     self.count_variable(scope_key, Some(&old.value), &value)?;
                     let rest_from = self.restart_collection(scope_key, &old)?;
                     let variable = Variable { key: old.key, value: value.clone(), rest_from };
@@ -170,28 +75,14 @@ impl CommandContext<'_> {
         process_instance_key: Key,
         variables: &Document,
     ) -> Result<(), StateError> {
-        self.assert_room(process_instance_key, variables, |work, name| work.owning_scope(scope_key, name));
+        self.assert_room(process_instance_key, variables, |work, name| {
+            work.tables.owning_scope(scope_key, name)
+        });
         for (name, value) in variables.iter() {
-            let target = self.owning_scope(scope_key, name)?;
+            let target = self.tables.owning_scope(scope_key, name)?;
             self.set_local(target, process_instance_key, name, value.clone())?;
         }
         Ok(())
-    }
-
-    /// The scope from this one upward that has a variable, or the top.
-    pub fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
-        let mut scope_key = scope_key;
-        for _ in 0..MAX_SCOPES {
-            let Some(row) = self.tables.element_instances.get(&scope_key)? else { break };
-            if row.has_variables && self.tables.variables.contains(&(scope_key, name.0.clone()))? {
-                break;
-            }
-            if row.scope_key == 0 || row.keeps_variables {
-                break;
-            }
-            scope_key = row.scope_key;
-        }
-        Ok(scope_key)
     }
 
     /// Deletes the variables of a scope that ends.
@@ -278,7 +169,7 @@ impl CommandContext<'_> {
             } else {
                 let base = match (targets.get(&root), merge_into) {
                     (Some(value), _) => Some(value.clone()),
-                    (None, Some(target)) => self.visible_variable(target, &root)?,
+                    (None, Some(target)) => self.tables.visible_variable(target, &root)?,
                     (None, None) => None,
                 };
                 let merged = merge_path(base, &mapping.target[1..], value);
@@ -294,11 +185,6 @@ impl CommandContext<'_> {
 /// The target of a mapping, for people.
 fn variable(mapping: &Mapping) -> String {
     format!("variable '{}'", mapping.target[0])
-}
-
-fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {
-    let empty: Arc<str> = Arc::default();
-    (scope_key, Arc::clone(&empty))..(scope_key + 1, empty)
 }
 
 /// Puts a value at a path inside an object; what is not an object on the way is replaced by one.

@@ -8,7 +8,6 @@ use protocol::{Key, Name, QueryReply, VariableView};
 
 use super::{ROWS_PER_SLICE, Read, ReadError, Scan, View, not_found};
 use crate::entity::VariableKey;
-use crate::process::collection::value_of;
 
 pub(super) fn read(key: Key) -> Read {
     Read::More(Box::new(Search { key, after: None }))
@@ -48,7 +47,7 @@ impl Scan for Search {
         Ok(Read::Done(QueryReply::Variable(VariableView {
             key: self.key,
             name: Name(name),
-            value: value_of(view.tables, scope_key, &variable)?,
+            value: view.tables.variable_value(scope_key, &variable)?,
             scope_key,
             process_instance_key: row.process_instance_key,
             root_process_instance_key: instance.root_key,

@@ -250,7 +250,7 @@ fn steps_that_a_ban_sets_aside_keep_their_operation() {
     let set_aside = harness.engine().tables().banned_steps.scan(.., usize::MAX).unwrap();
     assert_eq!(set_aside.len(), 2);
     for (_, step) in set_aside {
-        let Step::Of { operation_reference, .. } = &*step else { panic!("{step:?}") };
+        let Step::WithOrigin { operation_reference, .. } = &*step else { panic!("{step:?}") };
         assert_eq!(*operation_reference, Some(9));
     }
     let process_instance_key = created.process_instance_key;

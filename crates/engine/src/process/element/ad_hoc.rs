@@ -151,7 +151,7 @@ impl Behavior for AdHocSubProcess {
                 if let Some((name, value)) = &collected
                     && condition.variables().contains(&name.0)
                 {
-                    let list = work.local_variable(scope.key, name)?.unwrap_or_else(Json::null);
+                    let list = work.tables.local_variable(scope.key, name)?.unwrap_or_else(Json::null);
                     extra.set(name.clone(), with_value(&list, value));
                 }
                 let view = Scope { extra: Some(&extra), ..Scope::of(scope.key) };

@@ -32,9 +32,9 @@ impl Behavior for CallActivity {
             return Err(called_element(message));
         }
         let variables = if call.propagate_all_parent_variables {
-            work.visible_variables(at.key, &[])?
+            work.tables.visible_variables(at.key, &[])?
         } else {
-            work.local_variables(at.key)?.into_iter().collect()
+            work.tables.local_variables(at.key)?.into_iter().collect()
         };
         work.check_given(&variables)?;
         work.subscribe_to_events(at)?;

@@ -56,11 +56,11 @@ impl Behavior for Process {
 
     fn leaving(&self, work: &mut CommandContext, at: &ActiveElement) -> Result<(), Failure> {
         if let Some(parent) = at.instance.parent {
-            let variables = work.visible_variables(at.key, &[])?;
+            let variables = work.tables.visible_variables(at.key, &[])?;
             work.steps.push_back(Step::Complete { key: parent.element_instance_key, variables });
         }
         if let Some(wait) = &at.instance.await_result {
-            let variables = work.visible_variables(at.key, &wait.fetch_variables)?;
+            let variables = work.tables.visible_variables(at.key, &wait.fetch_variables)?;
             let instance = created(&at.instance, at.key);
             work.effects
                 .late_responses

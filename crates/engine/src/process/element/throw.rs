@@ -21,7 +21,7 @@ impl Behavior for Throw {
         match &process.element(at.index).kind {
             ElementKind::Throw(Thrown::Signal(name)) => {
                 let name = work.evaluate_text(name, &Scope::of(at.key))?;
-                let variables = work.local_variables(at.key)?.into_iter().collect();
+                let variables = work.tables.local_variables(at.key)?.into_iter().collect();
                 work.broadcast(name, at.instance.tenant_id.clone(), variables);
             }
             ElementKind::Throw(Thrown::Message(message)) => work.send_message(at, message)?,

@@ -105,7 +105,7 @@ impl CommandContext<'_> {
         }
         self.move_incident(migration, key)?;
         if part.row.has_variables {
-            for (variable_key, name, value) in self.local_variable_rows(key)? {
+            for (variable_key, name, value) in self.tables.local_variable_rows(key)? {
                 self.record_variable(
                     variable_key,
                     Intent::Migrated,

@@ -7,7 +7,6 @@ use super::{Migration, Part, refused};
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::entity::{AfterListeners, Cancelling, Leave, Phase};
-use crate::process::collection::value_of;
 
 impl CommandContext<'_> {
     /// Refuses a migration that would break a rule.
@@ -55,7 +54,7 @@ impl CommandContext<'_> {
             return Ok(0);
         };
         let Some(row) = self.tables.variables.get(&(part.key, before.0.clone()))? else { return Ok(0) };
-        let list = value_of(self.tables, part.key, &row)?;
+        let list = self.tables.variable_value(part.key, &row)?;
         let (bytes, limit) = (list.as_bytes().len(), self.options.work.max_collection_bytes);
         if bytes > limit {
             let reason = format_args!(

@@ -1,0 +1,182 @@
+//! Variables of scopes: the reads of them, and the lists that grow value by value.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use protocol::{Document, Json, Key, Name};
+use state::StateError;
+
+use crate::entity::Variable;
+use crate::entity::tables::Tables;
+
+/// Scopes above each other, at most; a guard, models nest far less.
+const MAX_SCOPES: usize = 10_000;
+/// Names that are compared one by one before a set of them is worth its making.
+const MAX_COMPARISONS: usize = 1024;
+/// Variables of one scope that are read at once.
+pub(crate) const MAX_VARIABLES: usize = usize::MAX;
+/// Values in one chunk.
+pub(crate) const CHUNK: u32 = 64;
+
+impl Tables {
+    /// The value of a variable as a scope sees it, looking upward.
+    pub(crate) fn visible_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let name: Arc<str> = Arc::from(name);
+        let mut scope_key = scope_key;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.element_instances.get(&scope_key)? else { return Ok(None) };
+            if row.has_variables
+                && let Some(variable) = self.variables.get(&(scope_key, Arc::clone(&name)))?
+            {
+                return self.variable_value(scope_key, &variable).map(Some);
+            }
+            if row.scope_key == 0 {
+                return Ok(None);
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(None)
+    }
+
+    /// The value of a variable of exactly one scope.
+    pub(crate) fn local_variable(&self, scope_key: Key, name: &str) -> Result<Option<Json>, StateError> {
+        let variable = self.variables.get(&(scope_key, name.into()))?;
+        variable.map(|variable| self.variable_value(scope_key, &variable)).transpose()
+    }
+
+    /// All variables of exactly one scope.
+    pub(crate) fn local_variables(&self, scope_key: Key) -> Result<Vec<(Name, Json)>, StateError> {
+        let rows = self.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+        rows.into_iter()
+            .map(|((_, name), variable)| Ok((Name(name), self.variable_value(scope_key, &variable)?)))
+            .collect()
+    }
+
+    /// Key, name and value of all variables of exactly one scope.
+    pub(crate) fn local_variable_rows(&self, scope_key: Key) -> Result<Vec<(Key, Name, Json)>, StateError> {
+        let rows = self.variables.scan(scope_range(scope_key), MAX_VARIABLES)?;
+        rows.into_iter()
+            .map(|((_, name), row)| Ok((row.key, Name(name), self.variable_value(scope_key, &row)?)))
+            .collect()
+    }
+
+    /// Variables that a scope sees: all, or those named.
+    pub(crate) fn visible_variables(&self, scope_key: Key, names: &[Name]) -> Result<Document, StateError> {
+        let mut document = Document::empty();
+        if !names.is_empty() {
+            for name in names {
+                if document.get(name).is_none()
+                    && let Some(value) = self.visible_variable(scope_key, name)?
+                {
+                    document.push_new(name.clone(), value);
+                }
+            }
+            return Ok(document);
+        }
+        let mut scope_key = scope_key;
+        let mut first = true;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.element_instances.get(&scope_key)? else { break };
+            if row.has_variables {
+                let rows = self.local_variables(scope_key)?;
+                if first {
+                    document = rows.into_iter().collect();
+                    first = false;
+                } else {
+                    let many = document.len().saturating_mul(rows.len()) > MAX_COMPARISONS;
+                    let known: HashSet<Name> = if many {
+                        document.iter().map(|(name, _)| name.clone()).collect()
+                    } else {
+                        HashSet::new()
+                    };
+                    for (name, value) in rows {
+                        let is_known =
+                            if many { known.contains(&name) } else { document.get(&name).is_some() };
+                        if !is_known {
+                            document.push_new(name, value);
+                        }
+                    }
+                }
+            }
+            if row.scope_key == 0 {
+                break;
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(document)
+    }
+
+    /// The scope from this one upward that has a variable, or the top.
+    pub(crate) fn owning_scope(&self, scope_key: Key, name: &Name) -> Result<Key, StateError> {
+        let mut scope_key = scope_key;
+        for _ in 0..MAX_SCOPES {
+            let Some(row) = self.element_instances.get(&scope_key)? else { break };
+            if row.has_variables && self.variables.contains(&(scope_key, name.0.clone()))? {
+                break;
+            }
+            if row.scope_key == 0 || row.keeps_variables {
+                break;
+            }
+            scope_key = row.scope_key;
+        }
+        Ok(scope_key)
+    }
+
+    /// The value of a variable of a scope.
+    pub(crate) fn variable_value(&self, scope_key: Key, variable: &Variable) -> Result<Json, StateError> {
+        let Some(first) = variable.rest_from else { return Ok(variable.value.clone()) };
+        let end = self.loops.get(&scope_key)?.map_or(first, |state| state.size);
+        if first == end {
+            return Ok(variable.value.clone());
+        }
+        let mut list = ListText::of(items_of(&variable.value).unwrap_or_default());
+        let chunks = (scope_key, first / CHUNK)..(scope_key, end / CHUNK);
+        self.loop_chunks.visit(chunks, |_, chunk| {
+            list.push(chunk.json.as_bytes());
+            ControlFlow::Continue(())
+        })?;
+        self.loop_outputs.visit((scope_key, end - end % CHUNK)..(scope_key, end), |_, output| {
+            list.push(output.0.as_bytes());
+            ControlFlow::Continue(())
+        })?;
+        Ok(list.end())
+    }
+}
+
+/// The keys of the variables of a scope.
+pub(crate) fn scope_range(scope_key: Key) -> std::ops::Range<(Key, Arc<str>)> {
+    let empty: Arc<str> = Arc::default();
+    (scope_key, Arc::clone(&empty))..(scope_key + 1, empty)
+}
+
+/// The text between the brackets of a list.
+pub(crate) fn items_of(json: &Json) -> Option<&str> {
+    let items = json.as_str().trim_ascii().strip_prefix('[')?.strip_suffix(']')?;
+    Some(items.trim_ascii())
+}
+
+/// The text of a list that is being written.
+pub(crate) struct ListText(Vec<u8>);
+
+impl ListText {
+    pub(crate) fn of(items: &str) -> Self {
+        let mut text = Vec::with_capacity(items.len() + 64);
+        text.push(b'[');
+        text.extend_from_slice(items.as_bytes());
+        Self(text)
+    }
+
+    /// Adds one value, or several with commas in between.
+    pub(crate) fn push(&mut self, values: &[u8]) {
+        if self.0.len() > 1 {
+            self.0.push(b',');
+        }
+        self.0.extend_from_slice(values);
+    }
+
+    pub(crate) fn end(mut self) -> Json {
+        self.0.push(b']');
+        Json::from_written(self.0)
+    }
+}
