@@ -71,7 +71,7 @@ impl CommandContext<'_> {
     pub fn fail_batch_item(&mut self, key: Key, reason: &str) -> Result<(), Failure> {
         let Some(operation) = self.tables.batch_operations.get(&key)? else { return Ok(()) };
         let mut operation = (*operation).clone();
-        let message = self.cut_message(reason);
+        let message = self.options.cut_message(reason);
         self.take_origin(key)?;
         if operation.state == BatchOperationState::Active
             && let Some((item_key, item)) = self.next_item(key, &operation)?

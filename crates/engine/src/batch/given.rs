@@ -1,7 +1,8 @@
 //! Items of a batch operation that were found in secondary storage.
 
 use protocol::{
-    AddBatchItems, BatchAction, BatchOperationItem, BatchOperationState, HistoryOwner, Rejection, Response,
+    AddBatchItems, BatchAction, BatchOperationItem, BatchOperationState, HistoryOwner, PermissionType,
+    Rejection, Response,
 };
 use state::StateError;
 
@@ -29,7 +30,7 @@ impl CommandContext<'_> {
         }
         self.take_origin(key)?;
         if let Some(error) = &add.error {
-            operation.error = Some(self.cut_message(error));
+            operation.error = Some(self.options.cut_message(error));
             self.end_batch(key, operation, BatchOperationState::Failed);
             return Ok(Response::Done);
         }
@@ -72,7 +73,9 @@ impl CommandContext<'_> {
             // Of a definition that is deleted, each that may not be is told of.
             (BatchAction::DeleteWithResource(_), Some(owner)) => self.knows_tenant(caller, &owner.tenant_id),
             _ => match self.tables.instances.get(&found.process_instance_key)? {
-                Some(instance) => self.may_see(Some(caller), &instance),
+                Some(instance) => {
+                    self.may_on_instance(Some(caller), PermissionType::ReadProcessInstance, &instance)
+                }
                 // It has ended meanwhile, and whose it was is forgotten.
                 None => Ok(!caller.checks_tenants && !caller.checks_authorizations),
             },

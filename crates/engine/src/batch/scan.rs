@@ -2,7 +2,7 @@
 
 use protocol::{
     BatchAction, BatchOperationChunkRecord, BatchOperationInitializationRecord, BatchOperationItem,
-    BatchOperationState, InstanceField, InstanceFilter, Intent, Key, Name, Operand, Test,
+    BatchOperationState, InstanceField, InstanceFilter, Intent, Key, Name, Operand, PermissionType, Test,
 };
 use state::StateError;
 
@@ -36,7 +36,7 @@ impl CommandContext<'_> {
             if matches!(plan.action, BatchAction::Cancel) && instance.parent.is_some() {
                 continue;
             }
-            if !self.may_see(plan.caller.as_ref(), &instance)? {
+            if !self.may_on_instance(plan.caller.as_ref(), PermissionType::ReadProcessInstance, &instance)? {
                 continue;
             }
             if !self.is_match(instance_key, &instance, &process, &plan.filter)? {

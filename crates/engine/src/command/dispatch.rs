@@ -31,7 +31,7 @@ impl CommandContext<'_> {
     fn run_plain_step(&mut self, step: Step) -> Result<(), Failure> {
         let Some(instance_key) = step.process_instance(self.tables)? else { return self.dispatch(step) };
         self.blame(instance_key);
-        if self.is_banned(instance_key)? {
+        if self.tables.is_banned(instance_key)? {
             // The end of all of it is the way out.
             if !matches!(step, Step::Terminate { key } if key == instance_key) {
                 let step = self.origin.noted_with(step);
@@ -125,7 +125,7 @@ impl CommandContext<'_> {
     /// Terminates what a step would go on with, whose process instance is about to end. Gives the step if there is
     /// still something to do: to take back what it was counted as, or to end.
     fn give_up(&mut self, instance_key: Key, step: Step) -> Result<Option<Step>, Failure> {
-        if self.is_erased(instance_key)? {
+        if self.tables.instances.get(&instance_key)?.is_some_and(|instance| instance.is_erased) {
             return self.step_of_erased(step);
         }
         match &step {

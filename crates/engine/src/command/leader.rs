@@ -50,7 +50,7 @@ impl CommandContext<'_> {
 
     /// Lets the commands of a banned instance run again.
     pub(super) fn unban(&mut self, key: Key) -> Result<Response, Failure> {
-        if !self.is_banned(key)? {
+        if !self.tables.is_banned(key)? {
             return Err(Rejection::not_found(format!(
                 "Expected to release process instance with key '{key}', but it is not banned"
             ))
@@ -61,20 +61,9 @@ impl CommandContext<'_> {
         Ok(Response::Done)
     }
 
-    /// Refuses what cannot be done while an instance is banned: its steps would only be set aside.
-    pub fn refuse_banned(&self, key: Key, purpose: &str) -> Result<(), Failure> {
-        if !self.is_banned(key)? {
-            return Ok(());
-        }
-        Err(Rejection::invalid_state(format!(
-            "Expected to {purpose}, but process instance '{key}' is banned: release or cancel it first"
-        ))
-        .into())
-    }
-
     /// Takes back a ban, if there is one, and queues the steps that were skipped meanwhile.
     fn lift_ban(&mut self, key: Key) -> Result<(), Failure> {
-        if !self.is_banned(key)? {
+        if !self.tables.is_banned(key)? {
             return Ok(());
         }
         self.tables.banned.delete(&key);

@@ -6,14 +6,14 @@ use std::sync::atomic::Ordering;
 
 use bpmn::Process;
 use bpmn::graph::{Element, ElementIndex};
-use protocol::{Key, Name, compose_key};
+use protocol::{Key, compose_key};
 use state::StateError;
 
 use crate::Engine;
 use crate::core::counters::Counters;
 use crate::core::effects::Effects;
 use crate::core::meter::Meter;
-use crate::core::options::{FaultPoint, Options};
+use crate::core::options::Options;
 use crate::core::origin::Origin;
 use crate::core::step::Step;
 use crate::definition::Definitions;
@@ -115,21 +115,6 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    /// Fails here if a test asks for it.
-    pub fn fault_point(&self, point: FaultPoint, element_id: &str) {
-        if let Some((wanted, id)) = &self.options.fault {
-            // Past the panic hook: a test that wants it need not see a backtrace of it.
-            if *wanted == point && **id == *element_id {
-                if self.options.fault_is_stall {
-                    loop {
-                        std::hint::spin_loop();
-                    }
-                }
-                std::panic::resume_unwind(Box::new(format!("a fault of the test at '{element_id}'")));
-            }
-        }
-    }
-
     /// The engine's clock, Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
         self.meta.now_ms
@@ -173,18 +158,5 @@ impl<'a> CommandContext<'a> {
             process,
         };
         Ok(Some((at, row)))
-    }
-
-    /// Whether the commands of a process instance are skipped.
-    pub fn is_banned(&self, process_instance_key: Key) -> Result<bool, StateError> {
-        self.tables.banned.contains(&process_instance_key)
-    }
-
-    /// Cuts a text for people to its limit.
-    pub fn cut_message(&self, text: &str) -> Name {
-        match text.char_indices().nth(self.options.max_error_message_chars) {
-            Some((end, _)) => Name::from(&text[..end]),
-            None => Name::from(text),
-        }
     }
 }

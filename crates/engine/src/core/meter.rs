@@ -151,6 +151,22 @@ impl Meter {
         }
     }
 
+    /// The limit that the expressions of a step have reached, if they have: that of fuel or that of memory.
+    pub fn reached_limit(&self, work: &WorkLimits) -> Option<String> {
+        if self.is_out_of_memory() {
+            let limit = work.max_evaluation_bytes;
+            return Some(format!(
+                "the values of the expressions of this step take more than {limit} bytes of memory (limits.max_evaluation_bytes)"
+            ));
+        }
+        let limit = work.max_fuel_per_step;
+        self.is_exhausted().then(|| {
+            format!(
+                "the expressions of this step take more than {limit} units of fuel (limits.max_fuel_per_step)"
+            )
+        })
+    }
+
     /// Whether the evaluations of the step at work took all the memory that they may. Another batch has no more for
     /// them.
     pub fn is_out_of_memory(&self) -> bool {

@@ -185,6 +185,31 @@ pub struct Options {
     pub fault_is_stall: bool,
 }
 
+impl Options {
+    /// Fails here if a test asks for it.
+    pub(crate) fn fault_point(&self, point: FaultPoint, element_id: &str) {
+        if let Some((wanted, id)) = &self.fault {
+            // Past the panic hook: a test that wants it need not see a backtrace of it.
+            if *wanted == point && **id == *element_id {
+                if self.fault_is_stall {
+                    loop {
+                        std::hint::spin_loop();
+                    }
+                }
+                std::panic::resume_unwind(Box::new(format!("a fault of the test at '{element_id}'")));
+            }
+        }
+    }
+
+    /// Cuts a text for people to its limit.
+    pub(crate) fn cut_message(&self, text: &str) -> Name {
+        match text.char_indices().nth(self.max_error_message_chars) {
+            Some((end, _)) => Name::from(&text[..end]),
+            None => Name::from(text),
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {

@@ -57,7 +57,7 @@ impl CommandContext<'_> {
             let reason = format!(
                 "Expected the name of a cluster variable to be a letter or '_', then letters, digits or '_', at most {limit} \
                  characters, but it was '{}'",
-                self.cut_message(&change.name)
+                self.options.cut_message(&change.name)
             );
             return Err(Rejection::invalid_argument(reason).into());
         }

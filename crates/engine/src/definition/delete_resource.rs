@@ -90,7 +90,7 @@ impl CommandContext<'_> {
         let tenant_id = &definition.tenant_id;
         let was_latest = self.latest_definition(tenant_id, &definition.process_id)? == Some(key);
         if was_latest {
-            self.disarm(key)?;
+            self.disarm_start_events(key)?;
         }
         self.emit(key, Intent::Deleting, |_| process_record(definition, key));
         let entry = Entry {
@@ -104,7 +104,7 @@ impl CommandContext<'_> {
         self.tables.definitions.update(&key, |definition| definition.state = DefinitionState::Draining)?;
         if was_latest && let Some(before) = self.latest_definition(tenant_id, &definition.process_id)? {
             let model = self.definitions.process(self.tables, before)?;
-            self.arm(before, &model)?;
+            self.arm_start_events(before, &model)?;
         }
         if !self.tables.running_instances.contains(&key)? {
             self.remove_definition(key)?;

@@ -115,7 +115,7 @@ impl CommandContext<'_> {
                 match &output {
                     Ok(output) => record.decision_output = output.clone(),
                     Err(failure) => {
-                        record.evaluation_failure_message = self.cut_message(failure.message());
+                        record.evaluation_failure_message = self.options.cut_message(failure.message());
                         record.failed_decision_id = decision.id.clone();
                     }
                 }
@@ -123,7 +123,7 @@ impl CommandContext<'_> {
             }
             Err(failure) => {
                 let (failure, incident) = self.decision_failed(*failure);
-                record.evaluation_failure_message = self.cut_message(&failure.to_string());
+                record.evaluation_failure_message = self.options.cut_message(&failure.to_string());
                 record.failed_decision_id = Name::from(failure.failed_decision_id.as_str());
                 (Err(incident), failure.evaluated_decisions)
             }
@@ -139,7 +139,7 @@ impl CommandContext<'_> {
 
     /// Why a decision failed. One that had too little fuel or memory is told by the limit of its step.
     fn decision_failed(&self, mut failure: dmn::Failure) -> (dmn::Failure, Failure) {
-        if let Some(limit) = self.reached_limit() {
+        if let Some(limit) = self.meter.reached_limit(&self.options.work) {
             failure.reason = limit;
         }
         let incident = Failure::incident(ErrorType::DecisionEvaluationError, failure.to_string());

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use bpmn::graph::Text;
-use feel::{Budget, Environment, Expression, List, Value};
+use feel::{Budget, Environment, Expression, Value};
 use protocol::{Document, Json, Key, Name};
 use state::StateError;
 
@@ -111,63 +111,17 @@ impl CommandContext<'_> {
 
     /// An expression that had too little fuel or memory is told by the limit of all those of its step.
     fn name_limit(&self, error: feel::EvaluationError) -> feel::EvaluationError {
-        match self.reached_limit() {
+        match self.meter.reached_limit(&self.options.work) {
             Some(message) => feel::EvaluationError { message, ..error },
             None => error,
         }
-    }
-
-    /// The limit that the expressions of a step have reached, if they have: that of fuel or that of memory.
-    pub fn reached_limit(&self) -> Option<String> {
-        let work = &self.options.work;
-        if self.meter.is_out_of_memory() {
-            let limit = work.max_evaluation_bytes;
-            return Some(format!(
-                "the values of the expressions of this step take more than {limit} bytes of memory (limits.max_evaluation_bytes)"
-            ));
-        }
-        let limit = work.max_fuel_per_step;
-        self.meter.is_exhausted().then(|| {
-            format!(
-                "the expressions of this step take more than {limit} units of fuel (limits.max_fuel_per_step)"
-            )
-        })
-    }
-
-    pub fn mismatch(
-        expression: &Expression,
-        wanted: &str,
-        value: &Value,
-        warnings: &[feel::Warning],
-        error_type: ErrorType,
-    ) -> Failure {
-        let message = format!(
-            "Expected result of the expression '{}' to be {wanted}, but was '{}'.",
-            expression.text(),
-            value.type_name()
-        );
-        Failure::incident(error_type, with_warnings(message, warnings))
     }
 
     /// A boolean, or an incident.
     pub fn evaluate_condition(&self, expression: &Expression, scope: &Scope) -> Result<bool, Failure> {
         let kind = ErrorType::ExtractValueError;
         let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
-        value.as_bool().ok_or_else(|| Self::mismatch(expression, "'BOOLEAN'", &value, &warnings, kind))
-    }
-
-    /// A list, or an incident.
-    pub fn evaluate_list(
-        &self,
-        expression: &Expression,
-        scope: &Scope,
-        error_type: ErrorType,
-    ) -> Result<List, Failure> {
-        let (value, warnings) = self.evaluate_with_warnings(expression, scope, error_type)?;
-        value
-            .as_list()
-            .cloned()
-            .ok_or_else(|| Self::mismatch(expression, "'ARRAY'", &value, &warnings, error_type))
+        value.as_bool().ok_or_else(|| mismatch(expression, "'BOOLEAN'", &value, &warnings, kind))
     }
 
     /// A text that is static or evaluates to a string.
@@ -181,7 +135,7 @@ impl CommandContext<'_> {
         value
             .as_str()
             .map(Name::from)
-            .ok_or_else(|| Self::mismatch(expression, "'STRING'", &value, &warnings, kind))
+            .ok_or_else(|| mismatch(expression, "'STRING'", &value, &warnings, kind))
     }
 
     /// A number that is static text or evaluates to a number; fractions are cut off.
@@ -202,56 +156,31 @@ impl CommandContext<'_> {
                             expression.text()
                         ),
                     )),
-                    None => Err(Self::mismatch(expression, "'NUMBER'", &value, &warnings, kind)),
+                    None => Err(mismatch(expression, "'NUMBER'", &value, &warnings, kind)),
                 }
             }
         }
     }
-
-    /// A correlation key: a string, or a number as its whole part.
-    pub fn evaluate_correlation_key(&self, expression: &Expression, scope: &Scope) -> Result<Name, Failure> {
-        let kind = ErrorType::ExtractValueError;
-        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
-        if let Some(text) = value.as_str() {
-            return Ok(Name::from(text));
-        }
-        if let Some(number) = value.as_i64().or_else(|| value.as_f64().map(|number| number as i64)) {
-            return Ok(Name::from(number.to_string()));
-        }
-        let message = format!(
-            "Failed to extract the correlation key for '{}': The value must be either a string or a number, but was '{}'.",
-            expression.text(),
-            value.type_name()
-        );
-        Err(Failure::incident(kind, with_warnings(message, &warnings)))
-    }
-
-    /// The text of a timer: a string, or a temporal value in its ISO form.
-    pub fn evaluate_timer_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
-        let expression = match text {
-            Text::Static(text) => return Ok(Name::from(text)),
-            Text::Expression(expression) => expression,
-        };
-        let kind = ErrorType::ExtractValueError;
-        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
-        if let Some(text) = value.as_str() {
-            return Ok(Name::from(text));
-        }
-        if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
-            let json = to_json(&value);
-            return Ok(Name::from(json.as_str().trim_matches('"')));
-        }
-        Err(Self::mismatch(
-            expression,
-            "one of '[DURATION, PERIOD, DATE_TIME, STRING]'",
-            &value,
-            &warnings,
-            kind,
-        ))
-    }
 }
 
-fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> String {
+/// The incident of a value of another type than the wanted one.
+pub(crate) fn mismatch(
+    expression: &Expression,
+    wanted: &str,
+    value: &Value,
+    warnings: &[feel::Warning],
+    error_type: ErrorType,
+) -> Failure {
+    let message = format!(
+        "Expected result of the expression '{}' to be {wanted}, but was '{}'.",
+        expression.text(),
+        value.type_name()
+    );
+    Failure::incident(error_type, with_warnings(message, warnings))
+}
+
+/// A message, and below it the warnings of the evaluation.
+pub(crate) fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> String {
     if !warnings.is_empty() {
         message.push_str(" The evaluation reported the following warnings:");
         for warning in warnings {

@@ -11,7 +11,6 @@ mod dispatch;
 mod evaluate_decision;
 mod evaluation;
 pub(crate) mod expression;
-mod form;
 mod imports;
 mod linked;
 mod read;
@@ -32,13 +31,10 @@ use state::StateError;
 
 use cache::Cache;
 
-use bpmn::graph::Trigger;
-
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::core::options::Options;
 use crate::definition::cluster_variables::Contexts;
-use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
 use crate::entity::{Definition, DefinitionKind, DefinitionState};
 
@@ -208,16 +204,5 @@ impl CommandContext<'_> {
             }
             _ => Err(Rejection::not_found(missing).into()),
         }
-    }
-
-    /// Names of the messages that start a process.
-    pub fn start_message_names(&self, model: &Process) -> Result<Vec<Name>, Failure> {
-        let mut names = Vec::new();
-        for (_, start) in model.triggered_starts() {
-            if let Trigger::Message(message) = &start.trigger {
-                names.push(self.evaluate_text(&message.name, &Scope::of(0))?);
-            }
-        }
-        Ok(names)
     }
 }

@@ -125,6 +125,35 @@ pub struct Instance {
     #[cbor(n(13), default)]
     pub is_erased: bool,
 }
+
+impl Instance {
+    /// An instance that no other one called, created now.
+    pub(crate) fn root(
+        key: Key,
+        definition_key: Key,
+        process_id: Name,
+        version: u32,
+        tenant_id: Name,
+        created_ms: i64,
+    ) -> Self {
+        Self {
+            definition_key,
+            process_id,
+            version,
+            tenant_id,
+            root_key: key,
+            parent: None,
+            tags: Vec::new(),
+            business_id: None,
+            await_result: None,
+            started_by_key: None,
+            depth: 0,
+            created_ms,
+            terminate_after: Vec::new(),
+            is_erased: false,
+        }
+    }
+}
 minicbor_value!(Instance, weight = |instance| 256 + 32 * instance.tags.len());
 
 /// The caller of a process instance.

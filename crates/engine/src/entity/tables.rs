@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use protocol::Key;
 
+use state::StateError;
+
 use crate::batch::row::{BatchItem, BatchOperation, BatchPlan};
 use crate::core::step::Step;
 use crate::entity::{
@@ -215,3 +217,10 @@ pub const LASTING: &[&str] = &[
     "authorizations",
     "authorization_by_owner",
 ];
+
+impl Tables {
+    /// Whether the commands of a process instance are skipped.
+    pub(crate) fn is_banned(&self, process_instance_key: Key) -> Result<bool, StateError> {
+        self.banned.contains(&process_instance_key)
+    }
+}

@@ -49,7 +49,7 @@ impl CommandContext<'_> {
     }
 
     /// Closes what an owner waits for in one table.
-    pub fn close_rows<Row: Awaited>(
+    pub(super) fn close_rows<Row: Awaited>(
         &mut self,
         owner: Key,
         which: impl Fn(ElementIndex) -> bool,

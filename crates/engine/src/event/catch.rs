@@ -5,11 +5,13 @@ use std::sync::Arc;
 use bpmn::graph::{Element, ElementIndex, ElementKind, MessageDefinition, Trigger};
 use protocol::{Document, Key, Name};
 
+use feel::Expression;
+
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::definition::expression::Scope;
-use crate::entity::{Cancelling, PendingEvent, Phase, SignalSubscription, Subscription};
+use crate::definition::expression::{Scope, with_warnings};
+use crate::entity::{Cancelling, ErrorType, PendingEvent, Phase, SignalSubscription, Subscription};
 use crate::event::timer::Schedule;
 
 /// Something to wait for, with its expressions evaluated.
@@ -226,5 +228,27 @@ impl CommandContext<'_> {
         }
         self.tables.element_instances.update(&at.key, |row| row.subscribed = false)?;
         self.close_awaited(at.key, |_| true)
+    }
+
+    /// A correlation key: a string, or a number as its whole part.
+    pub(super) fn evaluate_correlation_key(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+    ) -> Result<Name, Failure> {
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        if let Some(text) = value.as_str() {
+            return Ok(Name::from(text));
+        }
+        if let Some(number) = value.as_i64().or_else(|| value.as_f64().map(|number| number as i64)) {
+            return Ok(Name::from(number.to_string()));
+        }
+        let message = format!(
+            "Failed to extract the correlation key for '{}': The value must be either a string or a number, but was '{}'.",
+            expression.text(),
+            value.type_name()
+        );
+        Err(Failure::incident(kind, with_warnings(message, &warnings)))
     }
 }

@@ -239,7 +239,7 @@ impl CommandContext<'_> {
     }
 
     /// Lets a start event wait for its condition.
-    pub fn arm_condition(
+    pub(super) fn arm_condition(
         &mut self,
         definition_key: Key,
         definition: &Definition,
@@ -253,7 +253,7 @@ impl CommandContext<'_> {
     }
 
     /// Stops the start events of a definition from waiting for conditions.
-    pub fn disarm_conditions(
+    pub(super) fn disarm_conditions(
         &mut self,
         definition_key: Key,
         definition: &Definition,

@@ -8,6 +8,7 @@ use protocol::{
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 use crate::definition::expression::Scope;
+use crate::entity::Instance;
 use crate::event::condition::condition_of;
 
 impl CommandContext<'_> {
@@ -35,7 +36,9 @@ impl CommandContext<'_> {
             let scope = Scope { extra: Some(&evaluate.variables), ..Scope::of(0) };
             match self.is_met(condition, &scope) {
                 Ok(true) => {}
-                Err(Failure::Incident { message, .. }) if self.reached_limit().is_some() => {
+                Err(Failure::Incident { message, .. })
+                    if self.meter.reached_limit(&self.options.work).is_some() =>
+                {
                     let reason = format!("Expected to evaluate conditional start events, but {message}");
                     return Err(Rejection::new(RejectionType::InvalidState, reason).into());
                 }
@@ -44,12 +47,13 @@ impl CommandContext<'_> {
                 Err(failure) => return Err(failure),
             }
             let instance_key = self.next_key();
-            let instance = self.root_instance(
+            let instance = Instance::root(
                 instance_key,
                 definition_key,
                 definition.process_id.clone(),
                 definition.version,
                 definition.tenant_id.clone(),
+                self.now_ms(),
             );
             let start = Some((element, evaluate.variables.clone()));
             self.has_started_others = true;

@@ -5,15 +5,18 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use bpmn::graph::ElementIndex;
+use bpmn::graph::{ElementIndex, Trigger};
 use protocol::{Intent, Key, Name};
 use state::StateError;
+
+use bpmn::Process;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
+use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
-use crate::entity::{Message, StartSubscription, Subscription};
+use crate::entity::{Instance, Message, StartSubscription, Subscription};
 use crate::event::awaited::{Awaited, Rows};
 
 /// Where a subscription stands: tenant, message name, correlation key, process ID, key.
@@ -120,7 +123,7 @@ impl CommandContext<'_> {
         let mut next = Some(at);
         while let Some(at) = next {
             if let Some(subscription) = self.tables.subscriptions.get(&at.4)?
-                && !self.is_banned(subscription.process_instance_key)?
+                && !self.tables.is_banned(subscription.process_instance_key)?
                 && self.deliver(message_key, message, at.4, &subscription)?
             {
                 return Ok(Some(subscription.process_instance_key));
@@ -173,12 +176,13 @@ impl CommandContext<'_> {
         let key = self.next_key();
         let version = self.tables.definitions.get(&subscription.definition_key)?.map_or(0, |row| row.version);
         let tenant_id = message.tenant_id.clone();
-        let mut instance = self.root_instance(
+        let mut instance = Instance::root(
             key,
             subscription.definition_key,
             process_id.clone(),
             version,
             tenant_id.clone(),
+            self.now_ms(),
         );
         if !message.correlation_key.is_empty() {
             instance.started_by_key = Some(message.correlation_key.clone());
@@ -344,5 +348,16 @@ impl CommandContext<'_> {
         let key = |element| (tenant.0.clone(), name.0.clone(), process_id.0.clone(), element);
         let rows = self.tables.start_subscriptions.scan(key(0)..=key(u32::MAX), usize::MAX)?;
         Ok(rows.into_iter().map(|(_, row)| (*row).clone()).collect())
+    }
+
+    /// Names of the messages that start a process.
+    pub(super) fn start_message_names(&self, model: &Process) -> Result<Vec<Name>, Failure> {
+        let mut names = Vec::new();
+        for (_, start) in model.triggered_starts() {
+            if let Trigger::Message(message) = &start.trigger {
+                names.push(self.evaluate_text(&message.name, &Scope::of(0))?);
+            }
+        }
+        Ok(names)
     }
 }

@@ -14,5 +14,6 @@ mod message;
 mod publish_message;
 mod record;
 mod signal;
+mod start_events;
 mod thrown;
 mod timer;

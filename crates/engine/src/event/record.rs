@@ -75,7 +75,7 @@ impl CommandContext<'_> {
         })
     }
 
-    pub fn record_start_subscription(
+    pub(super) fn record_start_subscription(
         &mut self,
         intent: Intent,
         subscription: &StartSubscription,

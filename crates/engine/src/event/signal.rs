@@ -14,7 +14,7 @@ use crate::core::failure::Failure;
 use crate::core::step::Step;
 use crate::definition::expression::Scope;
 use crate::entity::tables::Tables;
-use crate::entity::{Definition, SignalSubscription, StartSubscription};
+use crate::entity::{Definition, Instance, SignalSubscription, StartSubscription};
 use crate::event::awaited::{Awaited, Rows};
 
 impl Awaited for SignalSubscription {
@@ -124,12 +124,13 @@ impl CommandContext<'_> {
             return Ok(());
         }
         let key = self.next_key();
-        let instance = self.root_instance(
+        let instance = Instance::root(
             key,
             definition_key,
             definition.process_id.clone(),
             definition.version,
             definition.tenant_id.clone(),
+            self.now_ms(),
         );
         self.has_started_others = true;
         self.start_instance(key, instance, Document::empty(), Some((element, variables)))
@@ -183,7 +184,7 @@ impl CommandContext<'_> {
     }
 
     /// Lets a start event wait for its signal.
-    pub fn arm_signal(
+    pub(super) fn arm_signal(
         &mut self,
         definition_key: Key,
         definition: &Definition,
@@ -200,7 +201,7 @@ impl CommandContext<'_> {
     }
 
     /// Stops the start events of a definition from waiting for signals.
-    pub fn disarm_signals(
+    pub(super) fn disarm_signals(
         &mut self,
         definition_key: Key,
         definition: &Definition,

@@ -1,6 +1,6 @@
 //! Timers.
 
-use bpmn::graph::{ElementIndex, TimerDefinition, TimerKind};
+use bpmn::graph::{ElementIndex, Text, TimerDefinition, TimerKind};
 use bpmn::timer::{Cycle, Interval, parse_date};
 use protocol::{Document, Intent, Key, Name};
 use state::StateError;
@@ -8,9 +8,9 @@ use state::StateError;
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::due;
 use crate::core::failure::Failure;
-use crate::definition::expression::Scope;
+use crate::definition::expression::{Scope, mismatch, to_json};
 use crate::entity::tables::Tables;
-use crate::entity::{ErrorType, Timer};
+use crate::entity::{ErrorType, Instance, Timer};
 use crate::event::awaited::{Awaited, Rows};
 
 /// Repetitions of a cycle without end.
@@ -60,7 +60,7 @@ impl Awaited for Timer {
 
 impl CommandContext<'_> {
     /// Evaluates a timer definition.
-    pub fn schedule(&self, definition: &TimerDefinition, scope: &Scope) -> Result<Schedule, Failure> {
+    pub(super) fn schedule(&self, definition: &TimerDefinition, scope: &Scope) -> Result<Schedule, Failure> {
         let text = self.evaluate_timer_text(&definition.text, scope)?;
         let invalid = |reason: &dyn std::fmt::Display| {
             Failure::incident(ErrorType::ExtractValueError, format!("Invalid timer '{text}': {reason}"))
@@ -108,7 +108,7 @@ impl CommandContext<'_> {
     }
 
     /// Starts a timer; its owner is an element instance or, for start events, a definition.
-    pub fn create_timer(&mut self, owner: Key, timer: Timer) -> Result<(), StateError> {
+    pub(super) fn create_timer(&mut self, owner: Key, timer: Timer) -> Result<(), StateError> {
         let key = self.next_key();
         self.record_timer(key, Intent::Created, &timer)?;
         self.tables.timer_due.insert((timer.due_ms, key), ());
@@ -133,7 +133,7 @@ impl CommandContext<'_> {
         };
         if let Some(instance_key) = timer.process_instance_key {
             self.blame(instance_key);
-            if self.is_banned(instance_key)? {
+            if self.tables.is_banned(instance_key)? {
                 let later = self.now_ms().saturating_add(self.options.banned_retry_ms);
                 return Ok(due::postpone_timer(self.tables, key, later)?);
             }
@@ -172,13 +172,32 @@ impl CommandContext<'_> {
     fn start_by_timer(&mut self, timer: &Timer) -> Result<(), Failure> {
         let Some(definition) = self.tables.definitions.get(&timer.definition_key)? else { return Ok(()) };
         let key = self.next_key();
-        let instance = self.root_instance(
+        let instance = Instance::root(
             key,
             timer.definition_key,
             definition.process_id.clone(),
             definition.version,
             definition.tenant_id.clone(),
+            self.now_ms(),
         );
         self.start_instance(key, instance, Document::empty(), Some((timer.element, Document::empty())))
+    }
+
+    /// The text of a timer: a string, or a temporal value in its ISO form.
+    pub(super) fn evaluate_timer_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+        let expression = match text {
+            Text::Static(text) => return Ok(Name::from(text)),
+            Text::Expression(expression) => expression,
+        };
+        let kind = ErrorType::ExtractValueError;
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
+        if let Some(text) = value.as_str() {
+            return Ok(Name::from(text));
+        }
+        if matches!(value.type_name(), "DURATION" | "PERIOD" | "DATE_TIME" | "DATE") {
+            let json = to_json(&value);
+            return Ok(Name::from(json.as_str().trim_matches('"')));
+        }
+        Err(mismatch(expression, "one of '[DURATION, PERIOD, DATE_TIME, STRING]'", &value, &warnings, kind))
     }
 }

@@ -1,6 +1,6 @@
 //! Activation of jobs for a demand of workers.
 
-use protocol::{ActivatedJob, Demand, Intent, JobKind, Key, Name};
+use protocol::{ActivatedJob, Demand, Intent, JobKind, Key, Name, PermissionType};
 use state::StateError;
 
 use super::headers::{headers, with_members};
@@ -67,14 +67,14 @@ impl CommandContext<'_> {
     fn activate_job(&mut self, key: Key, wanted: &Demand, bytes: usize) -> Result<Activation, StateError> {
         let Some(job) = self.tables.jobs.get(&key)? else { return Ok(Activation::Skipped) };
         self.blame(job.process_instance_key);
-        if self.is_banned(job.process_instance_key)? {
+        if self.tables.is_banned(job.process_instance_key)? {
             return Ok(Activation::Skipped);
         }
         let Some((instance, process)) = self.instance(job.process_instance_key)? else {
             return Ok(Activation::Skipped);
         };
         if let Some(caller) = &wanted.caller
-            && !self.may_work_on(caller, &instance)?
+            && !self.may_on_instance(Some(caller), PermissionType::UpdateProcessInstance, &instance)?
         {
             return Ok(Activation::NotAllowed);
         }
@@ -111,7 +111,7 @@ impl CommandContext<'_> {
         self.record_job(key, Intent::Activated, &job, &variables, "", wanted.timeout_ms)?;
         let listener_headers = user_task.as_deref().and_then(of_listener);
         let element = process.element(job.element);
-        self.fault_point(FaultPoint::Deliver, &element.id);
+        self.options.fault_point(FaultPoint::Deliver, &element.id);
         let activated = ActivatedJob {
             key,
             job_type: job.job_type.clone(),

@@ -20,14 +20,35 @@ impl CommandContext<'_> {
         }
         check_result(key, &job, complete)?;
         self.check_room_of_completion(&job, complete)?;
-        let decision = match job.kind {
-            JobKind::AdHocSubProcess => Some(self.ad_hoc_decision(key, &job, complete)?),
-            _ => None,
-        };
-        if job.kind == JobKind::TaskListener {
-            self.check_task_result(key, &job, complete)?;
+        match job.kind {
+            JobKind::BpmnElement => {
+                self.end_completed_job(key, &job, complete)?;
+                let variables = complete.variables.clone();
+                self.steps.push_back(Step::Complete { key: job.element_instance_key, variables });
+            }
+            JobKind::AdHocSubProcess => {
+                let (at, decision) = self.ad_hoc_decision(key, &job, complete)?;
+                self.end_completed_job(key, &job, complete)?;
+                self.decide_ad_hoc(&at, decision, &complete.variables)?;
+            }
+            JobKind::ExecutionListener => {
+                self.end_completed_job(key, &job, complete)?;
+                if let Some((at, row)) = self.at(job.element_instance_key)? {
+                    self.listener_done(&at, &row, job.listener_event_type, &complete.variables)?;
+                }
+            }
+            JobKind::TaskListener => {
+                self.check_task_result(key, &job, complete)?;
+                self.end_completed_job(key, &job, complete)?;
+                self.task_listener_done(&job, complete)?;
+            }
         }
-        self.remove_job(key, &job);
+        Ok(Response::Done)
+    }
+
+    /// Removes a completed job.
+    fn end_completed_job(&mut self, key: Key, job: &Job, complete: &CompleteJob) -> Result<(), Failure> {
+        self.remove_job(key, job);
         self.counters.count_job(JobAction::Completed);
         self.effects.ended_jobs.push((key, JobEnd::Answered));
         let lived_ms = self.now_ms() - job.created_ms;
@@ -37,31 +58,11 @@ impl CommandContext<'_> {
             result: complete.result.as_deref(),
             ..JobNews::default()
         };
-        self.record_job_news(key, Intent::Completed, &job, &news)?;
+        self.record_job_news(key, Intent::Completed, job, &news)?;
         self.tables.element_instances.update(&job.element_instance_key, |row| row.job_key = None)?;
-        if job.kind == JobKind::TaskListener {
-            self.task_listener_done(&job, complete)?;
-            return Ok(Response::Done);
-        }
-        if job.kind == JobKind::ExecutionListener {
-            if let Some((at, row)) = self.at(job.element_instance_key)? {
-                self.listener_done(&at, &row, job.listener_event_type, &complete.variables)?;
-            }
-            return Ok(Response::Done);
-        }
-        if let Some((at, decision)) = decision {
-            self.decide_ad_hoc(&at, decision, &complete.variables)?;
-            return Ok(Response::Done);
-        }
-        self.steps.push_back(Step::Complete {
-            key: job.element_instance_key,
-            variables: complete.variables.clone(),
-        });
-        Ok(Response::Done)
+        Ok(())
     }
-}
 
-impl CommandContext<'_> {
     /// Refuses variables that have no room where the job leaves them.
     fn check_room_of_completion(&mut self, job: &Job, complete: &CompleteJob) -> Result<(), Failure> {
         let (key, variables) = (job.element_instance_key, &complete.variables);

@@ -22,7 +22,7 @@ impl CommandContext<'_> {
         self.leave_state(key, &job);
         job.retries = fail.retries;
         job.retry_backoff_ms = fail.retry_backoff_ms.max(0);
-        job.error_message = self.cut_message(&fail.error_message);
+        job.error_message = self.options.cut_message(&fail.error_message);
         if fail.retries > 0 && fail.retry_backoff_ms > 0 {
             job.state = JobState::Backoff;
             job.due_ms = self.now_ms().saturating_add(fail.retry_backoff_ms);

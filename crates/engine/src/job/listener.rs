@@ -3,7 +3,6 @@
 //! Where they stand is kept in the row of the element instance, with what comes after the last of them.
 
 use protocol::{Document, JobKind, JobListenerEventType};
-use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
@@ -12,13 +11,6 @@ use crate::entity::{AfterListeners, ElementInstance, Listening, Phase};
 use crate::process::element::Leave;
 
 impl CommandContext<'_> {
-    /// Whether all start listeners of an element instance are done.
-    pub fn has_listened(&self, at: &ActiveElement) -> Result<bool, StateError> {
-        let row = self.tables.element_instances.get(&at.key)?;
-        let listening = row.as_ref().and_then(|row| row.listening.as_ref());
-        Ok(listening.is_some_and(|listening| listening.index as usize >= at.element().listeners.start.len()))
-    }
-
     /// Begins with the start listeners; afterwards the element does its work.
     pub fn listen_before(&mut self, at: &ActiveElement, trigger: Option<Document>) -> Result<(), Failure> {
         self.begin_listening(at, AfterListeners::Activate(trigger))

@@ -176,7 +176,7 @@ impl CommandContext<'_> {
             .into());
         };
         self.blame(job.process_instance_key);
-        if self.is_banned(job.process_instance_key)? {
+        if self.tables.is_banned(job.process_instance_key)? {
             return Err(Rejection::invalid_state(format!(
                 "Expected to {purpose} job with key '{key}', but its process instance '{}' is banned",
                 job.process_instance_key

@@ -27,7 +27,7 @@ impl CommandContext<'_> {
         self.leave_state(key, &job);
         job.state = JobState::ErrorThrown;
         job.due_ms = -1;
-        job.error_message = self.cut_message(&throw.error_message);
+        job.error_message = self.options.cut_message(&throw.error_message);
         self.counters.count_job(JobAction::ErrorThrown);
         self.effects.ended_jobs.push((key, JobEnd::Answered));
         self.record_job(key, Intent::ErrorThrown, &job, &throw.variables, &throw.error_code, -1)?;

@@ -22,7 +22,7 @@ impl CommandContext<'_> {
                 "Expected to activate activities for ad-hoc sub-process with key '{key}', but {reason}."
             ))
         };
-        if self.is_banned(at.process_instance_key)? {
+        if self.tables.is_banned(at.process_instance_key)? {
             return Err(
                 refused(format!("its process instance '{}' is banned", at.process_instance_key)).into()
             );

@@ -27,7 +27,7 @@ impl CommandContext<'_> {
         self.steps_stand_alone = true;
         let root = self.tables.element_instances.get(&key)?;
         // Now, so that the steps that wait find it ending.
-        if self.is_banned(key)? {
+        if self.tables.is_banned(key)? {
             self.erase_instance(key)?;
         } else {
             self.terminate(key)?;

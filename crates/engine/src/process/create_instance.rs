@@ -8,7 +8,7 @@ use protocol::{
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::entity::Definition;
+use crate::entity::{Definition, Instance};
 use crate::process::activation::{Place, Target, activatable, explain};
 use crate::process::instance::created;
 
@@ -38,12 +38,13 @@ impl CommandContext<'_> {
             .into());
         }
         let key = self.next_key();
-        let mut instance = self.root_instance(
+        let mut instance = Instance::root(
             key,
             definition_key,
             definition.process_id.clone(),
             definition.version,
             definition.tenant_id.clone(),
+            self.now_ms(),
         );
         instance.tags.clone_from(&create.tags);
         instance.business_id.clone_from(&create.business_id);

@@ -104,12 +104,6 @@ impl CommandContext<'_> {
             && children.keys(from..(gone.scope_key, gone.key), 1)?.is_empty())
     }
 
-    /// Whether a process instance that is about to end is erased.
-    pub fn is_erased(&self, process_instance_key: Key) -> Result<bool, Failure> {
-        let instance = self.tables.instances.get(&process_instance_key)?;
-        Ok(instance.is_some_and(|instance| instance.is_erased))
-    }
-
     /// Takes a step of an instance that is erased. Gives it if there is something to do.
     pub fn step_of_erased(&mut self, step: Step) -> Result<Option<Step>, Failure> {
         match &step {

@@ -20,7 +20,7 @@ impl CommandContext<'_> {
     ) -> Result<(), StateError> {
         self.create_incident(Incident {
             error_type,
-            error_message: self.cut_message(message),
+            error_message: self.options.cut_message(message),
             element_instance_key: at.key,
             process_instance_key: at.process_instance_key,
             job_key,
@@ -39,7 +39,7 @@ impl CommandContext<'_> {
     ) -> Result<(), StateError> {
         self.create_incident(Incident {
             error_type,
-            error_message: self.cut_message(message),
+            error_message: self.options.cut_message(message),
             element_instance_key: job.element_instance_key,
             process_instance_key: job.process_instance_key,
             job_key: Some(key),

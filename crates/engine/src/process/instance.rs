@@ -1,7 +1,7 @@
 //! Process instances: their start and their end.
 
 use bpmn::graph::{ElementIndex, PROCESS};
-use protocol::{Document, InstanceCreated, Intent, Key, Name, Rejection};
+use protocol::{Document, InstanceCreated, Intent, Key, Rejection};
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
@@ -82,33 +82,6 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// A new instance that nobody called.
-    pub fn root_instance(
-        &self,
-        key: Key,
-        definition_key: Key,
-        process_id: Name,
-        version: u32,
-        tenant_id: Name,
-    ) -> Instance {
-        Instance {
-            definition_key,
-            process_id,
-            version,
-            tenant_id,
-            root_key: key,
-            parent: None,
-            tags: Vec::new(),
-            business_id: None,
-            await_result: None,
-            started_by_key: None,
-            depth: 0,
-            created_ms: self.now_ms(),
-            terminate_after: Vec::new(),
-            is_erased: false,
-        }
-    }
-
     /// Work that remains once the process element itself has ended.
     pub(super) fn end_instance(&mut self, at: &ActiveElement, completed: bool) -> Result<(), Failure> {
         let instance = &at.instance;
@@ -169,5 +142,16 @@ impl CommandContext<'_> {
             self.remove_definition(definition_key)?;
         }
         Ok(())
+    }
+
+    /// Refuses what cannot be done while an instance is banned: its steps would only be set aside.
+    pub(super) fn refuse_banned(&self, key: Key, purpose: &str) -> Result<(), Failure> {
+        if !self.tables.is_banned(key)? {
+            return Ok(());
+        }
+        Err(Rejection::invalid_state(format!(
+            "Expected to {purpose}, but process instance '{key}' is banned: release or cancel it first"
+        ))
+        .into())
     }
 }

@@ -99,7 +99,7 @@ impl CommandContext<'_> {
                 return Ok(Next::Listen);
             }
         }
-        self.fault_point(FaultPoint::Activate, &element.id);
+        self.options.fault_point(FaultPoint::Activate, &element.id);
         behavior.activate(self, at, trigger)
     }
 
@@ -115,7 +115,7 @@ impl CommandContext<'_> {
         if !again {
             self.record_element(at, Intent::ElementCompleting);
         }
-        self.fault_point(FaultPoint::Complete, &at.element().id);
+        self.options.fault_point(FaultPoint::Complete, &at.element().id);
         let leave = match behavior.complete(self, at, &variables) {
             Ok(leave) => leave,
             Err(Failure::Incident { error_type, message }) => {
@@ -333,5 +333,12 @@ impl CommandContext<'_> {
         // A compensation handler may run in another scope than the model has it in.
         let scope = self.at(child.scope_key)?.map(|(scope, _)| scope);
         Ok(scope.filter(|scope| scope.index == child.element().scope))
+    }
+
+    /// Whether all start listeners of an element instance are done.
+    fn has_listened(&self, at: &ActiveElement) -> Result<bool, StateError> {
+        let row = self.tables.element_instances.get(&at.key)?;
+        let listening = row.as_ref().and_then(|row| row.listening.as_ref());
+        Ok(listening.is_some_and(|listening| listening.index as usize >= at.element().listeners.start.len()))
     }
 }

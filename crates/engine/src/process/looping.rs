@@ -5,14 +5,14 @@
 //! slice at a time, and at the end the outputs are put together chunk by chunk (`collection.rs`).
 
 use bpmn::graph::{ElementKind, MultiInstance};
-use feel::{List, Value};
+use feel::{Expression, List, Value};
 use protocol::{Document, Intent, Json, Key, Name};
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
 use crate::core::step::Step;
-use crate::definition::expression::Scope;
+use crate::definition::expression::{Scope, mismatch};
 use crate::entity::variable::CHUNK;
 use crate::entity::{ElementInstance, ErrorType, Loop, Phase};
 use crate::process::collection::chunk_of;
@@ -261,5 +261,16 @@ impl CommandContext<'_> {
             return Ok(());
         }
         self.change_scope(body_key, -1, 0)
+    }
+
+    /// A list, or an incident.
+    pub(super) fn evaluate_list(
+        &self,
+        expression: &Expression,
+        scope: &Scope,
+        error_type: ErrorType,
+    ) -> Result<List, Failure> {
+        let (value, warnings) = self.evaluate_with_warnings(expression, scope, error_type)?;
+        value.as_list().cloned().ok_or_else(|| mismatch(expression, "'ARRAY'", &value, &warnings, error_type))
     }
 }

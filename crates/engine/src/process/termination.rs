@@ -127,7 +127,7 @@ impl CommandContext<'_> {
             return self.erase(at, row);
         }
         self.record_element(at, Intent::ElementTerminated);
-        self.fault_point(FaultPoint::Terminate, &at.element().id);
+        self.options.fault_point(FaultPoint::Terminate, &at.element().id);
         self.forget_compensations(at.key, row)?;
         self.remove(at)?;
         if at.scope_key == 0 {

@@ -1,17 +1,19 @@
 //! Attributes of a user task, and their expressions in its model.
 
-use bpmn::graph::Text;
+use bpmn::graph::{ElementKind, FormReference, TaskForm, Text};
 use bpmn::timer::parse_date;
 use feel::Value;
-use protocol::{Name, UserTaskChanges};
+use protocol::{Key, Name, UserTaskChanges};
 
 use super::row::TaskAttributes;
-use crate::core::context::CommandContext;
+use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::definition::expression::{Scope, to_json};
-use crate::entity::ErrorType;
+use crate::definition::expression::{Scope, mismatch, to_json};
+use crate::entity::{DefinitionKind, ErrorType};
 
 pub(super) const ASSIGNEE: &str = "assignee";
+/// Priority of a task whose model gives none.
+const DEFAULT_PRIORITY: i64 = 50;
 const PRIORITIES: std::ops::RangeInclusive<i32> = 0..=100;
 
 /// Applies changes and gives the names of what differs afterwards; the error names what is wrong with them.
@@ -58,21 +60,33 @@ fn set<T: Clone + PartialEq>(name: &str, value: &mut T, wanted: Option<&T>, chan
     }
 }
 
+fn form(
+    work: &CommandContext,
+    at: &ActiveElement,
+    form: Option<&TaskForm>,
+) -> Result<(Option<Key>, Name), Failure> {
+    match form {
+        None => Ok((None, Name::default())),
+        Some(TaskForm::External(reference)) => Ok((None, work.evaluate_text(reference, &Scope::of(at.key))?)),
+        Some(TaskForm::Deployed(reference)) => Ok((Some(work.resolve_form(at, reference)?), Name::default())),
+    }
+}
+
 impl CommandContext<'_> {
     /// A text that is static or evaluates to a string; null is the same as empty.
-    pub(crate) fn evaluate_optional_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+    fn evaluate_optional_text(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
         let Text::Expression(expression) = text else { return self.evaluate_text(text, scope) };
         let kind = ErrorType::ExtractValueError;
         let (value, warnings) = self.evaluate_with_warnings(expression, scope, kind)?;
         match (&value, value.as_str()) {
             (Value::Null, _) => Ok(Name::default()),
             (_, Some(text)) => Ok(Name::from(text)),
-            _ => Err(Self::mismatch(expression, "'STRING'", &value, &warnings, kind)),
+            _ => Err(mismatch(expression, "'STRING'", &value, &warnings, kind)),
         }
     }
 
     /// Names from a static list with commas or a list of strings.
-    pub(crate) fn evaluate_names(&self, text: &Text, scope: &Scope) -> Result<Vec<Name>, Failure> {
+    fn evaluate_names(&self, text: &Text, scope: &Scope) -> Result<Vec<Name>, Failure> {
         let expression = match text {
             Text::Static(list) => return Ok(list.split(',').map(|item| Name::from(item.trim())).collect()),
             Text::Expression(expression) => expression,
@@ -82,11 +96,11 @@ impl CommandContext<'_> {
         let items = value.as_list().map(|list| list.items().iter().map(|item| item.as_str().map(Name::from)));
         items
             .and_then(Iterator::collect::<Option<Vec<Name>>>)
-            .ok_or_else(|| Self::mismatch(expression, "a list of strings", &value, &warnings, kind))
+            .ok_or_else(|| mismatch(expression, "a list of strings", &value, &warnings, kind))
     }
 
     /// A date and time with an offset, from static text, a string or a temporal value; null is the same as empty.
-    pub(crate) fn evaluate_date(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
+    fn evaluate_date(&self, text: &Text, scope: &Scope) -> Result<Name, Failure> {
         let expression = match text {
             Text::Static(text) => return Ok(Name::from(text)),
             Text::Expression(expression) => expression,
@@ -99,7 +113,7 @@ impl CommandContext<'_> {
             _ if value.type_name() == "DATE_TIME" => to_json(&value).as_str().trim_matches('"').to_owned(),
             _ => {
                 let wanted = "one of '[DATE_TIME, STRING]'";
-                return Err(Self::mismatch(expression, wanted, &value, &warnings, kind));
+                return Err(mismatch(expression, wanted, &value, &warnings, kind));
             }
         };
         if let Err(error) = parse_date(&text) {
@@ -110,6 +124,64 @@ impl CommandContext<'_> {
             return Err(Failure::incident(kind, message));
         }
         Ok(Name::from(without_zero_seconds(&text)))
+    }
+
+    /// Initial attributes of a task, if the element is a user task.
+    pub fn evaluate_task_attributes(&self, at: &ActiveElement) -> Result<Option<TaskAttributes>, Failure> {
+        let ElementKind::UserTask(definition) = &at.element().kind else { return Ok(None) };
+        let details = self.evaluate_task_details(at, &definition.details)?;
+        let priority = match &definition.priority {
+            Some(priority) => self.evaluate_integer(priority, &Scope::of(at.key))?,
+            None => DEFAULT_PRIORITY,
+        };
+        let priority = i32::try_from(priority)
+            .ok()
+            .filter(|priority| PRIORITIES.contains(priority))
+            .ok_or_else(|| {
+                let message =
+                    format!("Expected the priority to be a number from 0 to 100, but was '{priority}'.");
+                Failure::incident(ErrorType::ExtractValueError, message)
+            })?;
+        let (form_key, external_form_reference) = form(self, at, definition.form.as_ref())?;
+        Ok(Some(TaskAttributes { priority, form_key, external_form_reference, ..details }))
+    }
+
+    /// The form that a task refers to, or an incident.
+    pub fn resolve_form(&self, at: &ActiveElement, reference: &FormReference) -> Result<Key, Failure> {
+        let id = self.evaluate_text(&reference.id, &Scope::of(at.key))?;
+        let (tenant, definition_key) = (&at.instance.tenant_id, at.instance.definition_key);
+        let found = self.bound(DefinitionKind::Form, tenant, &id, &reference.binding, definition_key)?;
+        found.ok_or_else(|| {
+            let message = format!("Expected to find a form with id '{id}', but no such form was found");
+            Failure::incident(ErrorType::FormNotFound, message)
+        })
+    }
+
+    /// Assignment and dates of a task.
+    pub fn evaluate_task_details(
+        &self,
+        at: &ActiveElement,
+        details: &bpmn::graph::TaskDetails,
+    ) -> Result<TaskAttributes, Failure> {
+        let scope = Scope::of(at.key);
+        let date = |date: &Option<Text>| -> Result<Name, Failure> {
+            date.as_ref().map_or(Ok(Name::default()), |date| self.evaluate_date(date, &scope))
+        };
+        let list = |list: &Option<Text>| -> Result<Vec<Name>, Failure> {
+            list.as_ref().map_or(Ok(Vec::new()), |list| self.evaluate_names(list, &scope))
+        };
+        let assignee = match &details.assignee {
+            Some(assignee) => self.evaluate_optional_text(assignee, &scope)?,
+            None => Name::default(),
+        };
+        Ok(TaskAttributes {
+            assignee,
+            candidate_users: list(&details.candidate_users)?,
+            candidate_groups: list(&details.candidate_groups)?,
+            due_date: date(&details.due_date)?,
+            follow_up_date: date(&details.follow_up_date)?,
+            ..TaskAttributes::default()
+        })
     }
 }
 

@@ -73,7 +73,7 @@ impl CommandContext<'_> {
             Failure::Rejected(Rejection::invalid_state(text))
         };
         let (at, row) = self.at(task.element_instance_key)?.ok_or_else(missing)?;
-        if self.is_banned(task.process_instance_key)? {
+        if self.tables.is_banned(task.process_instance_key)? {
             return Err(refuse(format!("its process instance '{}' is banned", task.process_instance_key)));
         }
         if task.state != UserTaskState::Created || row.pending_event.is_some() {

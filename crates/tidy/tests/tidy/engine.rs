@@ -76,7 +76,11 @@ fn the_context_does_not_widen() {
         let mut is_context = false;
         for line in text.lines() {
             match line {
-                _ if line.starts_with("impl CommandContext<") => is_context = true,
+                _ if line.starts_with("impl CommandContext<")
+                    || line.starts_with("impl<'a> CommandContext<") =>
+                {
+                    is_context = true
+                }
                 "}" => is_context = false,
                 _ if is_context => {
                     let is_public = ["    pub fn ", "    pub(crate) fn ", "    pub const fn "];

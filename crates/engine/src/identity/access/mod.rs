@@ -99,11 +99,11 @@ impl RequiredPermissions {
 }
 
 impl CommandContext<'_> {
-    /// Refuses a command that whoever asks for it may not have.
+    /// Refuses a command without the permissions that it requires.
     pub fn check_access(&mut self, command: &Command) -> Result<(), Failure> {
         let Some(caller) = self.checked_caller() else { return Ok(()) };
-        match self.demands(command, &caller)? {
-            Some(demands) => self.check_demands(&caller, &demands),
+        match self.required_permissions(command, &caller)? {
+            Some(required) => self.check_permissions(&caller, &required),
             None => Ok(()),
         }
     }
@@ -114,12 +114,12 @@ impl CommandContext<'_> {
         (caller.checks_authorizations || caller.checks_tenants).then(|| Arc::clone(caller))
     }
 
-    /// Whether something of a tenant may be known to exist to somebody.
+    /// Whether the caller may know that something of a tenant exists.
     pub fn knows_tenant(&mut self, caller: &Caller, tenant_id: &Name) -> Result<bool, StateError> {
-        Ok(!caller.checks_tenants || self.standing(&caller.principal)?.tenants.contains(tenant_id))
+        Ok(!caller.checks_tenants || self.memberships_of(&caller.principal)?.tenants.contains(tenant_id))
     }
 
-    /// Whether somebody may do something with what is of a tenant; nobody in particular may do everything.
+    /// Whether a caller has a permission within a tenant; without a caller, there is no restriction.
     fn may(&mut self, caller: Option<&Caller>, tenant_id: &Name, need: &Need) -> Result<bool, StateError> {
         let Some(caller) = caller else { return Ok(true) };
         if !self.knows_tenant(caller, tenant_id)? {
@@ -128,19 +128,17 @@ impl CommandContext<'_> {
         Ok(!caller.checks_authorizations || self.is_allowed(&caller.principal, need)?)
     }
 
-    /// Whether somebody may work on the jobs of a process instance.
-    pub fn may_work_on(&mut self, caller: &Caller, instance: &Instance) -> Result<bool, StateError> {
-        let need = Need::process(PermissionType::UpdateProcessInstance, &instance.process_id);
-        self.may(Some(caller), &instance.tenant_id, &need)
+    /// Whether a caller has a permission on a process instance; without a caller, there is no restriction.
+    pub fn may_on_instance(
+        &mut self,
+        caller: Option<&Caller>,
+        permission: PermissionType,
+        instance: &Instance,
+    ) -> Result<bool, StateError> {
+        self.may(caller, &instance.tenant_id, &Need::process(permission, &instance.process_id))
     }
 
-    /// Whether somebody may see a process instance.
-    pub fn may_see(&mut self, caller: Option<&Caller>, instance: &Instance) -> Result<bool, StateError> {
-        let need = Need::process(PermissionType::ReadProcessInstance, &instance.process_id);
-        self.may(caller, &instance.tenant_id, &need)
-    }
-
-    /// Whether somebody may see what is kept of something.
+    /// Whether a caller may read the history of a process instance or decision instance.
     pub fn may_see_history(
         &mut self,
         caller: Option<&Caller>,
@@ -157,20 +155,20 @@ impl CommandContext<'_> {
         self.may(caller, &owner.tenant_id, &need)
     }
 
-    pub(super) fn check_demands(
+    pub(super) fn check_permissions(
         &mut self,
         caller: &Caller,
-        demands: &RequiredPermissions,
+        required: &RequiredPermissions,
     ) -> Result<(), Failure> {
-        if let Some(tenant_id) = demands.tenant_id.as_ref().filter(|id| !id.is_empty())
+        if let Some(tenant_id) = required.tenant_id.as_ref().filter(|id| !id.is_empty())
             && !self.knows_tenant(caller, tenant_id)?
         {
-            return Err(not_assigned(demands, tenant_id).into());
+            return Err(not_assigned(required, tenant_id).into());
         }
         if !caller.checks_authorizations {
             return Ok(());
         }
-        for any_of in &demands.permissions {
+        for any_of in &required.permissions {
             let mut is_allowed = false;
             for need in any_of {
                 is_allowed = self.is_allowed(&caller.principal, need)?;
@@ -186,12 +184,12 @@ impl CommandContext<'_> {
     }
 }
 
-fn not_assigned(demands: &RequiredPermissions, tenant_id: &Name) -> Rejection {
-    let need = demands.permissions.iter().flatten().next();
+fn not_assigned(required: &RequiredPermissions, tenant_id: &Name) -> Rejection {
+    let need = required.permissions.iter().flatten().next();
     let (operation, resource) =
         need.map_or(("", ""), |need| (need.permission.as_str(), need.resource_type.as_str()));
     let expected = format!("Expected to perform operation '{operation}' on resource '{resource}'");
-    if demands.is_new {
+    if required.is_new {
         let reason = format!("{expected} for tenant '{tenant_id}', but user is not assigned to this tenant");
         return Rejection::new(RejectionType::Forbidden, reason);
     }

@@ -23,7 +23,7 @@ const WAITING_MAX: usize = 100_000;
 impl CommandContext<'_> {
     /// Permissions that a command requires; `None` if it requires none, or if its subject does not exist, which the
     /// command reports itself.
-    pub(super) fn demands(
+    pub(super) fn required_permissions(
         &mut self,
         command: &Command,
         caller: &Caller,
@@ -45,7 +45,7 @@ impl CommandContext<'_> {
             | Command::ForgetExporter { .. }
             | Command::AddBatchItems(_)
             | Command::Unban { .. } => Ok(None),
-            Command::Asked { command, .. } => self.demands(command, caller),
+            Command::Asked { command, .. } => self.required_permissions(command, caller),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
             Command::DeleteResource(delete) => self.demands_of_resource(delete),
             Command::DeleteHistory(delete) => Ok(Some(demands_of_history(delete))),
@@ -82,19 +82,19 @@ impl CommandContext<'_> {
             }
             Command::MigrateInstance(migrate) => {
                 let of_source = self.of_instance(migrate.process_instance_key, P::UpdateProcessInstance)?;
-                let Some(mut demands) = of_source else { return Ok(None) };
-                demands.permissions.extend(self.needs_of_target(&migrate.plan, caller)?);
-                Ok(Some(demands))
+                let Some(mut required) = of_source else { return Ok(None) };
+                required.permissions.extend(self.needs_of_target(&migrate.plan, caller)?);
+                Ok(Some(required))
             }
             Command::ModifyInstance(modify) => {
                 Ok(self.of_instance(modify.process_instance_key, P::ModifyProcessInstance)?)
             }
             Command::CreateBatchOperation(create) => {
-                let mut demands = demands_of_batch(create.action.kind());
+                let mut required = demands_of_batch(create.action.kind());
                 if let BatchAction::Migrate(plan) = &create.action {
-                    demands.permissions.extend(self.needs_of_target(plan, caller)?);
+                    required.permissions.extend(self.needs_of_target(plan, caller)?);
                 }
-                Ok(Some(demands))
+                Ok(Some(required))
             }
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
             Command::ResolveInstanceIncidents { process_instance_key } => {
@@ -153,32 +153,32 @@ impl CommandContext<'_> {
     /// Histories of instances are deleted one by one for whoever may; here it is enough to be allowed to ask for that.
     fn demands_of_resource(&self, delete: &DeleteResource) -> Result<Option<RequiredPermissions>, Failure> {
         let key = delete.resource_key;
-        let demands = |tenant_id: &Name, permission, id: &Name| {
+        let required = |tenant_id: &Name, permission, id: &Name| {
             Ok(Some(RequiredPermissions::new(
                 Some(tenant_id.clone()),
                 Need::of(R::Resource, permission, id.clone()),
             )))
         };
-        let with_history = |demands: Result<Option<RequiredPermissions>, Failure>, kind| {
-            let mut demands = demands?;
-            if let Some(demands) = demands.as_mut().filter(|_| delete.delete_history) {
-                demands.permissions.push(needs_of_batch(kind));
+        let with_history = |required: Result<Option<RequiredPermissions>, Failure>, kind| {
+            let mut required = required?;
+            if let Some(required) = required.as_mut().filter(|_| delete.delete_history) {
+                required.permissions.push(needs_of_batch(kind));
             }
-            Ok(demands)
+            Ok(required)
         };
         if let Some(definition) = self.tables.definitions.get(&key)? {
-            let demands = demands(&definition.tenant_id, P::DeleteProcess, &definition.process_id);
-            return with_history(demands, BatchOperationType::DeleteProcessDefinition);
+            let required = required(&definition.tenant_id, P::DeleteProcess, &definition.process_id);
+            return with_history(required, BatchOperationType::DeleteProcessDefinition);
         }
         if let Some(graph) = self.tables.decision_requirements.get(&key)? {
-            let demands = demands(&graph.tenant_id, P::DeleteDrd, &graph.id);
-            return with_history(demands, BatchOperationType::DeleteDecisionDefinition);
+            let required = required(&graph.tenant_id, P::DeleteDrd, &graph.id);
+            return with_history(required, BatchOperationType::DeleteDecisionDefinition);
         }
         for (kind, permission) in
             [(DefinitionKind::Form, P::DeleteForm), (DefinitionKind::Resource, P::DeleteResource)]
         {
             if let Some(file) = self.stored_file(kind, key)? {
-                return demands(&file.tenant_id, permission, &file.id);
+                return required(&file.tenant_id, permission, &file.id);
             }
         }
         Ok(None)
@@ -234,7 +234,7 @@ impl CommandContext<'_> {
     ) -> Result<Option<RequiredPermissions>, Failure> {
         let mut unchecked = caller.clone();
         unchecked.checks_authorizations = false;
-        self.check_demands(&unchecked, &RequiredPermissions::new(Some(tenant_id.clone()), need))?;
+        self.check_permissions(&unchecked, &RequiredPermissions::new(Some(tenant_id.clone()), need))?;
         Ok(None)
     }
 
@@ -322,18 +322,18 @@ impl CommandContext<'_> {
         caller: &Caller,
     ) -> Result<Option<RequiredPermissions>, Failure> {
         let Some(row) = self.tables.element_instances.get(&key)? else { return Ok(None) };
-        let Some(mut demands) = self.of_instance(row.process_instance_key, P::UpdateProcessInstance)? else {
+        let Some(mut required) = self.of_instance(row.process_instance_key, P::UpdateProcessInstance)? else {
             return Ok(None);
         };
         if let Some(task_key) = row.user_task_key.filter(|_| local)
             && let Some(task) = self.tables.user_tasks.get(&task_key)?
             && let Some(of_task) = self.of_task(task_key, &task, &[(P::UpdateUserTask, P::Update)], caller)?
         {
-            for (any_of, more) in demands.permissions.iter_mut().zip(of_task.permissions) {
+            for (any_of, more) in required.permissions.iter_mut().zip(of_task.permissions) {
                 any_of.extend(more);
             }
         }
-        Ok(Some(demands))
+        Ok(Some(required))
     }
 
     fn demands_of_task(
@@ -369,7 +369,7 @@ impl CommandContext<'_> {
         caller: &Caller,
     ) -> Result<Option<RequiredPermissions>, Failure> {
         let Some(instance) = self.tables.instances.get(&task.process_instance_key)? else { return Ok(None) };
-        let standing = self.standing(&caller.principal)?;
+        let standing = self.memberships_of(&caller.principal)?;
         let attributes = &task.attributes;
         let user = &caller.principal.id;
         let names = [

@@ -128,7 +128,7 @@ impl CommandContext<'_> {
 
     /// Finds everything that would move, within limits.
     fn survey(&mut self, key: Key, mapping: Mapping) -> Result<Migration, Failure> {
-        if self.is_banned(key)? {
+        if self.tables.is_banned(key)? {
             return Err(refused(key, "it is banned"));
         }
         self.check_pending_steps(key)?;
