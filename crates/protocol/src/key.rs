@@ -11,6 +11,7 @@ const COUNTER_BITS: u32 = 51;
 
 /// Makes a key from a partition and the value of its counter.
 pub const fn compose_key(partition: PartitionId, counter: u64) -> Key {
+    debug_assert!(counter >> COUNTER_BITS == 0, "the counter of a partition has 51 bits");
     ((partition as u64) << COUNTER_BITS) + counter
 }
 

@@ -126,6 +126,14 @@ impl CommandContext<'_> {
             BatchItemState::Failed => operation.failed += 1,
             _ => operation.completed += 1,
         }
+        debug_assert!(operation.cursor < item_key, "items are done in the order of their keys");
+        debug_assert!(
+            operation.completed + operation.failed <= operation.total,
+            "{} items completed and {} failed of {}",
+            operation.completed,
+            operation.failed,
+            operation.total
+        );
         operation.cursor = item_key;
         operation.attempts = 0;
         self.go_on_with_batch(key, operation);

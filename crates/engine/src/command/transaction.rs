@@ -262,6 +262,13 @@ impl Engine {
         let (has_started_others, holds) = (work.has_started_others, work.steps_stand_alone);
         let attempt = match result {
             Ok(Ok(done)) => {
+                debug_assert!(
+                    self.meta.position >= before.position
+                        && self.meta.key_counter >= before.key_counter
+                        && self.meta.pending_counter >= before.pending_counter,
+                    "counters never go back: {before:?}, {:?}",
+                    self.meta
+                );
                 self.tables.commit();
                 self.definitions.settle();
                 return Ok(Attempt::Done(done));

@@ -31,6 +31,10 @@ pub(crate) fn remove(tables: &mut Tables, number: u64) -> Result<(), StateError>
     // Those left by an earlier release have none.
     if let Some(owner) = tables.pending_owners.get(&number)? {
         tables.pending_owners.delete(&number);
+        debug_assert!(
+            tables.pending_by_owner.contains(&(*owner, number))?,
+            "step {number} is listed with its owner {owner}"
+        );
         tables.pending_by_owner.delete(&(*owner, number));
     }
     Ok(())

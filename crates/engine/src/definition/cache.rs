@@ -43,6 +43,7 @@ impl<V: Clone> Cache<V> {
 
     pub fn remove(&mut self, key: Key) {
         if let Some(row) = self.rows.remove(&key) {
+            debug_assert!(self.bytes >= row.bytes, "{} bytes, {} of them removed", self.bytes, row.bytes);
             self.bytes -= row.bytes;
         }
     }

@@ -306,6 +306,7 @@ impl CommandContext<'_> {
 
     fn compensation_part_done(&mut self, key: (Key, Key), completed: bool) -> Result<(), Failure> {
         let Some(row) = self.tables.compensations.get(&key)? else { return Ok(()) };
+        debug_assert!(row.parts > 0, "compensation {key:?} had begun");
         if row.parts > 1 {
             self.tables.compensations.update(&key, |row| row.parts -= 1)?;
             return Ok(());

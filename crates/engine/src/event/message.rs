@@ -281,6 +281,7 @@ impl CommandContext<'_> {
 
     /// Forgets a message whose time is over.
     pub fn expire_message(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
+        debug_assert!(due_ms <= self.now_ms(), "message {key} expires at {due_ms}, now is {}", self.now_ms());
         self.tables.message_due.delete(&(due_ms, key));
         let Some(message) = self.tables.messages.get(&key)? else { return Ok(()) };
         let by = (message.tenant_id.0.clone(), message.name.0.clone(), message.correlation_key.0.clone());

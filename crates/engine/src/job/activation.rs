@@ -56,6 +56,7 @@ impl CommandContext<'_> {
                 from = last + 1;
             }
         }
+        debug_assert!(jobs.len() <= wanted.max_jobs as usize, "{} jobs for {}", jobs.len(), wanted.max_jobs);
         if jobs.is_empty() {
             self.effects.unmet_subscribers.push(wanted.subscriber_id);
         } else {
@@ -99,6 +100,7 @@ impl CommandContext<'_> {
         if bytes > 0 && bytes + size > self.options.max_delivery_bytes {
             return Ok(Activation::Full);
         }
+        debug_assert_eq!(job.state, JobState::Activatable, "job {key} was in the queue");
         let mut job = (*job).clone();
         self.leave_state(key, &job);
         job.state = JobState::Activated;

@@ -188,6 +188,7 @@ impl CommandContext<'_> {
 
     /// Due work of a job: its timeout or the end of its backoff.
     pub fn trigger_job(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
+        debug_assert!(due_ms <= self.now_ms(), "job {key} is due at {due_ms}, now is {}", self.now_ms());
         let Some(job) = self.tables.jobs.get(&key)? else {
             self.tables.job_due.delete(&(due_ms, key));
             return Ok(());

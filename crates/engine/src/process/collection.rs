@@ -22,6 +22,7 @@ use crate::entity::{Chunk, ErrorType, LoopOutput, Variable};
 const ROWS_PER_STEP: usize = 256;
 /// Rows that cost about as much as an ordinary step.
 const ROWS_LIKE_A_STEP: usize = 16;
+const _: () = assert!(ROWS_PER_STEP >= ROWS_LIKE_A_STEP && ROWS_PER_STEP.is_multiple_of(ROWS_LIKE_A_STEP));
 
 /// A list with one value more.
 pub(crate) fn with_value(list: &Json, value: &Json) -> Json {

@@ -52,6 +52,11 @@ impl CommandContext<'_> {
         let key = self.next_key();
         self.counters.incidents_created += 1;
         self.record_incident(key, Intent::Created, &incident)?;
+        debug_assert!(
+            !self.tables.incident_by_owner.contains(&incident.element_instance_key)?,
+            "element instance {} has one incident at most",
+            incident.element_instance_key
+        );
         self.tables.incident_by_owner.put(incident.element_instance_key, key);
         let element_instance_key = incident.element_instance_key;
         self.tables.incidents.insert(key, incident);

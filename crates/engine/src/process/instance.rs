@@ -132,6 +132,7 @@ impl CommandContext<'_> {
     /// Counts one less; a definition that waits for its last instance to end is removed.
     pub(super) fn count_down(&mut self, definition_key: Key) -> Result<(), Failure> {
         let count = self.tables.running_instances.get(&definition_key)?.map_or(0, |count| *count);
+        debug_assert!(count > 0, "an instance of {definition_key} that ends was counted when it began");
         if count > 1 {
             self.tables.running_instances.put(definition_key, count - 1);
             return Ok(());

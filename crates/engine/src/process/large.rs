@@ -254,6 +254,7 @@ impl CommandContext<'_> {
         let mut uncounted = 0;
         self.tables.loops.update(&key, |state| {
             let before = state.output_bytes.unwrap_or_default();
+            debug_assert!(before + new >= old, "{before} + {new} - {old} bytes of a collection");
             let after = (before + new).saturating_sub(old);
             state.output_bytes = Some(after);
             // Small ones count together, when they have become large.

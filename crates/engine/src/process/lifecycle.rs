@@ -259,6 +259,11 @@ impl CommandContext<'_> {
             "{} children and a change of {children}",
             scope.active_children
         );
+        debug_assert!(
+            i64::from(scope.waiting_tokens) + tokens >= 0,
+            "{} waiting tokens and a change of {tokens}",
+            scope.waiting_tokens
+        );
         let active = u32::try_from(i64::from(scope.active_children) + children).unwrap_or_default();
         let waiting = u32::try_from(i64::from(scope.waiting_tokens) + tokens).unwrap_or_default();
         if active != scope.active_children || waiting != scope.waiting_tokens {
@@ -300,6 +305,11 @@ impl CommandContext<'_> {
         if row.has_variables {
             self.delete_variables(at.key, &row)?;
         }
+        debug_assert!(
+            self.tables.children.keys((at.key, 0)..(at.key + 1, 0), 1)?.is_empty(),
+            "'{}' is removed before its children",
+            at.element().id
+        );
         self.tables.element_instances.delete(&at.key);
         if at.scope_key != 0 {
             self.tables.children.delete(&(at.scope_key, at.key));

@@ -90,6 +90,7 @@ impl CommandContext<'_> {
         }
         let slice = if marker.is_sequential { 1 } else { self.options.max_children_per_step as u32 };
         let end = state.size.min(state.spawned.saturating_add(slice));
+        debug_assert!(state.spawned <= end, "{} of {} items have begun", state.spawned, state.size);
         for index in state.spawned..end {
             self.steps.push_back(Step::ActivateLoop { body_key, index });
         }

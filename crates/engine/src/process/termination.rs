@@ -126,6 +126,11 @@ impl CommandContext<'_> {
         if at.instance.is_erased {
             return self.erase(at, row);
         }
+        debug_assert!(
+            self.tables.children.keys((at.key, 0)..(at.key + 1, 0), 1)?.is_empty(),
+            "'{}' is terminated before its children",
+            at.element().id
+        );
         self.record_element(at, Intent::ElementTerminated);
         self.options.fault_point(FaultPoint::Terminate, &at.element().id);
         self.forget_compensations(at.key, row)?;

@@ -23,6 +23,7 @@ impl CommandContext<'_> {
         value: Json,
     ) -> Result<(), StateError> {
         let Some(row) = self.tables.element_instances.get(&scope_key)? else { return Ok(()) };
+        debug_assert_eq!(row.process_instance_key, process_instance_key, "instance of scope {scope_key}");
         let key = (scope_key, name.0.clone());
         if row.has_variables {
             if let Some(old) = self.tables.variables.get(&key)? {

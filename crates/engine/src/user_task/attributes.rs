@@ -15,6 +15,10 @@ pub(super) const ASSIGNEE: &str = "assignee";
 /// Priority of a task whose model gives none.
 const DEFAULT_PRIORITY: i64 = 50;
 const PRIORITIES: std::ops::RangeInclusive<i32> = 0..=100;
+const _: () = assert!(
+    *PRIORITIES.start() as i64 <= DEFAULT_PRIORITY && DEFAULT_PRIORITY <= *PRIORITIES.end() as i64,
+    "the default priority is a priority"
+);
 
 /// Applies changes and gives the names of what differs afterwards; the error names what is wrong with them.
 pub(crate) fn change(

@@ -106,6 +106,7 @@ impl CommandContext<'_> {
         mut transition: Transition,
         intent: Intent,
     ) -> Result<bool, Failure> {
+        debug_assert!(task.transition.is_none(), "user task {key} has one operation at a time");
         task.state = match transition.event {
             JobListenerEventType::Creating => UserTaskState::Creating,
             JobListenerEventType::Assigning => UserTaskState::Assigning,

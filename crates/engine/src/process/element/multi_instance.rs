@@ -125,6 +125,7 @@ impl Behavior for MultiInstanceBody {
         if row.phase != Phase::Activated {
             return Ok(());
         }
+        debug_assert!(row.active_children > 0, "the child that ends is still counted");
         let mut others = row.active_children.saturating_sub(1);
         if !row.interrupted {
             if state.is_done {
