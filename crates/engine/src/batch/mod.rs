@@ -34,7 +34,7 @@ use row::{BatchOperation, BatchPlan};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::origin::{Attribution, Origin};
+use crate::core::origin::{Attribution, CommandOrigin};
 use crate::core::step::Step;
 
 /// Batch operations that have not ended, at most.
@@ -216,11 +216,11 @@ impl CommandContext<'_> {
     fn take_origin(&mut self, key: Key) -> Result<(), Failure> {
         if let Some(plan) = self.tables.batch_plans.get(&key)? {
             let subjects = plan.action.subjects();
-            self.origin = Origin {
+            self.origin = CommandOrigin {
                 caller: plan.caller.clone().map(Arc::new),
                 operation_reference: plan.operation_reference,
                 attribution: plan.actor.clone().map(|actor| Attribution { actor, subjects }),
-                ..Origin::default()
+                ..CommandOrigin::default()
             };
         }
         Ok(())

@@ -6,7 +6,7 @@ use state::StateError;
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::origin::Origin;
+use crate::core::origin::CommandOrigin;
 use crate::core::step::Step;
 use crate::entity::Phase;
 
@@ -17,7 +17,7 @@ impl CommandContext<'_> {
             return self.run_plain_step(step);
         };
         let waiting = self.steps.len();
-        let origin = Origin { operation_reference, batch_operation_reference, ..self.origin.clone() };
+        let origin = CommandOrigin { operation_reference, batch_operation_reference, ..self.origin.clone() };
         self.on_behalf_of(origin, |work| {
             let result = work.run_plain_step(*step);
             // Before these run, steps of others may.

@@ -12,12 +12,12 @@ use protocol::{Command, Response};
 
 use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
-use crate::core::origin::Origin;
+use crate::core::origin::CommandOrigin;
 
 impl CommandContext<'_> {
     /// Runs the first part of a command; the steps it leaves come after. `None`: the answer comes later.
     pub(super) fn execute(&mut self, command: &Command) -> Result<Option<Response>, Failure> {
-        self.origin = Origin::of(command);
+        self.origin = CommandOrigin::of(command);
         self.check_access(command)?;
         self.check_variables_of(command)?;
         self.perform(command)

@@ -14,7 +14,7 @@ use crate::core::counters::Counters;
 use crate::core::effects::Effects;
 use crate::core::meter::Meter;
 use crate::core::options::Options;
-use crate::core::origin::Origin;
+use crate::core::origin::CommandOrigin;
 use crate::core::step::Step;
 use crate::definition::Definitions;
 use crate::entity::tables::Tables;
@@ -33,7 +33,7 @@ pub(crate) struct CommandContext<'a> {
     pub effects: &'a mut Effects,
     pub steps: VecDeque<Step>,
     /// On whose behalf this context works.
-    pub origin: Origin,
+    pub origin: CommandOrigin,
     /// Work that was as much as so many more steps.
     pub extra_steps: usize,
     /// Position of the command.
@@ -86,7 +86,7 @@ impl<'a> CommandContext<'a> {
             options,
             effects,
             steps: VecDeque::new(),
-            origin: Origin::default(),
+            origin: CommandOrigin::default(),
             extra_steps: 0,
             command_position,
             step_owner: 0,
@@ -99,7 +99,7 @@ impl<'a> CommandContext<'a> {
     }
 
     /// Works on another's behalf for a while.
-    pub fn on_behalf_of<T>(&mut self, origin: Origin, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub fn on_behalf_of<T>(&mut self, origin: CommandOrigin, run: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.origin, origin);
         let done = run(self);
         self.origin = outer;

@@ -8,7 +8,7 @@ use crate::core::step::Step;
 
 /// The caller of a piece of work and the references that its records echo. A context holds one at a time.
 #[derive(Clone, Default)]
-pub(crate) struct Origin {
+pub(crate) struct CommandOrigin {
     /// Caller of the command, if known.
     pub caller: Option<Arc<Caller>>,
     /// The tenant that the command names, if it names one.
@@ -29,7 +29,7 @@ pub(crate) struct Attribution {
     pub subjects: &'static [ValueType],
 }
 
-impl Origin {
+impl CommandOrigin {
     pub fn of(command: &Command) -> Self {
         let caller = command.caller();
         Self {

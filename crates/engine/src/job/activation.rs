@@ -1,6 +1,8 @@
 //! Activation of jobs for a demand of workers.
 
-use protocol::{ActivatedJob, Demand, Intent, JobKind, Key, Name, PermissionType};
+use protocol::{
+    ActivatedJob, Demand, Document, Intent, JobKind, Key, Name, PermissionType, UserTaskProperties,
+};
 use state::StateError;
 
 use super::headers::{headers, with_members};
@@ -81,17 +83,7 @@ impl CommandContext<'_> {
         }
         let mut variables =
             self.tables.visible_variables(job.element_instance_key, &wanted.fetch_variables)?;
-        let mut user_task = None;
-        if job.kind == JobKind::TaskListener
-            && let Some((properties, brought)) = self.task_of_listener(&job)?
-        {
-            for (name, value) in brought.iter() {
-                if wanted.fetch_variables.is_empty() || wanted.fetch_variables.contains(name) {
-                    variables.set(name.clone(), value.clone());
-                }
-            }
-            user_task = Some(Box::new(properties));
-        }
+        let user_task = self.task_for_listener(&job, wanted, &mut variables)?;
         let size = variables.json_len();
         if size > self.options.max_delivery_bytes {
             self.set_aside(key, &job, size)?;
@@ -137,6 +129,25 @@ impl CommandContext<'_> {
         };
         self.tables.jobs.put(key, job);
         Ok(Activation::Done(Box::new(activated)))
+    }
+
+    /// The user task of a job that is a listener of it. The variables of its operation join those of the job.
+    fn task_for_listener(
+        &mut self,
+        job: &Job,
+        wanted: &Demand,
+        variables: &mut Document,
+    ) -> Result<Option<Box<UserTaskProperties>>, StateError> {
+        if job.kind != JobKind::TaskListener {
+            return Ok(None);
+        }
+        let Some((properties, brought)) = self.task_of_listener(job)? else { return Ok(None) };
+        for (name, value) in brought.iter() {
+            if wanted.fetch_variables.is_empty() || wanted.fetch_variables.contains(name) {
+                variables.set(name.clone(), value.clone());
+            }
+        }
+        Ok(Some(Box::new(properties)))
     }
 
     /// A job whose variables no message could hold leaves the queue with an incident.

@@ -1,7 +1,7 @@
 //! Process instances: their start and their end.
 
 use bpmn::graph::{ElementIndex, PROCESS};
-use protocol::{Document, InstanceCreated, Intent, Key, Rejection};
+use protocol::{Document, InstanceCreated, Intent, Key, Name, Rejection};
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
@@ -18,6 +18,35 @@ pub(crate) fn created(instance: &Instance, process_instance_key: Key) -> Instanc
         tenant_id: instance.tenant_id.clone(),
         tags: instance.tags.clone(),
         business_id: instance.business_id.clone(),
+    }
+}
+
+impl Instance {
+    /// An instance that no other one called, created now.
+    pub(crate) fn root(
+        key: Key,
+        definition_key: Key,
+        process_id: Name,
+        version: u32,
+        tenant_id: Name,
+        created_ms: i64,
+    ) -> Self {
+        Self {
+            definition_key,
+            process_id,
+            version,
+            tenant_id,
+            root_key: key,
+            parent: None,
+            tags: Vec::new(),
+            business_id: None,
+            await_result: None,
+            started_by_key: None,
+            depth: 0,
+            created_ms,
+            terminate_after: Vec::new(),
+            is_erased: false,
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use protocol::{
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::failure::Failure;
-use crate::core::origin::{Attribution, Origin};
+use crate::core::origin::{Attribution, CommandOrigin};
 use crate::core::step::Step;
 use crate::user_task::row::{TaskAttributes, Transition, UserTask, UserTaskState};
 
@@ -44,12 +44,12 @@ impl Transition {
     }
 
     /// The origin of its work: of the command that began it, within the current one.
-    fn origin(&self, current: &Origin) -> Origin {
+    fn origin(&self, current: &CommandOrigin) -> CommandOrigin {
         let subjects: &[ValueType] = match self.document_key {
             Some(_) => &[ValueType::Variable],
             None => &[ValueType::UserTask],
         };
-        Origin {
+        CommandOrigin {
             operation_reference: self.operation_reference.or(current.operation_reference),
             attribution: self.actor.clone().map(|actor| Attribution { actor, subjects }),
             ..current.clone()
