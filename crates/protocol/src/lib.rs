@@ -28,8 +28,7 @@ pub use actor::{Actor, ActorType};
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
-    BatchOperationState, BatchOperationType, Condition, CreateBatchOperation, HistoryOwner, InstanceField,
-    InstanceFilter, Operand, Test,
+    BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryOwner,
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use command::{

@@ -3,6 +3,7 @@
 //! Rows are described once (`model`), and so are questions (`query`). Crate `secondary` writes and finds them; this
 //! crate knows no store.
 
+mod condition;
 mod cursor;
 pub mod model;
 mod progress;
@@ -10,6 +11,7 @@ mod query;
 mod reader;
 mod value;
 
+pub use condition::{Operand, Test};
 pub use cursor::{decode as decode_cursor, encode as encode_cursor};
 pub use progress::Progress;
 pub use query::{

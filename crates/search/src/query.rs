@@ -1,6 +1,6 @@
 //! Searches and statistics: one description for all stores.
 
-use protocol::{Operand, Test};
+use crate::{Operand, Test};
 
 use crate::model::{ColumnId, Entity};
 use crate::value::Value;

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use protocol::{Operand, Test};
+use search::{Operand, Test};
 use serde_json::{Value, json};
 
 use crate::Site;

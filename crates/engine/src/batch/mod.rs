@@ -1,20 +1,18 @@
 //! Batch operations: one action on every process instance, or every incident, that a filter finds.
 //!
-//! A command creates one; from then on it lives by its own steps ([`Step::WorkOnBatch`]), one at a time at the end
-//! of the queue, so that a million items hold up nobody else. First `scan.rs` looks for its items, a slice at a
-//! time, among what was there when it was created (`filter.rs` decides); then `execute.rs` does one item in each
-//! step, in a transaction of its own, and keeps what came of it. One that has ended stays to be looked at until
-//! `retention.rs` makes room.
+//! A command creates one with a filter. A search of secondary storage finds its items among what was there at the
+//! creation, and commands hand them over (`given.rs`). From then on it lives by its own steps
+//! ([`Step::WorkOnBatch`]), one at a time at the end of the queue, so that a million items hold up nobody else:
+//! `execute.rs` does one item in each step, in a transaction of its own, and keeps its outcome. One that has ended
+//! stays until `retention.rs` makes room.
 //!
-//! If the server has secondary storage, the items are looked for there, as searches do that, and handed over by
-//! commands instead (`given.rs`).
+//! The incidents of one instance are the exception: `scan.rs` finds them in the engine's state.
 //!
 //! An item does what the command of a client would do, with the same refusals.
 
 mod delete_history;
 mod dispatch;
 mod execute;
-mod filter;
 mod given;
 mod retention;
 pub mod row;
@@ -26,9 +24,8 @@ use execute::ItemAtWork;
 use protocol::{
     BatchAction, BatchMigrationPlan, BatchModificationPlan, BatchMoveInstruction, BatchOperationChange,
     BatchOperationCreated, BatchOperationCreationRecord, BatchOperationInitializationRecord,
-    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, BatchOperationState, Condition,
-    CreateBatchOperation, ElementSource, InstanceField, InstanceFilter, Intent, Key, MoveElement, Name,
-    Operand, Rejection, Response, Test,
+    BatchOperationLifecycleRecord, BatchOperationPartitionRecord, BatchOperationState, CreateBatchOperation,
+    ElementSource, Intent, Key, MoveElement, Name, Rejection, Response,
 };
 use row::{BatchOperation, BatchPlan};
 
@@ -52,13 +49,21 @@ pub(crate) const fn has_ended(state: BatchOperationState) -> bool {
 impl CommandContext<'_> {
     /// Creates a batch operation.
     pub fn create_batch_operation(&mut self, create: &CreateBatchOperation) -> Result<Response, Failure> {
-        let is_empty = create.search.is_none() && create.filter.all.is_empty();
-        if is_empty && create.filter.any.iter().all(Vec::is_empty) {
+        if create.search.is_none() {
             return Err(Rejection::invalid_argument(
-                "Expected to create a batch operation with a filter, but the filter has no condition",
+                "Expected to create a batch operation with a filter, but there is none",
             )
             .into());
         }
+        self.begin_batch_operation(create, None)
+    }
+
+    /// Begins a batch operation whose items a search finds, or the engine among the incidents of an instance.
+    fn begin_batch_operation(
+        &mut self,
+        create: &CreateBatchOperation,
+        incidents_of: Option<Key>,
+    ) -> Result<Response, Failure> {
         let mut running = 0;
         self.tables.batch_operations.visit(.., |_, operation| {
             running += usize::from(!has_ended(operation.state));
@@ -112,15 +117,15 @@ impl CommandContext<'_> {
         self.tables.batch_operations.insert(key, operation);
         let plan = BatchPlan {
             action: create.action.clone(),
-            filter: create.filter.clone(),
             operation_reference: create.operation_reference,
             actor: self.origin.actor(),
             caller: self.origin.caller.as_deref().cloned(),
             search: create.search.clone(),
             position: self.meta.position,
+            incidents_of,
         };
         self.tables.batch_plans.insert(key, plan);
-        if create.search.is_none() {
+        if incidents_of.is_some() {
             self.leave_step_to(key, Step::WorkOnBatch { batch_operation_key: key, life: 0 });
         }
         Ok(Response::BatchOperationCreated(BatchOperationCreated { batch_operation_key: key, kind }))
@@ -135,16 +140,9 @@ impl CommandContext<'_> {
             ))
             .into());
         }
-        let condition = Condition {
-            field: InstanceField::ProcessInstanceKey,
-            test: Test::Equal(Operand::Integer(process_instance_key as i64)),
-        };
-        self.create_batch_operation(&CreateBatchOperation {
-            action: BatchAction::Resolve,
-            filter: InstanceFilter { all: vec![condition], any: Vec::new() },
-            operation_reference: None,
-            search: None,
-        })
+        let create =
+            CreateBatchOperation { action: BatchAction::Resolve, operation_reference: None, search: None };
+        self.begin_batch_operation(&create, Some(process_instance_key))
     }
 
     /// Suspends, resumes or cancels a batch operation.

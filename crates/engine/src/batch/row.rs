@@ -4,7 +4,7 @@
 use minicbor::{Decode, Encode};
 use protocol::{
     Actor, BatchAction, BatchItemState, BatchOperationItem, BatchOperationState, BatchOperationType, Caller,
-    HistoryOwner, InstanceFilter, Key, Name,
+    HistoryOwner, Key, Name,
 };
 use state::minicbor_value;
 
@@ -49,8 +49,6 @@ minicbor_value!(BatchOperation);
 pub struct BatchPlan {
     #[n(0)]
     pub action: BatchAction,
-    #[n(1)]
-    pub filter: InstanceFilter,
     #[n(2)]
     pub operation_reference: Option<u64>,
     /// Its actor.
@@ -65,6 +63,9 @@ pub struct BatchPlan {
     /// Position of the creation.
     #[cbor(n(6), default)]
     pub position: u64,
+    /// The instance whose incidents are the items, if no search finds them.
+    #[n(7)]
+    pub incidents_of: Option<Key>,
 }
 minicbor_value!(BatchPlan, weight = |plan| plan.weight());
 
@@ -78,9 +79,8 @@ impl BatchPlan {
             | BatchAction::DeleteHistory(_)
             | BatchAction::DeleteWithResource(_) => 0,
         };
-        let conditions = self.filter.all.len() + self.filter.any.iter().map(Vec::len).sum::<usize>();
         let search = self.search.as_ref().map_or(0, |search| search.len());
-        size_of::<Self>() + search + 128 * (mappings + conditions)
+        size_of::<Self>() + search + 128 * mappings
     }
 }
 

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use protocol::{
-    BatchAction, CreateBatchOperation, DeleteResource, HistoryDeletionRecord, HistoryKind, InstanceFilter,
-    Intent, Key, Name, Rejection, ResourceDeletionRecord, Response,
+    BatchAction, CreateBatchOperation, DeleteResource, HistoryDeletionRecord, HistoryKind, Intent, Key, Name,
+    Rejection, ResourceDeletionRecord, Response,
 };
 
 use state::StateError;
@@ -62,7 +62,6 @@ impl CommandContext<'_> {
         match history.filter(|_| delete.delete_history) {
             Some((kind, property)) => self.create_batch_operation(&CreateBatchOperation {
                 action: BatchAction::DeleteWithResource(kind),
-                filter: InstanceFilter::default(),
                 operation_reference: delete.operation_reference,
                 search: Some(Name::from(format!("{{\"{property}\":\"{key}\"}}"))),
             }),

@@ -2,12 +2,12 @@
 
 use protocol::{
     Actor, ActorType, AddBatchItems, Authorization, AuthorizationScope as Scope, BatchAction,
-    BatchOperationItem, BroadcastSignal, Caller, Circle, CircleKind, Command, CompleteJob, Condition,
+    BatchOperationItem, BroadcastSignal, Caller, Circle, CircleKind, Command, CompleteJob,
     CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource, Demand, Document, ElementMapping,
-    EntityType as E, HistoryKind, HistoryOwner, IdentityCommand, InstanceField, InstanceFilter, Key,
-    MappingRule, Membership, MigrateInstance, MigrationPlan, Name, Operand, PermissionType as P, Principal,
-    PublishMessage, Query, QueryReply, RecordValue, RejectionType, ResourceType as R, Response, SetVariables,
-    Test, UserTaskCommand, UserTaskOperation, UserTaskProperty,
+    EntityType as E, HistoryKind, HistoryOwner, IdentityCommand, Key, MappingRule, Membership,
+    MigrateInstance, MigrationPlan, Name, PermissionType as P, Principal, PublishMessage, Query, QueryReply,
+    RecordValue, RejectionType, ResourceType as R, Response, SetVariables, UserTaskCommand,
+    UserTaskOperation, UserTaskProperty,
 };
 
 use crate::support::{Harness, document};
@@ -306,12 +306,9 @@ fn a_migration_takes_the_permission_for_where_it_goes() {
         Command::MigrateInstance(MigrateInstance { process_instance_key, plan, operation_reference: None })
     };
     let batch = || {
-        let all =
-            Condition { field: InstanceField::ProcessInstanceKey, test: Test::Greater(Operand::Integer(0)) };
         Command::CreateBatchOperation(CreateBatchOperation {
-            search: None,
+            search: Some("all".into()),
             action: BatchAction::Migrate(plan.clone()),
-            filter: InstanceFilter { all: vec![all], any: vec![] },
             operation_reference: None,
         })
     };
@@ -379,18 +376,15 @@ fn items_of_a_batch_are_limited_by_the_permissions_of_its_principal() {
             .unwrap();
         instance(&mut harness, id);
     }
-    let condition =
-        || Condition { field: InstanceField::ProcessInstanceKey, test: Test::Greater(Operand::Integer(0)) };
-    let batch = |search: Option<&str>| {
+    let batch = |search: &str| {
         Command::CreateBatchOperation(CreateBatchOperation {
-            search: search.map(Name::from),
+            search: Some(Name::from(search)),
             action: BatchAction::Cancel,
-            filter: InstanceFilter { all: vec![condition()], any: vec![] },
             operation_reference: None,
         })
     };
     let permission = P::CreateBatchOperationCancelProcessInstance;
-    refused(run(&mut harness, ann(), batch(None)), permission, R::Batch, None);
+    refused(run(&mut harness, ann(), batch("all")), permission, R::Batch, None);
     allow(&mut harness, (E::User, "ann"), R::Batch, Scope::Any, &[P::Create]);
     let allow = |harness: &mut Harness, id: &str, permission| {
         allow(harness, (E::User, "ann"), R::ProcessDefinition, Scope::Id(id.into()), &[permission]);
@@ -405,18 +399,18 @@ fn items_of_a_batch_are_limited_by_the_permissions_of_its_principal() {
     };
     // An instance with permission to cancel but not to read is no item, and not counted.
     allow(&mut harness, "p", P::CancelProcessInstance);
-    let created = run(&mut harness, ann(), batch(None));
+    let created = run(&mut harness, ann(), batch("all"));
     assert_eq!(counts(&mut harness, created).1, (0, 0, 0));
     allow(&mut harness, "p", P::ReadProcessInstance);
     allow(&mut harness, "q", P::ReadProcessInstance);
-    let created = run(&mut harness, ann(), batch(None));
+    let created = run(&mut harness, ann(), batch("all"));
     assert_eq!(counts(&mut harness, created).1, (2, 1, 1));
     let running = harness.engine().tables().instances.scan(.., 9).unwrap();
     let ids: Vec<_> = running.iter().map(|(_, instance)| instance.process_id.to_string()).collect();
     assert_eq!(ids, ["q", "r"]);
     // The same for items of an outside search, which finds the items of all principals.
     let (key, _) = {
-        let created = run(&mut harness, ann(), batch(Some("{}")));
+        let created = run(&mut harness, ann(), batch("{}"));
         counts(&mut harness, created)
     };
     let item =
@@ -447,7 +441,6 @@ fn the_deletion_of_histories_requires_a_permission() {
         Command::CreateBatchOperation(CreateBatchOperation {
             search: Some("{}".into()),
             action: BatchAction::DeleteHistory(HistoryKind::DecisionInstance),
-            filter: InstanceFilter::default(),
             operation_reference: None,
         })
     };

@@ -225,204 +225,8 @@ fn incidents_are_resolved_and_jobs_get_a_retry() {
 }
 
 #[test]
-fn a_filter_is_needed_and_is_kept_to() {
-    batch(
-        r#"create order v=1 tags=vip,x {"n":1}
-           create order v=2 {"n":"1"}
-           create invoice {"m":true}
-           create outer
-           set a local {"deep":[1]}
-           activate t
-           fail a message=no_money
-           advance 10s
-           create order v=2
-           batch migrate order v=1
-           batch migrate order v=1 key=#1,#3
-           batch migrate order v=1 key=!#1,#3
-           batch migrate order v=1 key=#2 id=order
-           batch migrate order v=1 key=#1 version=2
-           batch migrate order v=1 parent=#4
-           batch migrate order v=1 called=false
-           batch migrate order v=1 called=true
-           batch migrate order v=1 tag=vip tag=x
-           batch migrate order v=1 tag=vip tag=y
-           batch migrate order v=1 tenant=<default> business=x
-           batch migrate order v=1 state=COMPLETED
-           batch migrate order v=1 incident=true
-           batch migrate order v=1 incident=false
-           batch migrate order v=1 error=*money*
-           batch migrate order v=1 element=c
-           batch migrate order v=1 element=a element-incident=true
-           batch migrate order v=1 element=c element-incident=true
-           batch migrate order v=1 var:n=1
-           batch migrate order v=1 var:n="1"
-           batch migrate order v=1 var:deep=[1]
-           batch migrate order v=1 var:m=!true
-           batch migrate order v=1 before=10s
-           batch migrate order v=1 id=order or.version=1 or.element=nothing
-           batch cancel state=ACTIVE"#,
-        expect![[r#"
-            > create order v=1 tags=vip,x {"n":1}
-              = created order v1
-            > create order v=2 {"n":"1"}
-              = created order v2
-            > create invoice {"m":true}
-              = created invoice v1
-            > create outer
-              = created outer v1
-            > set a local {"deep":[1]}
-            > activate t
-              < job a retries 3 deadline 600000 variables {"deep":[1],"n":1}
-            > fail a message=no_money
-            > advance 10s
-            > create order v=2
-              = created order v2
-            > batch migrate order v=1
-              = rejected INVALID_ARGUMENT: Expected to create a batch operation with a filter, but the filter has no condition
-            > batch migrate order v=1 key=#1,#3
-              B1 finds 2
-              B1 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B1 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
-              B1 completed
-              = B1 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 key=!#1,#3
-              B2 finds 4
-              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B2 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B2 completed
-              = B2 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 key=#2 id=order
-              B3 finds 1
-              B3 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B3 completed
-              = B3 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 key=#1 version=2
-              B4 completed
-              = B4 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 parent=#4
-              B5 finds 1
-              B5 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B5 completed
-              = B5 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 called=false
-              B6 finds 5
-              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
-              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B6 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B6 completed
-              = B6 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 called=true
-              B7 finds 1
-              B7 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B7 completed
-              = B7 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 tag=vip tag=x
-              B8 finds 1
-              B8 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B8 completed
-              = B8 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 tag=vip tag=y
-              B9 completed
-              = B9 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 tenant=<default> business=x
-              B10 completed
-              = B10 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 state=COMPLETED
-              B11 completed
-              = B11 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 incident=true
-              B12 finds 1
-              B12 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B12 completed
-              = B12 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 incident=false
-              B13 finds 5
-              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
-              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B13 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B13 completed
-              = B13 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 error=*money*
-              B14 finds 1
-              B14 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B14 completed
-              = B14 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 element=c
-              B15 finds 4
-              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B15 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B15 completed
-              = B15 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 element=a element-incident=true
-              B16 finds 1
-              B16 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B16 completed
-              = B16 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 element=c element-incident=true
-              B17 completed
-              = B17 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 var:n=1
-              B18 finds 1
-              B18 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B18 completed
-              = B18 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 var:n="1"
-              B19 finds 1
-              B19 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B19 completed
-              = B19 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 var:deep=[1]
-              B20 finds 1
-              B20 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B20 completed
-              = B20 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 var:m=!true
-              B21 finds 5
-              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B21 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B21 completed
-              = B21 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 before=10s
-              B22 finds 5
-              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'b'; elements cannot be migrated without a mapping.
-              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B22 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'c'; elements cannot be migrated without a mapping.
-              B22 completed
-              = B22 MIGRATE_PROCESS_INSTANCE
-            > batch migrate order v=1 id=order or.version=1 or.element=nothing
-              B23 finds 1
-              B23 item failed: Expected to migrate process instance '<key>', but no mapping instruction is defined for the active element 'a'; elements cannot be migrated without a mapping.
-              B23 completed
-              = B23 MIGRATE_PROCESS_INSTANCE
-            > batch cancel state=ACTIVE
-              B24 finds 5
-              B24 item completed
-              B24 item completed
-              B24 item completed
-              B24 item completed
-              B24 item completed
-              B24 completed
-              = B24 CANCEL_PROCESS_INSTANCE
-        "#]],
-    );
-}
-
-#[test]
 fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
-    let options = Options { max_steps_per_command: 1, max_batch_scan_per_step: 2, ..Options::default() };
+    let options = Options { max_steps_per_command: 1, ..Options::default() };
     batch_with(
         options,
         "create order v=1
@@ -431,20 +235,22 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
          create order v=1
          create order v=1
          only batch cancel id=order
-         step 2
+         find 2
+         find 2
          only suspend B1
          step 5
          items B1
          only suspend B1
          only resume B1
          only resume B1
-         step 4
+         find 2
+         step 3
          items B1
          only suspend B1
          only resume B1
          step 2
          only stop B1
-         step 6
+         step 7
          items B1
          only stop B1
          only stop B9
@@ -463,8 +269,9 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
               = created order v1
             > only batch cancel id=order
               = B1 CANCEL_PROCESS_INSTANCE
-            > step 2
+            > find 2
               B1 finds 2
+            > find 2
               B1 finds 2
             > only suspend B1
               B1 suspended
@@ -481,8 +288,9 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
               B1 resumed
             > only resume B1
               = rejected INVALID_STATE: Expected to resume a batch operation with key '<key>', but it is in state 'CREATED'
-            > step 4
+            > find 2
               B1 finds 1
+            > step 3
               B1 item completed
               B1 item completed
             > items B1
@@ -499,7 +307,7 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
             > step 2
             > only stop B1
               B1 canceled
-            > step 6
+            > step 7
               B1 item canceled
             > items B1
               B1 CANCELED: 2 of 5 done, 0 failed
@@ -514,8 +322,7 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
               = rejected NOT_FOUND: Expected to cancel a batch operation with key '1', but no such batch operation was found
             > go on
             > batch cancel id=order
-              B2 finds 2
-              B2 finds 1
+              B2 finds 3
               B2 item completed
               B2 item completed
               B2 item completed
@@ -533,7 +340,7 @@ fn an_item_that_is_gone_is_skipped() {
         "create order v=1
          create order v=1
          only batch cancel id=order
-         step 1
+         find 9
          only suspend B1
          cancel #2
          resume B1
@@ -545,7 +352,7 @@ fn an_item_that_is_gone_is_skipped() {
               = created order v1
             > only batch cancel id=order
               = B1 CANCEL_PROCESS_INSTANCE
-            > step 1
+            > find 9
               B1 finds 2
             > only suspend B1
               B1 suspended
@@ -570,6 +377,7 @@ fn an_instance_on_the_move_is_migrated_a_little_later() {
         options,
         "only create order v=1
          only batch migrate order v=2 a:c id=order
+         find 9
          go on
          items B1
          cancel #1",
@@ -578,8 +386,9 @@ fn an_instance_on_the_move_is_migrated_a_little_later() {
               = created order v1
             > only batch migrate order v=2 a:c id=order
               = B1 MIGRATE_PROCESS_INSTANCE
-            > go on
+            > find 9
               B1 finds 1
+            > go on
               B1 item completed
               B1 completed
             > items B1

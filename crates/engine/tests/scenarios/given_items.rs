@@ -2,8 +2,8 @@
 
 use protocol::{
     AddBatchItems, BatchAction, BatchOperationChange, BatchOperationItem, BatchOperationView, Command,
-    CreateBatchOperation, CreateInstance, DefinitionRef, HistoryKind, HistoryOwner, InstanceFilter, Intent,
-    Key, Name, Query, QueryReply, RecordValue, Rejection, Response,
+    CreateBatchOperation, CreateInstance, DefinitionRef, HistoryKind, HistoryOwner, Intent, Key, Name, Query,
+    QueryReply, RecordValue, Rejection, Response,
 };
 
 use crate::support::Harness;
@@ -29,12 +29,8 @@ fn cancel_all(harness: &mut Harness) -> Key {
 }
 
 fn begin(harness: &mut Harness, action: BatchAction) -> Key {
-    let create = CreateBatchOperation {
-        action,
-        filter: InstanceFilter::default(),
-        operation_reference: Some(3),
-        search: Some(Name::from("{}")),
-    };
+    let create =
+        CreateBatchOperation { action, operation_reference: Some(3), search: Some(Name::from("{}")) };
     match harness.command(Command::CreateBatchOperation(create)) {
         Some(Ok(Response::BatchOperationCreated(created))) => created.batch_operation_key,
         other => panic!("{other:?}"),

@@ -12,7 +12,6 @@ mod ad_hoc;
 mod ad_hoc_outputs;
 mod await_result;
 mod banned;
-mod batch_filters;
 mod batch_operations;
 mod business_id;
 mod call_activity;

@@ -3,10 +3,9 @@
 use engine::Options;
 use engine::core::step::Step;
 use protocol::{
-    BatchAction, Command, CompleteJob, Condition, CreateBatchOperation, CreateInstance, DefinitionRef,
-    DeleteResource, Document, ElementMapping, ElementSource, FailJob, InstanceField, InstanceFilter, Intent,
-    Key, MigrateInstance, MigrationPlan, ModifyInstance, Name, Operand, Record, RecordValue, Response,
-    SetVariables, Test, UpdateJob,
+    BatchAction, Command, CompleteJob, CreateBatchOperation, CreateInstance, DefinitionRef, DeleteResource,
+    Document, ElementMapping, ElementSource, FailJob, Intent, Key, MigrateInstance, MigrationPlan,
+    ModifyInstance, Name, Record, RecordValue, Response, SetVariables, UpdateJob,
 };
 
 use crate::support::{Harness, document};
@@ -185,13 +184,6 @@ fn records_of_a_batch_operation_tell_its_operation() {
         run.create(&[]);
     }
     let other = run.create(&[]);
-    let everybody = |other: Key| InstanceFilter {
-        all: vec![Condition {
-            field: InstanceField::ProcessInstanceKey,
-            test: Test::NotEqual(Operand::Integer(other.cast_signed())),
-        }],
-        any: vec![],
-    };
     let moves = protocol::MoveElement {
         source: ElementSource::Id(Name::from("a")),
         target_id: Name::from("many"),
@@ -207,12 +199,10 @@ fn records_of_a_batch_operation_tell_its_operation() {
     ] {
         let before = run.harness.records().count();
         let batch = |operation_reference| {
-            let filter = everybody(other);
             Command::CreateBatchOperation(CreateBatchOperation {
                 action,
-                filter,
                 operation_reference,
-                search: None,
+                search: Some(Name::from(format!("not={other}"))),
             })
         };
         let Response::BatchOperationCreated(created) = run.run(batch, &intents) else { panic!("a batch") };

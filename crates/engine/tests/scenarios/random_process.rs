@@ -15,11 +15,10 @@ use engine::entity::ErrorType;
 use engine::{FaultPoint, Options, WorkLimits};
 use models::{CODES, Model, generate};
 use protocol::{
-    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, Condition,
-    CorrelateMessage, CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals,
-    FailJob, InstanceField, InstanceFilter, Intent, JobKind, JobListenerEventType, JobResult, Key, Name,
-    Operand, PublishMessage, RecordValue, SetVariables, Test, ThrowError, UpdateJob, UserTaskChanges,
-    UserTaskCommand, UserTaskOperation,
+    ActivateElement, ActivatedJob, BatchAction, BroadcastSignal, Command, CompleteJob, CorrelateMessage,
+    CreateBatchOperation, CreateInstance, DefinitionRef, Document, EvaluateConditionals, FailJob, Intent,
+    JobKind, JobListenerEventType, JobResult, Key, Name, PublishMessage, RecordValue, SetVariables,
+    ThrowError, UpdateJob, UserTaskChanges, UserTaskCommand, UserTaskOperation,
 };
 
 use crate::random_consistency::check_consistency;
@@ -520,14 +519,12 @@ impl Run {
 
     /// Cancels all instances by a batch operation.
     fn cancel_all(&mut self) {
-        let test = Test::Equal(Operand::Text(Name::from("ACTIVE")));
-        let all = vec![Condition { field: InstanceField::State, test }];
         self.run(Command::CreateBatchOperation(CreateBatchOperation {
             action: BatchAction::Cancel,
-            filter: InstanceFilter { all, any: vec![] },
-            search: None,
+            search: Some(Name::from("state=ACTIVE")),
             operation_reference: None,
         }));
+        self.harness.find_items(usize::MAX);
     }
 
     /// Cancels everything. Instances that the engine fails on meanwhile end by the next cancellation.

@@ -9,10 +9,11 @@ use std::time::Duration;
 use broker_api::SubmitError;
 use protocol::{
     AddBatchItems, BatchOperationItem, BatchOperationType, BatchSearch, Command, FIRST_PARTITION,
-    HistoryKind, Key, Name, Operand, Query, QueryReply, Test,
+    HistoryKind, Key, Name, Query, QueryReply,
 };
 use search::model::{ColumnId, Entity, incident, process_instance as instance};
 use search::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
+use search::{Operand, Test};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;

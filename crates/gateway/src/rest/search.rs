@@ -1,10 +1,10 @@
 //! Searches among the few things that are read as a whole: filter, order, page.
 
-use protocol::{Operand, Test};
+use search::{Operand, Test};
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::instance_filter::{self, ValueKind};
+use super::operators::{self, ValueKind};
 use super::problem::Failure;
 use super::writer::object;
 
@@ -41,7 +41,7 @@ impl Search {
             let is_integer = has_number(value);
             let path = format!("filter.{name}");
             let kind = if is_integer { ValueKind::Integer } else { ValueKind::Text };
-            let of_one = instance_filter::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
+            let of_one = operators::tests(&path, flag.as_ref().unwrap_or(value), kind)?;
             tests.extend(of_one.into_iter().map(|test| PropertyTest {
                 name: name.clone(),
                 is_integer,

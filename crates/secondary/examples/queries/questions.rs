@@ -1,6 +1,6 @@
 //! Queries of user interfaces.
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{
     ColumnId, Entity, element_count as count, element_instance as element, incident, job,
     process_definition as definition, process_instance as instance, sequence_flow as flow, user_task as task,
@@ -9,6 +9,7 @@ use search::model::{
 use search::{
     Aggregate, EntityRef, Filter, Latest, Position, Reader, Related, Search, Sort, Statistics, StoreError,
 };
+use search::{Operand, Test};
 
 use super::fill::{ACTIVE, DEFINITIONS, INCIDENTS, PACE_MS, PEOPLE, START_MS, instance_key, process_id};
 

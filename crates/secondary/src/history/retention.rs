@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::Filter;
 use search::model::ColumnId;
+use search::{Operand, Test};
 
 use super::kinds::Kind;
 

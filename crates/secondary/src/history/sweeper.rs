@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use protocol::{HistoryKind, Operand, Test};
+use protocol::HistoryKind;
 use search::model::{
     ColumnId, Entity, decision_instance as decision, history_deletion as deletion,
     process_instance as instance,
 };
 use search::{EntityRef, Filter, Position, Reader, Row, Search, Sort, StoreError, Value};
+use search::{Operand, Test};
 
 use super::Retention;
 use super::kinds::{DECISIONS, KINDS, Kind, PROCESS_DEFINITIONS, PROCESS_INSTANCES, REQUESTS};

@@ -2,9 +2,9 @@
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use protocol::{Operand, Test};
 use search::model::{Column, ColumnId, Entity, Kind};
 use search::{Filter, Latest, Related, StoreError};
+use search::{Operand, Test};
 use serde_json::{Value as Json, json};
 
 use super::reader::Asker;

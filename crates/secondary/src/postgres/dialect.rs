@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use protocol::Test;
+use search::Test;
 use search::Value;
 use search::model::{ColumnId, Entity, Kind};
 use sqlx::postgres::{PgArguments, PgRow};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
+use search::{Operand, Test};
 use xxhash_rust::xxh3::xxh3_64;
 
 use search::model::{ColumnId, Entity, Kind};

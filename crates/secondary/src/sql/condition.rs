@@ -1,8 +1,9 @@
 //! Filters and positions as conditions.
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{CUT_CHARS, ColumnId, Entity, Kind, ORDER_CHARS};
 use search::{Filter, Latest, Related, Sort, Value};
+use search::{Operand, Test};
 
 use super::Query;
 

@@ -14,7 +14,7 @@ pub(crate) use statement::{count, create_index, create_table, exists, remove, se
 
 use std::borrow::Cow;
 
-use protocol::Test;
+use search::Test;
 
 use search::Value;
 use search::model::{CUT_CHARS, ColumnId, Entity, Kind};

@@ -3,9 +3,9 @@
 //! whether it has one. Whether there are few no database knows without looking, so a store looks before it
 //! searches.
 
-use protocol::{Operand, Test};
 use search::model::Entity;
 use search::{Filter, Related, Row, Search, Value};
+use search::{Operand, Test};
 
 use super::condition::Scope;
 use super::{Dialect, Query};

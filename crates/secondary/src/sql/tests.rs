@@ -1,10 +1,11 @@
 //! SQL as literals: what a change of the builder changes.
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{
     Entity, IndexScope, element_instance as element, process_instance as instance, variable,
 };
 use search::{Aggregate, EntityRef, Filter, Position, Related, Search, Sort, Statistics, Value};
+use search::{Operand, Test};
 
 use super::{count, create_index, create_table, search, statistics, upsert};
 use crate::change::{Batch, Columns, RowId};

@@ -146,7 +146,8 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    use protocol::{Name, Operand, Test};
+    use protocol::Name;
+    use search::{Operand, Test};
 
     use super::*;
     use crate::sqlite::schema;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use protocol::{Operand, Test};
 use search::model::{element_instance as element, process_instance as instance, variable};
 use search::{
     Aggregate, EntityRef, Filter, Position, Reader, Related, Search, Sort, Statistics, StoreError, Value,
 };
+use search::{Operand, Test};
 use secondary::{Batch, RowId};
 
 use crate::node::Node;

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{ColumnId, user_task as task};
 use search::{Filter, Search, Sort};
+use search::{Operand, Test};
 use secondary::{Batch, RowId};
 
 use super::server::Server;

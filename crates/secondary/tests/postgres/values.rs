@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{process_definition as definition, process_instance as instance, sequence_flow as flow};
 use search::{Filter, StoreError};
+use search::{Operand, Test};
 use secondary::{Batch, Loader as _, PostgresLoader, RowId};
 
 use super::server::Server;

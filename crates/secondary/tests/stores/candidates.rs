@@ -1,8 +1,9 @@
 //! Candidates of a task are a list; tasks are found by each of its elements.
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::Filter;
 use search::model::{ColumnId, user_task as task};
+use search::{Operand, Test};
 use secondary::{Batch, RowId};
 
 use super::suite::{Store, block_on, search};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{Operand, Test};
 use search::model::{element_count as count, element_instance as element};
 use search::{Aggregate, EntityRef, Filter, Statistics};
+use search::{Operand, Test};
 use secondary::{Batch, RowId};
 
 use super::suite::{Store, block_on};

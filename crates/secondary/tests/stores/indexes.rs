@@ -1,11 +1,11 @@
 //! Values that indexes leave out or cut are found all the same.
 
-use protocol::{Operand, Test};
 use search::model::{
     ColumnId, Entity, element_instance as element, job, process_instance as instance, sequence_flow as flow,
     variable,
 };
 use search::{EntityRef, Filter, Related, Value};
+use search::{Operand, Test};
 use secondary::{Batch, RowId};
 
 use super::suite::{Store, block_on, search};

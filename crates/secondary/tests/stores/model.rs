@@ -1,8 +1,8 @@
 //! Rows in memory, and searches in them: what a store must agree with.
 
-use protocol::{Operand, Test};
 use search::model::{Kind, process_instance as instance};
 use search::{Filter, Row, Search, Value};
+use search::{Operand, Test};
 
 /// When a process instance ended.
 pub const END: usize = instance::END as usize;

@@ -1,8 +1,9 @@
 //! Rows of other entities may be as many as they like.
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{process_instance as instance, variable};
 use search::{EntityRef, Filter, Related, Value};
+use search::{Operand, Test};
 
 use super::suite::{Store, block_on, search};
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use export::{Exporter as _, Flush};
-use protocol::{Intent, Key, Name, Operand, Record, RecordValue, Test, testing};
+use protocol::{Intent, Key, Name, Record, RecordValue, testing};
 use search::model::{
     Entity, element_count as count, element_instance as element, process_instance as instance, variable,
 };
 use search::{Aggregate, EntityRef, Filter, Progress, Statistics, StoreError, Value};
+use search::{Operand, Test};
 use secondary::{Loader, Projection, StoreExporter};
 
 use super::retention::{keep_nothing, sweep};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{
     Entity, ORDER_CHARS, element_instance as element, process_definition as definition,
     process_instance as instance, variable,
@@ -11,6 +11,7 @@ use search::{
     Aggregate, EntityRef, Filter, Latest, Position, Reader, Related, Row, Search, Sort, Statistics, Value,
     decode_cursor, encode_cursor,
 };
+use search::{Operand, Test};
 use secondary::{Batch, Cleaner, RowId, Writer};
 
 use tokio::runtime::Runtime;

@@ -1,75 +1,44 @@
-//! Batch operations in scripts.
+//! Batch operations in tests: the search for their items, and what a script shows of them.
 //!
-//! A filter has the parts `key=#1,#2` (process instances), `parent=#1`, `called=true|false`, `id=PROCESS`,
-//! `version=2`, `tag=TAG`, `tenant=ID`, `business=ID`, `state=ACTIVE`, `incident=true`, `error=*text*`,
-//! `hash=message`, `element=ID`, `element-incident=true`, `var:NAME=JSON`, `before=10s` (after the start of the
-//! test); `!` before a value means that it must not be that, `or.` before a name that this or another such is enough.
+//! A filter has the parts `id=PROCESS`, `version=2`, `not=KEY` (of an instance); others, such as `state=ACTIVE`, hold for all that live. A filter
+//! of JSON is for tests that hand over items themselves.
 
 use std::fmt::Write as _;
 
 use engine::Engine;
-use protocol::{Condition, InstanceField, InstanceFilter, Key, Name, Operand, Test, error_hash};
+use protocol::{BatchOperationItem, BatchOperationType, BatchSearch, Key};
 
-use super::harness::START_MS;
 use super::transcript::Transcript;
 
-pub fn filter(options: &[(&str, &str)], transcript: &Transcript) -> InstanceFilter {
-    let mut filter = InstanceFilter::default();
-    for (name, value) in options.iter().filter(|(name, _)| *name != "v") {
-        match name.strip_prefix("or.") {
-            Some(name) => filter.any.push(vec![condition(name, value, transcript)]),
-            None => filter.all.push(condition(name, value, transcript)),
-        }
-    }
-    filter
-}
+/// The beginning of a filter whose items the test hands over.
+pub const BY_HAND: char = '{';
 
-fn condition(name: &str, value: &str, transcript: &Transcript) -> Condition {
-    let text = |value: &str| Operand::Text(Name::from(value));
-    let number = |value: &str| Operand::Integer(value.parse().expect("a number"));
-    let flag = |value: &str| Operand::Integer(i64::from(value == "true"));
-    let instance = |value: &str| {
-        let at: usize = value.trim_start_matches('#').parse().expect("#1");
-        Operand::Integer(transcript.instances[at - 1] as i64)
+/// The items of a batch operation that are not known yet, as a search of secondary storage finds them.
+pub fn find(engine: &Engine, search: &BatchSearch) -> Vec<BatchOperationItem> {
+    let tables = engine.tables();
+    let later = search.found_up_to + 1..search.key;
+    let candidates: Vec<(Key, Key)> = if search.kind == BatchOperationType::ResolveIncident {
+        let incidents = tables.incidents.scan(later, usize::MAX).unwrap();
+        incidents.into_iter().map(|(key, incident)| (key, incident.process_instance_key)).collect()
+    } else {
+        tables.instances.keys(later, usize::MAX).unwrap().into_iter().map(|key| (key, key)).collect()
     };
-    let (is_not, value) = match value.strip_prefix('!') {
-        Some(value) => (true, value),
-        None => (false, value),
+    let item = |(item_key, process_instance_key): (Key, Key)| {
+        let instance = tables.instances.get(&process_instance_key).unwrap()?;
+        let is_called = search.kind == BatchOperationType::CancelProcessInstance && instance.parent.is_some();
+        let is_meant = |term: &str| match term.split_once('=') {
+            Some(("id", id)) => instance.process_id.0.as_ref() == id,
+            Some(("not", key)) => process_instance_key.to_string() != key,
+            Some(("version", version)) => instance.version.to_string() == version,
+            _ => true,
+        };
+        (!is_called && search.filter.split_whitespace().all(is_meant)).then_some(BatchOperationItem {
+            item_key,
+            process_instance_key,
+            root_process_instance_key: instance.root_key,
+        })
     };
-    let is = |operand| if is_not { Test::NotEqual(operand) } else { Test::Equal(operand) };
-    let (field, test) = match name {
-        "key" if value.contains(',') => {
-            let mut keys: Vec<Operand> = value.split(',').map(instance).collect();
-            keys.sort_unstable();
-            (InstanceField::ProcessInstanceKey, if is_not { Test::NotIn(keys) } else { Test::In(keys) })
-        }
-        "key" => (InstanceField::ProcessInstanceKey, is(instance(value))),
-        "parent" => (InstanceField::ParentProcessInstanceKey, is(instance(value))),
-        "called" => (InstanceField::ParentElementInstanceKey, Test::Exists(value == "true")),
-        "id" => (InstanceField::ProcessDefinitionId, is(text(value))),
-        "version" => (InstanceField::ProcessDefinitionVersion, is(number(value))),
-        "tag" => (InstanceField::Tag, is(text(value))),
-        "tenant" => (InstanceField::TenantId, is(text(value))),
-        "business" => (InstanceField::BusinessId, is(text(value))),
-        "state" => (InstanceField::State, is(text(value))),
-        "incident" => (InstanceField::HasIncident, is(flag(value))),
-        "error" => (InstanceField::ErrorMessage, Test::Like(Name::from(value))),
-        "hash" => {
-            let hash = error_hash(&value.replace('_', " "));
-            (InstanceField::IncidentErrorHash, is(Operand::Integer(hash.into())))
-        }
-        "element" => (InstanceField::ElementId, is(text(value))),
-        "element-incident" => (InstanceField::HasElementInstanceIncident, is(flag(value))),
-        "before" => {
-            let seconds: i64 = value.trim_end_matches('s').parse().expect("seconds");
-            (InstanceField::StartDate, Test::Less(Operand::Integer(START_MS + 1000 * seconds)))
-        }
-        other => match other.strip_prefix("var:") {
-            Some(name) => (InstanceField::Variable(Name::from(name)), is(text(value))),
-            None => panic!("no such condition: {other}"),
-        },
-    };
-    Condition { field, test }
+    candidates.into_iter().filter_map(item).collect()
 }
 
 /// Counts and items of a batch operation.

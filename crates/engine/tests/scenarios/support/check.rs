@@ -25,7 +25,8 @@
 //! complete JOB [deny=reason] [assignee=…] [due=…] [users=a,b] [groups=a,b] [priority=5]   (empty: cleared)
 //! listener ID type=TYPE [events=creating,…] [priority=5] [retries=3] [after] [update]    unlisten ID
 //! migrate #1 PROCESS v=2 [SOURCE:TARGET …]      (`id` is short for `id:id`)
-//! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] [element=ID] [incident=true] … (see `batch.rs`)
+//! batch cancel|resolve|migrate PROCESS v=2 [SOURCE:TARGET …] [id=PROCESS] … (see `batch.rs`)
+//! find N (hands over N items of a batch operation that `only` has created)
 //! batch modify SOURCE>TARGET … [id=PROCESS] …
 //! resolve-all #1             suspend B1    resume B1    stop B1    items B1    step 3 (a `Continue` three times)
 //! advance 10s    tick    pin 10s    shift 10s    unpin    reopen    only COMMAND (leaves left-over steps)    go on
@@ -117,6 +118,12 @@ impl<'a> Line<'a> {
 
     pub(super) fn option(&self, name: &str) -> Option<&'a str> {
         self.options.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    /// The filter of a batch operation: its options but the version of a migration's target.
+    fn filter(&self) -> Name {
+        let options = self.options.iter().filter(|(name, _)| *name != "v");
+        Name::from(options.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))
     }
 
     pub(super) fn names(&self, name: &str) -> Vec<Name> {
@@ -211,6 +218,10 @@ impl Run {
                 for _ in 0..line.word(1).parse().expect("a number") {
                     self.harness.apply(vec![Command::GO_ON], vec![]);
                 }
+                self.catch_up();
+            }
+            "find" => {
+                self.harness.find_items(line.word(1).parse().expect("a number"));
                 self.catch_up();
             }
             "rows" => {
@@ -370,8 +381,7 @@ impl Run {
                     ),
                     other => panic!("no such action: {other}"),
                 },
-                filter: batch::filter(&line.options, &self.transcript),
-                search: None,
+                search: Some(line.filter()),
                 operation_reference: None,
             }),
             "resolve-all" => {

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
 use models::Bounds;
 use protocol::{
-    ActivatedJob, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query, QueryReply,
-    Record, Rejection, Resource,
+    ActivatedJob, AddBatchItems, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query,
+    QueryReply, Record, Rejection, Resource, Response,
 };
 use state::Store;
 
-use super::Random;
 use super::model::bpmn;
+use super::{Random, batch};
 
 /// Where the clock of every test starts: 2026-01-01T00:00:00Z.
 pub const START_MS: i64 = 1_767_225_600_000;
@@ -105,11 +105,32 @@ impl Harness {
     /// Runs one command and everything that follows from it.
     pub fn command(&mut self, command: Command) -> Option<Outcome> {
         let effects = self.apply(vec![command], vec![]);
-        let response = effects.responses[0].clone();
-        if effects.has_pending_steps {
+        let (response, mut has_pending_steps) = (effects.responses[0].clone(), effects.has_pending_steps);
+        if matches!(response, Some(Ok(Response::BatchOperationCreated(_)))) {
+            has_pending_steps |= self.find_items(usize::MAX);
+        }
+        if has_pending_steps {
             self.go_on();
         }
         response
+    }
+
+    /// Hands over the next items of each batch operation whose search is open, so many at most. Whether steps are
+    /// left.
+    pub fn find_items(&mut self, max_items: usize) -> bool {
+        let Ok(QueryReply::BatchSearches(searches)) = self.read(&Query::BatchSearches) else {
+            panic!("open searches")
+        };
+        let mut has_pending_steps = false;
+        for search in searches.iter().filter(|search| !search.filter.starts_with(batch::BY_HAND)) {
+            let mut items = batch::find(self.engine(), search);
+            let is_last = items.len() <= max_items;
+            items.truncate(max_items);
+            let (batch_operation_key, error, owners) = (search.key, None, Vec::new());
+            let add = AddBatchItems { batch_operation_key, items, is_last, error, owners };
+            has_pending_steps |= self.apply(vec![Command::AddBatchItems(add)], vec![]).has_pending_steps;
+        }
+        has_pending_steps
     }
 
     /// Continues until no steps are left over.

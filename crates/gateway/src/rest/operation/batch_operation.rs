@@ -2,30 +2,24 @@
 
 use protocol::{
     BatchAction, BatchOperationChange, BatchOperationCreated, BatchOperationView, Command,
-    CreateBatchOperation, InstanceFilter, Key, Name, Response,
+    CreateBatchOperation, Key, Name, Response,
 };
 
 use super::{Call, unexpected};
-use crate::rest::instance_filter;
 use crate::rest::problem::Failure;
 use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{Digits, Moment, Object, object};
 
-/// Creates one with the filter of the body. Its items are found by secondary storage, which knows what every
-/// property means; without that, by the engine, among what lives.
+/// Creates one with the filter of the body. Secondary storage finds its items.
 pub(super) async fn create(call: &Call<'_>, action: BatchAction) -> Result<Reply, Failure> {
     let Some(raw) = call.fields.raw("filter") else {
         return Err(Failure::invalid("filter: is required, but missing"));
     };
-    let (filter, search) = if call.storage().is_ok() {
-        query::selected(query::selection_of(action.kind()), raw)?;
-        (InstanceFilter::default(), Some(Name::from(raw)))
-    } else {
-        (instance_filter::parse(raw)?, None)
-    };
+    call.storage()?;
+    query::selected(query::selection_of(action.kind()), raw)?;
     let operation_reference = call.fields.operation_reference();
-    let create = CreateBatchOperation { action, filter, operation_reference, search };
+    let create = CreateBatchOperation { action, operation_reference, search: Some(Name::from(raw)) };
     let reply = submit(call, Command::CreateBatchOperation(create)).await?;
     call.gateway.batch_searches.wake();
     Ok(reply)

@@ -1,8 +1,8 @@
 //! `GET /v2/process-instances/{processInstanceKey}/statistics/element-instances`
 
-use protocol::{Operand, Test};
 use search::Filter;
 use search::model::element_instance as element;
+use search::{Operand, Test};
 
 use super::Call;
 use crate::rest::problem::Failure;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{ColumnId, Entity, usage_assignee as assignee, usage_metric as usage};
 use search::{Aggregate, EntityRef, Filter, Statistics};
+use search::{Operand, Test};
 
 use super::Call;
-use crate::rest::instance_filter;
+use crate::rest::operators;
 use crate::rest::problem::Failure;
 use crate::rest::query::statistics::{ask, number};
 use crate::rest::reply::Reply;
@@ -28,7 +29,7 @@ struct Used {
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let time = |name: &'static str| {
         let text = call.query_parameter(name)?.unwrap_or_default();
-        instance_filter::time(name, &text)
+        operators::time(name, &text)
     };
     let (from, to) = (time("startTime")?, time("endTime")?);
     let tenant = call.query_parameter("tenantId")?;

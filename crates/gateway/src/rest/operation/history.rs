@@ -2,9 +2,10 @@
 //! has forgotten them. Of a process instance it is all but those that it called; of a decision, all that one
 //! evaluation decided.
 
-use protocol::{BatchAction, Command, DeleteHistory, HistoryKind, HistoryOwner, Operand, Test};
+use protocol::{BatchAction, Command, DeleteHistory, HistoryKind, HistoryOwner};
 use search::model::{ColumnId, Entity, decision_instance as decision, process_instance as instance};
 use search::{Filter, Row, Search};
+use search::{Operand, Test};
 
 use super::{Call, batch_operation};
 use crate::rest::problem::Failure;

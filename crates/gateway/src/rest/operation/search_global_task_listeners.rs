@@ -1,10 +1,11 @@
 //! `POST /v2/global-task-listeners/search`: up to ten thousand listeners are looked at.
 
-use protocol::{GlobalListener, Operand, Query, QueryReply, Test};
+use protocol::{GlobalListener, Query, QueryReply};
+use search::{Operand, Test};
 
 use super::global_task_listener::{event_types, write};
 use super::{Call, unexpected};
-use crate::rest::instance_filter::{self, ValueKind};
+use crate::rest::operators::{self, ValueKind};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
@@ -27,8 +28,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
 fn events(call: &Call<'_>) -> Result<Vec<Vec<Test>>, Failure> {
     let filter = call.fields.value("filter");
     let wanted = filter["eventTypes"].as_array();
-    let read =
-        |(at, value)| instance_filter::tests(&format!("filter.eventTypes[{at}]"), value, ValueKind::Text);
+    let read = |(at, value)| operators::tests(&format!("filter.eventTypes[{at}]"), value, ValueKind::Text);
     wanted.into_iter().flatten().enumerate().map(read).collect()
 }
 

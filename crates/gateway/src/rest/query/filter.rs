@@ -1,12 +1,12 @@
 //! The `filter` of a request, validated from the contract, as a condition on rows.
 
-use protocol::Test;
 use search::Filter;
+use search::Test;
 use search::model::{Entity, Kind};
 use serde_json::{Map, Value};
 
-use super::super::instance_filter::{self, VALUES_MAX, ValueKind};
 use super::super::operation::Call;
+use super::super::operators::{self, VALUES_MAX, ValueKind};
 use super::super::problem::Failure;
 use super::special;
 use super::table::Spec;
@@ -103,12 +103,12 @@ impl FilterReader {
             Kind::Flag => ValueKind::Flag,
             Kind::Text | Kind::List | Kind::Json => ValueKind::Text,
         };
-        let mut tests = instance_filter::tests(path, value, kind)?;
+        let mut tests = operators::tests(path, value, kind)?;
         if matches!(kind, ValueKind::Flag) {
             // Some flags count what makes them true.
             for test in &mut tests {
-                if *test == Test::Equal(protocol::Operand::Integer(1)) {
-                    *test = Test::Greater(protocol::Operand::Integer(0));
+                if *test == Test::Equal(search::Operand::Integer(1)) {
+                    *test = Test::Greater(search::Operand::Integer(0));
                 }
             }
         }

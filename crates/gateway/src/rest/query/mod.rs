@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use broker_api::Broker;
-use protocol::{BatchOperationType, FIRST_PARTITION, Name, Operand};
+use protocol::{BatchOperationType, FIRST_PARTITION, Name};
+use search::Operand;
 use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
 use search::{EXPORTER_ID, EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{Key, Name, Operand, Test};
+use protocol::{Key, Name};
 use search::model::{Entity, element_instance as element, user_task as task, variable};
 use search::{Filter, Row, Search};
+use search::{Operand, Test};
 
 use super::super::operation::Call;
 use super::super::problem::Failure;

@@ -1,12 +1,13 @@
 //! Properties of filters that are not a column of their entity.
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{
     ColumnId, Entity, EntityId, Kind, batch_operation_item as item, decision_definition as decision,
     element_instance as element, incident, job, process_definition as process, process_instance as instance,
     user_task as task, variable,
 };
 use search::{EntityRef, Filter, Latest, Related};
+use search::{Operand, Test};
 use serde_json::{Map, Value};
 
 use super::super::problem::Failure;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{Name, Operand, Test};
+use protocol::Name;
 use search::model::{
     ColumnId, Kind, element_count as count, element_instance as element, job_metric as metric,
     process_instance as instance,
 };
 use search::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
+use search::{Operand, Test};
 use serde_json::Value as Json;
 
 use super::super::operation::Call;

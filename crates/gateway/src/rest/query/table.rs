@@ -1,12 +1,12 @@
 //! Search operations and where they look.
 
-use protocol::{Operand, Test};
 use search::Filter;
 use search::model::{
     ColumnId, Entity, audit_log, batch_operation, batch_operation_item, correlated_message_subscription,
     decision_definition, decision_instance, decision_requirements, element_instance, incident, job,
     message_subscription, process_definition, process_instance, sequence_flow, user_task, variable,
 };
+use search::{Operand, Test};
 
 use super::super::contract::Operation;
 use super::super::operation::Call;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use broker_api::SubmitError;
 use protocol::{
     AddBatchItems, AncestorScope, BatchAction, BatchOperationChange, BatchOperationCreated,
-    BatchOperationItem, BatchOperationType, BatchSearch, Command, Condition, CreateBatchOperation,
-    DeleteResource, ElementMapping, ElementSource, HistoryKind, HistoryOwner, InstanceField, InstanceFilter,
-    MigrationPlan, MoveElement, Operand, Rejection, Response, Test,
+    BatchOperationItem, BatchOperationType, BatchSearch, Command, CreateBatchOperation,
+    DeleteResource, ElementMapping, ElementSource, HistoryKind, HistoryOwner, MigrationPlan, MoveElement, Rejection, Response,
 };
 use search::model::{decision_instance as decision, incident, process_instance as instance};
 use search::{Filter, Search, Sort};
+use search::{Operand, Test};
 
 use super::contract::check_response;
 use super::fake::FakeBroker;
@@ -21,16 +21,14 @@ use super::{Gateway, block_on, gateway, request, stored_gateway, text};
 use crate::rest::batch_searches;
 use crate::rest::contract::Operation;
 
-fn created(action: BatchAction) -> Command {
-    let test = Test::Equal(Operand::Text("order".into()));
-    let condition = Condition { field: InstanceField::ProcessDefinitionId, test };
-    let filter = InstanceFilter { all: vec![condition], any: vec![] };
-    Command::CreateBatchOperation(CreateBatchOperation {
-        action,
-        filter,
-        operation_reference: Some(4),
-        search: None,
-    })
+/// Answer to a request where there is secondary storage, and the command that it became.
+fn ask_stored(path: &str, body: &str) -> (u16, String, Option<Command>) {
+    let (broker, storage) = (Arc::new(FakeBroker::default()), Arc::new(FakeStorage::default()));
+    let gateway = stored_gateway(&broker, &storage);
+    let request = request("POST", path, body.to_owned());
+    let (status, answer) = block_on(async { text(gateway.answer(request).await).await });
+    let command = broker.commands.lock().pop();
+    (status, answer, command)
 }
 
 #[test]
@@ -64,14 +62,16 @@ fn batch_operations_are_created() {
         let path = format!("/v2/process-instances/{path}");
         let body = format!(r#"{{"filter":{{"processDefinitionId":"order"}},"operationReference":4{more}}}"#);
         let kind = action.kind();
-        let (answer, command) = succeed(operation, &path, &body);
-        assert_eq!(command, created(action));
+        let (status, answer, command) = ask_stored(&path, &body);
+        check_response(operation.spec(), status, &answer);
+        let search = Some(r#"{"processDefinitionId":"order"}"#.into());
+        let wanted = CreateBatchOperation { action, operation_reference: Some(4), search };
+        assert_eq!(*command.unwrap().asked(), Command::CreateBatchOperation(wanted));
         assert_eq!(answer, format!(r#"{{"batchOperationKey":"12","batchOperationType":"{kind}"}}"#));
         let without = format!("{{{}}}", more.trim_start_matches(','));
         bad("POST", &path, &without, "filter: is required, but missing");
-        let unknown = body.replace(r#""processDefinitionId":"order""#, r#""hasRetriesLeft":true"#);
-        let reason = "filter.hasRetriesLeft: not supported as a filter without secondary storage, since running instances do not hold this property";
-        bad("POST", &path, &unknown, reason);
+        let reason = "this operation needs secondary storage, and none is configured";
+        fail("POST", &path, &body, 403, "FORBIDDEN", reason);
     }
     let body = r#"{"filter":{"state":"ACTIVE"},"moveInstructions":[]}"#;
     bad("POST", "/v2/process-instances/modification", body, "moveInstructions: at least one is required");
@@ -163,7 +163,6 @@ fn with_secondary_storage_the_whole_filter_goes_with_the_operation() {
     check_response(Operation::CancelProcessInstancesBatchOperation.spec(), status, &answer);
     let wanted = CreateBatchOperation {
         action: BatchAction::Cancel,
-        filter: InstanceFilter::default(),
         operation_reference: None,
         search: Some(filter.into()),
     };
@@ -244,7 +243,6 @@ fn deletions_of_histories_are_created() {
         check_response(operation.spec(), status, &answer);
         let wanted = CreateBatchOperation {
             action: BatchAction::DeleteHistory(kind),
-            filter: InstanceFilter::default(),
             operation_reference: Some(4),
             search: Some(filter.into()),
         };

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::{BoxFuture, FutureExt as _, ready};
-use protocol::{Name, Operand, PartitionId, Test};
+use protocol::{Name, PartitionId};
 use search::model::{Column, Entity, Kind, job_metric};
 use search::{Aggregate, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError, Value};
+use search::{Operand, Test};
 
 use crate::rest::Storage;
 

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use broker_api::{Positions, Recorded};
-use protocol::{Operand, Test};
 use search::model::{process_instance as instance, user_task as task};
 use search::{EntityRef, Filter, Position, Progress};
+use search::{Operand, Test};
 use serde_json::{Value, json};
 
 use super::contract::{check_response, example, json_body, path_of, problem};

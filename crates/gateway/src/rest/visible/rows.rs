@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use protocol::{AuthorizationScope, Operand, PermissionType as P, ResourceType as R, Test, UserTaskProperty};
+use protocol::{AuthorizationScope, PermissionType as P, ResourceType as R, UserTaskProperty};
 use search::model::{
     ColumnId, Entity, EntityId, audit_log, correlated_message_subscription, decision_definition,
     decision_instance, decision_requirements, element_count, element_instance, form, incident, job,
@@ -11,6 +11,7 @@ use search::model::{
     usage_metric, user_task, variable,
 };
 use search::{EntityRef, Filter, Related};
+use search::{Operand, Test};
 
 use super::ReadAuthorization;
 use crate::rest::operation::Call;
