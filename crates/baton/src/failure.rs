@@ -3,8 +3,6 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use crate::output;
-
 /// The server refused, or something went wrong here.
 const REFUSED: u8 = 1;
 /// The command line or the configuration is wrong; also what clap exits with.
@@ -72,12 +70,13 @@ impl Failure {
         &self.message
     }
 
-    /// Tells it on the standard error output.
-    pub(crate) fn report(&self) -> ExitCode {
-        output::note(format_args!("error: {}", self.message));
-        if let Some(hint) = &self.hint {
-            output::note(format_args!("hint: {hint}"));
-        }
+    /// Advice to the user.
+    pub(crate) fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The exit code.
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }
 }

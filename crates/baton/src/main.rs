@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli.command, began) {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => output::report(&failure),
     }
 }
 

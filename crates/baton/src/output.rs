@@ -5,6 +5,7 @@
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
 
 use crate::failure::Failure;
 
@@ -21,6 +22,15 @@ pub(crate) fn line(text: impl Display) -> Result<(), Failure> {
 /// Says something to people beside the result. If nobody can be told, so be it.
 pub(crate) fn note(text: impl Display) {
     let _ = to(io::stderr().lock(), format_args!("{text}\n"));
+}
+
+/// Reports a failure on the standard error output.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    note(format_args!("error: {}", failure.message()));
+    if let Some(advice) = failure.advice() {
+        note(format_args!("hint: {advice}"));
+    }
+    failure.exit_code()
 }
 
 fn to(mut sink: impl Write, text: impl Display) -> Result<(), Failure> {

@@ -2,7 +2,15 @@
 
 use std::fmt::Write;
 
-use crate::report::{Report, bytes, micros, number};
+use crate::format::{bytes, micros, number};
+use crate::report::Report;
+
+impl Report {
+    /// All figures and plots as one page that needs nothing else.
+    pub fn html(&self) -> String {
+        page(std::slice::from_ref(self))
+    }
+}
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 260.0;

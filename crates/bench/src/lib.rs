@@ -10,6 +10,7 @@
 mod bar;
 mod cost;
 mod error;
+mod format;
 mod html;
 mod load;
 mod model;

@@ -9,15 +9,8 @@ use std::sync::Arc;
 
 use feel::Expression;
 
+pub use crate::index::{ElementIndex, FlowIndex, PROCESS};
 use crate::reach::Reach;
-
-/// Position of an element in [`Process::elements`].
-pub type ElementIndex = u32;
-/// Position of a sequence flow in [`Process::flows`].
-pub type FlowIndex = u32;
-
-/// The index of the process element itself.
-pub const PROCESS: ElementIndex = 0;
 
 /// One executable process.
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use object_store::path::Path as Place;
 use rustix::fs::statvfs;
 
 use crate::durable::{self, Disk as _, Disks};
-use crate::{CONTENTS, DESCRIPTIONS, EXPIRIES, Error, UPLOADS};
+use crate::error::{Error, is_full};
+use crate::layout::{CONTENTS, DESCRIPTIONS, EXPIRIES, UPLOADS};
 
 /// The directory behind a store.
 #[derive(Debug)]
@@ -144,20 +145,4 @@ fn remove(file: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
-}
-
-/// Whether an error of a store comes of a disk without room.
-pub(crate) fn tells_of_full_disk(error: &object_store::Error) -> bool {
-    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if error.downcast_ref::<io::Error>().is_some_and(is_full) {
-            return true;
-        }
-        next = error.source();
-    }
-    false
 }

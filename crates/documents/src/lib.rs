@@ -12,8 +12,10 @@ mod azure;
 mod bucket;
 mod directory;
 mod durable;
+mod error;
 #[cfg(feature = "buckets")]
 mod gcs;
+mod layout;
 mod link;
 #[cfg(feature = "buckets")]
 mod s3;
@@ -42,8 +44,10 @@ use sha2::{Digest as _, Sha256};
 pub use azure::AzureOptions;
 pub use bucket::BucketOptions;
 use directory::Directory;
+pub use error::Error;
 #[cfg(feature = "buckets")]
 pub use gcs::GcsOptions;
+use layout::{CONTENTS, DESCRIPTIONS, EXPIRIES, UPLOADS};
 pub use link::{LINK_LIFE_MAX, Link};
 #[cfg(feature = "buckets")]
 pub use s3::S3Options;
@@ -58,8 +62,6 @@ const ID_BYTES_MAX: usize = 200;
 const METADATA_BYTES_MAX: usize = 64 * 1024;
 /// After so many bytes of a content the room on the disk is looked at again.
 const ROOM_STEP_BYTES: u64 = 4 << 20;
-/// Where the contents are.
-const CONTENTS: &str = "contents";
 /// Bytes of a content written to a disk at once.
 const PART_BYTES: u64 = 256 << 10;
 /// The same for clouds, if that is enough. They refuse smaller parts.
@@ -71,51 +73,6 @@ const PARTS_MAX: u64 = 9000;
 const READ_BYTES: u64 = 64 << 10;
 /// The same for clouds, where asking takes longer.
 const READ_BYTES_OF_CLOUDS: u64 = 2 << 20;
-/// Where contents are in a directory that belong to no document yet.
-const UPLOADS: &str = "uploads";
-/// Where the descriptions are.
-const DESCRIPTIONS: &str = "descriptions";
-/// Where empty objects are that have a time and an ID for name, so that expired documents are found without reading
-/// any.
-const EXPIRIES: &str = "expiries";
-
-/// Why something cannot be done with a document.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There is no such document, or no longer.
-    #[error("document with id '{0}' not found")]
-    NotFound(String),
-    /// The ID is taken.
-    #[error("document with id '{0}' exists already")]
-    AlreadyExists(String),
-    /// The content has more bytes than this.
-    #[error("the document is larger than {0} bytes")]
-    TooLarge(u64),
-    /// The request is invalid.
-    #[error("{0}")]
-    Invalid(String),
-    /// The store has no room, and may have some later.
-    #[error("the document store is full: {0}")]
-    Full(String),
-    /// The stored bytes differ from the uploaded ones.
-    #[error("the content of document '{0}' is damaged")]
-    Damaged(String),
-    /// The store has something else in place of a description.
-    #[error("the description of document '{0}' is damaged: {1}")]
-    Garbled(String, String),
-    /// The store failed.
-    #[error("the document store failed: {0}")]
-    Store(object_store::Error),
-}
-
-impl From<object_store::Error> for Error {
-    fn from(error: object_store::Error) -> Self {
-        if directory::tells_of_full_disk(&error) {
-            return Self::Full(error.to_string());
-        }
-        Self::Store(error)
-    }
-}
 
 /// Metadata of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,132 +10,25 @@
 //! the same state machine, which goes on behind its last applied entry.
 
 use parking_lot::RwLock;
-use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use openraft::error::{Fatal, RaftError};
-use openraft::{Config, Raft, SnapshotPolicy};
-use thiserror::Error;
+use openraft::Raft;
+use openraft::error::RaftError;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::log::{GroupLog, LogError, LogStore, PAYLOAD_LIMIT_BYTES};
+pub use crate::group_state::{GroupOptions, Role, StartError};
+use crate::group_state::{Inner, Order, Slot};
+use crate::log::{GroupLog, LogStore, PAYLOAD_LIMIT_BYTES};
 use crate::machine::{Machine, StateMachine};
-use crate::peer::{NoPeers, PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse, Transport};
+use crate::peer::{PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse};
 use crate::proposals::Proposals;
 use crate::snapshot::SnapshotData;
 use crate::supervisor::Supervisor;
 use crate::types::{LogId, Payload, Proposal, ProposeError, Settle, TypeConfig, fatal_text, raft_text};
 
-/// Entries sent to a follower in one message at most.
-const ENTRIES_PER_MESSAGE: u64 = 64;
-/// Time a follower has to take in a snapshot, in milliseconds.
-const SNAPSHOT_TIMEOUT_MS: u64 = 600_000;
 /// Orders waiting for the raft thread.
 const ORDER_QUEUE: usize = 16;
-
-/// How a group behaves.
-#[derive(Clone)]
-pub struct GroupOptions {
-    /// Voters of a group that starts for the first time, by node id, with their addresses. Empty: this node alone.
-    pub voters: BTreeMap<u64, String>,
-    /// Interval of heartbeats to followers, in milliseconds. A leader without followers sends none.
-    pub heartbeat_interval_ms: u64,
-    /// Shortest time without a leader after which a follower stands for election, in milliseconds; the longest is
-    /// twice that.
-    pub election_timeout_ms: u64,
-    /// Proposals under way at most; further ones wait.
-    pub proposals_in_flight_max: usize,
-    /// Where snapshots from a leader are received. Default: `snapshots` beside the log.
-    pub snapshot_dir: Option<PathBuf>,
-    /// Carries messages to the other voters.
-    pub transport: Arc<dyn Transport>,
-}
-
-impl Default for GroupOptions {
-    fn default() -> Self {
-        Self {
-            voters: BTreeMap::new(),
-            heartbeat_interval_ms: 250,
-            election_timeout_ms: 1000,
-            proposals_in_flight_max: 256,
-            snapshot_dir: None,
-            transport: Arc::new(NoPeers),
-        }
-    }
-}
-
-impl GroupOptions {
-    fn config(&self, group: u64) -> Config {
-        Config {
-            cluster_name: format!("group-{group}"),
-            heartbeat_interval: self.heartbeat_interval_ms,
-            election_timeout_min: self.election_timeout_ms,
-            election_timeout_max: self.election_timeout_ms * 2,
-            install_snapshot_timeout: SNAPSHOT_TIMEOUT_MS,
-            max_payload_entries: ENTRIES_PER_MESSAGE,
-            // The state machine flushes on its own schedule and says when the log may go; openraft decides neither.
-            snapshot_policy: SnapshotPolicy::Never,
-            max_in_snapshot_log_to_keep: u64::MAX,
-            replication_lag_threshold: u64::MAX,
-            ..Config::default()
-        }
-    }
-}
-
-/// Why a group did not start.
-#[derive(Debug, Error)]
-pub enum StartError {
-    /// The log could not be read, or the group runs already.
-    #[error(transparent)]
-    Log(#[from] LogError),
-    /// A thread could not be started.
-    #[error("a thread cannot be started: {0}")]
-    Thread(#[from] io::Error),
-    /// The options contradict each other.
-    #[error("the group's options are wrong: {0}")]
-    Options(String),
-    /// The log was purged beyond what the state has, so that entries are missing between the two.
-    #[error("the log begins after entry {purged} but the state ends at entry {durable}")]
-    Gap {
-        /// Last purged index.
-        purged: u64,
-        /// Index up to which the state is durable.
-        durable: u64,
-    },
-    /// The state has entries that the log never had: they do not belong together.
-    #[error("the state ends at entry {durable} but the log at {last:?}")]
-    StateAhead {
-        /// Index up to which the state is durable.
-        durable: u64,
-        /// Last index of the log.
-        last: Option<u64>,
-    },
-    /// openraft did not start, or an entry could not be applied again.
-    #[error("the group cannot start: {0}")]
-    Raft(String),
-}
-
-/// Roles of a node in a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It leads, and takes proposals.
-    Leader {
-        /// The term it leads in.
-        term: u64,
-    },
-    /// It follows, or has no leader at the moment.
-    Follower {
-        /// The term.
-        term: u64,
-        /// The node that leads, if known.
-        leader: Option<u64>,
-    },
-    /// Its log cannot be written for now, or it has stopped.
-    Unavailable,
-}
 
 /// Figures of a group at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -150,68 +43,6 @@ pub struct GroupMetrics {
     pub applied_index: u64,
     /// Last purged index.
     pub purged_index: u64,
-}
-
-pub(crate) enum Slot {
-    Starting,
-    Running(Raft<TypeConfig>),
-    /// The log failed; the supervisor is trying to resume.
-    Recovering(String),
-    /// The state machine failed, for good.
-    Broken(String),
-    Stopped,
-}
-
-pub(crate) enum Order {
-    Purge(u64, oneshot::Sender<()>),
-    Shutdown,
-}
-
-pub(crate) struct Inner {
-    pub(crate) group: u64,
-    slot: RwLock<Slot>,
-    pub(crate) role: watch::Sender<Role>,
-    pub(crate) proposals: Arc<Proposals>,
-    pub(crate) log: Arc<GroupLog>,
-    pub(crate) machine: Machine,
-}
-
-impl Inner {
-    pub(crate) fn set(&self, slot: Slot) {
-        if !matches!(slot, Slot::Running(_)) {
-            self.role
-                .send_if_modified(|role| std::mem::replace(role, Role::Unavailable) != Role::Unavailable);
-        }
-        *self.slot.write() = slot;
-    }
-
-    fn raft(&self) -> Result<Raft<TypeConfig>, ProposeError> {
-        match &*self.slot.read() {
-            Slot::Running(raft) => Ok(raft.clone()),
-            Slot::Starting => Err(ProposeError::NotLeader { leader: None }),
-            Slot::Recovering(reason) => Err(ProposeError::Storage(reason.clone())),
-            Slot::Broken(reason) => Err(ProposeError::StateMachine(reason.clone())),
-            Slot::Stopped => Err(ProposeError::ShuttingDown),
-        }
-    }
-
-    /// Why a proposal that openraft took got no answer.
-    fn abandoned(&self) -> ProposeError {
-        if let Some(reason) = self.machine.progress().failure() {
-            return ProposeError::StateMachine(reason.clone());
-        }
-        match self.raft() {
-            Err(error) => error,
-            Ok(raft) => {
-                let state = raft.metrics().borrow().running_state.clone();
-                match state {
-                    Err(Fatal::Stopped) => ProposeError::ShuttingDown,
-                    Err(fatal) => ProposeError::Storage(fatal_text(&fatal)),
-                    Ok(()) => ProposeError::Storage("the log was read anew after a failure".to_owned()),
-                }
-            }
-        }
-    }
 }
 
 /// A handle on a running group. Cheap to clone; when the last one is dropped the group stops.

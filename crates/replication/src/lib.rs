@@ -14,6 +14,7 @@
 //! This crate must not know what an entry means, where state is kept, or how bytes travel between brokers.
 
 mod group;
+mod group_state;
 mod log;
 mod machine;
 mod peer;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use openraft::{BasicNode, Config, Raft, ServerState};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::group::{GroupOptions, Inner, Order, Role, Slot, StartError};
+use crate::group_state::{GroupOptions, Inner, Order, Role, Slot, StartError};
 use crate::log::LogHandle;
 use crate::peer::Peers;
 use crate::types::{LogId, TypeConfig, fatal_text, raft_text};

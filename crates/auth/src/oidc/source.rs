@@ -14,7 +14,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::fetch::fetch;
 use super::keys::KeySet;
-use super::{OidcSettings, SettingsError, parse_url};
+use super::settings::{OidcSettings, SettingsError, parse_url};
 use crate::clock::Clock;
 use crate::metric_definitions::keys_fetched;
 use crate::refusal::Reason;

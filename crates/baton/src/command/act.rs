@@ -106,7 +106,7 @@ impl Done {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = told {
-            self.failed = Some(failure.report());
+            self.failed = Some(output::report(&failure));
         }
         self.items.push(item);
     }

@@ -29,7 +29,8 @@ pub(crate) async fn run(arguments: &Show) -> Result<ExitCode, Failure> {
         },
         _ => (Vec::new(), None),
     };
-    let code = |missing: Option<Failure>| missing.map_or(ExitCode::SUCCESS, |failure| failure.report());
+    let code =
+        |missing: Option<Failure>| missing.map_or(ExitCode::SUCCESS, |failure| output::report(&failure));
     if arguments.json {
         for (kind, items) in parts {
             item[kind.names().collection] = Value::from(items);

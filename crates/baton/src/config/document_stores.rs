@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use super::Config;
-use super::sections::DocumentsBucket;
-use super::source::{Entry, Origin};
-use super::value::{DocumentStoreKind, Setting};
+use super::value::Setting;
 
 /// The longest name of a store, in characters.
 const NAME_CHARS_MAX: usize = 100;
@@ -18,9 +15,9 @@ pub struct NamedStores(Vec<NamedStore>);
 
 /// One of them: its name, and keys below `documents.` with their values.
 #[derive(Clone, PartialEq, Eq)]
-struct NamedStore {
-    name: String,
-    keys: Vec<(String, String)>,
+pub(super) struct NamedStore {
+    pub(super) name: String,
+    pub(super) keys: Vec<(String, String)>,
 }
 
 impl fmt::Debug for NamedStores {
@@ -61,42 +58,7 @@ impl NamedStores {
         self.0.iter().map(|store| store.name.as_str())
     }
 
-    /// Each as if it were the only one. Limits and times of a store default to those of the first store;
-    /// where it is, it says itself.
-    pub(super) fn resolved(&self, first: &Config) -> Vec<(&str, Result<Config, String>)> {
-        self.0.iter().map(|store| (store.name.as_str(), store.resolved(first))).collect()
-    }
-}
-
-impl NamedStore {
-    fn resolved(&self, first: &Config) -> Result<Config, String> {
-        let mut config = Config::default();
-        config.data.directory.clone_from(&first.data.directory);
-        config.documents.max_bytes = first.documents.max_bytes;
-        config.documents.time_to_live = first.documents.time_to_live;
-        config.documents_bucket =
-            DocumentsBucket { name: None, prefix: None, ..first.documents_bucket.clone() };
-        for (key, text) in &self.keys {
-            let is_own = !["stores", "default_store"].contains(&key.as_str());
-            let origin = Origin::Flag("documents.stores".to_owned());
-            let entry = Entry { text: text.clone(), origin };
-            match config.set(&format!("documents.{key}"), &entry).filter(|_| is_own) {
-                Some(Ok(())) => {}
-                Some(Err(problem)) => return Err(problem.reason),
-                None => return Err(format!("there is no key '{key}'")),
-            }
-        }
-        let says = |wanted: &str| self.keys.iter().any(|(key, _)| key == wanted);
-        if !says("kind") {
-            return Err("it needs 'kind'".to_owned());
-        }
-        if config.documents.kind == DocumentStoreKind::None {
-            return Err("'kind' none is no store".to_owned());
-        }
-        // The one that is the default belongs to the first.
-        if config.documents.kind == DocumentStoreKind::Directory && !says("directory") {
-            return Err("'kind' directory needs 'directory'".to_owned());
-        }
-        Ok(config)
+    pub(super) fn iter(&self) -> impl Iterator<Item = &NamedStore> {
+        self.0.iter()
     }
 }

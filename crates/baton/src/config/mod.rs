@@ -16,6 +16,7 @@ mod job_credits;
 mod listeners;
 #[cfg(feature = "opensearch")]
 mod opensearch;
+mod resolved_stores;
 mod retention;
 mod schema;
 mod secret;

@@ -14,7 +14,7 @@ use super::{Table, Target, measure::Suite, measure::add_errors, name::EXPORT_BAC
 use crate::{
     Error, Options,
     cost::{get, metric},
-    report::{bytes, micros, number},
+    format::{bytes, micros, number},
 };
 
 /// How often the backlog is asked for.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Error, Options, Report,
-    report::{bytes, micros, number},
+    format::{bytes, micros, number},
 };
 
 /// Each is measured so often.

@@ -22,8 +22,8 @@ use super::{
 };
 use crate::{
     Error, Options, Report,
+    format::{bytes, micros, number},
     load::run_with,
-    report::{bytes, micros, number},
 };
 
 pub(super) const CONNECTIONS: usize = 64;

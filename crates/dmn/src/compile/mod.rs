@@ -2,6 +2,7 @@
 //! lists all of them. Knows nothing of evaluation.
 
 mod boxed;
+mod collect_names;
 mod names;
 mod requirements;
 mod table;

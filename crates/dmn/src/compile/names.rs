@@ -1,7 +1,6 @@
 //! Names of the model. Names with spaces or symbols are known to the parser of expressions, which may use them as
 //! they are.
 
-use super::Compiler;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that expressions may refer to.
@@ -58,53 +57,7 @@ fn first_word(name: &str) -> &str {
 }
 
 /// Whether the parser must know the name: it starts like a FEEL name, but has other characters.
-fn is_special(name: &str) -> bool {
+pub(super) fn is_special(name: &str) -> bool {
     let start = name.chars().next();
     start.is_some_and(|start| is_word(start) && !start.is_numeric()) && !name.chars().all(is_word)
-}
-
-impl Compiler<'_> {
-    /// Gathers the names of everything that expressions may refer to.
-    pub(super) fn collect_names(&mut self) {
-        const NAMED: [&str; 13] = [
-            "variable",
-            "inputData",
-            "decision",
-            "businessKnowledgeModel",
-            "decisionService",
-            "formalParameter",
-            "itemComponent",
-            "itemDefinition",
-            "import",
-            "column",
-            "output",
-            "parameters",
-            "parameter",
-        ];
-        let (mut declared, mut names) = (BTreeSet::new(), BTreeSet::new());
-        for node in self.document.descendants(0) {
-            let attribute = match self.document.name(node) {
-                name if NAMED.contains(&name) => "name",
-                "for" | "some" | "every" => "iteratorVariable",
-                _ => continue,
-            };
-            let name = self.attribute(node, attribute);
-            let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-            if is_special(&name) {
-                names.insert(name.clone());
-            }
-            declared.insert(name);
-            // Without a variable, a decision is known by its ID.
-            if self.document.name(node) == "decision" {
-                declared.insert(self.attribute(node, "id").to_owned());
-            }
-        }
-        for import in &self.imports {
-            names.extend(import.model.names.iter().cloned());
-            if import.name.is_empty() {
-                declared.extend(import.model.element_names().map(str::to_owned));
-            }
-        }
-        self.names = Names::new(declared, names);
-    }
 }

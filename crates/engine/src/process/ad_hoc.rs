@@ -13,7 +13,6 @@ use crate::core::failure::Failure;
 use crate::core::step::{AdHocElement, Step};
 use crate::definition::expression::Scope;
 use crate::entity::{ElementInstance, ErrorType, Job, Phase};
-use crate::process::element::{CANNOT_ACTIVATE, no_such_elements};
 
 /// Local variable that tells what may be activated.
 pub(crate) const ELEMENTS: &str = "adHocSubProcessElements";
@@ -343,4 +342,16 @@ impl CommandContext<'_> {
         }
         self.schedule_ad_hoc(at, elements)
     }
+}
+
+/// How the incident of a list of elements begins that cannot be activated.
+const CANNOT_ACTIVATE: &str = "Failed to activate ad-hoc elements.";
+
+/// The incident of a list of elements that cannot be activated.
+pub(super) fn no_such_elements(ids: &[&str]) -> Failure {
+    let message = format!(
+        "{CANNOT_ACTIVATE} No BPMN elements found with ids: {}.",
+        ids.iter().map(|id| format!("'{id}'")).collect::<Vec<_>>().join(", ")
+    );
+    Failure::incident(ErrorType::ExtractValueError, message)
 }

@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 
-use super::connection::OfConnection;
+use super::calls::ConnectionCalls;
 use super::handed::Handed;
 use crate::Connections;
 use crate::connection::answer::{Answer, written};
@@ -45,7 +45,7 @@ struct Ended;
 
 impl Http2 {
     /// Serves the calls of one connection until it ends.
-    pub(super) async fn converse(self, socket: Socket, calls: OfConnection, shutdown: CancellationToken) {
+    pub(super) async fn converse(self, socket: Socket, calls: ConnectionCalls, shutdown: CancellationToken) {
         let handshake = self.builder.handshake::<_, Bytes>(socket);
         let mut connection = tokio::select! {
             connection = handshake => match connection {
@@ -112,7 +112,7 @@ async fn is_lost(mut pings: PingPong, peer: &Peer, interval: Duration, answer: D
 }
 
 /// Serves one call.
-async fn serve(calls: OfConnection, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
+async fn serve(calls: ConnectionCalls, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
     let (peer, connections) = (Arc::clone(&calls.peer), calls.services.connections.clone());
     let answered = {
         let mut answer = pin!(calls.call(request));

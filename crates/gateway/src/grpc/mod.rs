@@ -12,6 +12,7 @@
 //! Nothing here knows how a broker works, what a process is, or that there is a REST API too.
 
 mod activation;
+mod calls;
 mod connection;
 mod decision;
 mod deployment;
@@ -119,7 +120,7 @@ pub async fn serve(
         reporter.set_service_status(service, ServingStatus::Serving).await;
     }
     let message_bytes_max = broker.max_message_bytes();
-    let services = connection::Services {
+    let services = calls::Services {
         connections: options.connections.clone(),
         message_timeout: options.message_timeout,
         access: options.access.clone(),

@@ -3,11 +3,13 @@
 //! Documents have the partition and position as their ID, so that repeating is harmless. Indices are made by the store
 //! when the first document comes, from a template that is there before.
 
+mod answer;
+mod options;
 mod sequences;
 mod template;
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use export::{ExportError, Exporter, Flush};
 use jiff::Timestamp;
@@ -16,56 +18,15 @@ use protocol::{PartitionId, Record, ValueType};
 use serde_json::json;
 
 use crate::blocking::Blocking;
-use crate::bulk::{Bulk, Limits, Outcome};
-use crate::client::{Answer, ClientError};
+use crate::bulk::{Bulk, Outcome};
 use crate::metric_definitions::BulkMetrics;
-use crate::options::Options;
+use answer::{done, failed};
 use http::Method;
+pub use options::RecordOptions;
 use sequences::Sequences;
 
 /// The ID of this exporter.
 const ID: &str = "opensearch";
-
-/// Options of the exporter of records.
-#[derive(Debug, Clone)]
-pub struct RecordOptions {
-    /// The nodes.
-    pub client: Options,
-    /// Prefix of the names of all indices, aliases and templates.
-    pub index_prefix: String,
-    /// Shards of each index.
-    pub number_of_shards: u32,
-    /// Replicas of each shard.
-    pub number_of_replicas: u32,
-    /// How much is sent at once.
-    pub bulk: Limits,
-    /// Time that records wait for a full bulk request.
-    pub delay: Duration,
-    /// Exported value types; all if empty.
-    pub include: Vec<ValueType>,
-    /// Value types that are not exported.
-    pub exclude: Vec<ValueType>,
-}
-
-impl RecordOptions {
-    /// The defaults, for one node.
-    pub fn new(url: impl Into<String>) -> Self {
-        Self {
-            client: Options::new(url),
-            index_prefix: "zeebe-record".to_owned(),
-            number_of_shards: 1,
-            number_of_replicas: 0,
-            bulk: Limits::default(),
-            delay: Duration::from_secs(5),
-            include: Vec::new(),
-            exclude: Vec::new(),
-        }
-    }
-
-    fn is_wanted(&self, value_type: ValueType) -> bool {
-        (self.include.is_empty() || self.include.contains(&value_type)) && !self.exclude.contains(&value_type)
-    }
-}
 
 /// Sends records.
 pub struct RecordExporter {
@@ -225,15 +186,6 @@ fn verdict(outcomes: Vec<Outcome>, positions: &[u64]) -> Result<(), ExportError>
 
 fn closed() -> ExportError {
     ExportError::Target("the exporter is not open".to_owned())
-}
-
-/// An answer, which must be a good one.
-fn done(answer: Answer) -> Result<Answer, ExportError> {
-    if answer.status.is_success() { Ok(answer) } else { Err(ExportError::Target(answer.reason())) }
-}
-
-fn failed(error: ClientError) -> ExportError {
-    ExportError::Target(error.to_string())
 }
 
 /// The index of a record: by value type, release and day (UTC).

@@ -10,7 +10,8 @@ use http::{Method, StatusCode};
 use protocol::{PartitionId, ValueType, compose_key};
 use serde_json::json;
 
-use super::{RecordOptions, done, failed};
+use super::answer::{done, failed};
+use super::options::RecordOptions;
 use crate::blocking::Blocking;
 use export::ExportError;
 

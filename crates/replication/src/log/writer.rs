@@ -19,7 +19,7 @@ use raft_engine::{Command, Engine, LogBatch};
 use tokio::sync::{mpsc, oneshot};
 
 use super::disk::Disk;
-use super::{LogError, LogOptions, LogStats};
+use super::options::{LogError, LogOptions, LogStats};
 use crate::record::Record;
 use crate::types::TypeConfig;
 

@@ -223,15 +223,3 @@ impl Behavior for AdHocInner {
         Ok(Leave::All)
     }
 }
-
-/// How the incident of a list of elements begins that cannot be activated.
-pub(crate) const CANNOT_ACTIVATE: &str = "Failed to activate ad-hoc elements.";
-
-/// The incident of a list of elements that cannot be activated.
-pub(crate) fn no_such_elements(ids: &[&str]) -> Failure {
-    let message = format!(
-        "{CANNOT_ACTIVATE} No BPMN elements found with ids: {}.",
-        ids.iter().map(|id| format!("'{id}'")).collect::<Vec<_>>().join(", ")
-    );
-    Failure::incident(ErrorType::ExtractValueError, message)
-}

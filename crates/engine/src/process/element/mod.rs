@@ -25,8 +25,6 @@ mod sub_process;
 mod throw;
 mod user_task;
 
-pub(crate) use ad_hoc::{CANNOT_ACTIVATE, no_such_elements};
-
 use bpmn::graph::ElementKind;
 use protocol::{Document, Rejection};
 

@@ -5,6 +5,7 @@
 //! and `page` read requests, `write` writes rows.
 
 mod filter;
+mod filter_reader;
 mod page;
 pub(super) mod scopes;
 mod special;
@@ -187,7 +188,7 @@ pub(super) fn selected(entity: &'static Entity, raw: &str) -> Result<Filter, Fai
     let Ok(serde_json::Value::Object(filter)) = serde_json::from_str(raw) else {
         return Err(Failure::invalid("filter: expected an object"));
     };
-    let mut reader = filter::FilterReader::new(entity);
+    let mut reader = filter_reader::FilterReader::new(entity);
     let read = reader.object("filter", &filter)?;
     if reader.is_empty() {
         return Err(Failure::invalid("filter: at least one condition is required"));

@@ -11,7 +11,7 @@ use search::{Operand, Test};
 use serde_json::{Map, Value};
 
 use super::super::problem::Failure;
-use super::filter::FilterReader;
+use super::filter_reader::FilterReader;
 
 /// Properties that [`read`] takes care of.
 pub(super) fn is_special(entity: &Entity, name: &str) -> bool {

@@ -15,7 +15,7 @@ use super::super::operation::Call;
 use super::super::problem::Failure;
 use super::super::reply::Reply;
 use super::super::writer::{Moment, Object, object};
-use super::filter::FilterReader;
+use super::filter_reader::FilterReader;
 
 /// Groups that one answer may have.
 pub(in crate::rest) const GROUPS_MAX: u32 = 10_000;

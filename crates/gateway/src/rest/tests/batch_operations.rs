@@ -6,8 +6,9 @@ use std::sync::Arc;
 use broker_api::SubmitError;
 use protocol::{
     AddBatchItems, AncestorScope, BatchAction, BatchOperationChange, BatchOperationCreated,
-    BatchOperationItem, BatchOperationType, BatchSearch, Command, CreateBatchOperation,
-    DeleteResource, ElementMapping, ElementSource, HistoryKind, HistoryOwner, MigrationPlan, MoveElement, Rejection, Response,
+    BatchOperationItem, BatchOperationType, BatchSearch, Command, CreateBatchOperation, DeleteResource,
+    ElementMapping, ElementSource, HistoryKind, HistoryOwner, MigrationPlan, MoveElement, Rejection,
+    Response,
 };
 use search::model::{decision_instance as decision, incident, process_instance as instance};
 use search::{Filter, Search, Sort};

@@ -1,0 +1,84 @@
+//! Settings of an issuer.
+
+use super::claim_path::ClaimPath;
+use crate::tls::ClientTls;
+use http::Uri;
+use std::time::Duration;
+
+/// Accepted tokens and the meaning of their claims.
+#[derive(Debug, Clone)]
+pub struct OidcSettings {
+    /// The issuer: the URL below which its discovery document is, and what `iss` must be, letter by letter.
+    pub issuer: String,
+    /// Where the keys are. Without it the discovery document says so.
+    pub keys_url: Option<String>,
+    /// One of these must be in `aud`. Empty: not looked at.
+    pub audiences: Vec<String>,
+    /// `azp` must be one of these. Empty: not looked at.
+    pub authorized_parties: Vec<String>,
+    /// Tolerated difference between the clocks of issuer and server.
+    pub clock_skew: Duration,
+    /// The claim with the user name.
+    pub user_name: ClaimPath,
+    /// The claim with the client ID.
+    pub client_id: Option<ClaimPath>,
+    /// A token that has both is a user's; otherwise it is a client's.
+    pub prefer_user_name: bool,
+    /// The claim with the groups: a text, or a list of texts.
+    pub groups: Option<ClaimPath>,
+    /// Age at which the issuer's keys are fetched again.
+    pub keys_age_max: Duration,
+    /// How the issuer is reached over TLS.
+    pub tls: ClientTls,
+}
+
+impl OidcSettings {
+    /// The usual for an issuer: user name in `sub`, 60 s of skew, keys for five minutes.
+    pub fn new(issuer: impl Into<String>) -> Self {
+        Self {
+            issuer: issuer.into(),
+            keys_url: None,
+            audiences: vec![],
+            authorized_parties: vec![],
+            clock_skew: Duration::from_secs(60),
+            user_name: ClaimPath::parse("sub").expect("a plain name"),
+            client_id: None,
+            prefer_user_name: false,
+            groups: None,
+            keys_age_max: Duration::from_secs(5 * 60),
+            tls: ClientTls::default(),
+        }
+    }
+}
+
+/// Errors of the settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// Not an absolute URL with http or https.
+    #[error("{field}: '{url}' is no http or https URL")]
+    Url {
+        /// Which setting.
+        field: &'static str,
+        /// Its value.
+        url: String,
+    },
+    /// Keys of an issuer behind TLS must come over TLS, too.
+    #[error("keys_url: '{0}' is without TLS while the issuer is with")]
+    Downgrade(String),
+    /// Not a path to a claim.
+    #[error("'{path}' is no path to a claim: {reason}")]
+    ClaimPath {
+        /// Its value.
+        path: String,
+        /// The reason.
+        reason: String,
+    },
+}
+
+/// An absolute URL with http or https.
+pub(super) fn parse_url(field: &'static str, url: &str) -> Result<Uri, SettingsError> {
+    let error = || SettingsError::Url { field, url: url.to_owned() };
+    let uri: Uri = url.parse().map_err(|_| error())?;
+    let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+    if is_http && uri.host().is_some() { Ok(uri) } else { Err(error()) }
+}
