@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use broker_api::{Activation, JobRequest, Positions, SubmitError};
+use broker_api::{JobRequest, Positions, SubmitError};
 use engine::{Delivery, JobEnd};
 use protocol::{ActivatedJob, Demand, Key, Name};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -26,14 +26,11 @@ use crate::options::JobOptions;
 
 pub(crate) use figures::JobTypes;
 use state::{State, list, tenants};
-pub(crate) use subscriber::is_worth_asking;
+pub(crate) use subscriber::{Polled, is_worth_asking};
 use subscriber::{Sink, Stream, Subscriber};
 
 /// Jobs given back with one batch; the rest goes with the next.
 const YIELDED_PER_BATCH_MAX: usize = 1000;
-
-/// The answer to a poll.
-pub(crate) type Polled = Result<Activation, SubmitError>;
 
 /// All demand of a partition.
 pub(crate) struct DemandRegistry {

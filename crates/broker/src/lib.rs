@@ -11,6 +11,7 @@ mod apply_watch;
 mod clock;
 mod configured;
 mod credit;
+mod data_directory;
 mod demand;
 mod disk;
 mod durable_file;

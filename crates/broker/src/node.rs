@@ -1,7 +1,7 @@
 //! A broker: opens what is durable, starts its partition, and answers gateways.
 
 use parking_lot::Mutex;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answers::{LateAnswers, Request, Waiter, stopping};
 use crate::apply_watch::{self, SlowBatch};
 use crate::clock::Due;
+use crate::data_directory::{log_directory, state_file};
 use crate::demand::DemandRegistry;
 use crate::disk::Disk;
 use crate::expression::Evaluations;
@@ -122,16 +123,6 @@ pub struct Node {
     evaluations: Evaluations,
     reads: Reads,
     former_exporters: Mutex<Vec<String>>,
-}
-
-/// The state of the partition in a data directory.
-pub(crate) fn state_file(data_dir: &Path) -> PathBuf {
-    data_dir.join("state").join("partition-1.redb")
-}
-
-/// The log in a data directory.
-pub(crate) fn log_directory(data_dir: &Path) -> PathBuf {
-    data_dir.join("log")
 }
 
 /// Opens the state of the partition.

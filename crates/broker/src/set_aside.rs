@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use state::{StateError, Store};
 
 use crate::apply_watch::SlowBatchNote;
+use crate::data_directory::{log_directory, state_file};
 use crate::durable_file;
-use crate::node::{log_directory, state_file};
 
 /// Where the files are in the data directory.
 const DIRECTORY: &str = "set-aside";

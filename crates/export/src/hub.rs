@@ -18,7 +18,8 @@ use crate::phase::{Phase, PhaseFile};
 use crate::reader::Replayed;
 use crate::runner::Runner;
 use crate::spill::SpillError;
-use crate::stream::{Hastened, Overload, Status, Stop, Stream};
+use crate::stop::Stop;
+use crate::stream::{Hastened, Overload, Status, Stream};
 use crate::switch::SwitchFile;
 
 /// Pause after the spill could not be written.

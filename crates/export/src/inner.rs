@@ -8,7 +8,7 @@ use crate::batch::Batch;
 use crate::phase::Phase;
 use crate::reader::{ExporterStatus, Reader};
 use crate::spill::Segment;
-use crate::stream::Stop;
+use crate::stop::Stop;
 
 /// Bytes in memory that are spilled with one sync.
 const SPILL_ROUND_BYTES: usize = 8 * 1024 * 1024;

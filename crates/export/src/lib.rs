@@ -31,6 +31,7 @@ mod reader;
 mod refusal;
 mod runner;
 mod spill;
+mod stop;
 mod stream;
 mod switch;
 mod weight;

@@ -9,7 +9,8 @@ use crate::exporter::{ExportError, Exporter, Flush};
 use crate::metric_definitions::ExporterMetrics;
 use crate::refusal::Refusals;
 use crate::spill::SpillReader;
-use crate::stream::{Pace, Signal, Stop, Stream};
+use crate::stop::Stop;
+use crate::stream::{Pace, Signal, Stream};
 
 /// How often in a row an exporter may ask for records again at once.
 const CLOSER_MAX: u32 = 100;

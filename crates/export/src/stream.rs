@@ -23,6 +23,7 @@ use crate::parking::Parking;
 use crate::phase::Phase;
 use crate::reader::{ExporterStatus, Reader, Replayed};
 use crate::spill::{self, Segment, SpillError, SpillReader, SpillWriter};
+use crate::stop::Stop;
 
 /// New work is refused when memory holds this many times what it should.
 const MEMORY_FACTOR: usize = 2;
@@ -49,15 +50,6 @@ pub struct Overload {
     pub everything: bool,
     /// Which limit is reached and which exporter lags most, for people.
     pub reason: String,
-}
-
-/// How an exporter's thread is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// It flushes what it took.
-    Flush,
-    /// At once.
-    Abandon,
 }
 
 /// Next work of an exporter's thread.

@@ -146,10 +146,6 @@ impl Flushed {
     }
 }
 
-/// Overlays that nobody reads any more. Dropping a large one takes a while: a thread with time should do it.
-#[derive(Debug)]
-pub struct Retired(#[allow(dead_code)] pub(crate) Vec<Arc<dyn Any + Send + Sync>>);
-
 impl Flush {
     /// The log index up to which everything will be on disk.
     pub fn applied_index(&self) -> u64 {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::SettingsError;
 use super::json_path::JsonPath;
+use super::settings_error::SettingsError;
 
 /// The longest path, in steps.
 const STEPS_MAX: usize = 16;

@@ -10,6 +10,7 @@ mod fetch;
 mod json_path;
 mod keys;
 mod settings;
+mod settings_error;
 mod source;
 mod token;
 
@@ -20,7 +21,8 @@ use quick_cache::sync::Cache;
 use serde_json::{Map, Value};
 
 pub use self::claim_path::{ClaimPath, claim_values};
-pub use self::settings::{OidcSettings, SettingsError};
+pub use self::settings::OidcSettings;
+pub use self::settings_error::SettingsError;
 use self::source::KeySource;
 use self::token::Token;
 use crate::clock::Clock;

@@ -14,7 +14,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::fetch::fetch;
 use super::keys::KeySet;
-use super::settings::{OidcSettings, SettingsError, parse_url};
+use super::settings::{OidcSettings, parse_url};
+use super::settings_error::SettingsError;
 use crate::clock::Clock;
 use crate::metric_definitions::keys_fetched;
 use crate::refusal::Reason;

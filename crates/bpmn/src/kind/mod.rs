@@ -23,6 +23,7 @@ mod multi_instance;
 mod parallel_gateway;
 mod pass_through_task;
 mod process;
+mod read_process;
 mod receive_task;
 mod script_task;
 mod send_task;
@@ -32,7 +33,8 @@ mod sub_process;
 mod user_task;
 
 pub(crate) use multi_instance::wrap as wrap_loops;
-pub(crate) use process::{ReadProcess, read_process};
+pub(crate) use process::read_process;
+pub(crate) use read_process::ReadProcess;
 
 use crate::catalogue::is_true;
 use crate::context::Context;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::ReadProcess;
+use super::read_process::ReadProcess;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::graph::{

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use feel::Expression;
 
+use super::read_process::ReadProcess;
 use super::receive_task::starts_process;
 use super::{Check, ad_hoc_sub_process, compensation, duplicate, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
@@ -18,17 +19,7 @@ use crate::limits::Limits;
 use crate::outline::{FlowDraft, Outline};
 use crate::problem::Report;
 use crate::reach::Reach;
-use crate::xml::{Document, NodeId};
-
-/// A process with the set of its elements that have no finding.
-#[derive(Debug)]
-pub(crate) struct ReadProcess {
-    pub(crate) process: Process,
-    pub(crate) node: NodeId,
-    pub(crate) is_whole: Vec<bool>,
-    /// Multi-instance activities; they become two elements after all checks.
-    pub(crate) loops: Vec<(ElementIndex, ElementKind)>,
-}
+use crate::xml::Document;
 
 /// Reads every element and flow of a process and checks them. Findings go to the report; an element with one becomes
 /// a placeholder, so that the others can be checked nevertheless.

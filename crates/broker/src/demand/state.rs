@@ -9,9 +9,9 @@ use engine::{Delivery, JobEnd};
 use protocol::{ActivatedJob, Demand, Key, Name};
 use tokio::sync::mpsc;
 
-use super::Polled;
 use super::figures::JobTypes;
 use super::group::Group;
+use super::subscriber::Polled;
 use super::subscriber::{Sink, Subscriber};
 use crate::credit::Departure;
 

@@ -1,5 +1,6 @@
 //! One subscriber: a poll, or a stream with its credit.
 
+use broker_api::{Activation, SubmitError};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,8 +8,10 @@ use broker_api::JobRequest;
 use protocol::{ActivatedJob, Demand, Key};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Polled;
 use crate::credit::Credit;
+
+/// The answer to a poll.
+pub(crate) type Polled = Result<Activation, SubmitError>;
 
 /// A stream asks for queued jobs when this part of what it may have is free, so that a slow one does not cost an entry
 /// of the log for every job it takes.

@@ -319,18 +319,6 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// Same value: numbers by value, temporal values of one kind with the same reading and zone,
-/// lists and contexts by content. Functions are never the same.
-impl PartialEq for Value {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Null, Self::Null) => true,
-            (Self::Range(left), Self::Range(right)) => left == right,
-            _ => crate::evaluate::compare::equals(self, other) == Some(true),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,15 +4,9 @@ use std::fmt;
 
 use minicbor::{Decode, Encode};
 
+use super::entity_type::EntityType;
 use crate::intent::named;
 use crate::{Authorization, Key, Name};
-
-named! {
-    /// Types of members and of owners of authorizations. Clients exist without being created.
-    EntityType {
-        User = 0 "USER", Client = 1 "CLIENT", Group = 2 "GROUP", Role = 3 "ROLE", MappingRule = 4 "MAPPING_RULE",
-    }
-}
 
 named! {
     /// Groups, roles and tenants.

@@ -2,12 +2,14 @@
 
 mod caller;
 mod command;
+mod entity_type;
 mod grants;
 mod permission;
 
 pub use caller::Caller;
 pub use command::{
-    Circle, CircleKind, EntityType, IdentityCommand, MappingRule, Membership, PasswordHash, User, UserChange,
+    Circle, CircleKind, IdentityCommand, MappingRule, Membership, PasswordHash, User, UserChange,
 };
+pub use entity_type::EntityType;
 pub use grants::{Access, Authorization, AuthorizationScope, Grants, Principal};
 pub use permission::{PermissionType, ResourceType, UserTaskProperty};

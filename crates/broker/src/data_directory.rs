@@ -1,0 +1,13 @@
+//! Places in a data directory.
+
+use std::path::{Path, PathBuf};
+
+/// The state of the partition in a data directory.
+pub(crate) fn state_file(data_dir: &Path) -> PathBuf {
+    data_dir.join("state").join("partition-1.redb")
+}
+
+/// The log in a data directory.
+pub(crate) fn log_directory(data_dir: &Path) -> PathBuf {
+    data_dir.join("log")
+}
