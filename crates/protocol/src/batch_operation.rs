@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
-use crate::{BatchOperationItem, HistoryKind, Key, MigrationPlan, MoveElement, Name};
+use crate::{BatchOperationItem, Key, MigrationPlan, MoveElement, Name};
 
 named! {
     /// Types of batch operations, as the API names them.
@@ -151,4 +151,29 @@ pub struct BatchOperationCreated {
     pub batch_operation_key: Key,
     /// Its action.
     pub kind: BatchOperationType,
+}
+
+/// Kinds of instances whose history can be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+#[cbor(index_only)]
+pub enum HistoryKind {
+    /// A process instance; not those that it called.
+    #[n(0)]
+    ProcessInstance,
+    /// The evaluation of a decision, with all that it required.
+    #[n(1)]
+    DecisionInstance,
+}
+
+impl HistoryKind {
+    /// The name in records of a process definition that is to be forgotten as soon as nothing is kept of its instances.
+    pub const PROCESS_DEFINITION: &str = "PROCESS_DEFINITION";
+
+    /// Its name in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ProcessInstance => "PROCESS_INSTANCE",
+            Self::DecisionInstance => "DECISION_INSTANCE",
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
+use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, CreateBatchOperation, Document,
     GlobalListenerCommand, IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name,
@@ -382,31 +383,6 @@ pub struct DeleteHistory {
     /// Echoed in the records of this command.
     #[n(4)]
     pub operation_reference: Option<u64>,
-}
-
-/// Kinds of instances whose history can be deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-#[cbor(index_only)]
-pub enum HistoryKind {
-    /// A process instance; not those that it called.
-    #[n(0)]
-    ProcessInstance,
-    /// The evaluation of a decision, with all that it required.
-    #[n(1)]
-    DecisionInstance,
-}
-
-impl HistoryKind {
-    /// The name in records of a process definition that is to be forgotten as soon as nothing is kept of its instances.
-    pub const PROCESS_DEFINITION: &str = "PROCESS_DEFINITION";
-
-    /// Its name in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ProcessInstance => "PROCESS_INSTANCE",
-            Self::DecisionInstance => "DECISION_INSTANCE",
-        }
-    }
 }
 
 /// See [`Command::DeleteResource`].

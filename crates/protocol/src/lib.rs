@@ -12,6 +12,7 @@ mod document;
 mod global_listener;
 mod identity;
 mod intent;
+mod job_kind;
 mod key;
 mod migration;
 mod modification;
@@ -20,6 +21,7 @@ mod query;
 mod record;
 mod rejection;
 mod response;
+mod subjects;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod user_task;
@@ -28,14 +30,14 @@ pub use actor::{Actor, ActorType};
 pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
-    BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryOwner,
+    BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner,
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use command::{
     ActivateAdHoc, AwaitResult, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
     CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource,
-    Deploy, EvaluateConditionals, EvaluateDecision, FailJob, HistoryKind, PublishMessage, Resource,
-    SetVariables, ThrowError, UpdateJob,
+    Deploy, EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables,
+    ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};
@@ -45,6 +47,7 @@ pub use identity::{
     UserChange, UserTaskProperty,
 };
 pub use intent::{Intent, ValueType};
+pub use job_kind::{JobKind, JobListenerEventType};
 pub use key::{FIRST_PARTITION, Key, PartitionId, compose_key, partition_of};
 pub use migration::{ElementMapping, MigrateInstance, MigrationPlan};
 pub use modification::{
@@ -79,7 +82,7 @@ pub use record::{
 pub use rejection::{Rejection, RejectionType};
 pub use response::{
     ActivatedJob, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated,
-    InstanceCreated, JobKind, JobListenerEventType, Response,
+    InstanceCreated, Response,
 };
 pub use user_task::{
     ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,

@@ -1,6 +1,6 @@
 //! Writing a frozen overlay to disk in the background, as one transaction.
 
-use std::{any::Any, ops::Bound, sync::Arc};
+use std::{ops::Bound, sync::Arc};
 
 use redb::{CursorError, ReadableTable, WriteTransaction};
 

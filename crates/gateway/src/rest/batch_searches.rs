@@ -14,7 +14,6 @@ use protocol::{
 use search::model::{ColumnId, Entity, incident, process_instance as instance};
 use search::{EXPORTER_ID, EntityRef, Filter, Position, Related, Row, Search, Sort};
 use search::{Operand, Test};
-use tokio::sync::Notify;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
@@ -29,17 +28,6 @@ const PAGE: u32 = 1000;
 const ATTEMPTS_MAX: u32 = 6;
 /// The pause after the first failure; it doubles with each.
 const PAUSE: Duration = Duration::from_millis(500);
-
-/// Tells of new batch operations.
-#[derive(Default)]
-pub(super) struct BatchSearches(Notify);
-
-impl BatchSearches {
-    /// There is one more.
-    pub(super) fn wake(&self) {
-        self.0.notify_one();
-    }
-}
 
 /// Why a search does not go on now.
 enum Trouble {

@@ -2,84 +2,46 @@
 
 use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use auth::Principal;
 use broker_api::{Broker, Timing};
-use bytes::{Bytes, BytesMut};
-use http::header::{ALLOW, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use bytes::Bytes;
+use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
-use http_body_util::BodyExt as _;
+use http::{HeaderMap, Request, Response, StatusCode};
 use hyper::body::Body;
-use percent_encoding::percent_decode_str;
 use search::EXPORTER_ID;
 use smallvec::SmallVec;
-use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 use traces::{RequestTrace, TRACE_PARENT, Traced, Traces};
 
 use super::Options;
-use super::batch_searches::BatchSearches;
+use super::call::Call;
 use super::contract::{Body as BodySpec, Media, Operation, OperationSpec, Parameter};
 use super::download::forbid_sniffing;
+use super::gateway::BatchSearches;
+use super::gateway::Gateway;
 use super::metric_definitions::RequestMetrics;
 use super::multipart;
 use super::negotiate::{check_accept, check_content_type};
-use super::operation::{Call, dispatch};
+use super::operation::dispatch;
 use super::outage::Outage;
+use super::parameter::decode;
 use super::position::{self, AWAIT_POSITION};
 use super::problem::{Failure, Invalid};
+use super::refusal::Refusal;
 use super::reply::{Reply, ReplyBody, allow, failure_to_http};
+use super::request_body::read_body;
 use super::route::{RawParameters, Route, route};
 use super::session::{LOGIN_BYTES_MAX, SessionCall};
 use super::uploads::{self, Reception};
 use super::validate::{check_parameter, validate};
 use crate::connection::unread::Meter;
 
-/// The memory reserved for a body before its first byte arrives, in bytes.
-const MAX_RESERVED_BODY: usize = 256 * 1024;
-
 /// Open operations.
 const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
-
-/// The gateway without its socket.
-pub struct Gateway {
-    pub(super) broker: Arc<dyn Broker>,
-    pub(super) options: Options,
-    /// Ends waiting for jobs when the gateway stops.
-    pub(super) stop: CancellationToken,
-    /// Finds the items of batch operations.
-    pub(super) batch_searches: BatchSearches,
-    /// By the IDs of the stores of documents.
-    pub(super) documents_outages: BTreeMap<String, Outage>,
-    metrics: RequestMetrics,
-}
-
-/// Why there is no reply, with a header that says what would do: `Allow`, `Retry-After` or `WWW-Authenticate`.
-pub(super) struct Refusal {
-    failure: Failure,
-    header: Option<(HeaderName, HeaderValue)>,
-}
-
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
-        Self { failure, header: None }
-    }
-}
-
-impl From<auth::Refusal> for Refusal {
-    fn from(refusal: auth::Refusal) -> Self {
-        let challenge = refusal.challenge.as_deref().and_then(|text| HeaderValue::from_str(text).ok());
-        let header = match refusal.retry_after_s() {
-            Some(seconds) => Some((RETRY_AFTER, HeaderValue::from(seconds))),
-            None => challenge.map(|value| (WWW_AUTHENTICATE, value)),
-        };
-        Self { failure: Failure::refused(&refusal), header }
-    }
-}
 
 impl Gateway {
     /// A gateway to a broker. Activations stop waiting when `stop` is cancelled.
@@ -329,60 +291,4 @@ fn check_query(expected: &[Parameter], query: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-pub(super) fn decode<'a>(name: &str, raw: &'a str) -> Result<Cow<'a, str>, Failure> {
-    percent_decode_str(raw).decode_utf8().map_err(|_| Failure::invalid(format!("{name}: is not UTF-8")))
-}
-
-/// Reads the whole body, in one piece without a copy if it arrives so.
-async fn read_body<B>(mut body: B, limit: usize, deadline: Instant) -> Result<Bytes, Failure>
-where
-    B: Body<Data = Bytes> + Unpin + Send,
-{
-    if body.is_end_stream() {
-        return Ok(Bytes::new());
-    }
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Failure::too_large(Some(body.size_hint().lower()), limit));
-    }
-    let read = async {
-        let Some(first) = next_piece(&mut body).await? else { return Ok(Bytes::new()) };
-        if body.is_end_stream() && first.len() <= limit {
-            return Ok(first);
-        }
-        let expected = first.len() + body.size_hint().lower() as usize;
-        let mut whole = BytesMut::with_capacity(expected.min(MAX_RESERVED_BODY).max(first.len()));
-        let mut piece = Some(first);
-        while let Some(bytes) = piece {
-            if whole.len() + bytes.len() > limit {
-                return Err(Failure::too_large(None, limit));
-            }
-            whole.extend_from_slice(&bytes);
-            piece = next_piece(&mut body).await?;
-        }
-        Ok(whole.freeze())
-    };
-    timeout_at(deadline.into(), read).await.unwrap_or_else(|_| Err(Failure::late()))
-}
-
-/// The next bytes of a body; trailers are skipped.
-pub(super) async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, Failure>
-where
-    B: Body<Data = Bytes> + Unpin + Send,
-{
-    while let Some(frame) = body.frame().await {
-        match frame.map(http_body::Frame::into_data) {
-            Ok(Ok(bytes)) if !bytes.is_empty() => return Ok(Some(bytes)),
-            Ok(_) => {}
-            Err(_) => return Err(Failure::invalid("the request body ended early")),
-        }
-    }
-    Ok(None)
-}
-
-/// How long a request may wait, by what it says in milliseconds; `None`: it does not say.
-pub(super) fn wait_of(milliseconds: Option<i64>) -> Option<Duration> {
-    let milliseconds = u64::try_from(milliseconds?).ok().filter(|&ms| ms > 0)?;
-    Some(Duration::from_millis(milliseconds).min(super::MAX_WAIT))
 }

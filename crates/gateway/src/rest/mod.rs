@@ -8,10 +8,12 @@
 //! add boxed services and header copies to a path whose cost is the product's promise.
 
 mod batch_searches;
+mod call;
 mod contract;
 mod download;
 mod exchange;
 mod fields;
+mod gateway;
 mod metric_definitions;
 mod moment;
 mod multipart;
@@ -19,14 +21,18 @@ mod negotiate;
 mod operation;
 mod operators;
 mod outage;
+mod parameter;
 mod position;
 mod problem;
 mod query;
+mod refusal;
 mod reply;
+mod request_body;
 mod route;
 mod search;
 mod server;
 mod session;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod uploads;
@@ -38,11 +44,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use download::forbid_sniffing;
-pub use exchange::Gateway;
+pub use gateway::Gateway;
 pub use metric_definitions::HTTP_SERVER_REQUESTS_SECONDS;
-pub use query::Storage;
 pub use reply::{Pieces, ReplyBody};
 pub use server::serve;
+pub use storage::Storage;
 
 use auth::{Cost, HashLimits, Hasher, ServerTls};
 use documents::{Documents, Stores};

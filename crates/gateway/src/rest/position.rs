@@ -5,7 +5,7 @@ use protocol::FIRST_PARTITION;
 use tokio::time::Instant;
 
 use super::problem::Failure;
-use super::query::Storage;
+use super::storage::Storage;
 use crate::position;
 
 /// Asks to wait for a position that an answer told.

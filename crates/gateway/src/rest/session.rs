@@ -8,8 +8,9 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use percent_encoding::percent_decode_str;
 
-use super::exchange::{Gateway, Refusal};
+use super::gateway::Gateway;
 use super::problem::Failure;
+use super::refusal::Refusal;
 
 /// The longest body of a login, in bytes.
 pub(super) const LOGIN_BYTES_MAX: usize = 16 * 1024;

@@ -18,12 +18,12 @@ use tokio::sync::mpsc;
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
+use super::call::Call;
 use super::contract::{Operation, Schema};
-use super::exchange::next_piece;
 use super::multipart::{self, Broken, File, Files, Form};
-use super::operation::Call;
 use super::operation::document::{content_metadata, store, told};
 use super::problem::Failure;
+use super::request_body::next_piece;
 use crate::connection::unread::Meter;
 
 /// Pieces of a file between the connection and the store.

@@ -6,7 +6,7 @@ use broker_api::{Activation, JobRequest};
 use protocol::{ActivatedJob, UserTaskProperties};
 
 use super::Call;
-use crate::rest::exchange::wait_of;
+use crate::rest::parameter::wait_of;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_list, write_names, write_text};

@@ -4,7 +4,7 @@ use broker_api::Answer;
 use protocol::{Command, CreateInstance, DefinitionRef, Document, InstanceCreated, Name, Response};
 
 use super::{Call, unexpected};
-use crate::rest::exchange::wait_of;
+use crate::rest::parameter::wait_of;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::writer::{member, write_integer, write_key, write_names, write_text};

@@ -4,7 +4,7 @@ use search::Filter;
 use search::model::Kind;
 use serde_json::{Map, Value};
 
-use super::super::operation::Call;
+use super::super::call::Call;
 use super::super::problem::Failure;
 use super::filter_reader::FilterReader;
 use super::special;

@@ -13,141 +13,22 @@ pub(super) mod statistics;
 mod table;
 mod write;
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use broker_api::Broker;
-use protocol::{BatchOperationType, FIRST_PARTITION, Name};
+use protocol::{BatchOperationType, Name};
 use search::Operand;
 use search::model::{Entity, Kind as ColumnKind, ORDER_CHARS, decision_instance, process_instance};
-use search::{EXPORTER_ID, EntityRef, Filter, Found, Progress, Reader, Row, Search, Statistics, StoreError};
+use search::{EntityRef, Filter, Row, Search};
 
+use super::call::Call;
 use super::contract::{Kind, Object, Operation, Schema};
 use super::download::Download;
-use super::operation::Call;
-use super::outage::Outage;
 use super::problem::Failure;
 use super::reply::Reply;
+use super::storage::Storage;
 use super::writer::{member, write_list};
 pub(super) use table::{Spec, VARIABLES, get_of, of};
 
-/// How long searches wait for the store to open, from the start of the program on. One that is away then is said to be.
-const OPENING_MAX: Duration = Duration::from_secs(2);
-
 /// The largest exact total, as documented.
 pub(super) const COUNT_MAX: u64 = 10_000;
-
-/// Secondary storage as a gateway sees it.
-#[derive(Clone)]
-pub struct Storage {
-    reader: Arc<dyn Reader>,
-    /// How far it is.
-    pub(super) progress: Arc<Progress>,
-    /// How long a request may wait for a position.
-    pub(super) wait_max: Duration,
-    /// How long a search may wait for what was answered before it came.
-    fresh_max: Duration,
-    /// Until when whoever asks waits for it to open.
-    opening_until: Instant,
-    outage: Outage,
-}
-
-impl Storage {
-    /// The storage that answers, with how far it is and how long a request may wait for a position.
-    pub fn new(reader: Arc<dyn Reader>, progress: Arc<Progress>, wait_max: Duration) -> Self {
-        let opening_until = Instant::now() + OPENING_MAX;
-        let fresh_max = Duration::ZERO;
-        Self { reader, progress, wait_max, fresh_max, opening_until, outage: Outage::default() }
-    }
-
-    /// Has searches wait for what was answered before they came, for so long at the most.
-    #[must_use]
-    pub fn fresh_within(self, fresh_max: Duration) -> Self {
-        Self { fresh_max, ..self }
-    }
-
-    /// Waits until the store shows everything that was answered. Returns how old the oldest record is that it does not
-    /// show, if that takes too long.
-    pub(super) async fn freshen(&self, broker: &dyn Broker) -> Option<Duration> {
-        if self.fresh_max.is_zero() {
-            return None;
-        }
-        let recorded = broker.hasten_exports(EXPORTER_ID);
-        let wait_max = if recorded.is_stalled { Duration::ZERO } else { self.fresh_max };
-        let until = tokio::time::Instant::now() + wait_max;
-        for (partition, position) in recorded.positions.iter() {
-            let left = until.saturating_duration_since(tokio::time::Instant::now());
-            let is_shown = self.progress.position(partition) >= position
-                || self.progress.wait(partition, position, left).await;
-            if !is_shown {
-                return Some(broker.hasten_exports(EXPORTER_ID).lag);
-            }
-        }
-        None
-    }
-
-    /// The answering store.
-    pub fn reader(&self) -> Arc<dyn Reader> {
-        Arc::clone(&self.reader)
-    }
-
-    /// Waits for what a store does in the first moments of the program: until then it may have no tables.
-    async fn open(&self) {
-        let left = self.opening_until.saturating_duration_since(Instant::now());
-        if !left.is_zero() {
-            self.progress.wait(FIRST_PARTITION, 0, left).await;
-        }
-    }
-
-    /// Finds rows.
-    pub(super) async fn search(&self, search: Search) -> Result<Found, Failure> {
-        self.open().await;
-        let answer = self.reader.search(search).await;
-        self.told(answer)
-    }
-
-    /// Whether what has ended is counted in rows of its own.
-    pub(super) fn has_counts(&self) -> bool {
-        self.reader.has_counts()
-    }
-
-    /// Computes numbers.
-    pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
-        self.open().await;
-        let answer = self.reader.statistics(statistics).await;
-        self.told(answer)
-    }
-
-    /// An answer for whoever asked. Why there is none is for operators, once for each outage.
-    fn told<T>(&self, answer: Result<T, StoreError>) -> Result<T, Failure> {
-        let error = match answer {
-            Ok(answer) => {
-                if self.outage.note(false) {
-                    tracing::info!("secondary storage answers again");
-                }
-                return Ok(answer);
-            }
-            Err(StoreError::TooSlow(reason)) => return Err(Failure::too_slow(reason)),
-            Err(error @ StoreError::PageTooLarge(_)) => return Err(Failure::invalid(error.to_string())),
-            Err(StoreError::Query(reason)) => {
-                // The store is well, and what it says is about its tables.
-                tracing::debug!(reason, "secondary storage does not take a query");
-                return Err(Failure::too_complex());
-            }
-            Err(error) => error,
-        };
-        if self.outage.note(true) {
-            tracing::warn!(%error, "secondary storage cannot answer");
-        }
-        Err(Failure::storage_away())
-    }
-}
-
-impl std::fmt::Debug for Storage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Storage").finish_non_exhaustive()
-    }
-}
 
 /// The object that an operation answers with, or lists.
 pub(super) fn result_object(operation: Operation, is_list: bool) -> &'static Object {

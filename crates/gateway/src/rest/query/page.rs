@@ -4,7 +4,7 @@ use search::model::Entity;
 use search::{Found, Position, Sort, decode_cursor, encode_cursor};
 use serde_json::Value;
 
-use super::super::operation::Call;
+use super::super::call::Call;
 use super::super::problem::Failure;
 use super::super::writer::{member, write_flag, write_integer, write_text};
 use super::table::Spec;

@@ -7,7 +7,7 @@ use search::model::{Entity, element_instance as element, user_task as task, vari
 use search::{Filter, Row, Search};
 use search::{Operand, Test};
 
-use super::super::operation::Call;
+use super::super::call::Call;
 use super::super::problem::Failure;
 use super::Storage;
 

@@ -11,7 +11,7 @@ use search::{Aggregate, EntityRef, Filter, Related, Row, Statistics, Value};
 use search::{Operand, Test};
 use serde_json::Value as Json;
 
-use super::super::operation::Call;
+use super::super::call::Call;
 use super::super::problem::Failure;
 use super::super::reply::Reply;
 use super::super::writer::{Moment, Object, object};

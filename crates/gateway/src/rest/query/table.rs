@@ -8,8 +8,8 @@ use search::model::{
 };
 use search::{Operand, Test};
 
+use super::super::call::Call;
 use super::super::contract::Operation;
-use super::super::operation::Call;
 use super::super::problem::Failure;
 
 /// Filters in the path of a call.

@@ -14,9 +14,9 @@ use super::contract::{example, json_body, path_of, problem};
 use super::fake::{FakeBroker, LIMIT_BYTES};
 use super::{Options, gateway_with, request, text};
 use crate::rest::Gateway;
+use crate::rest::Storage;
 use crate::rest::contract::{Format, Kind, Object, Operation, Pattern, Schema};
 use crate::rest::operation::served;
-use crate::rest::query::Storage;
 
 /// Random filters of each operation.
 const ROUNDS: u64 = 4;

@@ -15,9 +15,10 @@ use super::contract::{check_response, example, json_body, path_of, problem};
 use super::fake::FakeBroker;
 use super::fake_storage::FakeStorage;
 use super::{Options, block_on, gateway_with, request, stored_gateway, text};
+use crate::rest::Storage;
 use crate::rest::contract::{Kind, Operation, Schema};
 use crate::rest::operation::served;
-use crate::rest::query::{self, Storage};
+use crate::rest::query;
 
 fn searches() -> impl Iterator<Item = Operation> {
     served().into_iter().filter(|operation| query::of(*operation).is_some())

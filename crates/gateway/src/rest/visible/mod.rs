@@ -16,7 +16,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use protocol::{AuthorizationScope, Instances, Name, PermissionType, RejectionType, ResourceType};
 
-use super::operation::Call;
+use super::call::Call;
 use super::problem::Failure;
 use crate::access::PrincipalGrants;
 

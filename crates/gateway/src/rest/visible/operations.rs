@@ -3,8 +3,8 @@
 use protocol::{PermissionType as P, ResourceType as R};
 
 use super::{ReadAuthorization, forbidden};
+use crate::rest::call::Call;
 use crate::rest::contract::Operation;
-use crate::rest::operation::Call;
 use crate::rest::problem::Failure;
 
 /// Permissions that an operation requires.

@@ -14,7 +14,7 @@ use search::{EntityRef, Filter, Related};
 use search::{Operand, Test};
 
 use super::ReadAuthorization;
-use crate::rest::operation::Call;
+use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
 /// Read permission for the rows of an entity.

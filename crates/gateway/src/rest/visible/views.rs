@@ -7,7 +7,7 @@ use protocol::{
 };
 
 use super::{ReadAuthorization, forbidden};
-use crate::rest::operation::Call;
+use crate::rest::call::Call;
 use crate::rest::problem::Failure;
 
 impl Call<'_> {

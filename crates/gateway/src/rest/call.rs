@@ -1,0 +1,248 @@
+//! A validated request, and its ways to the broker and to secondary storage.
+
+use super::contract::Operation;
+use super::download::Download;
+use super::fields::{Fields, parse_key};
+use super::gateway::Gateway;
+use super::multipart::Form;
+use super::parameter::decode;
+use super::problem::Failure;
+use super::reply::Reply;
+use super::storage::Storage;
+use super::writer::{Digits, object};
+use crate::AccessOptions;
+use crate::access::PrincipalGrants;
+use auth::Principal;
+use broker_api::{Answer, Positions, SubmitError};
+use bytes::Bytes;
+use documents::Staged;
+use parking_lot::Mutex;
+use protocol::{Caller, Command, Document, FileView, Key, Query, QueryReply, SourceOf};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// A validated request.
+pub(crate) struct Call<'a> {
+    pub(super) gateway: &'a Gateway,
+    /// The principal.
+    pub(super) principal: &'a Arc<Principal>,
+    pub(super) operation: Operation,
+    /// Values of the placeholders, in the order of the path.
+    pub(super) parameters: &'a [Cow<'a, str>],
+    /// The body, if it is JSON.
+    pub(super) fields: Fields<'a>,
+    /// The body, if it is a form.
+    pub(super) form: Form,
+    /// The files of the form, if they are documents, until they are taken.
+    pub(super) staged: Mutex<Vec<Result<Staged, Failure>>>,
+    /// The query, checked and still encoded.
+    pub(super) query: &'a str,
+    /// The buffer behind `fields`.
+    pub(super) body: &'a Bytes,
+    /// How far the log was after what it did.
+    pub(super) positions: Mutex<Positions>,
+    /// How far secondary storage was behind when it was waited for, if it was.
+    pub(super) lag: OnceCell<Option<Duration>>,
+}
+
+impl<'a> Call<'a> {
+    /// A call without the properties of its body yet.
+    pub(super) fn new(
+        gateway: &'a Gateway,
+        principal: &'a Arc<Principal>,
+        operation: Operation,
+        parameters: &'a [Cow<'a, str>],
+        body: &'a Bytes,
+    ) -> Self {
+        let fields =
+            operation.spec().body.as_ref().map_or_else(Fields::none, |body| Fields::new(body.schema));
+        Self {
+            gateway,
+            principal,
+            operation,
+            parameters,
+            fields,
+            form: Form::default(),
+            staged: Mutex::default(),
+            query: "",
+            body,
+            positions: Mutex::default(),
+            lag: OnceCell::new(),
+        }
+    }
+
+    /// Whether the tenants that the request names, or leaves out, are as this gateway has it.
+    pub(super) fn check_tenants(&self) -> Result<(), Failure> {
+        let (tenancy, id) = (self.gateway.options.tenancy, self.operation.spec().id);
+        match self.operation {
+            Operation::CreateProcessInstance
+            | Operation::PublishMessage
+            | Operation::CorrelateMessage
+            | Operation::BroadcastSignal
+            | Operation::EvaluateDecision
+            | Operation::EvaluateConditionals => tenancy.check(id, self.fields.text("tenantId").as_deref()),
+            Operation::CreateDeployment => tenancy.check(id, self.form.text("tenantId")),
+            Operation::EvaluateExpression => {
+                self.fields.text("tenantId").map_or(Ok(()), |tenant_id| tenancy.check_named(id, &tenant_id))
+            }
+            Operation::ActivateJobs if self.fields.text("tenantFilter").as_deref() != Some("ASSIGNED") => {
+                tenancy.check_list(id, &self.fields.names("tenantIds"))
+            }
+            Operation::CreateTenantClusterVariable
+            | Operation::GetTenantClusterVariable
+            | Operation::UpdateTenantClusterVariable
+            | Operation::DeleteTenantClusterVariable => tenancy.check_named(id, &self.parameters[0]),
+            _ => Ok(()),
+        }
+        .map_err(Failure::invalid)
+    }
+
+    /// The files of the form, if they are documents.
+    pub(super) fn take_staged(&self) -> Vec<Result<Staged, Failure>> {
+        std::mem::take(&mut *self.staged.lock())
+    }
+
+    /// A parameter of the query.
+    pub(super) fn query_parameter(&self, name: &str) -> Result<Option<String>, Failure> {
+        let found =
+            self.query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
+        let Some((_, value)) = found else { return Ok(None) };
+        Ok(Some(decode(name, &value.replace('+', " "))?.into_owned()))
+    }
+
+    /// The first placeholder.
+    pub(super) fn parameter(&self) -> &str {
+        &self.parameters[0]
+    }
+
+    /// The key that is the first placeholder.
+    pub(super) fn key(&self) -> Result<Key, Failure> {
+        parse_key(self.operation.spec().path_parameters[0].name, &self.parameters[0])
+    }
+
+    /// A free object of the body as variables.
+    pub(super) fn document(&self, name: &str) -> Result<Document, Failure> {
+        self.fields.document(name, self.body)
+    }
+
+    /// The caller of commands.
+    pub(super) async fn caller(&self) -> Result<Option<Caller>, Failure> {
+        let caller = self.gateway.options.access.caller(&self.gateway.broker, self.principal).await;
+        caller.map_err(Failure::read)
+    }
+
+    /// Memberships and authorizations of the principal.
+    pub(super) async fn known(&self) -> Result<Arc<PrincipalGrants>, Failure> {
+        let known = self.gateway.options.access.known(&self.gateway.broker, self.principal).await;
+        known.map_err(Failure::read)
+    }
+
+    /// Submits a command; `intent` is its name in refusals.
+    pub(super) async fn submit(&self, intent: &str, command: Command) -> Result<Answer, Failure> {
+        let command = command.asked_by(self.caller().await?);
+        let answer =
+            self.gateway.broker.submit(command).await.map_err(|error| Failure::submit(error, intent))?;
+        self.reached(&answer.positions());
+        Ok(answer)
+    }
+
+    /// Submits a command that listeners may have a say in, so the answer may take long.
+    pub(super) async fn submit_to_listeners(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
+        let timeout = self.gateway.options.await_timeout;
+        let answer = tokio::time::timeout(timeout, self.submit(intent, command)).await.unwrap_or_else(|_| {
+            let reason = format!(
+                "Expected listeners to be done within {} ms, but they were not; the command is not taken back",
+                timeout.as_millis()
+            );
+            Err(Failure::submit(SubmitError::Timeout(reason), intent))
+        })?;
+        Ok(Reply::no_content(answer.timing))
+    }
+
+    /// Remembers how far the log was after a command.
+    pub(super) fn reached(&self, positions: &Positions) {
+        let mut reached = self.positions.lock();
+        positions.iter().for_each(|(partition, position)| reached.reach(partition, position));
+    }
+
+    /// How far the log was after the commands of this call, if something waits for that.
+    pub(super) fn positions(&self) -> Positions {
+        if self.gateway.options.storage.is_none() {
+            return Positions::default();
+        }
+        std::mem::take(&mut *self.positions.lock())
+    }
+
+    /// Where searches look.
+    pub(super) fn storage(&self) -> Result<&'a Storage, Failure> {
+        self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
+    }
+
+    /// The same, once it shows everything that was answered before, or the time for that is over; waits once a call.
+    pub(super) async fn fresh_storage(&self) -> Result<&'a Storage, Failure> {
+        let storage = self.storage()?;
+        self.lag.get_or_init(|| storage.freshen(&*self.gateway.broker)).await;
+        Ok(storage)
+    }
+
+    /// How far secondary storage is behind what it was to show.
+    pub(super) fn lag(&self) -> Option<Duration> {
+        self.lag.get().copied().flatten()
+    }
+
+    /// Asks for what lives, as far as whoever asks may see it.
+    pub(super) async fn read(&self, query: Query) -> Result<QueryReply, Failure> {
+        let reply = self.read_unseen(query.clone()).await?;
+        self.visible(&query, reply).await
+    }
+
+    /// The same, for what is not shown.
+    pub(super) async fn read_unseen(&self, query: Query) -> Result<QueryReply, Failure> {
+        self.gateway.broker.read(query).await.map_err(Failure::read)
+    }
+
+    /// Checks of the principal.
+    pub(super) fn access_options(&self) -> &AccessOptions {
+        self.gateway.options.access.options()
+    }
+
+    /// The model that a definition came from, as it was deployed.
+    pub(super) async fn source(&self, of: SourceOf) -> Result<Reply, Failure> {
+        let key = self.key()?;
+        let reply = self.read(Query::Source { of, key }).await?;
+        let QueryReply::Source(xml) = reply else { return Err(unexpected(&reply)) };
+        let extension = if of == SourceOf::Process { "bpmn" } else { "dmn" };
+        Ok(Reply::file(xml, Download::new("text/xml", &format!("{key}.{extension}"))))
+    }
+
+    /// Submits a command that answers with nothing but its success.
+    pub(super) async fn submit_for_nothing(&self, intent: &str, command: Command) -> Result<Reply, Failure> {
+        let answer = self.submit(intent, command).await?;
+        Ok(Reply::no_content(answer.timing))
+    }
+}
+
+/// A form as people's clients draw it.
+pub(super) fn form_reply(form: &FileView) -> Reply {
+    let mut out = Vec::with_capacity(256 + form.content.len());
+    object(&mut out)
+        .with("tenantId", &form.tenant_id)
+        .with("formId", &form.id)
+        .with("schema", String::from_utf8_lossy(&form.content))
+        .with("version", form.version)
+        .with("formKey", Digits(form.key))
+        .end();
+    Reply::json(out)
+}
+
+/// A broker's answer of a kind that its command or query never gets.
+pub(super) fn unexpected(response: &impl std::fmt::Debug) -> Failure {
+    let text = format!("{response:?}");
+    let kind = text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    Failure::submit(
+        SubmitError::Internal(format!("the broker returned a response of the wrong type: {kind}")),
+        "",
+    )
+}
