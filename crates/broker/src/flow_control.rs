@@ -234,7 +234,8 @@ impl FlowControl {
                     break;
                 }
                 if queue.pop_front().is_some_and(|first| first.send(()).is_err()) {
-                    self.in_flight.fetch_sub(1, Ordering::SeqCst);
+                    let before = self.in_flight.fetch_sub(1, Ordering::SeqCst);
+                    debug_assert!(before > 0, "a permit is given back once");
                 }
             }
         }
@@ -242,7 +243,8 @@ impl FlowControl {
 
     /// Gives a place back, without a word on how long it was used.
     fn free(&self) {
-        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        let before = self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "a permit is given back once");
         self.wake();
     }
 
@@ -367,7 +369,8 @@ struct Leave<'a>(&'a AtomicUsize);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        let before = self.0.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "a permit is given back once");
     }
 }
 

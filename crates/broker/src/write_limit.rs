@@ -157,7 +157,8 @@ impl WriteLimit {
             return look().map_err(|_| self.refuse("more would be written"));
         }
         if self.waiting.fetch_add(1, Ordering::SeqCst) >= self.max_waiting {
-            self.waiting.fetch_sub(1, Ordering::SeqCst);
+            let before = self.waiting.fetch_sub(1, Ordering::SeqCst);
+            debug_assert!(before > 0, "a permit is given back once");
             return Err(self.refuse("the queue of waiting commands is full"));
         }
         let turn = async {
@@ -217,7 +218,8 @@ struct Leave<'a>(&'a AtomicUsize);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        let before = self.0.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "a permit is given back once");
     }
 }
 
@@ -326,6 +328,7 @@ impl State {
             return;
         }
         debug_assert!(written.left_over >= seen.left_over, "records are not taken back");
+        debug_assert!(written.position >= seen.position, "the position of records never goes back");
         let all = written.position.saturating_sub(seen.position);
         let of_steps = written.left_over.saturating_sub(seen.left_over).min(all);
         let (of_commands, of_steps) = ((all - of_steps) as f64, of_steps as f64);

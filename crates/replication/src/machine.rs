@@ -102,7 +102,11 @@ impl Progress {
     }
 
     fn set_applied(&self, id: LogId) {
-        *self.applied.lock() = Some(id);
+        let before = self.applied.lock().replace(id);
+        debug_assert!(
+            before.is_none_or(|before| before.index <= id.index),
+            "entry {id} is applied after {before:?}"
+        );
         self.applied_index.store(id.index, Ordering::Release);
     }
 }

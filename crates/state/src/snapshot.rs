@@ -276,6 +276,7 @@ impl<W: Write> ChunkWriter<W> {
     }
 
     fn end_chunk(&mut self) -> Result<(), Failure> {
+        debug_assert!(self.chunk.len() <= CHUNK_BYTES_MAX, "the reader refuses {} bytes", self.chunk.len());
         let checksum = xxh3_64_with_seed(&self.chunk, self.chunks);
         self.out.write_all(&(self.chunk.len() as u32).to_le_bytes())?;
         self.out.write_all(&checksum.to_le_bytes())?;

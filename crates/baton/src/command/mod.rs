@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod deploy;
 pub(crate) mod health;
 pub(crate) mod kind;
+mod kind_names;
 pub(crate) mod partition;
 pub(crate) mod profile_picture;
 pub(crate) mod run;

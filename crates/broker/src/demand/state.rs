@@ -361,6 +361,7 @@ impl State {
         let id = held.stream;
         self.held.remove(&key);
         if let Some(stream) = self.subscribers.get_mut(&id).and_then(Subscriber::stream_mut) {
+            debug_assert!(stream.outstanding > 0, "stream {id} holds job {key}, but none is outstanding");
             stream.outstanding = stream.outstanding.saturating_sub(1);
         }
         true
