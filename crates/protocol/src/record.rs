@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     ActivateElement, Actor, Document, ElementMapping, Intent, Json, Key, Name, PartitionId, ValueType,
 };
+use exported::{json_as_text, key_or_none, raw_json};
 
 /// One event of a partition.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
@@ -88,22 +89,6 @@ impl Serialize for Record {
     }
 }
 
-/// A key that may be absent; exported as -1 then.
-#[expect(clippy::ref_option, reason = "serde hands over a reference")]
-fn key_or_none<S: Serializer>(key: &Option<Key>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_i64(key.map_or(-1, |key| key as i64))
-}
-
-fn raw_json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
-    let raw: &serde_json::value::RawValue = serde_json::from_str(text).map_err(serde::ser::Error::custom)?;
-    raw.serialize(serializer)
-}
-
-/// A variable's value is exported as JSON text inside a string.
-fn json_as_text<S: Serializer>(value: &Json, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(value.as_str())
-}
-
 macro_rules! values {
     ($($variant:ident($record:ident) $($by_hand:ident)? = $number:literal),* $(,)?) => {
         /// The entity of a record.
@@ -177,6 +162,7 @@ macro_rules! records {
 }
 
 mod definition;
+mod exported;
 mod identity;
 mod job;
 mod message_subscription;
@@ -413,6 +399,15 @@ records! {
     AdHocSubProcessInstructionRecord {
         0 ad_hoc_sub_process_instance_key: Key, 1 activate_elements: Vec<ActivateElement>,
         2 cancel_remaining_instances: bool, 3 completion_condition_fulfilled: bool, 4 tenant_id: Name,
+    }
+}
+
+impl From<MessageSubscriptionRecord> for RecordValue {
+    fn from(record: MessageSubscriptionRecord) -> Self {
+        match record.element_id {
+            Some(_) => Self::ProcessMessageSubscription(Box::new(record)),
+            None => Self::MessageSubscription(Box::new(record)),
+        }
     }
 }
 

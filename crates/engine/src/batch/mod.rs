@@ -58,12 +58,8 @@ impl CommandContext<'_> {
         self.begin_batch_operation(create, None)
     }
 
-    /// Begins a batch operation whose items a search finds, or the engine among the incidents of an instance.
-    fn begin_batch_operation(
-        &mut self,
-        create: &CreateBatchOperation,
-        incidents_of: Option<Key>,
-    ) -> Result<Response, Failure> {
+    /// Refuses one batch operation more than may run at once.
+    fn refuse_too_many(&self) -> Result<(), Failure> {
         let mut running = 0;
         self.tables.batch_operations.visit(.., |_, operation| {
             running += usize::from(!has_ended(operation.state));
@@ -75,6 +71,16 @@ impl CommandContext<'_> {
             ))
             .into());
         }
+        Ok(())
+    }
+
+    /// Begins a batch operation whose items a search finds, or the engine among the incidents of an instance.
+    fn begin_batch_operation(
+        &mut self,
+        create: &CreateBatchOperation,
+        incidents_of: Option<Key>,
+    ) -> Result<Response, Failure> {
+        self.refuse_too_many()?;
         let key = self.next_key();
         let kind = create.action.kind();
         let operation = BatchOperation {

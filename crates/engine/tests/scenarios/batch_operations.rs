@@ -235,8 +235,7 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
          create order v=1
          create order v=1
          only batch cancel id=order
-         find 2
-         find 2
+         find 4
          only suspend B1
          step 5
          items B1
@@ -269,10 +268,8 @@ fn it_stands_still_while_suspended_and_leaves_the_rest_when_canceled() {
               = created order v1
             > only batch cancel id=order
               = B1 CANCEL_PROCESS_INSTANCE
-            > find 2
-              B1 finds 2
-            > find 2
-              B1 finds 2
+            > find 4
+              B1 finds 4
             > only suspend B1
               B1 suspended
             > step 5

@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 use serde::Serialize;
 
-use super::{json_as_text, key_or_none};
+use super::exported::{json_as_text, key_or_none};
 use crate::{Document, Json, Key, Name};
 
 records! {

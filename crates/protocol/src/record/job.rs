@@ -3,7 +3,7 @@
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
-use super::raw_json;
+use super::exported::raw_json;
 use crate::{ActivateElement, Document, JobResult, Key, Name, UserTaskChanges};
 
 records! {

@@ -6,7 +6,6 @@ use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use serde::Serialize;
 
-use super::RecordValue;
 use crate::{Document, Key, Name};
 
 /// Fields of what the message sees.
@@ -21,7 +20,7 @@ pub struct MessageSubscriptionRecord {
     /// The element instance that waits.
     pub element_instance_key: Key,
     /// The message that has come.
-    #[serde(serialize_with = "super::key_or_none")]
+    #[serde(serialize_with = "super::exported::key_or_none")]
     pub message_key: Option<Key>,
     /// The name waited for.
     pub message_name: Name,
@@ -40,15 +39,6 @@ pub struct MessageSubscriptionRecord {
     pub element_id: Option<Name>,
     /// The definition of the instance.
     pub process_definition_key: Key,
-}
-
-impl From<MessageSubscriptionRecord> for RecordValue {
-    fn from(record: MessageSubscriptionRecord) -> Self {
-        match record.element_id {
-            Some(_) => Self::ProcessMessageSubscription(Box::new(record)),
-            None => Self::MessageSubscription(Box::new(record)),
-        }
-    }
 }
 
 /// By hand: the catch event stands before the definition, and is not there at all where the message sees it.
@@ -96,6 +86,7 @@ impl<'b, C> Decode<'b, C> for MessageSubscriptionRecord {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RecordValue;
     use super::*;
 
     fn record(element_id: Option<&str>) -> MessageSubscriptionRecord {

@@ -1,7 +1,7 @@
 //! Batch operations in tests: the search for their items, and what a script shows of them.
 //!
-//! A filter has the parts `id=PROCESS`, `version=2`, `not=KEY` (of an instance); others, such as `state=ACTIVE`, hold for all that live. A filter
-//! of JSON is for tests that hand over items themselves.
+//! A filter has the parts `id=PROCESS`, `version=2`, `not=KEY` (of an instance); others, such as `state=ACTIVE`, hold
+//! for all that live. A filter of JSON is for tests that hand over items themselves.
 
 use std::fmt::Write as _;
 

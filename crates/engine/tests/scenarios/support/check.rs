@@ -214,16 +214,8 @@ impl Run {
                 self.catch_up();
             }
             "reopen" => self.harness.flush_and_reopen(),
-            "step" => {
-                for _ in 0..line.word(1).parse().expect("a number") {
-                    self.harness.apply(vec![Command::GO_ON], vec![]);
-                }
-                self.catch_up();
-            }
-            "find" => {
-                self.harness.find_items(line.word(1).parse().expect("a number"));
-                self.catch_up();
-            }
+            "step" => self.step(&line),
+            "find" => self.find(&line),
             "rows" => {
                 let counts = self.harness.engine().tables().row_counts();
                 let of = |table: &&str| counts.iter().find(|(name, _)| name == table).expect("a table");
@@ -517,6 +509,18 @@ impl Run {
             target_definition_key: self.definition(words[0], version),
             mappings: words[1..].iter().map(|word| mapping(word)).collect(),
         }
+    }
+
+    fn find(&mut self, line: &Line) {
+        self.harness.find_items(line.word(1).parse().expect("a number"));
+        self.catch_up();
+    }
+
+    fn step(&mut self, line: &Line) {
+        for _ in 0..line.word(1).parse().expect("a number") {
+            self.harness.apply(vec![Command::GO_ON], vec![]);
+        }
+        self.catch_up();
     }
 
     fn batch(&self, name: &str) -> Key {
