@@ -1,7 +1,7 @@
 //! HTTP/1.1 on one connection, of the REST port or the management port.
 
 use std::convert::Infallible;
-use std::future::{Future as _, poll_fn};
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +13,12 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio_util::sync::CancellationToken;
 
+use super::accept::Port;
 use super::answer::Answer;
 use super::peer::Peer;
 use super::refusals::Reason;
@@ -33,7 +34,7 @@ const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r
 
 /// How connections learn that they shall end.
 #[derive(Default)]
-pub(crate) struct Stop {
+struct Stop {
     token: CancellationToken,
     /// Read on each poll of a connection, instead of the token with its lock.
     flag: AtomicBool,
@@ -41,7 +42,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// Connections end after the request that they are at.
-    pub(crate) fn stop(&self) {
+    fn stop(&self) {
         self.flag.store(true, Ordering::Release);
         self.token.cancel();
     }
@@ -52,23 +53,62 @@ impl Stop {
 }
 
 /// How HTTP/1.1 is spoken on a port.
-pub(crate) struct Http1<'a, R> {
+pub(crate) struct Http1<R> {
     /// The longest time without a request.
     pub(crate) idle_timeout: Duration,
-    pub(crate) connections: &'a Connections,
-    pub(crate) stop: &'a Stop,
     /// The answer when there is no room for the body of a request to this path.
     pub(crate) no_room: fn(&str) -> R,
 }
 
+impl Port {
+    /// Serves HTTP/1.1 until `shutdown`, calls `stopping`, and waits for the requests under way. `answer` answers one
+    /// request of a connection.
+    pub(crate) async fn serve_http1<B, F>(
+        self,
+        shutdown: &CancellationToken,
+        stopping: impl FnOnce(),
+        Http1 { idle_timeout, no_room }: Http1<Response<B>>,
+        answer: impl Fn(Request<Lent>, &Peer) -> F + Clone + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Response<B>> + Send + 'static,
+        B: Body<Data = Bytes> + Unpin + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let stop = Arc::new(Stop::default());
+        let drive = {
+            let (connections, stop) = (self.connections.clone(), Arc::clone(&stop));
+            move |socket, peer: Arc<Peer>| {
+                let (connections, stop, answer) = (connections.clone(), Arc::clone(&stop), answer.clone());
+                let http1 = Http1 { idle_timeout, no_room };
+                async move { converse(socket, &peer, http1, &connections, &stop, answer).await }
+            }
+        };
+        let stopping = || {
+            stopping();
+            stop.stop();
+        };
+        self.serve(shutdown, stopping, drive).await;
+    }
+}
+
+/// Answers a head that found no room. After an earlier answer, the client may be in the middle of it.
+async fn refuse_head(socket: &mut Socket, peer: &Peer) {
+    if !peer.has_begun() {
+        // A client that has gone needs no answer; one that takes none is ended by the deadline for slow readers.
+        let _ = socket.write_all(NO_ROOM).await;
+    }
+}
+
 /// Serves the requests of one connection.
-pub(crate) async fn converse<S, B>(
+async fn converse<B, F>(
     mut socket: Socket,
     peer: &Arc<Peer>,
-    Http1 { idle_timeout, connections, stop, no_room }: Http1<'_, Response<B>>,
-    service: S,
+    Http1 { idle_timeout, no_room }: Http1<Response<B>>,
+    connections: &Connections,
+    stop: &Stop,
+    answer: impl Fn(Request<Lent>, &Peer) -> F,
 ) where
-    S: Service<Request<Lent>, Response = Response<B>, Error = Infallible>,
+    F: Future<Output = Response<B>>,
     B: Body<Data = Bytes> + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
@@ -77,9 +117,9 @@ pub(crate) async fn converse<S, B>(
         let call = peer.call();
         let (request, rest) = lend(request, &connections.budget);
         let path = rest.is_some().then(|| request.uri().path().to_owned());
-        let answer = service.call(request);
+        let answer = answer(request, peer);
         async move {
-            let mut response = answer.await?;
+            let mut response = answer.await;
             if let (Some(rest), Some(path)) = (rest, path) {
                 if rest.is_over_budget() {
                     response = no_room(&path);
@@ -123,11 +163,7 @@ pub(crate) async fn converse<S, B>(
     };
     if peer.count_no_heads() {
         connections.refusals.note(Reason::Budget);
-        // After an earlier answer, the client may be in the middle of it.
-        if !peer.has_begun() {
-            // A client that has gone needs no answer; one that takes none is ended by the deadline for slow readers.
-            let _ = socket.write_all(NO_ROOM).await;
-        }
+        refuse_head(&mut socket, peer).await;
     }
     match ended {
         // Nobody waits for an answer.

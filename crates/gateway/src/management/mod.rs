@@ -37,7 +37,6 @@ use bytes::Bytes;
 use http::header::CONNECTION;
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use http_body::{Body, Frame, SizeHint};
-use hyper::service::service_fn;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -46,7 +45,7 @@ use tonic::codegen::Service as _;
 
 use crate::Connections;
 use crate::connection::accept::Port;
-use crate::connection::http1::{self, Http1, Stop};
+use crate::connection::http1::Http1;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 use crate::connection::unread::{BodyError, Lent};
@@ -172,8 +171,7 @@ async fn wrong_method(method: Method, uri: Uri) -> Problem {
 
 /// Serves until `shutdown`.
 pub async fn serve(listener: TcpListener, management: Management, shutdown: CancellationToken) {
-    let connections = management.connections.clone();
-    let settings = connections.settings;
+    let settings = management.connections.settings;
     let port = Port {
         name: "management",
         listener,
@@ -184,47 +182,28 @@ pub async fn serve(listener: TcpListener, management: Management, shutdown: Canc
             idle: None,
             slow: settings.slow_timeout.min(SLOW_TIMEOUT),
         },
-        connections: connections.clone(),
+        connections: management.connections.clone(),
         grace: SHUTDOWN_GRACE,
     };
     let router = router(management);
-    let stop = Arc::new(Stop::default());
-    let drive = {
-        let stop = Arc::clone(&stop);
-        move |socket, peer: Arc<Peer>| {
-            let (router, connections, stop) = (router.clone(), connections.clone(), Arc::clone(&stop));
-            async move {
-                let service = service_fn(|mut request: Request<Lent>| {
-                    request.extensions_mut().insert(peer.address());
-                    answer(request, router.clone(), peer.is_for_probes)
-                });
-                let http1 = Http1 {
-                    idle_timeout: HEADER_TIMEOUT,
-                    connections: &connections,
-                    stop: &stop,
-                    no_room: |_| Problem::busy().into_response(),
-                };
-                http1::converse(socket, &peer, http1, service).await;
-            }
-        }
+    let http1 = Http1 { idle_timeout: HEADER_TIMEOUT, no_room: |_| Problem::busy().into_response() };
+    let answer = move |mut request: Request<Lent>, peer: &Peer| {
+        request.extensions_mut().insert(peer.address());
+        answer(request, router.clone(), peer.is_for_probes)
     };
-    port.serve(&shutdown, || stop.stop(), drive).await;
+    port.serve_http1(&shutdown, || (), http1, answer).await;
 }
 
 /// Answers one request. Bodies are small and must come soon; only probes are answered where only probes have places.
-async fn answer(
-    request: Request<Lent>,
-    mut router: Router,
-    is_for_probes: bool,
-) -> Result<Response, Infallible> {
+async fn answer(request: Request<Lent>, mut router: Router, is_for_probes: bool) -> Response {
     if is_for_probes && !gate::is_probe(request.uri().path()) {
         let mut response = Problem::busy().into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        return Ok(response);
+        return response;
     }
     let deadline = Instant::now() + BODY_TIMEOUT;
     let request = request.map(|body| InTime { body, deadline, overdue: None });
-    router.call(request).await
+    router.call(request).await.unwrap_or_else(|never: Infallible| match never {})
 }
 
 /// A body with a deadline.

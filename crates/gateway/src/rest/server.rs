@@ -1,12 +1,10 @@
 //! Connections: accepts them, serves HTTP/1.1 on them, ends them.
 
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 
 use broker_api::Broker;
 use http::{Request, Response, StatusCode};
-use hyper::service::service_fn;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +13,7 @@ use super::problem::Failure;
 use super::reply::{ReplyBody, failure_to_http};
 use super::{Gateway, Options, batch_searches};
 use crate::connection::accept::Port;
-use crate::connection::http1::{self, Http1, Stop};
+use crate::connection::http1::Http1;
 use crate::connection::peer::{Deadlines, Peer};
 use crate::connection::places::Limits;
 
@@ -40,38 +38,18 @@ pub async fn serve(
         connections: options.connections.clone(),
         grace: options.stop_timeout,
     };
+    let http1 = Http1 { idle_timeout: options.idle_timeout, no_room };
     let gateway = Arc::new(Gateway::new(broker, options, shutdown.clone()));
-    let stop = Arc::new(Stop::default());
     let mut searches = JoinSet::new();
     searches.spawn(batch_searches::run(Arc::clone(&gateway), shutdown.clone()));
-    let stopping = || {
-        searches.abort_all();
-        stop.stop();
-    };
-    let drive = {
-        let stop = Arc::clone(&stop);
-        move |socket, peer: Arc<Peer>| {
-            let (gateway, stop) = (Arc::clone(&gateway), Arc::clone(&stop));
-            async move {
-                let service = service_fn(|mut request: Request<_>| {
-                    let gateway = Arc::clone(&gateway);
-                    if gateway.options.access.wants_addresses() {
-                        request.extensions_mut().insert(peer.address());
-                    }
-                    async move { Ok::<_, Infallible>(gateway.answer(request).await) }
-                });
-                let options = &gateway.options;
-                let http1 = Http1 {
-                    idle_timeout: options.idle_timeout,
-                    connections: &options.connections,
-                    stop: &stop,
-                    no_room,
-                };
-                http1::converse(socket, &peer, http1, service).await;
-            }
+    let answer = move |mut request: Request<_>, peer: &Peer| {
+        let gateway = Arc::clone(&gateway);
+        if gateway.options.access.wants_addresses() {
+            request.extensions_mut().insert(peer.address());
         }
+        async move { gateway.answer(request).await }
     };
-    port.serve(&shutdown, stopping, drive).await;
+    port.serve_http1(&shutdown, || searches.abort_all(), http1, answer).await;
     searches.shutdown().await;
     Ok(())
 }
