@@ -64,7 +64,7 @@ pub(crate) enum Recheck {
 /// Whether a user with a password is let in.
 #[derive(Debug)]
 struct Verdict {
-    standing: CachedUser,
+    cached: CachedUser,
     principal: Option<Arc<Principal>>,
 }
 
@@ -116,19 +116,18 @@ impl Basic {
                     verdict
                 }
             };
-            let unused_ms = self.clock.steady_ms().saturating_sub(verdict.standing.looked_up_ms);
+            let unused_ms = self.clock.steady_ms().saturating_sub(verdict.cached.looked_up_ms);
             let recheck = if unused_ms >= FORGET_AFTER_MS {
                 Recheck::Changed
             } else {
-                self.standing_of(user, &verdict.standing).await?
+                self.standing_of(user, &verdict.cached).await?
             };
-            let standing = match recheck {
-                Recheck::Same => verdict.standing.clone(),
-                Recheck::Confirmed(standing) => {
-                    let renewed =
-                        Verdict { standing: standing.clone(), principal: verdict.principal.clone() };
+            let cached = match recheck {
+                Recheck::Same => verdict.cached.clone(),
+                Recheck::Confirmed(cached) => {
+                    let renewed = Verdict { cached: cached.clone(), principal: verdict.principal.clone() };
                     self.verdicts.insert(digest, Arc::new(renewed));
-                    standing
+                    cached
                 }
                 Recheck::Changed => {
                     self.verdicts.remove_if(&digest, |found| Arc::ptr_eq(found, &verdict));
@@ -136,14 +135,14 @@ impl Basic {
                 }
             };
             let principal = verdict.principal.clone().ok_or(Reason::Credentials)?;
-            return Ok((principal, standing));
+            return Ok((principal, cached));
         }
         Err(Reason::UsersUnavailable)
     }
 
     async fn decide(&self, user: &str, password: &str, address: Option<IpAddr>) -> Result<Verdict, Reason> {
         let attempt = self.attempts.begin(self.key.digest(&[user.as_bytes()]), address)?;
-        let (standing, allowed) = match self.look_at(user, password).await {
+        let (cached, allowed) = match self.check_password(user, password).await {
             Ok(found) => found,
             Err(reason) => {
                 attempt.was_not_looked_at();
@@ -153,14 +152,14 @@ impl Basic {
         if allowed {
             attempt.was_right();
         }
-        Ok(Verdict { standing, principal: allowed.then(|| Arc::new(Principal::user(user))) })
+        Ok(Verdict { cached, principal: allowed.then(|| Arc::new(Principal::user(user))) })
     }
 
     /// The known user, and whether the password is right.
-    async fn look_at(&self, user: &str, password: &str) -> Result<(CachedUser, bool), Reason> {
-        let standing = self.look_up(user).await.map_err(|error| unavailable(&error))?;
-        match self.hasher.is_password(password, standing.hash.as_deref()).await {
-            Ok(is_password) => Ok((standing, is_password)),
+    async fn check_password(&self, user: &str, password: &str) -> Result<(CachedUser, bool), Reason> {
+        let cached = self.read_user(user).await.map_err(|error| unavailable(&error))?;
+        match self.hasher.is_password(password, cached.hash.as_deref()).await {
+            Ok(is_password) => Ok((cached, is_password)),
             Err(HashError::Busy) => Err(Reason::Busy),
             Err(error) => {
                 tracing::error!(%error, "a password could not be checked");
@@ -169,7 +168,7 @@ impl Basic {
         }
     }
 
-    async fn look_up(&self, user: &str) -> Result<CachedUser, Unavailable> {
+    async fn read_user(&self, user: &str) -> Result<CachedUser, Unavailable> {
         // Read before the look-up: a change in between makes the number differ and the next one look again.
         let generation = self.users.generation();
         let hash = self.users.password_hash(user).await?;
@@ -183,7 +182,7 @@ impl Basic {
         if is_same_generation && age_ms < LOOK_UP_AFTER_MS {
             return Ok(Recheck::Same);
         }
-        match self.look_up(user).await {
+        match self.read_user(user).await {
             Ok(now) if now.hash == before.hash => Ok(Recheck::Confirmed(now)),
             Ok(_) => Ok(Recheck::Changed),
             // Nothing is known to have changed: the answer may become a little older.

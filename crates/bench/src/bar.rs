@@ -24,7 +24,7 @@ impl Bar {
     }
 
     /// Draws it.
-    pub fn tell(&self, message: &str) {
+    pub fn print(&self, message: &str) {
         if self.is_shown {
             draw(&line(self.percent, message));
         }

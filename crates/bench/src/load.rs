@@ -358,7 +358,7 @@ impl Run<'_> {
         };
         self.bar.reach(done);
         let p99 = row.request_p99_micros.map_or(0.0, |micros| micros as f64 / 1000.0);
-        self.bar.tell(&format!(
+        self.bar.print(&format!(
             "{what}: {:.0}/s started, {:.0}/s ended, {:.0}/s failed, request p99 {p99:.1} ms",
             row.created_per_second, row.completed_per_second, row.failed_per_second
         ));
@@ -368,7 +368,7 @@ impl Run<'_> {
     async fn drain(&self) {
         let until = Instant::now() + DRAIN_MAX + self.options.worker_delay;
         while self.tracker.under_way() > 0 && Instant::now() < until {
-            self.bar.tell(&format!("waiting for {} instances", self.tracker.under_way()));
+            self.bar.print(&format!("waiting for {} instances", self.tracker.under_way()));
             tokio::time::sleep(DRAIN_STEP).await;
         }
     }

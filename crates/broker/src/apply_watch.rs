@@ -170,7 +170,7 @@ impl ApplyWatch {
             match (slow, told) {
                 (Some(slow), told_of) if told_of != Some(slow.position) => {
                     told = Some(slow.position);
-                    tell(slow, data_dir.clone()).await;
+                    report(slow, data_dir.clone()).await;
                 }
                 (None, Some(position)) => {
                     told = None;
@@ -183,7 +183,7 @@ impl ApplyWatch {
     }
 }
 
-async fn tell(slow: SlowBatch, data_dir: PathBuf) {
+async fn report(slow: SlowBatch, data_dir: PathBuf) {
     let SlowBatch { partition_id, position, process_instance_key, .. } = slow;
     tracing::error!(
         partition_id,

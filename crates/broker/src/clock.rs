@@ -84,7 +84,7 @@ impl Due {
     }
 
     /// Has somebody look again.
-    pub fn look(&self) {
+    pub fn check(&self) {
         self.changed.notify_one();
     }
 

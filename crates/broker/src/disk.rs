@@ -19,7 +19,7 @@ impl Disk {
     }
 
     /// Looks at the disk.
-    pub fn look(&self, data_dir: &Path) {
+    pub fn measure(&self, data_dir: &Path) {
         if let Ok(stat) = rustix::fs::statvfs(data_dir) {
             self.free_bytes.store(stat.f_bavail.saturating_mul(stat.f_frsize), Ordering::Relaxed);
         }
@@ -62,8 +62,8 @@ mod tests {
             "Expected to handle the command, but the disk has only 499 bytes left, below the limit of 1000 bytes"
         );
         assert_eq!(state(1001), [true, true]);
-        disk.look(Path::new("/"));
+        disk.measure(Path::new("/"));
         assert!(disk.free_bytes.load(Ordering::Relaxed) != 1001);
-        disk.look(Path::new("/no such place"));
+        disk.measure(Path::new("/no such place"));
     }
 }

@@ -197,7 +197,7 @@ impl Node {
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
         let evaluations = Evaluations::new(options.max_evaluations_at_once, options.work);
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
-        disk.look(&options.data_dir);
+        disk.measure(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
         let proposer = Proposer {
             group: group.clone(),
@@ -231,7 +231,7 @@ impl Node {
             watch,
             tokio::spawn(proposer.run()),
             tokio::spawn(purge(node.group.clone(), node.shared.durable.subscribe(), node.shutdown.clone())),
-            tokio::spawn(look_after(Arc::downgrade(&node))),
+            tokio::spawn(supervise(Arc::downgrade(&node))),
         ];
         if let Some(exports) = &node.shared.exports {
             let (exports, shutdown) = (Arc::clone(exports), node.shutdown.clone());
@@ -508,7 +508,7 @@ async fn purge(group: Group, mut durable: watch::Receiver<u64>, shutdown: Cancel
 }
 
 /// Publishes figures and looks at the disk. Does not keep the node alive.
-async fn look_after(node: Weak<Node>) {
+async fn supervise(node: Weak<Node>) {
     let Some((check_interval, shutdown)) =
         node.upgrade().map(|node| (node.options.disk.check_interval, node.shutdown.clone()))
     else {
@@ -527,7 +527,7 @@ async fn look_after(node: Weak<Node>) {
             node.shared.demand.expire(node.clock_ms());
             node.publish();
         } else {
-            node.disk.look(&node.options.data_dir);
+            node.disk.measure(&node.options.data_dir);
         }
     }
 }

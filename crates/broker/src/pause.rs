@@ -36,7 +36,7 @@ impl Node {
         if self.shared.paused.swap(false, Ordering::AcqRel) {
             tracing::info!("processing resumes");
         }
-        self.shared.due.look();
+        self.shared.due.check();
     }
 
     /// Whether it is paused.

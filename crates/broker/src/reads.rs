@@ -109,25 +109,25 @@ impl Reader {
                 None
             };
             if let Some(Request { query, reply }) = request {
-                self.look(reply, |engine| engine.read(&query));
+                self.answer(reply, |engine| engine.read(&query));
             } else if let Some((scan, reply)) = self.scans.pop_front() {
-                self.look(reply, |engine| engine.read_on(scan));
+                self.answer(reply, |engine| engine.read_on(scan));
             }
         }
     }
 
     /// One turn at the engine.
-    fn look(
+    fn answer(
         &mut self,
         reply: oneshot::Sender<Outcome>,
-        look: impl FnOnce(&mut Engine) -> Result<Read, ReadError>,
+        read: impl FnOnce(&mut Engine) -> Result<Read, ReadError>,
     ) {
         // Nobody waits for it any more.
         if reply.is_closed() {
             return;
         }
         let mut engine = self.engine.lock();
-        let result = catch_unwind(AssertUnwindSafe(|| look(&mut engine)));
+        let result = catch_unwind(AssertUnwindSafe(|| read(&mut engine)));
         MutexGuard::unlock_fair(engine);
         let outcome = match result {
             Ok(Ok(Read::More(scan))) => return self.scans.push_back((scan, reply)),

@@ -226,7 +226,7 @@ pub fn list(data_dir: &Path) -> Result<Vec<SetAside>, SetAsideError> {
 }
 
 /// A batch that is set aside.
-pub fn look_at(data_dir: &Path, position: u64) -> Result<SetAside, SetAsideError> {
+pub fn inspect(data_dir: &Path, position: u64) -> Result<SetAside, SetAsideError> {
     let order = orders(data_dir)?.remove(&position).ok_or(SetAsideError::Unknown(position))?;
     read(data_dir, order)
 }

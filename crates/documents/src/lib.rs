@@ -215,7 +215,12 @@ impl Documents {
     }
 
     /// A description that could not be written may be there all the same, when only the answer was lost.
-    async fn settle(&self, document: Document, content: &Place, error: Error) -> Result<Document, Error> {
+    async fn resolve_failure(
+        &self,
+        document: Document,
+        content: &Place,
+        error: Error,
+    ) -> Result<Document, Error> {
         if matches!(error, Error::Store(_) | Error::Full(_) | Error::AlreadyExists(_)) {
             match self.find(&document.id, None, i64::MIN).await {
                 Ok(found) if found == document => return Ok(document),

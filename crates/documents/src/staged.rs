@@ -106,7 +106,7 @@ impl Staged {
         };
         match documents.describe(&self.description, &document).await {
             Ok(()) => Ok(document),
-            Err(error) => documents.settle(document, &place, error).await,
+            Err(error) => documents.resolve_failure(document, &place, error).await,
         }
     }
 }

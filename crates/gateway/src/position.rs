@@ -17,13 +17,13 @@ pub(crate) const POSITION: HeaderName = HeaderName::from_static("baton-position"
 pub(crate) const LAG: HeaderName = HeaderName::from_static("baton-lag");
 
 /// Tells how far a search is behind; at least a millisecond.
-pub(crate) fn tell_lag(lag: Duration, headers: &mut HeaderMap) {
+pub(crate) fn write_lag(lag: Duration, headers: &mut HeaderMap) {
     let milliseconds = u64::try_from(lag.as_millis()).unwrap_or(u64::MAX);
     headers.insert(LAG, HeaderValue::from(milliseconds.max(1)));
 }
 
 /// Tells positions with an answer, if there are any.
-pub(crate) fn tell(positions: &Positions, headers: &mut HeaderMap) {
+pub(crate) fn write(positions: &Positions, headers: &mut HeaderMap) {
     if !positions.is_empty() {
         headers.insert(POSITION, value(positions));
     }
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn no_position_is_not_told() {
         let mut headers = HeaderMap::new();
-        tell(&Positions::at(1, 0), &mut headers);
+        write(&Positions::at(1, 0), &mut headers);
         assert!(headers.is_empty());
     }
 }

@@ -25,7 +25,7 @@ use crate::peer::{PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse};
 use crate::proposals::Proposals;
 use crate::snapshot::SnapshotData;
 use crate::supervisor::Supervisor;
-use crate::types::{LogId, Payload, Proposal, ProposeError, Settle, TypeConfig, fatal_text, raft_text};
+use crate::types::{Completion, LogId, Payload, Proposal, ProposeError, TypeConfig, fatal_text, raft_text};
 
 /// Orders waiting for the raft thread.
 const ORDER_QUEUE: usize = 16;
@@ -129,8 +129,8 @@ impl Group {
         }
         let _permit = self.inner.proposals.begin().await.map_err(|_| ProposeError::ShuttingDown)?;
         let raft = self.inner.raft()?;
-        let (settle, settled) = Settle::new();
-        if raft.client_write_ff(Proposal { payload, settle: Some(settle) }).await.is_err() {
+        let (completion, settled) = Completion::new();
+        if raft.client_write_ff(Proposal { payload, completion: Some(completion) }).await.is_err() {
             return Err(self.inner.abandoned());
         }
         drop(raft);

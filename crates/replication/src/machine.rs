@@ -346,31 +346,31 @@ impl Applier {
         for entry in entries {
             let index = entry.log_id.index;
             let next = self.progress.applied().map_or(0, |id| id.index + 1);
-            let mut settle = None;
+            let mut completion = None;
             if index > next {
                 return Err(format!("entry {index} was to be applied before entry {next}"));
             }
             if index < next {
                 // A core that ended left it in its queue, and the next core brought it again.
                 if let EntryPayload::Normal(proposal) = &entry.payload
-                    && let Some(settle) = &proposal.settle
+                    && let Some(completion) = &proposal.completion
                 {
-                    settle.settle(Ok(index));
+                    completion.complete(Ok(index));
                 }
                 continue;
             }
             if let EntryPayload::Normal(proposal) = &entry.payload {
-                settle = proposal.settle.as_ref();
+                completion = proposal.completion.as_ref();
                 if let Err(reason) = self.apply_one(index, &proposal.payload) {
-                    if let Some(settle) = settle {
-                        settle.settle(Err(ProposeError::StateMachine(reason.clone())));
+                    if let Some(completion) = completion {
+                        completion.complete(Err(ProposeError::StateMachine(reason.clone())));
                     }
                     return Err(reason);
                 }
             }
             self.progress.set_applied(entry.log_id);
-            if let Some(settle) = settle {
-                settle.settle(Ok(index));
+            if let Some(completion) = completion {
+                completion.complete(Ok(index));
             }
             self.log.release(index);
         }

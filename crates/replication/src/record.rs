@@ -63,7 +63,9 @@ impl Record {
         let log_id = self.log_id();
         let payload = match self.kind {
             KIND_BLANK => EntryPayload::Blank,
-            KIND_COMMAND => EntryPayload::Normal(Proposal { payload: Payload::new(self.data), settle: None }),
+            KIND_COMMAND => {
+                EntryPayload::Normal(Proposal { payload: Payload::new(self.data), completion: None })
+            }
             KIND_MEMBERSHIP => {
                 EntryPayload::Membership(decode::<MembershipFact>(&self.data)?.into_membership())
             }
@@ -288,7 +290,7 @@ mod tests {
     #[test]
     fn an_entry_of_every_kind_survives_the_disk() {
         let command =
-            Proposal { payload: Payload::new(Bytes::from_static(b"create instance")), settle: None };
+            Proposal { payload: Payload::new(Bytes::from_static(b"create instance")), completion: None };
         let command = Entry { log_id: log_id(3, 1, u64::MAX), payload: EntryPayload::Normal(command) };
         let EntryPayload::Normal(read) = round_trip(&command).payload else { panic!("not a command") };
         assert_eq!(&read.payload.bytes[..], b"create instance");

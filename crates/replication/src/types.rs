@@ -92,15 +92,15 @@ pub enum ProposeError {
 ///
 /// It is settled by the apply thread the moment the entry is applied, rather than by openraft's core, which might
 /// be waiting for the sync of the next entry. If all copies go away unsettled, the waiter learns that too.
-pub(crate) struct Settle(Mutex<Option<oneshot::Sender<Result<u64, ProposeError>>>>);
+pub(crate) struct Completion(Mutex<Option<oneshot::Sender<Result<u64, ProposeError>>>>);
 
-impl Settle {
+impl Completion {
     pub(crate) fn new() -> (Arc<Self>, oneshot::Receiver<Result<u64, ProposeError>>) {
         let (sender, receiver) = oneshot::channel();
         (Arc::new(Self(Mutex::new(Some(sender)))), receiver)
     }
 
-    pub(crate) fn settle(&self, result: Result<u64, ProposeError>) {
+    pub(crate) fn complete(&self, result: Result<u64, ProposeError>) {
         let sender = self.0.lock().take();
         if let Some(sender) = sender {
             // The proposer may have stopped waiting.
@@ -113,7 +113,7 @@ impl Settle {
 #[derive(Clone)]
 pub(crate) struct Proposal {
     pub(crate) payload: Payload,
-    pub(crate) settle: Option<Arc<Settle>>,
+    pub(crate) completion: Option<Arc<Completion>>,
 }
 
 impl fmt::Debug for Proposal {
@@ -123,25 +123,25 @@ impl fmt::Debug for Proposal {
 }
 
 /// Receives openraft's own answer to a proposal: of interest only when it is a refusal.
-pub(crate) struct Rejection(Option<Arc<Settle>>);
+pub(crate) struct Rejection(Option<Arc<Completion>>);
 
 impl Responder<TypeConfig> for Rejection {
     type Receiver = ();
 
     fn from_app_data(proposal: Proposal) -> (Proposal, Self, ()) {
-        let rejection = Self(proposal.settle.clone());
+        let rejection = Self(proposal.completion.clone());
         (proposal, rejection, ())
     }
 
     fn send(self, result: ClientWriteResult<TypeConfig>) {
-        let Some(settle) = self.0 else { return };
+        let Some(completion) = self.0 else { return };
         match result {
-            Ok(response) => settle.settle(Ok(response.log_id.index)),
+            Ok(response) => completion.complete(Ok(response.log_id.index)),
             Err(ClientWriteError::ForwardToLeader(forward)) => {
-                settle.settle(Err(ProposeError::NotLeader { leader: forward.leader_id }));
+                completion.complete(Err(ProposeError::NotLeader { leader: forward.leader_id }));
             }
             Err(ClientWriteError::ChangeMembershipError(error)) => {
-                settle.settle(Err(ProposeError::Storage(error.to_string())));
+                completion.complete(Err(ProposeError::Storage(error.to_string())));
             }
         }
     }

@@ -32,7 +32,7 @@ impl Traces {
     }
 
     /// Never called.
-    pub fn tell(&self, traced: Traced, _: &RequestTrace<'_>) {
+    pub fn report(&self, traced: Traced, _: &RequestTrace<'_>) {
         match traced {}
     }
 }

@@ -65,7 +65,7 @@ impl Traces {
     }
 
     /// Tells of a request that was answered just now.
-    pub fn tell(&self, traced: Traced, told: &RequestTrace<'_>) {
+    pub fn report(&self, traced: Traced, told: &RequestTrace<'_>) {
         let ended = SystemTime::now();
         let attributes =
             told.attributes.iter().map(|(name, value)| KeyValue::new(*name, (*value).to_owned()));

@@ -11,7 +11,7 @@ async fn told(ratio: f64, traceparent: Option<&str>) -> Vec<Span> {
     let traces = collector.traces(ratio).unwrap();
     if let Some(traced) = traces.choose(traceparent) {
         tokio::time::sleep(Duration::from_millis(20)).await;
-        traces.tell(
+        traces.report(
             traced,
             &RequestTrace {
                 name: "createProcessInstance",

@@ -58,7 +58,7 @@ impl Kind {
         let answer =
             answer.map_err(|error| Failure::request(format!("search {}", names.collection), &error))?;
         if let Some(lag) = answer.lag {
-            tell_lag(lag);
+            note_lag(lag);
         }
         serde_json::from_str(&answer.json).map_err(Failure::new)
     }
@@ -80,7 +80,7 @@ impl Kind {
 }
 
 /// Says that an answer lacks what happened last: once, although a command may search several times.
-fn tell_lag(lag: Duration) {
+fn note_lag(lag: Duration) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Ordering::Relaxed) {
         output::note(format_args!(

@@ -39,7 +39,7 @@ fn list(data_dir: &Path) -> Result<(), Failure> {
 }
 
 fn show(data_dir: &Path, position: u64) -> Result<(), Failure> {
-    let skipped = set_aside::look_at(data_dir, position);
+    let skipped = set_aside::inspect(data_dir, position);
     let skipped =
         skipped.map_err(|error| failure(format!("show the batch at position {position}"), &error))?;
     output::line(describe(&skipped))?;

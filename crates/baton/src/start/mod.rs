@@ -155,7 +155,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
         broker,
         &gateways_stop,
     );
-    ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.tell();
+    ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.print();
 
     stop.cancelled().await;
     tracing::info!("stopping: no new requests are taken");

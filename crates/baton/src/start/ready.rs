@@ -19,7 +19,7 @@ pub(crate) struct ReadyLine {
 
 impl ReadyLine {
     /// Prints it, and logs it.
-    pub(super) fn tell(&self) {
+    pub(super) fn print(&self) {
         // The server serves, whether or not anybody can be told.
         if let Err(failure) = output::line(self) {
             tracing::warn!("{}", failure.message());

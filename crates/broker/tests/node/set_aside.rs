@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use broker::set_aside::{SetAsideError, list, look_at, set_aside};
+use broker::set_aside::{SetAsideError, inspect, list, set_aside};
 use broker_api::{Broker, SubmitError};
 use protocol::{Command, Query, QueryReply, RejectionType};
 
@@ -65,8 +65,8 @@ async fn a_batch_that_is_set_aside_is_not_applied_and_bans_what_it_touched() {
     // In the state now: the files are a memory.
     let crashed = server.restart().await.kill();
     let known = list(crashed.directory()).unwrap();
-    assert_eq!(known, [look_at(crashed.directory(), position).unwrap()]);
-    let error = look_at(crashed.directory(), position + 1).unwrap_err();
+    assert_eq!(known, [inspect(crashed.directory(), position).unwrap()]);
+    let error = inspect(crashed.directory(), position + 1).unwrap_err();
     assert!(matches!(error, SetAsideError::Unknown(_)), "{error}");
     let server = crashed.start().await;
     assert!(banned(&server).await.is_empty());

@@ -100,7 +100,7 @@ impl Engine {
                 }
                 Ok(())
             })?;
-            match self.settle(attempt.map(|((), left)| left), effects)? {
+            match self.ban_on_failure(attempt.map(|((), left)| left), effects)? {
                 Ok(left) => budget = left,
                 // It must not stay due, or every tick would fail on it.
                 Err(_) => self.put_off(due)?,
@@ -157,7 +157,7 @@ impl Engine {
                 self.fail_batch_item(*batch_operation_key, number, attempt, effects)?;
                 continue;
             }
-            match self.settle(attempt, effects)? {
+            match self.ban_on_failure(attempt, effects)? {
                 Ok(extra_steps) => budget = budget.saturating_sub(extra_steps),
                 Err(instance_key) => {
                     self.tables.begin();
@@ -193,7 +193,7 @@ impl Engine {
             left_over::remove(work.tables, number)?;
             work.fail_batch_item(batch_operation_key, &reason)
         })?;
-        if self.settle(attempt, effects)?.is_err() {
+        if self.ban_on_failure(attempt, effects)?.is_err() {
             self.tables.begin();
             left_over::remove(&mut self.tables, number)?;
             self.tables.commit();
@@ -205,7 +205,7 @@ impl Engine {
     pub(crate) fn meet_demand(&mut self, demand: &Demand, effects: &mut Effects) -> Result<(), ApplyError> {
         for _ in 0..MAX_DEMAND_ATTEMPTS {
             let attempt = self.attempt(effects, |work| Ok(work.activate_jobs(demand)?))?;
-            match self.settle(attempt, effects)? {
+            match self.ban_on_failure(attempt, effects)? {
                 Ok(()) => return Ok(()),
                 // The job of a banned instance is passed over.
                 Err(instance_key) if instance_key != 0 => {}
@@ -270,7 +270,7 @@ impl Engine {
                     self.meta
                 );
                 self.tables.commit();
-                self.definitions.settle();
+                self.definitions.keep_new();
                 return Ok(Attempt::Done(done));
             }
             Ok(Err(Failure::State(error))) => {
@@ -296,7 +296,7 @@ impl Engine {
 
     /// Work of the engine itself cannot be refused: a failure is a fault of the engine. Gives the banned instance,
     /// or 0.
-    fn settle<T>(
+    fn ban_on_failure<T>(
         &mut self,
         attempt: Attempt<T>,
         effects: &mut Effects,

@@ -47,14 +47,14 @@ pub(crate) struct Meter {
 impl Meter {
     /// A batch begins.
     pub fn begin_batch(&self, limits: &WorkLimits) {
-        self.settle();
+        self.account();
         self.batch_left.set(limits.max_fuel_per_step);
         self.batch_records_left.set(limits.max_record_bytes_per_command);
     }
 
     /// A command begins. The more the batch has used, the less its commands get.
     pub fn begin_command(&self, limits: &WorkLimits) {
-        self.settle();
+        self.account();
         let (budget, step) = (limits.max_fuel_per_command, limits.max_fuel_per_step.max(1));
         let share = u128::from(budget) * u128::from(self.batch_left.get()) / u128::from(step);
         let share = u64::try_from(share).unwrap_or(budget);
@@ -75,7 +75,7 @@ impl Meter {
 
     fn grant(&self, fuel: u64, limits: &WorkLimits) {
         let fuel = fuel.min(limits.max_fuel_per_step);
-        self.settle();
+        self.account();
         self.granted.set(fuel);
         self.left.set(fuel);
         self.bytes_left.set(limits.max_bytes_per_step);
@@ -86,7 +86,7 @@ impl Meter {
     }
 
     /// Takes what was used from the command and the batch.
-    pub fn settle(&self) {
+    pub fn account(&self) {
         let used = self.granted.get() - self.left.get();
         self.granted.set(self.left.get());
         self.used.set(self.used.get() + used);
@@ -96,7 +96,7 @@ impl Meter {
 
     /// Whether the command at work has used up its budget of fuel or of records.
     pub fn is_spent(&self) -> bool {
-        self.settle();
+        self.account();
         self.command_left.get() == 0 || self.command_records_left.get() == 0
     }
 
@@ -190,7 +190,7 @@ impl Meter {
 
     /// Fuel used since the engine was opened.
     pub fn used(&self) -> u64 {
-        self.settle();
+        self.account();
         self.used.get()
     }
 }

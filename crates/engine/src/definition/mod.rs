@@ -135,7 +135,7 @@ impl Definitions {
     }
 
     /// Makes what was kept permanent.
-    pub fn settle(&mut self) {
+    pub fn keep_new(&mut self) {
         self.new.clear();
     }
 }

@@ -89,7 +89,7 @@ impl CommandContext<'_> {
     }
 
     /// Looks at the joins of a scope soon.
-    pub(super) fn look_at_joins(&mut self, scope_key: Key) -> Result<(), StateError> {
+    pub(super) fn request_join_check(&mut self, scope_key: Key) -> Result<(), StateError> {
         self.watch_joins(scope_key)?;
         match self.tables.element_instances.get(&scope_key)? {
             Some(scope) => self.scope_moved(scope_key, &scope),

@@ -61,7 +61,7 @@ impl Port {
                     continue;
                 }
                 _ = clock.tick() => {
-                    places.look();
+                    places.sweep();
                     open.set(places.count() as f64);
                     transfer.set(connections.budget.used() as f64);
                     waiting.take().map(Ok)

@@ -262,7 +262,7 @@ impl Peer {
     }
 
     /// Why the connection shall end, if it shall. Retires it if it was idle for too long.
-    pub(super) fn look(&self, deadlines: &Deadlines) -> Option<Reason> {
+    pub(super) fn overdue(&self, deadlines: &Deadlines) -> Option<Reason> {
         let is_new = !self.has_begun() && self.received.load(Ordering::Acquire) < PREFACE_BYTES;
         if is_new && self.now().saturating_sub(self.born) > milliseconds(deadlines.head) {
             return Some(Reason::Silent);

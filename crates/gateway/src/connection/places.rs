@@ -146,13 +146,13 @@ impl Places {
     }
 
     /// Ends the connections that take too long.
-    pub(super) fn look(&self) {
+    pub(super) fn sweep(&self) {
         let mut deadlines = self.deadlines;
         if self.connections.budget.is_tight() {
             deadlines.slow /= PRESSURE_FACTOR;
         }
         for peer in self.taken().peers.values() {
-            if let Some(reason) = peer.look(&deadlines) {
+            if let Some(reason) = peer.overdue(&deadlines) {
                 self.connections.refusals.note(reason);
                 peer.cut();
             }
@@ -273,14 +273,14 @@ mod tests {
             dribbling.peer.has_received(1);
             blocked.peer.has_taken(1);
         }
-        places.look();
+        places.sweep();
         assert!(!is_cut(&silent) && !is_cut(&dribbling), "not yet");
         advance(&places, Duration::from_millis(1100));
-        places.look();
+        places.sweep();
         assert!(is_cut(&silent) && is_cut(&dribbling));
         assert!(!is_cut(&used) && !is_cut(&blocked) && !is_cut(&stalled));
         advance(&places, Duration::from_secs(20));
-        places.look();
+        places.sweep();
         assert!(is_cut(&blocked) && is_cut(&stalled) && !is_cut(&used));
         stalled.peer.has_sent(1);
     }

@@ -82,7 +82,7 @@ impl Call {
     }
 
     /// By the names of OpenTelemetry's conventions for RPC.
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let Some((traces, traced)) = self.method.traces.as_ref().zip(self.traced.take()) else { return };
         let told = RequestTrace {
             name: self.method.name,
@@ -95,13 +95,13 @@ impl Call {
             failed: matches!(self.code, Code::Internal | Code::Unavailable | Code::Unknown | Code::DataLoss),
             stages: &self.timing.stages(),
         };
-        traces.tell(traced, &told);
+        traces.report(traced, &told);
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.tell();
+        self.report();
         let method = &self.method;
         let seconds = self.started.elapsed().as_secs_f64();
         method.processing.record(seconds);

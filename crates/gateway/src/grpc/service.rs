@@ -80,7 +80,7 @@ impl Service {
     fn respond<T>(&self, message: T, positions: &Positions) -> Response<T> {
         let mut response = Response::new(message);
         if self.tells_positions {
-            position::tell(positions, response.metadata_mut().as_mut());
+            position::write(positions, response.metadata_mut().as_mut());
         }
         response
     }

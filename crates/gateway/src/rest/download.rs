@@ -90,7 +90,7 @@ impl Download {
     }
 
     /// Adds the headers, over others of the same names.
-    pub(crate) fn tell(self, headers: &mut HeaderMap) {
+    pub(crate) fn write_headers(self, headers: &mut HeaderMap) {
         headers.insert(CONTENT_TYPE, self.media_type);
         headers.insert(CONTENT_DISPOSITION, self.disposition);
         headers.insert(CONTENT_SECURITY_POLICY, POLICY);

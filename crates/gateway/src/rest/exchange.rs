@@ -109,7 +109,7 @@ impl Gateway {
         };
         self.metrics.record(operation, response.status(), took);
         if let Some((traces, traced)) = self.options.traces.as_ref().zip(traced) {
-            tell(traces, traced, operation, response.status(), timing.unwrap_or_default());
+            report_trace(traces, traced, operation, response.status(), timing.unwrap_or_default());
         }
         response
     }
@@ -237,13 +237,19 @@ fn traceparent(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Tells of a request, by the names of OpenTelemetry's conventions for HTTP.
-fn tell(traces: &Traces, traced: Traced, operation: Option<Operation>, status: StatusCode, timing: Timing) {
+fn report_trace(
+    traces: &Traces,
+    traced: Traced,
+    operation: Option<Operation>,
+    status: StatusCode,
+    timing: Timing,
+) {
     let spec = operation.map(Operation::spec);
     let mut attributes = vec![("http.response.status_code", status.as_str())];
     attributes.extend(spec.iter().flat_map(|spec| {
         [("http.request.method", spec.method), ("http.route", spec.path), ("baton.operation", spec.id)]
     }));
-    traces.tell(
+    traces.report(
         traced,
         &RequestTrace {
             name: spec.map_or("unknown operation", |spec| spec.id),

@@ -177,11 +177,11 @@ impl Reply {
             response.headers_mut().insert(CONTENT_TYPE, self.content_type);
         }
         if let Some(download) = self.download {
-            download.tell(response.headers_mut());
+            download.write_headers(response.headers_mut());
         }
-        position::tell(&self.positions, response.headers_mut());
+        position::write(&self.positions, response.headers_mut());
         if let Some(lag) = self.lag {
-            position::tell_lag(lag, response.headers_mut());
+            position::write_lag(lag, response.headers_mut());
         }
         if let Some(took) = took {
             response

@@ -94,7 +94,7 @@ impl Cache {
             let Some(entry) = self.entries.get_mut((index - first) as usize) else { break };
             if let EntryPayload::Normal(proposal) = &mut entry.payload {
                 proposal.payload.decoded = None;
-                proposal.settle = None;
+                proposal.completion = None;
             }
         }
         self.released = self.released.max(upto);
@@ -206,7 +206,7 @@ impl GroupLog {
     pub(crate) fn abandon(&self) {
         for entry in &mut self.lock().cache.entries {
             if let EntryPayload::Normal(proposal) = &mut entry.payload {
-                proposal.settle = None;
+                proposal.completion = None;
             }
         }
     }

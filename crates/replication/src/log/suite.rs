@@ -168,7 +168,7 @@ async fn run(steps: Vec<Step>) {
                     .map(|offset| {
                         let index = model.next() + offset;
                         let text = Bytes::from(format!("{} {index}", model.term));
-                        let command = Proposal { payload: Payload::new(text), settle: None };
+                        let command = Proposal { payload: Payload::new(text), completion: None };
                         Entry { log_id: log_id(model.term, 1, index), payload: EntryPayload::Normal(command) }
                     })
                     .collect();

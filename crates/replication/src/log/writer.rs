@@ -43,7 +43,7 @@ pub(crate) enum Done {
 }
 
 impl Done {
-    fn tell(self, result: Result<(), LogError>) {
+    fn complete(self, result: Result<(), LogError>) {
         match self {
             Self::Flushed(callback) => {
                 callback.log_io_completed(result.map_err(|error| io::Error::other(error.to_string())));
@@ -318,9 +318,9 @@ impl Gathered {
                 // The part of the change that was added already must not be written either.
                 self.batch = LogBatch::default();
                 let reason = format!("the change does not fit the log format: {error}");
-                done.tell(Err(LogError::Write(reason.clone())));
+                done.complete(Err(LogError::Write(reason.clone())));
                 for done in self.waiting.drain(..) {
-                    done.tell(Err(LogError::Write(reason.clone())));
+                    done.complete(Err(LogError::Write(reason.clone())));
                 }
             }
         }
@@ -335,7 +335,7 @@ impl Gathered {
             self.batch = LogBatch::default();
         }
         for done in self.waiting.drain(..) {
-            done.tell(result.clone());
+            done.complete(result.clone());
         }
     }
 }

@@ -40,7 +40,7 @@ impl Behavior for Complex {
         };
         work.tables.complex_joins.update(&place, |state| state.instance_key = at.key)?;
         if state.is_resetting {
-            work.look_at_joins(at.scope_key)?;
+            work.request_join_check(at.scope_key)?;
             return Ok(Next::Wait);
         }
         if work.is_activated(at)? {
@@ -136,7 +136,7 @@ impl CommandContext<'_> {
             return Ok(());
         }
         if state.is_resetting {
-            return Ok(self.look_at_joins(at.scope_key)?);
+            return Ok(self.request_join_check(at.scope_key)?);
         }
         match self.is_activated(&at) {
             Ok(true) => self.end_phase(place, key),

@@ -24,12 +24,12 @@ impl Call<'_> {
         mut reply: QueryReply,
     ) -> Result<QueryReply, Failure> {
         if let Some(sight) = ReadAuthorization::of(self).await? {
-            self.look_at(&sight, query, &mut reply).await?;
+            self.restrict(&sight, query, &mut reply).await?;
         }
         Ok(reply)
     }
 
-    async fn look_at(
+    async fn restrict(
         &self,
         sight: &ReadAuthorization,
         query: &Query,
@@ -125,7 +125,7 @@ impl Call<'_> {
             }
             // Operators see them, at the management port, or this server itself.
             QueryReply::BannedInstances(_) | QueryReply::BatchSearches(_) => return Err(unknown(query)),
-            QueryReply::Identity(reply) => look_at_identity(sight, query, reply)?,
+            QueryReply::Identity(reply) => restrict_identity(sight, query, reply)?,
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ const fn resource_of(kind: CircleKind) -> R {
     }
 }
 
-fn look_at_identity(
+fn restrict_identity(
     sight: &ReadAuthorization,
     query: &Query,
     reply: &mut IdentityReply,
