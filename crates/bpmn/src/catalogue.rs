@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use feel::Expression;
 
-use crate::context::{Parsed, parse_expression, parse_text};
 use crate::graph::Text;
 use crate::limits::Limits;
+use crate::parsed::{Parsed, parse_expression, parse_text};
 use crate::problem::Report;
 use crate::xml::{Document, NodeId, Space};
 

@@ -9,6 +9,7 @@ use crate::extension::Extensions;
 use crate::graph::{ElementIndex, Text};
 use crate::limits::Limits;
 use crate::outline::{Draft, Outline};
+use crate::parsed::{parse_expression, parse_text};
 use crate::problem::{Report, excerpt};
 use crate::xml::{Document, NodeId};
 
@@ -42,6 +43,23 @@ impl<'a> Context<'a, '_> {
     /// Reports a finding about this element.
     pub(crate) fn problem(&mut self, reason: impl Into<String>) {
         self.report.add(self.document, self.node(), reason);
+    }
+
+    /// An extension element of this element.
+    pub(crate) fn extension(&self, name: &str) -> Option<NodeId> {
+        self.extensions.find(self.document, name)
+    }
+
+    /// The extension element out of a set of alternatives, of which exactly one must be present.
+    pub(crate) fn exactly_one_of(&mut self, names: &[&str]) -> Option<NodeId> {
+        let mut found = names.iter().filter_map(|name| self.extension(name));
+        let first = found.next();
+        if first.is_none() || found.next().is_some() {
+            let names: Vec<_> = names.iter().map(|name| format!("zeebe:{name}")).collect();
+            self.problem(format!("must have exactly one {}", names.join(" or ")));
+            return None;
+        }
+        first
     }
 
     /// An attribute of this element.
@@ -94,60 +112,6 @@ impl<'a> Context<'a, '_> {
             crate::xml::Space::Bpmn => node.name.to_owned(),
         }
     }
-}
-
-/// A part of a root element that others may refer to.
-#[derive(Debug)]
-pub(crate) enum Parsed<T> {
-    /// The model does not have it.
-    Absent,
-    /// It is invalid, which is reported at its own position.
-    Broken,
-    /// It is there.
-    Valid(T),
-}
-
-impl<T> Parsed<T> {
-    /// The result of parsing a part that is present; passes the reason on if it is invalid.
-    pub(crate) fn from_result(parsed: Result<T, String>, report: impl FnOnce(String)) -> Self {
-        match parsed {
-            Ok(value) => Self::Valid(value),
-            Err(reason) => {
-                report(reason);
-                Self::Broken
-            }
-        }
-    }
-}
-
-/// Static text or, after `=`, an expression; the error names the place.
-pub(crate) fn parse_text(value: &str, place: &str, limits: &Limits) -> Result<Text, String> {
-    if value.starts_with('=') {
-        return parse_expression(value, place).map(Text::Expression);
-    }
-    if value.len() > limits.max_name_chars {
-        return Err(format!("{place} is longer than {} bytes", limits.max_name_chars));
-    }
-    Ok(Text::Static(Arc::from(value)))
-}
-
-/// An expression with its leading `=`; the error names the place, the position and the cause.
-pub(crate) fn parse_expression(value: &str, place: &str) -> Result<Expression, String> {
-    let Some(expression) = value.strip_prefix('=') else {
-        return Err(format!(
-            "{place} must be an expression that starts with '=', but is '{}'",
-            excerpt(value)
-        ));
-    };
-    Expression::parse(expression).map_err(|error| {
-        format!(
-            "{place} is not a valid expression: {} at line {}, column {} of '{}'",
-            error.message,
-            error.line,
-            error.column,
-            excerpt(expression.trim())
-        )
-    })
 }
 
 /// Names start with a letter or underscore, go on with letters, digits and underscores, and are not reserved.

@@ -19,6 +19,7 @@ mod index;
 mod kind;
 mod limits;
 mod outline;
+mod parsed;
 mod problem;
 mod reach;
 mod reachability;
@@ -49,7 +50,7 @@ pub fn parse(xml: &[u8], limits: &Limits) -> Result<Vec<Process>, Problems> {
     let catalogue = Catalogue::read(&document, limits, &mut report);
     let mut processes = Vec::new();
     for &node in &catalogue.executable_processes {
-        if let Some(outline) = Outline::read(&document, node, limits, &mut report) {
+        if let Some(outline) = Outline::read(&document, node, limits, &mut report, kind::shape) {
             processes.push(kind::read_process(&document, &catalogue, &outline, limits, &mut report));
         }
     }

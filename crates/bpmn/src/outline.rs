@@ -4,8 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{ElementIndex, FlowIndex, PROCESS};
-use crate::kind::{self, Kind};
+use crate::graph::{ElementIndex, ElementType, FlowIndex, PROCESS};
 use crate::limits::Limits;
 use crate::problem::{Report, excerpt};
 use crate::xml::{Document, NodeId, Space};
@@ -54,8 +53,18 @@ pub(crate) struct Draft {
     pub(crate) node: NodeId,
     pub(crate) scope: ElementIndex,
     pub(crate) children: Vec<ElementIndex>,
-    /// The kind that reads it; `None` for the process and for unsupported elements.
-    pub(crate) kind: Option<&'static Kind>,
+    /// Its shape; `None` for the process and for unsupported elements.
+    pub(crate) kind: Option<Shape>,
+}
+
+/// Properties of a kind of element that its neighbours ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) element_type: ElementType,
+    /// Whether it contains other elements.
+    pub(crate) is_scope: bool,
+    /// Whether boundary events may be attached.
+    pub(crate) is_activity: bool,
 }
 
 /// A sequence flow whose ends exist.
@@ -67,12 +76,14 @@ pub(crate) struct FlowDraft {
 }
 
 impl<'a> Outline<'a> {
-    /// `None` if the process is too large; the reason is in the report.
+    /// `None` if the process is too large; the reason is in the report. `shape` tells the shape of a node, or why it
+    /// has none.
     pub(crate) fn read(
         document: &'a Document<'_>,
         process: NodeId,
         limits: &Limits,
         report: &mut Report,
+        shape: impl Fn(&Document<'_>, NodeId) -> Result<Shape, String>,
     ) -> Option<Self> {
         let mut outline = Self {
             elements: vec![Draft { node: process, scope: PROCESS, children: Vec::new(), kind: None }],
@@ -112,7 +123,7 @@ impl<'a> Outline<'a> {
                 flow_nodes.push((id, scope));
                 continue;
             }
-            let found = kind::find(document, id);
+            let found = shape(document, id);
             if let Err(reason) = &found {
                 problem(id, reason.clone());
             }

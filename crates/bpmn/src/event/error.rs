@@ -2,8 +2,9 @@
 
 use super::message::local_name;
 use crate::catalogue::Error;
-use crate::context::{Context, Parsed};
+use crate::context::Context;
 use crate::graph::{Text, Trigger};
+use crate::parsed::Parsed;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 

@@ -1,8 +1,9 @@
 //! Escalations: thrown to the enclosing scopes, which need not catch them.
 
 use super::message::local_name;
-use crate::context::{Context, Parsed};
+use crate::context::Context;
 use crate::graph::{Text, Trigger};
+use crate::parsed::Parsed;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 

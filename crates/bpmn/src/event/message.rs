@@ -1,7 +1,8 @@
 //! Message subscriptions of events and tasks.
 
-use crate::context::{Context, Parsed};
+use crate::context::Context;
 use crate::graph::MessageDefinition;
+use crate::parsed::Parsed;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 

@@ -1,8 +1,9 @@
 //! Signals: broadcast to all subscriptions of their name.
 
 use super::message::local_name;
-use crate::context::{Context, Parsed};
+use crate::context::Context;
 use crate::graph::Text;
+use crate::parsed::Parsed;
 use crate::problem::excerpt;
 use crate::xml::NodeId;
 

@@ -16,7 +16,6 @@ pub(crate) use mapping::mappings;
 pub(crate) use publish::job_or_publish;
 pub(crate) use user_task::{list_items, task_details, user_task};
 
-use crate::context::Context;
 use crate::xml::{Document, NodeId, Space};
 
 /// Unsupported extension elements that would change execution, with the reason of the refusal.
@@ -64,24 +63,5 @@ impl Extensions {
 
     pub(crate) fn find(&self, document: &Document<'_>, name: &str) -> Option<NodeId> {
         self.nodes.iter().copied().find(|&node| document.node(node).name == name)
-    }
-}
-
-impl Context<'_, '_> {
-    /// An extension element of this element.
-    pub(crate) fn extension(&self, name: &str) -> Option<NodeId> {
-        self.extensions.find(self.document, name)
-    }
-
-    /// The extension element out of a set of alternatives, of which exactly one must be present.
-    pub(crate) fn exactly_one_of(&mut self, names: &[&str]) -> Option<NodeId> {
-        let mut found = names.iter().filter_map(|name| self.extension(name));
-        let first = found.next();
-        if first.is_none() || found.next().is_some() {
-            let names: Vec<_> = names.iter().map(|name| format!("zeebe:{name}")).collect();
-            self.problem(format!("must have exactly one {}", names.join(" or ")));
-            return None;
-        }
-        first
     }
 }

@@ -10,7 +10,7 @@ use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::extension::{job, push_json_string};
 use crate::graph::{AdHoc, Element, ElementIndex, ElementKind, ElementType, EventType, Process, Text};
-use crate::outline::Outline;
+use crate::outline::{Outline, Shape};
 use crate::xml::{Document, NodeId};
 
 pub(super) const KIND: Kind = Kind {
@@ -23,7 +23,7 @@ const INNER_SUFFIX: &str = "#innerInstance";
 
 fn read(cx: &mut Context<'_, '_>) -> Option<(ElementKind, EventType)> {
     let document = cx.document;
-    let has = |wanted: fn(&Kind) -> bool| {
+    let has = |wanted: fn(Shape) -> bool| {
         let mut kinds = cx.draft().children.iter().map(|&child| cx.outline.elements[child as usize].kind);
         kinds.any(|kind| kind.is_some_and(wanted))
     };

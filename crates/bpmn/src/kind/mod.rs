@@ -39,7 +39,7 @@ pub(crate) use read_process::ReadProcess;
 use crate::catalogue::is_true;
 use crate::context::Context;
 use crate::graph::{ElementIndex, ElementKind, ElementType, EventType, FlowIndex, Process};
-use crate::outline::Outline;
+use crate::outline::{Outline, Shape};
 use crate::problem::Report;
 use crate::xml::{Document, NodeId};
 
@@ -106,7 +106,7 @@ impl Kind {
 }
 
 /// The kind of a node, or the reason why it has none.
-pub(crate) fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kind, String> {
+fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kind, String> {
     let name = document.node(node).name;
     if name == "subProcess" && document.attribute(node, "triggeredByEvent").is_some_and(is_true) {
         return Ok(&event_sub_process::KIND);
@@ -117,6 +117,15 @@ pub(crate) fn find(document: &Document<'_>, node: NodeId) -> Result<&'static Kin
     Err(match UNSUPPORTED.iter().find(|(unsupported, _)| *unsupported == name) {
         Some((_, what)) => format!("{what} are not supported yet"),
         None => "is not an element of a process".to_owned(),
+    })
+}
+
+/// The shape of a node, or the reason why it has none.
+pub(crate) fn shape(document: &Document<'_>, node: NodeId) -> Result<Shape, String> {
+    find(document, node).map(|kind| Shape {
+        element_type: kind.element_type,
+        is_scope: kind.is_scope,
+        is_activity: kind.is_activity,
     })
 }
 

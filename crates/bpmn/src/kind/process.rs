@@ -7,16 +7,17 @@ use feel::Expression;
 
 use super::read_process::ReadProcess;
 use super::receive_task::starts_process;
-use super::{Check, ad_hoc_sub_process, compensation, duplicate, link, multi_instance};
+use super::{Check, Kind, ad_hoc_sub_process, compensation, duplicate, find, link, multi_instance};
 use crate::catalogue::{Catalogue, is_true};
-use crate::context::{Context, parse_expression};
+use crate::context::Context;
 use crate::extension::{Extensions, execution_listeners, mappings};
 use crate::graph::{
     Element, ElementIndex, ElementKind, ElementType, EventType, Flow, FlowIndex, Listeners, PROCESS, Process,
     StartEvent, Trigger,
 };
 use crate::limits::Limits;
-use crate::outline::{FlowDraft, Outline};
+use crate::outline::{Draft, FlowDraft, Outline};
+use crate::parsed::parse_expression;
 use crate::problem::Report;
 use crate::reach::Reach;
 use crate::xml::Document;
@@ -100,7 +101,7 @@ pub(crate) fn read_process(
     }
     check_starts(&mut check);
     for (index, draft) in outline.elements.iter().enumerate() {
-        if let Some(kind) = draft.kind {
+        if let Some(kind) = found(document, draft) {
             (kind.check)(&mut check, index as ElementIndex);
         }
     }
@@ -111,6 +112,11 @@ pub(crate) fn read_process(
     ReadProcess { node: outline.elements[0].node, process, is_whole, loops }
 }
 
+/// The kind that reads an element; `None` for the process and for unsupported elements.
+fn found(document: &Document<'_>, draft: &Draft) -> Option<&'static Kind> {
+    draft.kind.and_then(|_| find(document, draft.node).ok())
+}
+
 fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
     let draft = cx.draft();
     let text = |name: &str| cx.attribute(name).map(Arc::from);
@@ -118,7 +124,7 @@ fn read_element(cx: &mut Context<'_, '_>) -> (Element, bool) {
         (text("id").unwrap_or_default(), text("name").filter(|name: &Arc<str>| !name.is_empty()));
     let mut inputs = Vec::new();
     let mut outputs = Vec::new();
-    let (element_type, read) = match draft.kind {
+    let (element_type, read) = match found(cx.document, draft) {
         None if cx.index == PROCESS => {
             (ElementType::Process, Some((ElementKind::Process, EventType::Unspecified)))
         }
