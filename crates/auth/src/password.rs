@@ -61,10 +61,10 @@ pub enum HashError {
 
 /// Computes and checks password hashes. Clones share their limits.
 #[derive(Debug, Clone)]
-pub struct Hasher(Arc<Inner>);
+pub struct Hasher(Arc<HasherState>);
 
 #[derive(Debug)]
-struct Inner {
+struct HasherState {
     argon: Argon2<'static>,
     /// One permit for each hash that is computed or waits.
     places: Arc<Semaphore>,
@@ -82,7 +82,7 @@ impl Hasher {
         let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, None)
             .map_err(|error| HashError::Cost(error.to_string()))?;
         let parallel = limits.parallel.max(1);
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(HasherState {
             argon: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
             places: Arc::new(Semaphore::new(parallel + limits.waiting)),
             turns: Arc::new(Semaphore::new(parallel)),

@@ -21,10 +21,10 @@ const SLEEP_MIN: Duration = Duration::from_micros(100);
 /// Hands out the times at which requests are meant to start.
 #[derive(Clone)]
 pub(crate) struct Pace {
-    shared: Arc<Shared>,
+    shared: Arc<PaceState>,
 }
 
-struct Shared {
+struct PaceState {
     begin: OnceLock<Instant>,
     /// Seconds between two starts; `None` is the closed loop.
     interval_seconds: Option<f64>,
@@ -37,7 +37,7 @@ struct Shared {
 impl Pace {
     /// `rate` per second, or closed loop; at most `count_max` starts.
     pub(crate) fn new(rate: Option<f64>, count_max: Option<u64>) -> Self {
-        let shared = Shared {
+        let shared = PaceState {
             begin: OnceLock::new(),
             interval_seconds: rate.map(f64::recip),
             next: AtomicU64::new(0),

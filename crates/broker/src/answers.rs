@@ -25,7 +25,7 @@ pub(crate) fn paused() -> SubmitError {
 }
 
 /// A command on its way into the log.
-pub(crate) struct Request {
+pub(crate) struct PendingRequest {
     pub command: Command,
     pub waiter: Waiter,
     /// Whether it is the broker's own, which runs while processing is paused, too.

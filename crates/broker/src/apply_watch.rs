@@ -82,7 +82,7 @@ impl SlowBatchNote {
 
 /// Progress of the partition's thread. Clones are cheap and share it.
 #[derive(Clone)]
-pub struct ApplyWatch(Arc<Inner>);
+pub struct ApplyWatch(Arc<WatchState>);
 
 /// The setting only: two watches with the same limit look alike, whatever they are at.
 impl std::fmt::Debug for ApplyWatch {
@@ -91,7 +91,7 @@ impl std::fmt::Debug for ApplyWatch {
     }
 }
 
-struct Inner {
+struct WatchState {
     limit: Duration,
     began: Instant,
     /// Position of the batch that is being applied; 0 is none.
@@ -103,7 +103,7 @@ struct Inner {
 }
 
 /// A batch is being applied.
-pub(crate) struct Applying(Arc<Inner>);
+pub(crate) struct Applying(Arc<WatchState>);
 
 impl Drop for Applying {
     fn drop(&mut self) {
@@ -114,7 +114,7 @@ impl Drop for Applying {
 impl ApplyWatch {
     /// A watch that finds applying too slow after this time.
     pub fn new(limit: Duration) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(WatchState {
             limit,
             began: Instant::now(),
             position: AtomicU64::new(0),

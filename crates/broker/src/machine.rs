@@ -47,7 +47,7 @@ impl Proposed {
 }
 
 /// State that the partition's thread shares with the rest of the broker.
-pub(crate) struct Shared {
+pub(crate) struct PartitionState {
     pub demand: Arc<DemandRegistry>,
     pub late: LateAnswers,
     pub due: Due,
@@ -82,7 +82,7 @@ pub(crate) struct Shared {
     pub exports: Option<Arc<Hub>>,
 }
 
-impl Shared {
+impl PartitionState {
     /// Log index up to which everything is on disk.
     pub fn durable_index(&self) -> u64 {
         // The guard of a watch must not outlive this line: whoever sends would wait for it.
@@ -108,10 +108,10 @@ impl Shared {
 }
 
 /// The engine as replication sees it.
-pub(crate) struct Machine {
-    /// Shared with whoever reads between batches (`reads.rs`), who holds it for a bounded time only.
+pub(crate) struct PartitionMachine {
+    /// Shared with readers between batches (`reads.rs`), which hold it for a bounded time only.
     engine: Arc<FairMutex<Engine>>,
-    shared: Arc<Shared>,
+    shared: Arc<PartitionState>,
     flusher: Flusher,
     options: StateOptions,
     watch: ApplyWatch,
@@ -125,18 +125,18 @@ pub(crate) struct Machine {
     counted: Instant,
 }
 
-impl Machine {
+impl PartitionMachine {
     pub fn new(
-        engine: Arc<FairMutex<Engine>>,
-        shared: Arc<Shared>,
+        engine: &Arc<FairMutex<Engine>>,
+        shared: &Arc<PartitionState>,
         flusher: Flusher,
         options: StateOptions,
     ) -> Self {
         let durable = engine.lock().tables().applied_index();
         let now = Instant::now();
         Self {
-            engine,
-            shared,
+            engine: Arc::clone(engine),
+            shared: Arc::clone(shared),
             flusher,
             options,
             watch: ApplyWatch::new(Duration::MAX),
@@ -150,7 +150,7 @@ impl Machine {
         }
     }
 
-    /// With somebody who looks at how long it takes, and with batches that are not to be applied.
+    /// With a watch of the time that a batch takes, and with batches that are not to be applied.
     pub fn watched(self, watch: ApplyWatch, set_aside: Orders) -> Self {
         Self { watch, set_aside, ..self }
     }
@@ -284,7 +284,7 @@ impl Machine {
     }
 }
 
-impl StateMachine for Machine {
+impl StateMachine for PartitionMachine {
     fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
         let started = Instant::now();
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());

@@ -24,7 +24,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{LateAnswers, Request, Waiter, stopping};
+use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
 use crate::apply_watch::{self, SlowBatch};
 use crate::clock::Due;
 use crate::data_directory::{log_directory, state_file};
@@ -33,7 +33,7 @@ use crate::disk::Disk;
 use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::flusher::Flusher;
-use crate::machine::{Machine, Shared};
+use crate::machine::{PartitionMachine, PartitionState};
 use crate::metric_definitions::{Figures, Metrics, publish, refused};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload};
@@ -113,11 +113,11 @@ pub struct Node {
     options: Options,
     group: Group,
     log: LogStore,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<PartitionState>,
     flow_control: Arc<FlowControl>,
     write_limit: Arc<WriteLimit>,
     disk: Arc<Disk>,
-    requests: mpsc::Sender<Request>,
+    requests: mpsc::Sender<PendingRequest>,
     shutdown: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
     evaluations: Evaluations,
@@ -159,7 +159,7 @@ impl Node {
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PartitionState {
             demand: Arc::new(DemandRegistry::new(options.jobs.clone())),
             late: LateAnswers::new(),
             due: Due::new(),
@@ -182,7 +182,7 @@ impl Node {
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(parking_lot::Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
-        let machine = Machine::new(Arc::clone(&engine), Arc::clone(&shared), flusher, options.state.clone())
+        let machine = PartitionMachine::new(&engine, &shared, flusher, options.state.clone())
             .watched(options.apply_watch.clone(), set_aside);
         let shutdown = CancellationToken::new();
         // Ended with this future, too, when the start is given up.
@@ -285,7 +285,7 @@ impl Node {
         }
         let permit = self.flow_control.admit(class).await.inspect_err(|_| refused("flow control"))?;
         let (reply, answer) = oneshot::channel();
-        let request = Request { command, waiter: Waiter { reply, arrived, permit }, is_own };
+        let request = PendingRequest { command, waiter: Waiter { reply, arrived, permit }, is_own };
         self.requests.send(request).await.map_err(|_| stopping())?;
         answer.await.unwrap_or_else(|_| Err(stopping()))
     }

@@ -20,9 +20,9 @@ use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::answers::{Request, paused, stopping};
+use crate::answers::{PendingRequest, paused, stopping};
 use crate::clock::now_ms;
-use crate::machine::{Proposed, Shared};
+use crate::machine::{PartitionState, Proposed};
 use crate::options::IngressOptions;
 use crate::write_limit::WriteLimit;
 
@@ -39,11 +39,11 @@ pub(crate) struct Proposer {
     pub group: Group,
     /// To look at between two batches.
     pub engine: Arc<FairMutex<Engine>>,
-    pub shared: Arc<Shared>,
+    pub shared: Arc<PartitionState>,
     pub write_limit: Arc<WriteLimit>,
     /// When steps left over and what is due may go on, if they wait for the write limit.
     pub slice_wait: Option<Duration>,
-    pub requests: mpsc::Receiver<Request>,
+    pub requests: mpsc::Receiver<PendingRequest>,
     pub options: IngressOptions,
     pub flush_interval: Duration,
     pub shutdown: CancellationToken,
@@ -57,7 +57,7 @@ impl Proposer {
     /// Runs until shutdown; what waits by then is still proposed.
     pub async fn run(mut self) {
         let mut in_flight: FuturesUnordered<Proposal> = FuturesUnordered::new();
-        let mut waiting: Vec<Request> = Vec::new();
+        let mut waiting: Vec<PendingRequest> = Vec::new();
         let mut paused_until: Option<Instant> = None;
         let mut open = true;
         // Whether the leader's own work is in an entry under way: it shows as work to do until that is applied.
@@ -117,7 +117,7 @@ impl Proposer {
     /// work of the leader is.
     fn propose(
         &mut self,
-        waiting: &mut Vec<Request>,
+        waiting: &mut Vec<PendingRequest>,
         idle: bool,
         leader_free: bool,
     ) -> Option<Arc<Proposed>> {
@@ -207,7 +207,7 @@ impl Proposer {
 
     /// Refuses what clients ask for while processing is paused. Here, and not where commands come in, because what this
     /// lets pass is in the log before anything that comes later: who has paused waits for that.
-    fn send_away(&self, waiting: &mut Vec<Request>) {
+    fn send_away(&self, waiting: &mut Vec<PendingRequest>) {
         for request in waiting.extract_if(.., |request| !request.is_own) {
             request.waiter.answer(Err(paused()));
         }
@@ -217,7 +217,7 @@ impl Proposer {
     /// Answers commands about what is gone, so that they cost no entry. The state is looked at only where that holds
     /// nobody up: `is_calm` says that no command is being applied. Otherwise many commands share the entry, and the
     /// engine refuses there.
-    fn refuse_what_is_gone(&self, waiting: &mut Vec<Request>, is_calm: bool) {
+    fn refuse_what_is_gone(&self, waiting: &mut Vec<PendingRequest>, is_calm: bool) {
         // While processing is paused, everybody is told that first.
         if self.is_paused() || !waiting.iter().any(|request| engine::may_be_gone(&request.command)) {
             return;
@@ -225,7 +225,7 @@ impl Proposer {
         let free = if is_calm { self.engine.try_lock_for(LOOK_MAX) } else { self.engine.try_lock() };
         let Some(mut engine) = free else { return };
         let mut rejections = Vec::new();
-        let gone: Vec<Request> = waiting
+        let gone: Vec<PendingRequest> = waiting
             .extract_if(.., |request| match engine.final_refusal(&request.command) {
                 Ok(Some(rejection)) => {
                     rejections.push(rejection);
@@ -278,7 +278,7 @@ impl Proposer {
 
 /// Resolves when the leader has something to say, or it is time to look after the flush.
 async fn leader_work(
-    shared: &Shared,
+    shared: &PartitionState,
     flush_interval: Duration,
     slice_wait: Option<Duration>,
     paused_until: Option<Instant>,

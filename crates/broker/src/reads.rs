@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 type Outcome = Result<QueryReply, SubmitError>;
 
-struct Request {
+struct ReadRequest {
     query: Query,
     reply: oneshot::Sender<Outcome>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Reads {
 }
 
 struct Running {
-    requests: mpsc::Sender<Request>,
+    requests: mpsc::Sender<ReadRequest>,
     thread: JoinHandle<()>,
 }
 
@@ -71,7 +71,7 @@ impl Reads {
     pub async fn read(&self, query: Query) -> Outcome {
         let (reply, answer) = oneshot::channel();
         let requests = self.running.lock().as_ref().map(|running| running.requests.clone());
-        let sent = requests.ok_or_else(stopping)?.try_send(Request { query, reply });
+        let sent = requests.ok_or_else(stopping)?.try_send(ReadRequest { query, reply });
         sent.map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => SubmitError::ResourceExhausted(format!(
                 "Expected to answer the query, but {QUEUE} others are waiting already"
@@ -90,7 +90,7 @@ impl Reads {
 
 struct Reader {
     engine: Arc<Mutex<Engine>>,
-    queue: mpsc::Receiver<Request>,
+    queue: mpsc::Receiver<ReadRequest>,
     scans: VecDeque<(Box<dyn Scan>, oneshot::Sender<Outcome>)>,
 }
 
@@ -108,7 +108,7 @@ impl Reader {
             } else {
                 None
             };
-            if let Some(Request { query, reply }) = request {
+            if let Some(ReadRequest { query, reply }) = request {
                 self.answer(reply, |engine| engine.read(&query));
             } else if let Some((scan, reply)) = self.scans.pop_front() {
                 self.answer(reply, |engine| engine.read_on(scan));

@@ -66,10 +66,10 @@ impl Default for GrpcOptions {
 /// Speaks the gRPC gateway protocol. Cheap to clone; clones share the connections.
 #[derive(Clone)]
 pub struct GrpcClient {
-    shared: Arc<Shared>,
+    shared: Arc<ClientState>,
 }
 
-struct Shared {
+struct ClientState {
     address: String,
     endpoint: Endpoint,
     connector: Connector,
@@ -133,7 +133,7 @@ impl GrpcClient {
             }
         };
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ClientState {
                 address,
                 endpoint,
                 connector,

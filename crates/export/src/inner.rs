@@ -14,7 +14,7 @@ use crate::stop::Stop;
 const SPILL_ROUND_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct HubState {
     pub memory: VecDeque<Arc<Batch>>,
     pub memory_bytes: usize,
     /// All records after this position that are needed are in memory.
@@ -35,7 +35,7 @@ pub(crate) struct Inner {
     pub threads: usize,
 }
 
-impl Inner {
+impl HubState {
     pub fn acknowledged(&self) -> u64 {
         let enabled = self.readers.iter().filter(|reader| reader.enabled);
         enabled.map(|reader| reader.acknowledged).min().unwrap_or(u64::MAX)

@@ -43,11 +43,11 @@ pub struct Parked {
 #[derive(Debug)]
 pub(crate) struct Parking {
     path: PathBuf,
-    inner: Mutex<Inner>,
+    inner: Mutex<ParkingState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct ParkingState {
     /// Made with the first entry.
     file: Option<File>,
     bytes: u64,
@@ -64,7 +64,7 @@ impl Parking {
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
             Err(source) => return Err(SpillError::File { path, source }),
         };
-        let mut inner = Inner { file: None, bytes: 0, parked: Vec::new() };
+        let mut inner = ParkingState { file: None, bytes: 0, parked: Vec::new() };
         if content.len() >= MAGIC.len() {
             if !content.starts_with(MAGIC) {
                 return Err(SpillError::Damaged { path, offset: 0 });
@@ -85,7 +85,7 @@ impl Parking {
         Ok(Self { path, inner: Mutex::new(inner) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, ParkingState> {
         self.inner.lock()
     }
 
@@ -138,7 +138,7 @@ impl Parking {
         let mut left = inner.parked.clone();
         left.retain(|one| one.exporter != exporter || !positions.contains(&one.record.position));
         let (file, bytes) = self.create(&left).map_err(SpillError::file(&self.path))?;
-        *inner = Inner { file: Some(file), bytes, parked: left };
+        *inner = ParkingState { file: Some(file), bytes, parked: left };
         Ok(())
     }
 

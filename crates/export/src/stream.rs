@@ -17,7 +17,7 @@ use protocol::Record;
 
 use crate::batch::{Batch, Chunk, now_ms};
 use crate::exporter::Flush;
-use crate::inner::Inner;
+use crate::inner::HubState;
 use crate::options::StreamOptions;
 use crate::parking::Parking;
 use crate::phase::Phase;
@@ -89,7 +89,7 @@ pub struct Hastened {
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub options: StreamOptions,
-    inner: Mutex<Inner>,
+    inner: Mutex<HubState>,
     writer: Mutex<SpillWriter>,
     pub parking: Parking,
     /// The right to the directory, as long as any thread is at work.
@@ -118,7 +118,7 @@ impl Stream {
         let segments = spill::open(directory)?;
         let last = segments.back().map_or(0, |segment| segment.last);
         let next_ordinal = segments.back().map_or(0, |segment| segment.ordinal + segment.records);
-        let mut inner = Inner {
+        let mut inner = HubState {
             memory: VecDeque::new(),
             memory_bytes: 0,
             memory_floor: last,
@@ -153,7 +153,7 @@ impl Stream {
         Ok(stream)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, HubState> {
         // No panic can happen between two changes that belong together.
         self.inner.lock()
     }
@@ -451,7 +451,7 @@ impl Stream {
         Some(spilled)
     }
 
-    fn assess(&self, inner: &Inner) {
+    fn assess(&self, inner: &HubState) {
         let limit = self.options.spill_max_bytes;
         let memory_full = inner.memory_bytes > self.options.memory_bytes.saturating_mul(MEMORY_FACTOR);
         let level = if inner.spill_bytes > limit.saturating_add(limit / 4)

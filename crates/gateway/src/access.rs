@@ -52,9 +52,9 @@ pub struct AccessOptions {
 
 /// Access control. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Access(Arc<Inner>);
+pub struct Access(Arc<AccessState>);
 
-struct Inner {
+struct AccessState {
     authenticator: Authenticator,
     options: AccessOptions,
     anonymous: Arc<Principal>,
@@ -62,7 +62,7 @@ struct Inner {
     expressions: Mutex<Arc<Expressions>>,
 }
 
-impl fmt::Debug for Inner {
+impl fmt::Debug for AccessState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Access").field("options", &self.options).finish_non_exhaustive()
     }
@@ -122,7 +122,7 @@ impl Access {
     /// Lets in whom `authenticator` knows.
     pub fn new(authenticator: Authenticator, options: AccessOptions) -> Self {
         let anonymous = Arc::new(Principal::anonymous());
-        Self(Arc::new(Inner {
+        Self(Arc::new(AccessState {
             authenticator,
             options,
             anonymous,

@@ -18,9 +18,9 @@ use openraft::error::RaftError;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use crate::group_state::{GroupOptions, Role, StartError};
-use crate::group_state::{Inner, Order, Slot};
+use crate::group_state::{GroupState, Order, Slot};
 use crate::log::{GroupLog, LogStore, PAYLOAD_LIMIT_BYTES};
-use crate::machine::{Machine, StateMachine};
+use crate::machine::{MachineHandle, StateMachine};
 use crate::peer::{PeerAnswer, PeerCall, PeerError, PeerRequest, PeerResponse};
 use crate::proposals::Proposals;
 use crate::snapshot::SnapshotData;
@@ -48,7 +48,7 @@ pub struct GroupMetrics {
 /// A handle on a running group. Cheap to clone; when the last one is dropped the group stops.
 #[derive(Clone)]
 pub struct Group {
-    inner: Arc<Inner>,
+    inner: Arc<GroupState>,
     orders: mpsc::Sender<Order>,
     ended: watch::Receiver<bool>,
 }
@@ -74,13 +74,13 @@ impl Group {
         let applied = position(durable, &group_log)?;
         let proposals = Arc::new(Proposals::new(options.proposals_in_flight_max));
         let (machine, apply_thread) =
-            Machine::spawn(machine, group_log.clone(), node_id, proposals.clone(), snapshot_dir)?;
+            MachineHandle::spawn(machine, group_log.clone(), node_id, proposals.clone(), snapshot_dir)?;
         if let Some(applied) = applied {
             machine.begin_at(applied);
         }
 
         let (role, _) = watch::channel(Role::Unavailable);
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(GroupState {
             group: group_id,
             slot: RwLock::new(Slot::Starting),
             role,

@@ -1,7 +1,7 @@
 //! The parts of a group that its handle and its supervisor share.
 
 use crate::log::{GroupLog, LogError};
-use crate::machine::Machine;
+use crate::machine::MachineHandle;
 use crate::peer::{NoPeers, Transport};
 use crate::proposals::Proposals;
 use crate::types::{ProposeError, TypeConfig, fatal_text};
@@ -131,16 +131,16 @@ pub(crate) enum Order {
     Shutdown,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct GroupState {
     pub(crate) group: u64,
     pub(crate) slot: RwLock<Slot>,
     pub(crate) role: watch::Sender<Role>,
     pub(crate) proposals: Arc<Proposals>,
     pub(crate) log: Arc<GroupLog>,
-    pub(crate) machine: Machine,
+    pub(crate) machine: MachineHandle,
 }
 
-impl Inner {
+impl GroupState {
     pub(crate) fn set(&self, slot: Slot) {
         if !matches!(slot, Slot::Running(_)) {
             self.role

@@ -113,7 +113,7 @@ impl Progress {
 
 /// A handle on the apply thread; also openraft's state machine.
 #[derive(Clone)]
-pub(crate) struct Machine {
+pub(crate) struct MachineHandle {
     orders: mpsc::Sender<Order>,
     applier: Arc<Mutex<Applier>>,
     proposals: Arc<Proposals>,
@@ -125,7 +125,7 @@ pub(crate) struct Machine {
     snapshot_dir: PathBuf,
 }
 
-impl Machine {
+impl MachineHandle {
     /// Starts the apply thread of `log`'s group.
     pub(crate) fn spawn(
         machine: impl StateMachine,
@@ -194,14 +194,14 @@ impl Machine {
     }
 }
 
-impl RaftSnapshotBuilder<TypeConfig> for Machine {
+impl RaftSnapshotBuilder<TypeConfig> for MachineHandle {
     async fn build_snapshot(&mut self) -> Result<Snapshot<TypeConfig>, StorageError> {
         let index = self.durable_index().await?;
         Ok(Snapshot { meta: self.meta(index)?, snapshot: Box::new(SnapshotData::Durable) })
     }
 }
 
-impl RaftStateMachine<TypeConfig> for Machine {
+impl RaftStateMachine<TypeConfig> for MachineHandle {
     type SnapshotBuilder = Self;
 
     async fn applied_state(&mut self) -> Result<(Option<LogId>, StoredMembership), StorageError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use openraft::{BasicNode, Config, Raft, ServerState};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::group_state::{GroupOptions, Inner, Order, Role, Slot, StartError};
+use crate::group_state::{GroupOptions, GroupState, Order, Role, Slot, StartError};
 use crate::log::LogHandle;
 use crate::peer::Peers;
 use crate::types::{LogId, TypeConfig, fatal_text, raft_text};
@@ -26,7 +26,7 @@ enum End {
 }
 
 pub(crate) struct Supervisor {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<GroupState>,
     pub(crate) node: u64,
     pub(crate) config: Arc<Config>,
     pub(crate) options: GroupOptions,

@@ -54,10 +54,10 @@ impl Default for Options {
 
 /// A database file. Clones are handles to the same one.
 #[derive(Debug, Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(Arc<StoreState>);
 
 #[derive(Debug)]
-struct Inner {
+struct StoreState {
     path: String,
     options: Options,
     storage: Arc<dyn StorageBackend>,
@@ -199,7 +199,7 @@ impl Store {
         let cache = CleanCache::new(options.clean_cache_bytes);
         let (writer, opening) = (Mutex::new(()), RwLock::new(opening));
         let claimed = AtomicBool::new(false);
-        let store = Self(Arc::new(Inner { path, options, storage, opening, writer, claimed, cache }));
+        let store = Self(Arc::new(StoreState { path, options, storage, opening, writer, claimed, cache }));
         if fresh {
             store.initialise()?;
         }

@@ -146,7 +146,7 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let set_up = access::set_up(config, &identities);
     access::warn_of_set_up(set_up, &broker).await;
     let entrance = access::Entrance { access: access.clone(), set_up, hosts, hasher };
-    let shared = options::Shared { access, connections, limits, traces: traces.clone() };
+    let shared = options::StartState { access, connections, limits, traces: traces.clone() };
     let gateways = start_gateways(
         ports.rest,
         ports.grpc,

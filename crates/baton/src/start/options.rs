@@ -17,7 +17,7 @@ const STOP_GRACE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Of both gateways alike.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct StartState {
     pub(super) access: gateway::Access,
     pub(super) connections: gateway::Connections,
     pub(super) limits: ConnectionLimits,
@@ -38,7 +38,7 @@ pub(super) fn connections(config: &Config) -> gateway::ConnectionSettings {
 /// Of the REST gateway.
 pub(super) fn rest(
     config: &Config,
-    Shared { connections, limits, traces, .. }: Shared,
+    StartState { connections, limits, traces, .. }: StartState,
     documents: Stores,
     storage: Option<gateway::rest::Storage>,
     entrance: Entrance,
@@ -83,7 +83,7 @@ fn tenancy(config: &Config) -> gateway::Tenancy {
 /// Of the gRPC gateway.
 pub(super) fn grpc(
     config: &Config,
-    Shared { access, connections, limits, traces }: Shared,
+    StartState { access, connections, limits, traces }: StartState,
     tls: Option<std::sync::Arc<auth::ServerTls>>,
     tells_positions: bool,
 ) -> gateway::grpc::Options {

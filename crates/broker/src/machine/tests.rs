@@ -54,8 +54,8 @@ fn engine(disk: &Disk) -> Engine {
     Engine::open(&store, engine::Options::default()).unwrap()
 }
 
-fn machine(engine: Engine, options: StateOptions) -> Machine {
-    let shared = Shared {
+fn machine(engine: Engine, options: StateOptions) -> PartitionMachine {
+    let shared = PartitionState {
         demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default())),
         late: LateAnswers::new(),
         due: Due::new(),
@@ -75,14 +75,24 @@ fn machine(engine: Engine, options: StateOptions) -> Machine {
         overlay_full: AtomicBool::new(false),
         exports: None,
     };
-    Machine::new(Arc::new(FairMutex::new(engine)), Arc::new(shared), Flusher::start(None).unwrap(), options)
+    PartitionMachine::new(
+        &Arc::new(FairMutex::new(engine)),
+        &Arc::new(shared),
+        Flusher::start(None).unwrap(),
+        options,
+    )
 }
 
 /// Applies one entry after the other, as read from the log.
 struct Log(u64);
 
 impl Log {
-    fn apply(&mut self, machine: &mut Machine, commands: Vec<Command>, demand: Vec<protocol::Demand>) {
+    fn apply(
+        &mut self,
+        machine: &mut PartitionMachine,
+        commands: Vec<Command>,
+        demand: Vec<protocol::Demand>,
+    ) {
         self.0 += 1;
         let batch = Batch {
             engine_version: ENGINE_VERSION,

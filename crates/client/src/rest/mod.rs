@@ -57,10 +57,10 @@ impl Default for RestOptions {
 /// Speaks the REST API. Cheap to clone; clones share the connections.
 #[derive(Clone)]
 pub struct RestClient {
-    shared: Arc<Shared>,
+    shared: Arc<ClientState>,
 }
 
-struct Shared {
+struct ClientState {
     pool: Pool,
     /// Everything before an operation's own path, such as `/v2`.
     prefix: String,
@@ -116,7 +116,7 @@ impl RestClient {
         let connector = Connector::new(address, options.tls.as_ref(), b"http/1.1")?;
         let pool = Pool::new(connector, options.connections);
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ClientState {
                 pool,
                 prefix,
                 request_timeout: options.request_timeout,

@@ -1,7 +1,7 @@
 //! Functions that models define: business knowledge models, decision services, boxed functions.
 
 use super::scope::{Frame, Scope};
-use super::{Run, Shared, Step, Stop, address, with_types};
+use super::{EvaluationState, Run, Step, Stop, address, with_types};
 use crate::model::{Lambda, Model, Target};
 use crate::types::{Base, TypeRef};
 use feel::{Caller, Function, NativeFunction, Value};
@@ -21,7 +21,7 @@ enum Code {
 
 impl NativeFunction for ModelFunction {
     fn call(&self, arguments: &[Value], caller: Caller<'_>) -> Result<Value, String> {
-        let mut shared = Shared::new(*caller.budget, false);
+        let mut shared = EvaluationState::new(*caller.budget, false);
         let typed = with_types(caller.environment, &self.model);
         let environment = typed.as_ref().unwrap_or(caller.environment);
         let variables = caller.variables;
@@ -126,7 +126,7 @@ impl Run<'_> {
     pub(super) fn service(&mut self, place: usize, given: Vec<Option<Value>>, called: bool) -> Step<Value> {
         let model = self.model;
         let service = &model.services[place];
-        let mut shared = Shared::new(self.shared.budget, self.shared.trail.is_some());
+        let mut shared = EvaluationState::new(self.shared.budget, self.shared.trail.is_some());
         for (input, value) in service.input.iter().zip(given) {
             let owner = model.of(*input);
             let kind = match input.target {

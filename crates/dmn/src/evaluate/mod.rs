@@ -51,7 +51,7 @@ impl Stop {
 type Step<T> = Result<T, Stop>;
 
 /// State shared by all parts of an evaluation.
-struct Shared {
+struct EvaluationState {
     budget: Budget,
     warnings: Vec<Warning>,
     /// Trail of the decisions evaluated so far, if requested.
@@ -62,7 +62,7 @@ struct Shared {
     known: BTreeMap<(usize, Target), Value>,
 }
 
-impl Shared {
+impl EvaluationState {
     fn new(budget: Budget, with_trail: bool) -> Self {
         Self {
             budget,
@@ -79,7 +79,7 @@ struct Run<'a> {
     model: &'a Arc<Model>,
     environment: &'a Environment,
     variables: &'a dyn Variables,
-    shared: &'a mut Shared,
+    shared: &'a mut EvaluationState,
 }
 
 /// The environment with the types of a model.
@@ -168,12 +168,12 @@ fn evaluate(
     action: impl FnOnce(&mut Run<'_>) -> Step<Value>,
 ) -> Result<Evaluation, Box<Failure>> {
     let Given { variables, environment, budget, with_trail } = given;
-    let mut shared = Shared::new(*budget, with_trail);
+    let mut shared = EvaluationState::new(*budget, with_trail);
     let typed = with_types(environment, model);
     let environment = typed.as_ref().unwrap_or(environment);
     let mut run = Run { model, environment, variables, shared: &mut shared };
     let result = action(&mut run);
-    let Shared { warnings, trail, budget: left, .. } = shared;
+    let EvaluationState { warnings, trail, budget: left, .. } = shared;
     *budget = Budget { depth: budget.depth, ..left };
     let evaluated_decisions = trail.unwrap_or_default();
     match result {

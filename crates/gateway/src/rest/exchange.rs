@@ -1,4 +1,4 @@
-//! One request and its answer: route, negotiate, read, validate, dispatch, answer, measure.
+//! One request and its answer: route, negotiate, read, validate, perform, answer, measure.
 
 use parking_lot::Mutex;
 use std::borrow::Cow;
@@ -26,7 +26,7 @@ use super::gateway::Gateway;
 use super::metric_definitions::RequestMetrics;
 use super::multipart;
 use super::negotiate::{check_accept, check_content_type};
-use super::operation::dispatch;
+use super::operation::perform;
 use super::outage::Outage;
 use super::parameter::decode;
 use super::position::{self, AWAIT_POSITION};
@@ -203,7 +203,7 @@ impl Gateway {
             self.broker.hasten_exports(EXPORTER_ID);
             position::wait(storage, wanted).await?;
         }
-        let mut reply = dispatch(call).await?;
+        let mut reply = perform(call).await?;
         reply.positions = call.positions();
         reply.lag = call.lag();
         Ok(reply)

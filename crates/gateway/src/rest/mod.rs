@@ -1,6 +1,6 @@
 //! The REST v2 gateway: HTTP/1.1 on hyper, one JSON request in, one command to the broker, one JSON answer out.
 //!
-//! A request enters at `server` (connections), goes through `exchange` (route, negotiate, read, validate, dispatch,
+//! A request enters at `server` (connections), goes through `exchange` (route, negotiate, read, validate, perform,
 //! answer, measure) and one file of `operation`. The tables of `contract` alone define valid requests.
 //! Nothing here knows how a broker works; it sees [`broker_api::Broker`] only.
 //!

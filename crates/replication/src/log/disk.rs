@@ -56,7 +56,7 @@ impl Extent {
     }
 }
 
-struct Shared {
+struct FaultState {
     faults: Option<Arc<DiskFaults>>,
     /// Files opened by the running engine that were written to.
     extents: Mutex<HashMap<PathBuf, Arc<Extent>>>,
@@ -65,7 +65,7 @@ struct Shared {
     failed: AtomicBool,
 }
 
-impl Shared {
+impl FaultState {
     fn fail(&self, reason: String) {
         self.failure.lock().get_or_insert(reason);
         self.failed.store(true, Ordering::SeqCst);
@@ -97,13 +97,13 @@ impl Shared {
 /// The file system handed to raft-engine. Clones share one view of the disk.
 #[derive(Clone)]
 pub(crate) struct Disk {
-    shared: Arc<Shared>,
+    shared: Arc<FaultState>,
 }
 
 impl Disk {
     pub(crate) fn new(faults: Option<Arc<DiskFaults>>) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(FaultState {
                 faults,
                 extents: Mutex::default(),
                 failure: Mutex::default(),
@@ -213,7 +213,7 @@ impl FileSystem for Disk {
 pub(crate) struct DiskHandle {
     inner: Arc<<DefaultFileSystem as FileSystem>::Handle>,
     extent: Arc<Extent>,
-    shared: Arc<Shared>,
+    shared: Arc<FaultState>,
 }
 
 impl Handle for DiskHandle {
@@ -248,7 +248,7 @@ pub(crate) struct DiskWriter {
     inner: <DefaultFileSystem as FileSystem>::Writer,
     position: u64,
     extent: Arc<Extent>,
-    shared: Arc<Shared>,
+    shared: Arc<FaultState>,
 }
 
 impl Write for DiskWriter {

@@ -16,7 +16,7 @@ use openraft::storage::{LogFlushed, RaftLogStorage};
 use openraft::{LogState, OptionalSend, RaftLogReader};
 use tokio::sync::oneshot;
 
-use super::writer::{Change, Done, LogEngine, Request};
+use super::writer::{Change, Done, LogEngine, WriterRequest};
 use super::{LogError, LogStore};
 use crate::proposals::Proposals;
 use crate::record::{self, LogIdFact, Record, StoredMembershipFact, VoteFact};
@@ -281,7 +281,7 @@ impl GroupLog {
     ) -> Result<(), LogError> {
         let (reply, answer) = oneshot::channel();
         let change = Change { group: self.group, records: Vec::new(), facts, compact_to };
-        self.store.send(Request::Change(change, Done::Reply(reply))).await?;
+        self.store.send(WriterRequest::Change(change, Done::Reply(reply))).await?;
         answer.await.map_err(|_| LogError::Closed)?
     }
 
@@ -485,7 +485,7 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             self.log.store.write_here(change, Done::Flushed(callback));
             return Ok(());
         }
-        self.log.store.send(Request::Change(change, Done::Flushed(callback))).await.map_err(writing)
+        self.log.store.send(WriterRequest::Change(change, Done::Flushed(callback))).await.map_err(writing)
     }
 
     async fn truncate(&mut self, log_id: LogId) -> Result<(), StorageError> {
@@ -530,6 +530,6 @@ impl RaftLogStorage<TypeConfig> for LogHandle {
             state.last = state.last.max(Some(log_id));
         }
         self.log.put(facts, Some(log_id.index + 1)).await.map_err(writing)?;
-        self.log.store.send(Request::Purge).await.map_err(writing)
+        self.log.store.send(WriterRequest::Purge).await.map_err(writing)
     }
 }

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use self::disk::DiskFaults;
 pub(crate) use self::group_log::{GroupLog, LogHandle};
 pub use self::options::{LogError, LogOptions, LogStats};
-use self::writer::{Change, Done, Request, Shared, Writer};
+use self::writer::{Change, Done, LogState, Writer, WriterRequest};
 
 /// Most requests waiting for the writer thread. Each group has only one or two under way, so this is never met.
 const WRITER_QUEUE: usize = 1024;
@@ -38,13 +38,13 @@ const _: () = assert!(PAYLOAD_LIMIT_BYTES < 1 << 31);
 /// [`LogStore::close`], or when the last clone and the last handle of a group on it are gone.
 #[derive(Clone)]
 pub struct LogStore {
-    inner: Arc<Inner>,
+    inner: Arc<StoreState>,
 }
 
-struct Inner {
+struct StoreState {
     dir: PathBuf,
     writer: Arc<Writer>,
-    requests: Option<mpsc::Sender<Request>>,
+    requests: Option<mpsc::Sender<WriterRequest>>,
     writer_thread: Option<JoinHandle<()>>,
     groups: Mutex<HashMap<u64, Weak<GroupLog>>>,
 }
@@ -55,12 +55,12 @@ impl LogStore {
     pub fn open(dir: &Path, options: LogOptions) -> Result<Self, LogError> {
         let failed = |reason: String| LogError::Open { dir: dir.to_owned(), reason };
         create_durably(dir).map_err(|error| failed(error.to_string()))?;
-        let writer = Arc::new(Writer::new(Shared::open(dir, options)?));
+        let writer = Arc::new(Writer::new(LogState::open(dir, options)?));
         let (requests, receiver) = mpsc::channel(WRITER_QUEUE);
         let writer_thread =
             writer::spawn(writer.clone(), receiver).map_err(|error| failed(error.to_string()))?;
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreState {
                 dir: dir.to_owned(),
                 writer,
                 requests: Some(requests),
@@ -89,7 +89,7 @@ impl LogStore {
     /// should have been shut down: whatever they still try fails.
     pub async fn close(&self) {
         let (reply, closed) = oneshot::channel();
-        if self.send(Request::Close(reply)).await.is_ok() {
+        if self.send(WriterRequest::Close(reply)).await.is_ok() {
             // An error means that somebody else closed it first.
             let _ = closed.await;
         }
@@ -127,11 +127,11 @@ impl LogStore {
     /// Makes the store writable again after a failure; does nothing when it is.
     pub(crate) async fn recover(&self) -> Result<(), LogError> {
         let (reply, answer) = oneshot::channel();
-        self.send(Request::Recover(reply)).await?;
+        self.send(WriterRequest::Recover(reply)).await?;
         answer.await.map_err(|_| LogError::Closed)?
     }
 
-    async fn send(&self, request: Request) -> Result<(), LogError> {
+    async fn send(&self, request: WriterRequest) -> Result<(), LogError> {
         let requests = self.inner.requests.as_ref().ok_or(LogError::Closed)?;
         requests.send(request).await.map_err(|_| LogError::Closed)
     }
@@ -141,7 +141,7 @@ impl LogStore {
         self.inner.writer.write(change, done);
     }
 
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &LogState {
         &self.inner.writer.shared
     }
 }
@@ -158,7 +158,7 @@ fn create_durably(dir: &Path) -> std::io::Result<()> {
     }
 }
 
-impl Drop for Inner {
+impl Drop for StoreState {
     fn drop(&mut self) {
         // Closing the channel ends the writer thread, which closes the files.
         drop(self.requests.take());

@@ -54,7 +54,7 @@ impl Done {
     }
 }
 
-pub(crate) enum Request {
+pub(crate) enum WriterRequest {
     Change(Change, Done),
     /// Removes the files that hold only compacted entries.
     Purge,
@@ -65,7 +65,7 @@ pub(crate) enum Request {
 pub(crate) type LogEngine = Engine<Disk>;
 
 /// State shared by writers and readers.
-pub(crate) struct Shared {
+pub(crate) struct LogState {
     dir: PathBuf,
     pub(crate) options: LogOptions,
     disk: Disk,
@@ -82,7 +82,7 @@ struct Counters {
     write_time_us: AtomicU64,
 }
 
-impl Shared {
+impl LogState {
     pub(crate) fn open(dir: &Path, options: LogOptions) -> Result<Self, LogError> {
         let disk = Disk::new(options.disk_faults.clone());
         let engine = open_engine(dir, &options, &disk)?;
@@ -206,7 +206,7 @@ fn open_engine(dir: &Path, options: &LogOptions, disk: &Disk) -> Result<LogEngin
 /// Starts the writer thread. It ends when the last sender of `requests` is dropped.
 pub(crate) fn spawn(
     writer: Arc<Writer>,
-    mut requests: mpsc::Receiver<Request>,
+    mut requests: mpsc::Receiver<WriterRequest>,
 ) -> io::Result<JoinHandle<()>> {
     let (purges, purge_requests) = std::sync::mpsc::sync_channel(1);
     let purger_writer = writer.clone();
@@ -228,7 +228,7 @@ pub(crate) fn spawn(
 /// Group commit. A writer puts its change in the queue and then writes, with one sync, all changes queued by the
 /// time the disk is free: its own change, if nobody else has written it, and those that came meanwhile.
 pub(crate) struct Writer {
-    pub(crate) shared: Shared,
+    pub(crate) shared: LogState,
     queue: Mutex<Vec<(Change, Done)>>,
     /// Held while writing, so that changes reach the disk in the order of the queue.
     gathered: Mutex<Gathered>,
@@ -242,7 +242,7 @@ struct Gathered {
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Shared) -> Self {
+    pub(crate) fn new(shared: LogState) -> Self {
         Self { shared, queue: Mutex::default(), gathered: Mutex::default() }
     }
 
@@ -270,21 +270,21 @@ impl Writer {
     }
 
     /// Serves requests that come over the channel.
-    fn run(&self, requests: &mut mpsc::Receiver<Request>, purges: &std::sync::mpsc::SyncSender<()>) {
+    fn run(&self, requests: &mut mpsc::Receiver<WriterRequest>, purges: &std::sync::mpsc::SyncSender<()>) {
         while let Some(first) = requests.blocking_recv() {
             let mut next = Some(first);
             let mut recoveries = Vec::new();
             let mut closing = None;
             while let Some(request) = next.take() {
                 match request {
-                    Request::Change(change, done) => self.enqueue(change, done),
+                    WriterRequest::Change(change, done) => self.enqueue(change, done),
                     // One purge that is still to begin is as good as two.
-                    Request::Purge => drop(purges.try_send(())),
-                    Request::Recover(reply) => {
+                    WriterRequest::Purge => drop(purges.try_send(())),
+                    WriterRequest::Recover(reply) => {
                         recoveries.push(reply);
                         break;
                     }
-                    Request::Close(reply) => {
+                    WriterRequest::Close(reply) => {
                         closing = Some(reply);
                         break;
                     }
@@ -326,7 +326,7 @@ impl Gathered {
         }
     }
 
-    fn commit(&mut self, shared: &Shared) {
+    fn commit(&mut self, shared: &LogState) {
         if self.waiting.is_empty() {
             return;
         }

@@ -32,9 +32,9 @@ const TOO_COMPLEX: [&str; 3] = ["too_many_clauses", "too_many_nested_clauses", "
 const MISSING: [&str; 3] = ["No mapping found", "index_not_found_exception", "Fielddata is disabled"];
 
 /// Answers queries.
-pub struct OpensearchReader(Arc<Shared>);
+pub struct OpensearchReader(Arc<ReaderState>);
 
-struct Shared {
+struct ReaderState {
     options: OpensearchOptions,
     client: Client,
     permits: Semaphore,
@@ -46,7 +46,7 @@ impl OpensearchReader {
         let client =
             ::opensearch::Options { request_timeout: options.query_timeout, ..options.client.clone() };
         let client = Client::new(&client)?;
-        Ok(Self(Arc::new(Shared { options, client, permits: Semaphore::new(QUERIES_MAX) })))
+        Ok(Self(Arc::new(ReaderState { options, client, permits: Semaphore::new(QUERIES_MAX) })))
     }
 
     /// Ends a query when its time is over.

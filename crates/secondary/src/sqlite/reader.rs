@@ -20,9 +20,9 @@ use crate::store::PageBytes;
 const STEPS: i32 = 10_000;
 
 /// Answers queries.
-pub struct SqliteReader(Arc<Shared>);
+pub struct SqliteReader(Arc<ReaderState>);
 
-struct Shared {
+struct ReaderState {
     options: SqliteOptions,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
@@ -42,7 +42,7 @@ impl SqliteReader {
     /// A reader; the file may not exist yet.
     pub fn new(options: SqliteOptions) -> Self {
         let permits = Arc::new(Semaphore::new(options.readers));
-        Self(Arc::new(Shared { options, idle: Mutex::new(Vec::new()), permits }))
+        Self(Arc::new(ReaderState { options, idle: Mutex::new(Vec::new()), permits }))
     }
 
     /// Runs a query on a thread that may block. It ends when its time is over, or when whoever asked has gone.

@@ -151,7 +151,7 @@ pub(crate) fn served() -> Vec<Operation> {
 
 /// Runs the operation of a call. An entity that the engine does not know may have ended, and is searched in
 /// secondary storage.
-pub(crate) async fn dispatch(call: &Call<'_>) -> Result<Reply, Failure> {
+pub(crate) async fn perform(call: &Call<'_>) -> Result<Reply, Failure> {
     call.check_operation().await?;
     match serve(call).await {
         Err(failure) if failure.status == StatusCode::NOT_FOUND => query::get(call, failure).await,
