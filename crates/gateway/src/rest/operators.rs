@@ -88,3 +88,57 @@ fn operand(path: &str, kind: ValueKind, value: &Value) -> Result<Operand, Failur
 pub(super) fn time(path: &str, text: &str) -> Result<i64, Failure> {
     moment::parse(text).ok_or_else(|| Failure::invalid(format!("{path}: is no date and time with offset")))
 }
+
+#[cfg(test)]
+mod reading {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(kind: ValueKind, value: Value) -> Result<Vec<Test>, String> {
+        tests("filter.it", &value, kind).map_err(|failure| failure.detail)
+    }
+
+    #[test]
+    fn each_operator_and_kind_of_value() {
+        let (text, number) = (|text: &str| Operand::Text(Name::from(text)), Operand::Integer);
+        for (kind, value, wanted) in [
+            (ValueKind::Key, json!("5"), Test::Equal(number(5))),
+            (ValueKind::Key, json!("-3"), Test::Equal(number(-1))),
+            (ValueKind::Key, json!({"$in": ["7", "5", "7"]}), Test::In(vec![number(5), number(7)])),
+            (ValueKind::Key, json!({"$notIn": ["7"]}), Test::NotIn(vec![number(7)])),
+            (ValueKind::Key, json!({"$exists": false}), Test::Exists(false)),
+            (ValueKind::Text, json!({"$neq": "a"}), Test::NotEqual(text("a"))),
+            (ValueKind::Text, json!({"$like": "a*"}), Test::Like("a*".into())),
+            (ValueKind::Text, json!({"$eq": "b"}), Test::Equal(text("b"))),
+            (ValueKind::Integer, json!({"$gt": 2}), Test::Greater(number(2))),
+            (ValueKind::Integer, json!({"$lt": 2}), Test::Less(number(2))),
+            (ValueKind::Integer, json!({"$lte": 2}), Test::LessOrEqual(number(2))),
+            (ValueKind::Flag, json!(true), Test::Equal(number(1))),
+            (
+                ValueKind::Date,
+                json!({"$gte": "2026-01-01T00:00:00+01:00"}),
+                Test::GreaterOrEqual(number(1_767_222_000_000)),
+            ),
+        ] {
+            assert_eq!(read(kind, value.clone()), Ok(vec![wanted]), "{value}");
+        }
+        // Lists that are empty, and members that are null, say nothing.
+        assert_eq!(read(ValueKind::Text, json!({"$in": [], "$eq": null})), Ok(vec![]));
+        assert_eq!(read(ValueKind::Integer, json!({"$gte": 1, "$lt": 3})).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn values_out_of_bounds_are_refused_by_path() {
+        let long = "a".repeat(LIKE_CHARS_MAX + 1);
+        let many = vec!["a"; VALUES_MAX + 1];
+        for (kind, value, wanted) in [
+            (ValueKind::Key, json!("99999999999999999999"), "filter.it: a key has at most 64 bits"),
+            (ValueKind::Text, json!({"$like": long}), "filter.it.$like: is longer than 1000 characters"),
+            (ValueKind::Text, json!({"$in": many}), "filter.it.$in: has more than 5000 values"),
+            (ValueKind::Date, json!("yesterday"), "filter.it: is no date and time with offset"),
+        ] {
+            assert_eq!(read(kind, value), Err(wanted.to_owned()));
+        }
+    }
+}
