@@ -24,7 +24,6 @@ const ADDRESSES_MAX: usize = 64;
 const FREE_ATTEMPTS: u32 = 5;
 /// The first rest; each is twice the one before.
 const REST_MIN_MS: u64 = 1_000;
-/// The longest rest.
 const REST_MAX_MS: u64 = 30_000;
 /// A name that was left alone for this long begins anew.
 const FORGET_AFTER_MS: u64 = 15 * 60 * 1000;

@@ -165,7 +165,6 @@ impl Refusal {
         Self { reason, challenge: (reason.status() == 401).then_some(challenge) }
     }
 
-    /// Asks for nothing.
     pub(crate) fn plain(reason: Reason) -> Self {
         Self { reason, challenge: None }
     }

@@ -191,7 +191,6 @@ impl Sessions {
         }
     }
 
-    /// Ends a session.
     pub(crate) fn end(&self, id: &str) {
         self.table.lock().remove(&self.digest(id));
     }

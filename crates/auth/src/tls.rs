@@ -1,5 +1,7 @@
 //! TLS for every port: certificates from PEM files, of clients too where asked, and anew when the files change.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
@@ -24,20 +26,10 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub enum TlsError {
     /// A file cannot be read.
     #[error("{}: {error}", path.display())]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// Why not.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// A file does not hold what it should.
     #[error("{}: {reason}", path.display())]
-    Content {
-        /// Which file.
-        path: PathBuf,
-        /// The reason.
-        reason: String,
-    },
+    Content { path: PathBuf, reason: String },
     /// Certificates and keys do not go together, or are of no use.
     #[error("TLS: {0}")]
     Rejected(String),
@@ -46,7 +38,6 @@ pub enum TlsError {
     NoAuthorities(String),
 }
 
-/// Client certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientCertificates {
     /// A certificate that one of the authorities in this PEM file signed; without it there is no connection.

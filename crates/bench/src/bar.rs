@@ -13,7 +13,6 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// At nothing yet.
     pub fn new(is_wanted: bool) -> Self {
         Self { is_shown: is_wanted && std::io::stderr().is_terminal(), percent: 0 }
     }
@@ -23,14 +22,12 @@ impl Bar {
         self.percent = (done.clamp(0.0, 1.0) * 100.0) as usize;
     }
 
-    /// Draws it.
     pub fn print(&self, message: &str) {
         if self.is_shown {
             draw(&line(self.percent, message));
         }
     }
 
-    /// Takes it away.
     pub fn clear(&self) {
         if self.is_shown {
             draw("");

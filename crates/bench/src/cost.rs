@@ -20,7 +20,6 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// Totals since the server started.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Spent {
-    /// CPU time, seconds.
     pub cpu_seconds: Option<f64>,
     /// Resident memory now, bytes.
     pub resident_bytes: Option<f64>,
@@ -31,7 +30,6 @@ pub(crate) struct Spent {
 /// Where the figures come from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Probe {
-    /// Asked first.
     pub(crate) management: Option<Address>,
     /// A process on this machine, for what the management port does not tell.
     pub(crate) process: Option<u32>,

@@ -1,5 +1,7 @@
 //! Errors that stop a measurement.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::path::PathBuf;
 
 /// A measurement that could not be taken.
@@ -7,26 +9,15 @@ use std::path::PathBuf;
 pub enum Error {
     /// The server refused something that must work before anything can be measured.
     #[error("{action}: {source}")]
-    Request {
-        /// The attempted operation.
-        action: &'static str,
-        /// The server's answer.
-        source: client::Error,
-    },
+    Request { action: &'static str, source: client::Error },
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
-    File {
-        /// Which one.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: std::io::Error },
     /// The process model cannot be used.
     #[error("model {name}: {reason}")]
     Model {
         /// Built-in name or file.
         name: String,
-        /// The reason.
         reason: String,
     },
     /// The options contradict each other or the documents given.
@@ -34,12 +25,7 @@ pub enum Error {
     Options(String),
     /// A server process could not be started or ended early.
     #[error("{program}: {reason}")]
-    Server {
-        /// Its executable.
-        program: String,
-        /// The failure.
-        reason: String,
-    },
+    Server { program: String, reason: String },
 }
 
 impl Error {

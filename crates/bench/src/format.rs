@@ -1,6 +1,5 @@
 //! Figures for people.
 
-/// Microseconds for people.
 pub(crate) fn micros(value: f64) -> String {
     match value {
         value if value < 1000.0 => format!("{value:.0} µs"),
@@ -9,7 +8,6 @@ pub(crate) fn micros(value: f64) -> String {
     }
 }
 
-/// Bytes for people.
 pub(crate) fn bytes(value: f64) -> String {
     match value {
         value if value < 1024.0 => format!("{value:.0} B"),

@@ -86,7 +86,6 @@ impl Pace {
         })
     }
 
-    /// No more starts.
     pub(crate) fn stop(&self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
         self.shared.due.close();

@@ -45,7 +45,6 @@ pub(crate) struct Recorder {
     errors: Mutex<Errors>,
 }
 
-/// Errors by kind.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Errors {
     /// The server said no.

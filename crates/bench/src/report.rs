@@ -1,5 +1,7 @@
 //! The results of one measurement, and how they are printed.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::{collections::BTreeMap, fmt::Write};
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -11,9 +13,7 @@ use crate::format::{bytes, micros, number, percent};
 /// The results of one measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Heading.
     pub title: String,
-    /// The setup.
     pub setup: Setup,
     /// From the intended start of a creation until its answer.
     pub request_latency: Option<Latency>,
@@ -41,12 +41,10 @@ pub struct Report {
     pub series: Vec<Second>,
 }
 
-/// The setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// `rest` or `grpc`.
     pub protocol: String,
-    /// Process ID.
     pub process: String,
     /// Such as `open loop, 150/s` or `closed loop, 64 at a time`.
     pub load: String,
@@ -65,13 +63,9 @@ pub struct Setup {
 /// Quantiles of a latency, in microseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Number of values.
     pub count: u64,
-    /// Arithmetic mean.
     pub mean_micros: f64,
-    /// Smallest value.
     pub min_micros: u64,
-    /// Median.
     pub p50_micros: u64,
     /// 90 of 100 are at most this.
     pub p90_micros: u64,
@@ -81,7 +75,6 @@ pub struct Latency {
     pub p99_micros: u64,
     /// 999 of 1000 are at most this.
     pub p999_micros: u64,
-    /// Largest value.
     pub max_micros: u64,
     /// Percentile and microseconds, ever finer towards 100.
     pub curve: Vec<(f64, u64)>,
@@ -105,17 +98,12 @@ pub struct ServerCost {
 pub struct Second {
     /// End of the second, counted from the first request.
     pub second: f64,
-    /// Instances started.
     pub created_per_second: f64,
-    /// Instances ended.
     pub completed_per_second: f64,
-    /// Requests without success.
     pub failed_per_second: f64,
-    /// Median request latency.
     pub request_p50_micros: Option<u64>,
     /// 99th percentile of the request latency.
     pub request_p99_micros: Option<u64>,
-    /// Median execution latency.
     pub execution_p50_micros: Option<u64>,
     /// 99th percentile of the execution latency.
     pub execution_p99_micros: Option<u64>,

@@ -169,7 +169,6 @@ impl Tracker {
         self.shards.iter().map(|shard| lock(shard).values().filter(started).count() as u64).sum()
     }
 
-    /// Instances given up.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

@@ -16,9 +16,7 @@ use crate::xml::{Document, NodeId, Space};
 pub(crate) struct Catalogue<'a> {
     pub(crate) messages: HashMap<&'a str, Message>,
     pub(crate) errors: HashMap<&'a str, Error>,
-    /// Codes of escalations.
     pub(crate) escalations: HashMap<&'a str, Parsed<Text>>,
-    /// Names of signals.
     pub(crate) signals: HashMap<&'a str, Parsed<Text>>,
     pub(crate) executable_processes: Vec<NodeId>,
 }
@@ -30,7 +28,6 @@ pub(crate) struct Message {
     pub(crate) correlation_key: Parsed<Expression>,
 }
 
-/// A BPMN error.
 #[derive(Debug)]
 pub(crate) struct Error {
     pub(crate) code: Parsed<Text>,

@@ -3,6 +3,8 @@
 //! Elements and flows are addressed by their index, so that a token move is an array access. Indices are stable for
 //! one process definition: they follow from the document order of the model alone. Index 0 is the process itself.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +14,8 @@ use feel::Expression;
 pub use crate::index::{ElementIndex, FlowIndex, PROCESS};
 use crate::reach::Reach;
 
-/// One executable process.
 #[derive(Debug)]
 pub struct Process {
-    /// BPMN process ID.
     pub id: Arc<str>,
     /// Name, if the model gives one.
     pub name: Option<Arc<str>>,
@@ -27,7 +27,6 @@ pub struct Process {
     pub has_conditions: bool,
     /// All elements; the process itself is the first.
     pub elements: Vec<Element>,
-    /// All sequence flows.
     pub flows: Vec<Flow>,
     /// Element ID to index.
     pub by_id: HashMap<Arc<str>, ElementIndex>,
@@ -75,7 +74,6 @@ impl Process {
 /// One flow node, or the process itself.
 #[derive(Debug)]
 pub struct Element {
-    /// BPMN ID.
     pub id: Arc<str>,
     /// Name, if the model gives one.
     pub name: Option<Arc<str>>,
@@ -121,20 +119,15 @@ pub struct Listeners {
 /// A listener: a job that the element waits for.
 #[derive(Debug)]
 pub struct Listener {
-    /// Job type.
     pub job_type: Text,
     /// Retries; default `3`.
     pub retries: Text,
 }
 
-/// A sequence flow.
 #[derive(Debug)]
 pub struct Flow {
-    /// BPMN ID.
     pub id: Arc<str>,
-    /// Element it leaves.
     pub source: ElementIndex,
-    /// Element it enters.
     pub target: ElementIndex,
     /// Condition, on flows that leave an exclusive or inclusive gateway.
     pub condition: Option<Expression>,
@@ -143,9 +136,7 @@ pub struct Flow {
 /// An attribute that is either static text or, with a leading `=`, a FEEL expression.
 #[derive(Debug, Clone)]
 pub enum Text {
-    /// As written.
     Static(Arc<str>),
-    /// To evaluate.
     Expression(Expression),
 }
 
@@ -161,7 +152,6 @@ pub struct Mapping {
 /// Behaviour of an element. The engine has one implementation for each.
 #[derive(Debug)]
 pub enum ElementKind {
-    /// The process itself.
     Process,
     /// Embedded sub-process with exactly one none start event.
     SubProcess {
@@ -170,7 +160,6 @@ pub enum ElementKind {
     },
     /// Event sub-process: runs when its start event is triggered in the enclosing scope.
     EventSubProcess {
-        /// Its start event.
         start: ElementIndex,
     },
     /// Start event of the process or of a sub-process, or a receive task that starts the process.
@@ -191,15 +180,12 @@ pub enum ElementKind {
         /// Name of the link.
         name: Arc<str>,
     },
-    /// Boundary event.
     Boundary(Boundary),
-    /// End event.
     EndEvent(End),
     /// A task or throw event implemented by a job worker.
     Job(JobDefinition),
     /// User task completed through the API.
     UserTask(Box<UserTask>),
-    /// Receive task.
     Receive(MessageDefinition),
     /// Script task with an inline FEEL expression.
     Script {
@@ -212,21 +198,16 @@ pub enum ElementKind {
     Decision(CalledDecision),
     /// Manual or undefined task.
     PassThrough,
-    /// Call activity.
     Call(Call),
-    /// Exclusive gateway.
     Exclusive {
-        /// The default flow.
         default: Option<FlowIndex>,
     },
     /// Inclusive gateway: choice of flows, join or both.
     Inclusive {
-        /// The default flow.
         default: Option<FlowIndex>,
     },
     /// Complex gateway: choice of flows, join by a condition or both.
     Complex {
-        /// The default flow.
         default: Option<FlowIndex>,
         /// Activation condition; present if it joins.
         activation: Option<Expression>,
@@ -251,7 +232,6 @@ pub enum ElementKind {
 /// of the model.
 #[derive(Debug)]
 pub struct AdHoc {
-    /// The inner scope.
     pub inner: ElementIndex,
     /// Elements that may be activated, in document order.
     pub activities: Vec<ElementIndex>,
@@ -263,7 +243,6 @@ pub struct AdHoc {
     pub completion_condition: Option<Expression>,
     /// `cancelRemainingInstances`: whether running elements are terminated when the condition holds.
     pub cancel_remaining: bool,
-    /// The output collection.
     pub output: Option<OutputCollection>,
     /// The job whose worker selects the elements, if there is one.
     pub job: Option<JobDefinition>,
@@ -276,15 +255,12 @@ pub struct AdHoc {
 /// its kind.
 #[derive(Debug)]
 pub struct MultiInstance {
-    /// The activity itself.
     pub inner: ElementIndex,
     /// One after the other instead of all at once.
     pub is_sequential: bool,
-    /// The list.
     pub input_collection: Expression,
     /// Local variable that holds the item.
     pub input_element: Option<Arc<str>>,
-    /// The output collection.
     pub output: Option<OutputCollection>,
     /// `completionCondition`: ends the remaining instances.
     pub completion_condition: Option<Expression>,
@@ -293,7 +269,6 @@ pub struct MultiInstance {
 /// `standardLoopCharacteristics`. Body and activity are two elements as in [`MultiInstance`].
 #[derive(Debug)]
 pub struct StandardLoop {
-    /// The activity itself.
     pub inner: ElementIndex,
     /// `testBefore`: whether the condition is evaluated before the first round, too.
     pub test_before: bool,
@@ -312,10 +287,8 @@ pub struct OutputCollection {
     pub element: Expression,
 }
 
-/// Start event.
 #[derive(Debug)]
 pub struct StartEvent {
-    /// The start form.
     pub form: Option<FormReference>,
     /// Trigger of the start event.
     pub trigger: Trigger,
@@ -323,7 +296,6 @@ pub struct StartEvent {
     pub interrupting: bool,
 }
 
-/// Boundary event.
 #[derive(Debug)]
 pub struct Boundary {
     /// The activity it is attached to.
@@ -355,15 +327,12 @@ pub enum Throw {
 /// Trigger of an event.
 #[derive(Debug)]
 pub enum Trigger {
-    /// Nothing.
     None,
-    /// A message.
     Message(MessageDefinition),
     /// A point in time.
     Timer(TimerDefinition),
     /// Compensation of the completed activity.
     Compensation {
-        /// The compensation handler.
         handler: ElementIndex,
     },
     /// Cancellation of the transaction.
@@ -381,7 +350,6 @@ pub enum Trigger {
 /// A conditional event definition.
 #[derive(Debug, Clone)]
 pub struct ConditionDefinition {
-    /// The condition.
     pub expression: Expression,
     /// Whether it is evaluated when a variable of it is created.
     pub on_create: bool,
@@ -392,7 +360,6 @@ pub struct ConditionDefinition {
 /// Behaviour of an end event.
 #[derive(Debug)]
 pub enum End {
-    /// None end event.
     None,
     /// Throws a BPMN error with this code.
     Error(Text),
@@ -405,7 +372,6 @@ pub enum End {
 /// A referenced `bpmn:message`.
 #[derive(Debug, Clone)]
 pub struct MessageDefinition {
-    /// Name.
     pub name: Text,
     /// `zeebe:subscription correlationKey`; absent where only process-level start events use the message.
     pub correlation_key: Option<Expression>,
@@ -447,7 +413,6 @@ pub enum TimerKind {
 /// `zeebe:taskDefinition` with headers.
 #[derive(Debug)]
 pub struct JobDefinition {
-    /// Job type.
     pub job_type: Text,
     /// Retries; default `3`.
     pub retries: Text,
@@ -464,7 +429,6 @@ pub struct JobDefinition {
 /// Values of a job-based user task that are evaluated when its job is created. Static values are in its headers.
 #[derive(Debug)]
 pub struct WorkerUserTask {
-    /// Expressions only.
     pub details: TaskDetails,
     /// The form, if it is deployed on its own.
     pub form: Option<FormReference>,
@@ -477,7 +441,6 @@ pub struct LinkedResource {
     pub id: Text,
     /// How the version is selected.
     pub binding: Binding,
-    /// Resource type.
     pub resource_type: Arc<str>,
     /// Link name; default empty.
     pub link_name: Arc<str>,
@@ -486,11 +449,9 @@ pub struct LinkedResource {
 /// A user task without a job worker.
 #[derive(Debug)]
 pub struct UserTask {
-    /// Assignment and schedule.
     pub details: TaskDetails,
     /// `zeebe:priorityDefinition`; default 50.
     pub priority: Option<Text>,
-    /// The form.
     pub form: Option<TaskForm>,
     /// `zeebe:taskHeaders` as a JSON object, made once.
     pub headers_json: Arc<str>,
@@ -525,9 +486,7 @@ pub enum TaskForm {
 /// A listener of a user task.
 #[derive(Debug)]
 pub struct TaskListener {
-    /// Event type.
     pub event: TaskEvent,
-    /// Its job.
     pub listener: Listener,
 }
 
@@ -597,7 +556,6 @@ macro_rules! names {
         pub enum $type { $(#[doc = $text] $(#[$vmeta])* $variant),* }
 
         impl $type {
-            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The name in records and in the API.

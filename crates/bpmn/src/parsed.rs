@@ -15,7 +15,6 @@ pub(crate) enum Parsed<T> {
     Absent,
     /// It is invalid, which is reported at its own position.
     Broken,
-    /// It is there.
     Valid(T),
 }
 

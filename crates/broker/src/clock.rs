@@ -5,10 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::Notify;
 
-/// Nothing is due.
 const NEVER: i64 = i64::MAX;
 
-/// Unix milliseconds now.
 pub(crate) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis() as i64)
 }

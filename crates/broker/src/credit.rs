@@ -17,7 +17,6 @@ const FAST_PART: u32 = 20;
 const FAST_GROWTH: f64 = 2.0;
 /// Growth until it first failed to bring anything.
 const FIRST_GROWTH: f64 = 1.5;
-/// Growth after that.
 const GROWTH: f64 = 1.25;
 /// Part of the growth of the credit by which the rate must grow for the credit to be kept.
 const KEPT_PART: f64 = 0.5;

@@ -301,7 +301,6 @@ impl DemandRegistry {
         (state.pushed, state.push_failed)
     }
 
-    /// Open streams.
     pub fn streams(&self) -> usize {
         self.lock().subscribers.values().filter(|subscriber| subscriber.stream().is_some()).count()
     }

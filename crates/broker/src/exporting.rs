@@ -107,7 +107,6 @@ pub(crate) async fn forget(
     forgotten.map_err(|error| SubmitError::Internal(error.to_string()))
 }
 
-/// Pauses or resumes.
 pub(crate) async fn set_phase(exports: Arc<Hub>, phase: Phase) -> std::io::Result<()> {
     let set = tokio::task::spawn_blocking(move || exports.set_phase(phase)).await;
     set.unwrap_or_else(|error| Err(std::io::Error::other(error)))

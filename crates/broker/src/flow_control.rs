@@ -4,6 +4,8 @@
 //! begun (completing and failing jobs and the like) is admitted well beyond it, so that it is never refused before
 //! creations are. Commands without a place wait, bounded in time and number, or are refused.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,9 +22,7 @@ const BEGUN_FACTOR: usize = 4;
 /// Policies for commands without a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
-    /// They wait.
     Wait,
-    /// They are refused.
     Reject,
 }
 
@@ -33,7 +33,6 @@ pub enum Algorithm {
     Aimd {
         /// Latency above which the limit shrinks.
         request_timeout: Duration,
-        /// Its factor then.
         backoff_ratio: f64,
     },
     /// Always the initial limit.
@@ -57,7 +56,6 @@ pub enum Algorithm {
 pub struct FlowControlOptions {
     /// How the limit follows the load.
     pub algorithm: Algorithm,
-    /// Limit at start.
     pub initial_limit: usize,
     /// The limit never falls below.
     pub min_limit: usize,
@@ -98,11 +96,9 @@ pub(crate) enum Class {
 pub struct FlowControlStatus {
     /// Commands admitted at once.
     pub limit: usize,
-    /// Commands admitted now.
     pub in_flight: usize,
     /// Commands that wait for a place.
     pub waiting: usize,
-    /// Commands ever refused.
     pub rejected: u64,
 }
 

@@ -14,7 +14,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::answers::stopping;
 use crate::demand::{DemandRegistry, Polled, is_worth_asking};
 
-/// Activates jobs once.
 pub(crate) async fn poll(
     registry: Arc<DemandRegistry>,
     request: JobRequest,

@@ -129,7 +129,6 @@ fn publish_job_types(types: &JobTypes) {
     }
 }
 
-/// Publishes figures.
 pub(crate) fn publish(figures: &Figures) {
     let counters = figures.counters;
     for &element_type in ElementType::ALL {

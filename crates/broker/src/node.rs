@@ -1,5 +1,7 @@
 //! A broker: opens what is durable, starts its partition, and answers gateways.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -56,12 +58,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum StartError {
     /// The data directory cannot be used.
     #[error("data directory '{path}': {source}")]
-    DataDir {
-        /// The directory.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    DataDir { path: PathBuf, source: std::io::Error },
     /// State cannot be opened.
     #[error("state: {0}")]
     State(#[from] StateError),
@@ -74,7 +71,6 @@ pub enum StartError {
     /// The batches that operators have set aside cannot be read.
     #[error("batches set aside: {0}")]
     SetAside(#[from] SetAsideError),
-    /// Exporting cannot begin.
     #[error("export: {0}")]
     Export(#[from] export::HubError),
     /// A thread cannot be started.
@@ -96,7 +92,6 @@ pub struct Health {
 /// How far the partition is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartitionStatus {
-    /// Whether it leads.
     pub leader: bool,
     /// Position of the last record.
     pub position: u64,
@@ -108,7 +103,6 @@ pub struct PartitionStatus {
     pub purged_index: u64,
 }
 
-/// A running broker.
 pub struct Node {
     options: Options,
     group: Group,

@@ -1,5 +1,7 @@
 //! Options of a broker. Their documented defaults are printed by the binary.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,9 +42,7 @@ pub struct Options {
     pub max_evaluations_at_once: usize,
     /// How much work commands may be.
     pub work: engine::WorkLimits,
-    /// Limits of models.
     pub bpmn: bpmn::Limits,
-    /// Limits of decisions.
     pub dmn: dmn::Limits,
     /// From commands to log entries.
     pub ingress: IngressOptions,
@@ -50,15 +50,11 @@ pub struct Options {
     pub flow_control: FlowControlOptions,
     /// How much is written.
     pub write_limit: WriteLimitOptions,
-    /// Job delivery.
     pub jobs: JobOptions,
     /// State and its flushes.
     pub state: StateOptions,
-    /// Disk watermarks.
     pub disk: DiskOptions,
-    /// The log.
     pub log: replication::LogOptions,
-    /// Exporters.
     pub export: export::Options,
     /// Looks whether applying a batch takes too long, from before the start on.
     pub apply_watch: ApplyWatch,
@@ -116,7 +112,6 @@ impl Default for IngressOptions {
     }
 }
 
-/// Job delivery.
 #[derive(Debug, Clone)]
 pub struct JobOptions {
     /// Jobs that wait in the buffer of one stream; demand never exceeds it.
@@ -174,7 +169,6 @@ impl Default for StateOptions {
     }
 }
 
-/// Disk watermarks.
 #[derive(Debug, Clone)]
 pub struct DiskOptions {
     /// Commands are refused while less than this is free, in bytes.

@@ -50,7 +50,6 @@ impl Drop for Reads {
 }
 
 impl Reads {
-    /// Starts the thread.
     pub fn start(engine: Arc<Mutex<Engine>>) -> std::io::Result<Self> {
         let (requests, queue) = mpsc::channel(QUEUE);
         let reader = Reader { engine, queue, scans: VecDeque::new() };
@@ -67,7 +66,6 @@ impl Reads {
         }
     }
 
-    /// Answers a query.
     pub async fn read(&self, query: Query) -> Outcome {
         let (reply, answer) = oneshot::channel();
         let requests = self.running.lock().as_ref().map(|running| running.requests.clone());

@@ -8,6 +8,8 @@
 //! The order stands beside the log, not in it: a partition with several replicas needs it on each of them, before
 //! any applies the batch.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,9 +45,7 @@ pub struct SetAside {
     pub position: u64,
     /// The instance that was at work when applying took too long, if it is known.
     pub process_instance_key: Option<Key>,
-    /// The bytes.
     pub file: PathBuf,
-    /// Their content.
     pub batch: Batch,
 }
 
@@ -57,43 +57,26 @@ pub enum SetAsideError {
     NoData(PathBuf),
     /// State cannot be opened, as while a server runs.
     #[error("the state in '{path}' cannot be opened: {source}")]
-    State {
-        /// The data directory.
-        path: PathBuf,
-        /// Why.
-        source: StateError,
-    },
+    State { path: PathBuf, source: StateError },
     /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
     /// A file cannot be read or written.
     #[error("'{path}': {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// The state has it already.
     #[error("the batch at position {position} is applied: the state on disk is as of position {applied}")]
     Applied {
-        /// The requested position.
         position: u64,
         /// Position of the state on disk.
         applied: u64,
     },
     /// It is in the log no more, not yet, or no batch of commands.
     #[error("the log has no batch at position {position}: its last entry is at {last}")]
-    NotInLog {
-        /// The requested position.
-        position: u64,
-        /// The last position.
-        last: u64,
-    },
+    NotInLog { position: u64, last: u64 },
     /// The server has stopped at another one.
     #[error("the batch that the server stood at is that at position {expected}, not {position}")]
     NotNext {
-        /// The requested position.
         position: u64,
         /// The position that would be set aside.
         expected: u64,
@@ -106,12 +89,7 @@ pub enum SetAsideError {
     Unknown(u64),
     /// The bytes are no batch.
     #[error("the batch at position {position} cannot be read: {reason}")]
-    Unreadable {
-        /// Its position.
-        position: u64,
-        /// Why.
-        reason: String,
-    },
+    Unreadable { position: u64, reason: String },
 }
 
 impl SetAsideError {

@@ -241,7 +241,6 @@ struct State {
     admitted: u64,
     /// Average records of a command.
     cost: f64,
-    /// Limit of throttling.
     throttled: Option<f64>,
     throttled_at: Option<Duration>,
     /// Positions that were exported at times, over the window.

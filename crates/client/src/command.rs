@@ -2,6 +2,8 @@
 //!
 //! All `variables` are JSON objects as text. Absent lists are empty slices; an absent tenant is the default tenant.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::time::Duration;
 
 /// Which process definition to start.
@@ -11,7 +13,6 @@ pub enum Definition<'a> {
     Key(i64),
     /// The newest version of the process with this BPMN ID, or the given version.
     Id {
-        /// BPMN process ID.
         id: &'a str,
         /// Version number; `None` is the newest.
         version: Option<i32>,
@@ -21,15 +22,12 @@ pub enum Definition<'a> {
 /// Starts a process instance.
 #[derive(Debug, Clone, Copy)]
 pub struct CreateInstance<'a> {
-    /// Definition to start.
     pub definition: Definition<'a>,
-    /// Start variables.
     pub variables: Option<&'a str>,
     /// Element IDs to start before, instead of the start event.
     pub start_before: &'a [&'a str],
     /// Tags of the instance.
     pub tags: &'a [&'a str],
-    /// Owner.
     pub tenant_id: Option<&'a str>,
 }
 
@@ -51,14 +49,12 @@ impl<'a> CreateInstance<'a> {
 pub struct Resource<'a> {
     /// File name, such as `order.bpmn`.
     pub name: &'a str,
-    /// The file's content.
     pub content: &'a [u8],
 }
 
 /// Asks for up to `jobs_max` jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct ActivateJobs<'a> {
-    /// Job type.
     pub job_type: &'a str,
     /// Name of the worker, for people who look.
     pub worker: &'a str,
@@ -77,7 +73,6 @@ pub struct ActivateJobs<'a> {
 /// Opens a stream of jobs (gRPC only).
 #[derive(Debug, Clone, Copy)]
 pub struct StreamJobs<'a> {
-    /// Job type.
     pub job_type: &'a str,
     /// Name of the worker, for people who look.
     pub worker: &'a str,
@@ -89,23 +84,18 @@ pub struct StreamJobs<'a> {
     pub tenant_ids: &'a [&'a str],
 }
 
-/// Completes a job.
 #[derive(Debug, Clone, Copy)]
 pub struct CompleteJob<'a> {
-    /// The job.
     pub job_key: i64,
-    /// Result variables.
     pub variables: Option<&'a str>,
 }
 
 /// Reports that a job could not be done.
 #[derive(Debug, Clone, Copy)]
 pub struct FailJob<'a> {
-    /// The job.
     pub job_key: i64,
     /// Tries left; zero raises an incident.
     pub retries: i32,
-    /// Why.
     pub error_message: &'a str,
     /// Pause before the next try.
     pub retry_backoff: Duration,
@@ -116,11 +106,9 @@ pub struct FailJob<'a> {
 /// Reports a business error to be caught in the process.
 #[derive(Debug, Clone, Copy)]
 pub struct ThrowError<'a> {
-    /// The job.
     pub job_key: i64,
     /// Code that error events catch.
     pub error_code: &'a str,
-    /// Why.
     pub error_message: &'a str,
     /// Variables handed to the catching event.
     pub variables: Option<&'a str>,
@@ -129,7 +117,6 @@ pub struct ThrowError<'a> {
 /// Changes a job; at least one of the two.
 #[derive(Debug, Clone, Copy)]
 pub struct UpdateJob {
-    /// The job.
     pub job_key: i64,
     /// New number of tries left.
     pub retries: Option<i32>,
@@ -140,7 +127,6 @@ pub struct UpdateJob {
 /// Publishes a message, to be buffered for `time_to_live` if nobody waits for it.
 #[derive(Debug, Clone, Copy)]
 pub struct PublishMessage<'a> {
-    /// Message name.
     pub name: &'a str,
     /// Which instance; empty only for message start events.
     pub correlation_key: &'a str,
@@ -148,31 +134,24 @@ pub struct PublishMessage<'a> {
     pub time_to_live: Duration,
     /// The same ID is published only once while it is buffered.
     pub message_id: Option<&'a str>,
-    /// Variables handed over.
     pub variables: Option<&'a str>,
-    /// Owner.
     pub tenant_id: Option<&'a str>,
 }
 
 /// Correlates a message now or fails (REST only).
 #[derive(Debug, Clone, Copy)]
 pub struct CorrelateMessage<'a> {
-    /// Message name.
     pub name: &'a str,
     /// Which instance; empty only for message start events.
     pub correlation_key: &'a str,
-    /// Variables handed over.
     pub variables: Option<&'a str>,
-    /// Owner.
     pub tenant_id: Option<&'a str>,
 }
 
 /// Sets variables at an element instance or process instance.
 #[derive(Debug, Clone, Copy)]
 pub struct SetVariables<'a> {
-    /// Where.
     pub element_instance_key: i64,
-    /// The change.
     pub variables: &'a str,
     /// Only there, instead of at the scope where each variable exists already.
     pub local: bool,
@@ -185,6 +164,5 @@ pub struct EvaluateExpression<'a> {
     pub expression: &'a str,
     /// Context of the evaluation.
     pub variables: Option<&'a str>,
-    /// Owner.
     pub tenant_id: Option<&'a str>,
 }

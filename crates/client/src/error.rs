@@ -1,5 +1,7 @@
 //! Errors of requests, in terms a caller can act on.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -12,29 +14,16 @@ pub enum Error {
     Address {
         /// As the user wrote it.
         address: String,
-        /// The reason.
         reason: &'static str,
     },
-    /// Nobody answers there.
     #[error("cannot connect to {address}: {reason}")]
-    Connect {
-        /// Host and port.
-        address: String,
-        /// The system's words.
-        reason: String,
-    },
+    Connect { address: String, reason: String },
     /// The connection broke after the request was sent: whether it took effect is unknown.
     #[error("connection to {address} broke: {reason}")]
-    Broken {
-        /// Host and port.
-        address: String,
-        /// The transport's words.
-        reason: String,
-    },
+    Broken { address: String, reason: String },
     /// No answer in time: whether the request took effect is unknown.
     #[error("no answer from {address} within {} ms", after.as_millis())]
     Timeout {
-        /// Host and port.
         address: String,
         /// How long was waited.
         after: Duration,
@@ -42,7 +31,6 @@ pub enum Error {
     /// The server refused a REST request (RFC 9457 problem).
     #[error("{title} ({status}): {detail}")]
     Problem {
-        /// HTTP status.
         status: u16,
         /// The reason's stable name, such as `NOT_FOUND`.
         title: String,
@@ -52,7 +40,6 @@ pub enum Error {
     /// The server refused a gRPC request.
     #[error("{code:?}: {message}")]
     Grpc {
-        /// gRPC status code.
         code: tonic::Code,
         /// A sentence for people.
         message: String,

@@ -1,15 +1,14 @@
 //! A job as handed to a worker.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Work that belongs to this worker until its deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// The job's key.
     pub key: i64,
-    /// Job type.
     pub job_type: String,
-    /// Its process instance.
     pub process_instance_key: i64,
     /// BPMN ID of its process.
     pub process_definition_id: String,
@@ -19,19 +18,16 @@ pub struct Job {
     pub process_definition_key: i64,
     /// BPMN ID of its element.
     pub element_id: String,
-    /// Its element instance.
     pub element_instance_key: i64,
     /// Task headers, a JSON object as text.
     pub custom_headers: String,
     /// Worker that it was handed to.
     pub worker: String,
-    /// Tries left.
     pub retries: i32,
     /// Until when it belongs to the worker, milliseconds since 1970.
     pub deadline_ms: i64,
     /// Variables, a JSON object as text.
     pub variables: String,
-    /// Owner.
     pub tenant_id: String,
 }
 

@@ -1,15 +1,15 @@
 //! Answers of the server, in one shape for both protocols.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use serde::Serialize;
 
 /// The cluster as its gateway sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Topology {
-    /// Known brokers.
     pub brokers: Vec<Broker>,
     /// Number of brokers that belong to the cluster.
     pub cluster_size: i32,
-    /// Number of partitions.
     pub partitions_count: i32,
     /// Replicas of each partition.
     pub replication_factor: i32,
@@ -17,7 +17,6 @@ pub struct Topology {
     pub gateway_version: String,
 }
 
-/// One broker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Broker {
     /// Number of the broker.
@@ -28,7 +27,6 @@ pub struct Broker {
     pub port: i32,
     /// Version of the broker.
     pub version: String,
-    /// Its replicas.
     pub partitions: Vec<Partition>,
 }
 
@@ -48,7 +46,6 @@ pub struct Partition {
 pub struct Deployment {
     /// Its key; gRPC and REST name the same.
     pub key: i64,
-    /// Owner.
     pub tenant_id: String,
     /// Definitions in the files.
     pub deployed: Vec<Deployed>,
@@ -72,22 +69,18 @@ pub struct Deployed {
 /// A started process instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProcessInstance {
-    /// Its key.
     pub key: i64,
-    /// BPMN process ID.
     pub process_definition_id: String,
     /// Key of the definition.
     pub process_definition_key: i64,
     /// Version of the definition.
     pub version: i32,
-    /// Owner.
     pub tenant_id: String,
 }
 
 /// A process instance that ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProcessInstanceResult {
-    /// The instance.
     pub instance: ProcessInstance,
     /// Its variables at the end, JSON text.
     pub variables: String,
@@ -96,27 +89,22 @@ pub struct ProcessInstanceResult {
 /// A message that was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublishedMessage {
-    /// Its key.
     pub key: i64,
-    /// Owner.
     pub tenant_id: String,
 }
 
 /// A message that found its instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CorrelatedMessage {
-    /// The message's key.
     pub key: i64,
     /// The instance it reached.
     pub process_instance_key: i64,
-    /// Owner.
     pub tenant_id: String,
 }
 
 /// Value of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvaluatedExpression {
-    /// JSON text.
     pub result: String,
     /// Warnings of the evaluation.
     pub warnings: Vec<String>,
@@ -147,7 +135,6 @@ pub struct Health {
 pub struct HealthPart {
     /// Its name, such as `disk`.
     pub name: String,
-    /// Whether it works.
     pub is_up: bool,
     /// Why it does not.
     pub reason: Option<String>,
@@ -157,18 +144,14 @@ pub struct HealthPart {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BannedInstance {
-    /// Key.
     pub process_instance_key: String,
     /// Key of the instance at the top of its call hierarchy.
     pub root_process_instance_key: String,
-    /// BPMN process ID.
     pub process_definition_id: String,
     /// Version of the definition.
     pub process_definition_version: u32,
-    /// Owner.
     pub tenant_id: String,
     /// How the engine failed.
     pub reason: String,
-    /// When, Unix milliseconds.
     pub banned_at_ms: i64,
 }

@@ -21,7 +21,6 @@ use tonic::codegen::Service;
 
 use crate::{Address, Error};
 
-/// A connection.
 pub(crate) type Stream = Either<TcpStream, TlsStream<TcpStream>>;
 
 /// How connections to one address are made.
@@ -60,7 +59,6 @@ impl Connector {
         &self.address
     }
 
-    /// Connects.
     pub(crate) async fn open(&self) -> io::Result<Stream> {
         let stream = TcpStream::connect((self.address.host.as_str(), self.address.port)).await?;
         stream.set_nodelay(true)?;

@@ -4,6 +4,8 @@
 //! a report that meets an overloaded server is tried again with growing pauses until the job's deadline, never queued.
 //! A streaming worker polls too, but rarely: jobs created while no stream was open would wait for ever otherwise.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::{
     future::{Future, ready},
     sync::Arc,
@@ -39,7 +41,6 @@ pub enum Transport {
 /// Settings of a [`JobWorker`].
 #[derive(Clone)]
 pub struct WorkerOptions {
-    /// Job type.
     pub job_type: String,
     /// Name of the worker, for people who look.
     pub name: String,
@@ -53,7 +54,6 @@ pub struct WorkerOptions {
     pub delay: Duration,
     /// Variables to fetch; empty means all.
     pub fetch_variables: Vec<String>,
-    /// How jobs come.
     pub transport: Transport,
 }
 
@@ -78,11 +78,9 @@ impl WorkerOptions {
 pub enum Outcome {
     /// Done, with result variables (JSON text).
     Complete(Option<String>),
-    /// Not done.
     Fail {
         /// Tries left; zero raises an incident.
         retries: i32,
-        /// Why.
         message: String,
         /// Pause before the next try.
         backoff: Duration,
@@ -91,16 +89,13 @@ pub enum Outcome {
     Error {
         /// Code that error events catch.
         code: String,
-        /// Why.
         message: String,
     },
     /// Nothing to report; the job times out unless somebody else reports.
     Leave,
 }
 
-/// Works jobs.
 pub trait JobHandler: Send + Sync + 'static {
-    /// Does the work.
     fn handle(&self, job: &Job) -> impl Future<Output = Outcome> + Send;
 
     /// The server has taken the outcome, or has refused it for good.
@@ -131,7 +126,6 @@ pub struct JobWorker<H> {
     handler: Arc<H>,
 }
 
-/// A running worker.
 #[derive(Debug)]
 pub struct WorkerHandle {
     stop: CancellationToken,
@@ -233,7 +227,6 @@ impl<H: JobHandler> JobWorker<H> {
     }
 }
 
-/// Growing pauses.
 struct Backoff(Duration);
 
 impl Default for Backoff {

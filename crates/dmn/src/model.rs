@@ -5,7 +5,6 @@ use crate::types::{TypeRef, TypeTable};
 use feel::{Expression, Value};
 use std::sync::Arc;
 
-/// One DMN file.
 #[derive(Debug)]
 pub(crate) struct Model {
     pub(crate) id: String,
@@ -31,7 +30,6 @@ pub(crate) struct Import {
     pub(crate) model: Arc<Model>,
 }
 
-/// Input data.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) id: String,
@@ -39,7 +37,6 @@ pub(crate) struct Input {
     pub(crate) kind: TypeRef,
 }
 
-/// A decision.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) id: Arc<str>,
@@ -57,13 +54,11 @@ pub(crate) struct Decision {
 pub(crate) struct Knowledge {
     pub(crate) id: String,
     pub(crate) name: Arc<str>,
-    /// Required knowledge only.
     pub(crate) requirements: Vec<Requirement>,
     pub(crate) kind: TypeRef,
     pub(crate) lambda: Option<Arc<Lambda>>,
 }
 
-/// A decision service.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) id: String,
@@ -136,7 +131,6 @@ pub(crate) enum Formula {
     Broken(String),
 }
 
-/// A decision table.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) hit_policy: HitPolicy,
@@ -184,7 +178,6 @@ pub(crate) struct OutputColumn {
     pub(crate) default: Option<Formula>,
 }
 
-/// A row.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) id: Arc<str>,

@@ -1,5 +1,7 @@
 //! Outcome of an evaluation, in the shapes that the API reports.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use feel::{Value, Warning};
 use std::sync::Arc;
 
@@ -18,7 +20,6 @@ pub struct Evaluation {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("Expected to evaluate decision '{decision_id}', but {reason}")]
 pub struct Failure {
-    /// The requested decision.
     pub decision_id: String,
     /// The reason, with the rule if one failed.
     pub reason: String,
@@ -78,7 +79,6 @@ pub struct MatchedRule {
     pub id: Arc<str>,
     /// The place of the rule, from 1.
     pub index: usize,
-    /// Its outputs.
     pub outputs: Vec<EvaluatedOutput>,
 }
 
@@ -89,26 +89,19 @@ pub struct EvaluatedOutput {
     pub id: Arc<str>,
     /// The label of the output column, or its name.
     pub name: Arc<str>,
-    /// The value.
     pub value: Value,
 }
 
 /// The kind of logic that a decision has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionKind {
-    /// A decision table.
     DecisionTable,
-    /// A FEEL expression.
     LiteralExpression,
-    /// A boxed context.
     Context,
     /// A call of a business knowledge model.
     Invocation,
-    /// A boxed list.
     List,
-    /// A relation.
     Relation,
-    /// Anything else.
     Unknown,
 }
 

@@ -1,5 +1,7 @@
 //! Interface of the crate: parse a file, list its elements, evaluate it.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use crate::compile::{Compiler, Settings};
 use crate::evaluate;
 use crate::file::File;
@@ -46,7 +48,6 @@ impl Parser {
         self
     }
 
-    /// Compiles a file.
     pub fn parse(&self, xml: &[u8]) -> Result<DecisionRequirements, Problems> {
         self.compile(self.read(&self.decode(xml)?)?)
     }
@@ -83,9 +84,7 @@ pub struct DecisionRequirements {
 /// Description of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionInfo<'m> {
-    /// The ID.
     pub id: &'m str,
-    /// The name.
     pub name: &'m str,
     /// The version tag of Camunda's extension.
     pub version_tag: Option<&'m str>,
@@ -98,7 +97,6 @@ pub struct DecisionInfo<'m> {
 /// Description of input data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputInfo<'m> {
-    /// The ID.
     pub id: &'m str,
     /// The name of the variable.
     pub name: &'m str,
@@ -107,9 +105,7 @@ pub struct InputInfo<'m> {
 /// Description of a decision service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceInfo<'m> {
-    /// The ID.
     pub id: &'m str,
-    /// The name.
     pub name: &'m str,
     /// The names of its parameters in order.
     pub parameters: Vec<&'m str>,

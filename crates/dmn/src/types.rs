@@ -11,7 +11,6 @@ const MAX_ALIASES: u32 = 64;
 /// A reference to a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TypeRef {
-    /// Any type.
     #[default]
     Any,
     /// A type of FEEL under a name that Camunda's dialect knows.

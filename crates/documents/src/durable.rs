@@ -17,7 +17,6 @@ pub(crate) trait Disk {
     fn write_new(&self, path: &Path, content: &[u8]) -> io::Result<()>;
     /// Gives a file a second name, one that is free.
     fn link(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Removes a name.
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Waits until the content of a file is durable, or the names in a directory.
     fn sync(&self, path: &Path) -> io::Result<()>;

@@ -9,7 +9,6 @@ use object_store::{
 /// Parts under way at a time, while the next one is gathered: with it, what an upload takes in memory.
 const PARTS_AT_ONCE: usize = 1;
 
-/// One content.
 pub(crate) struct Upload<'a> {
     store: &'a dyn ObjectStore,
     place: &'a Place,
@@ -31,7 +30,6 @@ impl<'a> Upload<'a> {
         Self { store, place, attributes, short: PutPayloadMut::new(), long: None, part_bytes }
     }
 
-    /// The next piece.
     pub(crate) async fn put(&mut self, piece: Bytes) -> Result<()> {
         if let Some(long) = &mut self.long {
             long.wait_for_capacity(PARTS_AT_ONCE).await?;

@@ -299,7 +299,6 @@ impl Drop for Ended {
     }
 }
 
-/// The overflow thread.
 fn relieve(stream: &Stream) {
     let mut failing = false;
     while let Some(outcome) = stream.relieve() {

@@ -53,7 +53,6 @@ impl PhaseFile {
         }
     }
 
-    /// Writes it durably.
     pub fn write(&self, phase: Phase) -> std::io::Result<()> {
         let scratch = self.0.with_extension("new");
         let mut file = std::fs::File::create(&scratch)?;

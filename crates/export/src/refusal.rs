@@ -48,7 +48,6 @@ impl Refusals {
         self.parked.retain(|parked| *parked > position);
     }
 
-    /// The exporter failed.
     pub fn failed(&mut self, error: &ExportError) {
         let ExportError::Record { position, reason } = error else { return };
         let times =

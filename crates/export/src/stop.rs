@@ -5,6 +5,5 @@
 pub(crate) enum Stop {
     /// It flushes what it took.
     Flush,
-    /// At once.
     Abandon,
 }

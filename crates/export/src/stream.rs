@@ -486,7 +486,6 @@ impl Stream {
         Some(Overload { everything: level > 1, reason })
     }
 
-    /// How exporting is.
     pub fn status(&self) -> Status {
         let now_ms = now_ms();
         let inner = self.lock();
@@ -562,7 +561,6 @@ impl Stream {
         self.work.notify_all();
     }
 
-    /// The requester.
     pub fn take_replay(&self, reader: usize) -> Option<SyncSender<Replayed>> {
         self.lock().readers[reader].replay.take()
     }

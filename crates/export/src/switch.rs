@@ -19,7 +19,6 @@ impl SwitchFile {
         &self.0
     }
 
-    /// Reads it.
     pub fn read(&self) -> std::io::Result<BTreeSet<String>> {
         match std::fs::read_to_string(&self.0) {
             Ok(text) => Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()),
@@ -28,7 +27,6 @@ impl SwitchFile {
         }
     }
 
-    /// Writes it durably.
     pub fn write(&self, disabled: &BTreeSet<String>) -> std::io::Result<()> {
         let scratch = self.0.with_extension("new");
         let mut file = std::fs::File::create(&scratch)?;

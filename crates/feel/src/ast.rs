@@ -103,7 +103,6 @@ pub(crate) enum Name {
     Open(Arc<str>, u32),
 }
 
-/// Arithmetic operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,
@@ -113,7 +112,6 @@ pub(crate) enum Operator {
     Power,
 }
 
-/// Comparison operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Equal,
@@ -183,7 +181,6 @@ pub(crate) struct Definition {
     pub(crate) roots: Box<[u32]>,
 }
 
-/// Arguments as written.
 #[derive(Debug)]
 pub(crate) enum Arguments {
     Positional(Box<[NodeId]>),
@@ -197,7 +194,6 @@ pub(crate) enum Plan {
     Direct(Box<[Option<NodeId>]>),
     /// This number of arguments one by one, the others as a list.
     Variadic(usize),
-    /// No signature fits.
     Mismatch,
 }
 

@@ -13,7 +13,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Expression(Arc<Program>);
 
-/// The compiled text.
 pub(crate) struct Program {
     pub(crate) text: Box<str>,
     pub(crate) nodes: Vec<Node>,

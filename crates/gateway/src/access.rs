@@ -95,7 +95,6 @@ struct Expressions {
     paths: BTreeMap<Name, ClaimPath>,
 }
 
-/// A principal's grants.
 #[derive(Debug, Default)]
 pub(crate) struct PrincipalGrants {
     pub(crate) grants: Grants,
@@ -131,7 +130,6 @@ impl Access {
         }))
     }
 
-    /// The checks.
     pub(crate) fn options(&self) -> &AccessOptions {
         &self.0.options
     }
@@ -142,7 +140,6 @@ impl Access {
         self.0.authenticator.authenticate(&presented).await
     }
 
-    /// Begins a session.
     pub(crate) async fn sign_in(&self, head: &Parts, with: SignIn<'_>) -> Result<SignedIn, Refusal> {
         let presented = self.presented(head)?;
         self.0.authenticator.sign_in(&presented, with).await

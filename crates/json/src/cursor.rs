@@ -1,5 +1,7 @@
 //! A cursor over text from outside: it checks each value as it passes it.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::borrow::Cow;
 
 use crate::grammar::{colon_end, number_end, space_end, string_end, value_end, word_end};
@@ -13,13 +15,9 @@ pub enum Token {
     Null,
     /// `true` or `false`.
     Boolean,
-    /// A number.
     Number,
-    /// A string.
     String,
-    /// An array.
     Array,
-    /// An object.
     Object,
 }
 
@@ -40,7 +38,6 @@ impl Token {
 /// A string as it stands in the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Literal<'a> {
-    /// With its quotes.
     pub literal: &'a str,
     is_escaped: bool,
 }

@@ -233,7 +233,6 @@ fn delivered(effects: &Effects) -> u64 {
     jobs.map(|job| job.variables.json_len() as u64).sum()
 }
 
-/// Counts bytes.
 struct Count(u64);
 
 impl minicbor::encode::Write for Count {

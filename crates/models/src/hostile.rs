@@ -33,7 +33,6 @@ pub fn limits(random: &mut Random) -> (WorkLimits, Hostility) {
 }
 
 impl Generator<'_> {
-    /// A hostile block.
     pub(crate) fn hostile_block(&mut self, text: &mut String, depth: u32, size: u64) -> Block {
         match self.random.below(20) {
             0 | 1 => self.deep_mappings(text, size),

@@ -54,7 +54,6 @@ impl Connection {
         self.sender.is_ready()
     }
 
-    /// Sends a request.
     pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, hyper::Error> {
         self.sender.ready().await?;
         self.sender.send_request(request).await

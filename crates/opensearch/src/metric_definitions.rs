@@ -22,7 +22,6 @@ impl BulkMetrics {
         }
     }
 
-    /// Documents were sent.
     pub fn sent(&self, count: usize, took: Duration, is_done: bool) {
         self.duration.record(took);
         self.size.record(count as f64);

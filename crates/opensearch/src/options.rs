@@ -80,7 +80,6 @@ pub enum OptionsError {
     },
 }
 
-/// A node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub is_https: bool,

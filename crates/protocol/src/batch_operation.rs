@@ -1,5 +1,7 @@
 //! Batch operations: one action on every process instance, or every incident, that a filter finds.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use minicbor::{Decode, Encode};
 
 use crate::intent::named;
@@ -33,7 +35,6 @@ named! {
 /// Creates a batch operation.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct CreateBatchOperation {
-    /// The action.
     #[n(0)]
     pub action: BatchAction,
     /// Echoed in the records of this command.
@@ -47,10 +48,8 @@ pub struct CreateBatchOperation {
 /// Hands over items of a batch operation that were found elsewhere, in the order of their keys.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct AddBatchItems {
-    /// The batch operation.
     #[n(0)]
     pub batch_operation_key: Key,
-    /// Its next items.
     #[n(1)]
     pub items: Vec<BatchOperationItem>,
     /// Whether there are no more.
@@ -70,7 +69,6 @@ pub struct HistoryOwner {
     /// ID of the process or the decision.
     #[n(0)]
     pub definition_id: Name,
-    /// Its tenant.
     #[n(1)]
     pub tenant_id: Name,
 }
@@ -84,7 +82,6 @@ pub enum BatchAction {
     /// Resolves incidents of process instances.
     #[n(1)]
     Resolve,
-    /// Migrates process instances.
     #[n(2)]
     Migrate(#[n(0)] MigrationPlan),
     /// Moves tokens of process instances, each from all instances of one element to another element.
@@ -99,7 +96,6 @@ pub enum BatchAction {
 }
 
 impl BatchAction {
-    /// Its name.
     pub const fn kind(&self) -> BatchOperationType {
         match self {
             Self::Cancel => BatchOperationType::CancelProcessInstance,
@@ -125,7 +121,6 @@ pub enum BatchOperationChange {
     /// It stands still until it is resumed.
     #[n(0)]
     Suspend,
-    /// It goes on.
     #[n(1)]
     Resume,
     /// It ends; what it has not done yet is left undone.
@@ -149,7 +144,6 @@ impl BatchOperationChange {
 pub struct BatchOperationCreated {
     /// Key of the batch operation.
     pub batch_operation_key: Key,
-    /// Its action.
     pub kind: BatchOperationType,
 }
 

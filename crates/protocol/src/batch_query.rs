@@ -1,27 +1,24 @@
 //! Queries about batch operations.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use crate::{Actor, BatchItemState, BatchOperationState, BatchOperationType, Key, Name, PartitionId};
 
 /// A batch operation that runs, or is kept after its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchOperationView {
-    /// Its key.
     pub key: Key,
-    /// Its action.
     pub kind: BatchOperationType,
     /// Where it is in its life.
     pub state: BatchOperationState,
     /// When its items were known, Unix milliseconds.
     pub started_ms: Option<i64>,
-    /// When it ended.
     pub ended_ms: Option<i64>,
-    /// Items.
     pub total: u64,
     /// Those that were done, or were gone already.
     pub completed: u64,
     /// Those that could not be done.
     pub failed: u64,
-    /// Its actor.
     pub actor: Option<Actor>,
     /// Why it failed as a whole.
     pub error: Option<(PartitionId, Name)>,
@@ -36,7 +33,6 @@ pub struct BatchItemView {
     pub kind: BatchOperationType,
     /// Key of the process instance or incident.
     pub item_key: Key,
-    /// The process instance.
     pub process_instance_key: Key,
     /// The instance at the top of its call hierarchy.
     pub root_process_instance_key: Key,
@@ -53,7 +49,6 @@ pub struct BatchItemView {
 pub struct BatchSearch {
     /// Key of the batch operation. Instances with higher keys came later and are none of its items.
     pub key: Key,
-    /// Its action.
     pub kind: BatchOperationType,
     /// The filter for process instances, as JSON.
     pub filter: Name,

@@ -1,5 +1,7 @@
 //! Commands: what may be asked of a partition. Everything the engine needs from the world is in them.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use minicbor::{Decode, Encode};
 
 use crate::HistoryKind;
@@ -34,10 +36,8 @@ pub enum Command {
         #[n(1)]
         operation_reference: Option<u64>,
     },
-    /// Completes a job.
     #[n(4)]
     CompleteJob(#[n(0)] CompleteJob),
-    /// Fails a job.
     #[n(5)]
     FailJob(#[n(0)] FailJob),
     /// Throws a BPMN error from a job.
@@ -53,13 +53,11 @@ pub enum Command {
         #[n(0)]
         job_keys: Vec<Key>,
     },
-    /// Publishes a message.
     #[n(9)]
     PublishMessage(#[n(0)] PublishMessage),
     /// Correlates a message now, or not at all.
     #[n(10)]
     CorrelateMessage(#[n(0)] CorrelateMessage),
-    /// Resolves an incident.
     #[n(11)]
     ResolveIncident {
         /// Key of the incident.
@@ -131,7 +129,6 @@ pub enum Command {
         /// Key of the batch operation.
         #[n(0)]
         batch_operation_key: Key,
-        /// The outcome.
         #[n(1)]
         change: BatchOperationChange,
     },
@@ -167,7 +164,6 @@ pub enum Command {
     /// nothing is checked.
     #[n(241)]
     Asked {
-        /// The principal.
         #[n(0)]
         by: Box<Caller>,
         /// For what; none of this kind again.
@@ -272,13 +268,11 @@ impl Command {
 /// See [`Command::ClusterVariable`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ClusterVariable {
-    /// The change.
     #[n(0)]
     pub action: ClusterVariableAction,
     /// The tenant that sees it; `None`: all do.
     #[n(1)]
     pub tenant_id: Option<Name>,
-    /// Its name.
     #[n(2)]
     pub name: Name,
     /// Its value; null if it is deleted.
@@ -304,7 +298,6 @@ pub enum ClusterVariableAction {
 /// See [`Command::EvaluateDecision`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct EvaluateDecision {
-    /// Which decision.
     #[n(0)]
     pub decision: DecisionRef,
     /// Variables of the evaluation.
@@ -318,7 +311,6 @@ pub struct EvaluateDecision {
 /// Which decision is meant.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum DecisionRef {
-    /// By its key.
     #[n(0)]
     Key(#[n(0)] Key),
     /// The latest version of an ID.
@@ -346,7 +338,6 @@ impl Command {
 /// See [`Command::Deploy`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Deploy {
-    /// The files.
     #[n(0)]
     pub resources: Vec<Resource>,
     /// Owner of the new definitions.
@@ -360,7 +351,6 @@ pub struct Resource {
     /// File name; its ending tells the kind.
     #[n(0)]
     pub name: Name,
-    /// Content.
     #[cbor(n(1), with = "minicbor::bytes")]
     pub content: Vec<u8>,
 }
@@ -368,7 +358,6 @@ pub struct Resource {
 /// See [`Command::DeleteHistory`]. The engine has forgotten what it is about; its names come from where it was found.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct DeleteHistory {
-    /// Its kind.
     #[n(0)]
     pub kind: HistoryKind,
     /// Key of the process instance, or of the evaluation of a decision.
@@ -377,7 +366,6 @@ pub struct DeleteHistory {
     /// ID of the process or the decision.
     #[n(2)]
     pub definition_id: Name,
-    /// Its owner.
     #[n(3)]
     pub tenant_id: Name,
     /// Echoed in the records of this command.
@@ -403,13 +391,11 @@ pub struct DeleteResource {
 /// Which process definition is meant.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub enum DefinitionRef {
-    /// By its key.
     #[n(0)]
     Key(#[n(0)] Key),
     /// By ID and version.
     #[n(1)]
     Id {
-        /// BPMN process ID.
         #[n(0)]
         id: Name,
         /// Version; `None` is the latest.
@@ -421,7 +407,6 @@ pub enum DefinitionRef {
 /// See [`Command::CreateInstance`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct CreateInstance {
-    /// Of which definition.
     #[n(0)]
     pub definition: DefinitionRef,
     /// Tenant of the definition.
@@ -489,7 +474,6 @@ pub struct CompleteJob {
     /// Key of the job.
     #[n(0)]
     pub job_key: Key,
-    /// Result.
     #[n(1)]
     pub variables: Document,
     /// Further results, for listeners and ad-hoc sub-processes.
@@ -517,13 +501,11 @@ pub struct FailJob {
     /// Key of the job.
     #[n(0)]
     pub job_key: Key,
-    /// Retries left.
     #[n(1)]
     pub retries: i32,
     /// How long to wait before the job may be activated again, in milliseconds.
     #[n(2)]
     pub retry_backoff_ms: i64,
-    /// Why.
     #[n(3)]
     pub error_message: Name,
     /// Set as local variables of the task.
@@ -540,7 +522,6 @@ pub struct ThrowError {
     /// Code that a catch event compares.
     #[n(1)]
     pub error_code: Name,
-    /// Why.
     #[n(2)]
     pub error_message: Name,
     /// Given to the catch event.
@@ -568,7 +549,6 @@ pub struct UpdateJob {
 /// See [`Command::PublishMessage`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct PublishMessage {
-    /// Name.
     #[n(0)]
     pub name: Name,
     /// Correlation key; empty means none.
@@ -580,10 +560,8 @@ pub struct PublishMessage {
     /// Unique ID; empty means none.
     #[n(3)]
     pub message_id: Name,
-    /// Payload.
     #[n(4)]
     pub variables: Document,
-    /// Tenant.
     #[n(5)]
     pub tenant_id: Name,
 }
@@ -591,16 +569,13 @@ pub struct PublishMessage {
 /// See [`Command::CorrelateMessage`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct CorrelateMessage {
-    /// Name.
     #[n(0)]
     pub name: Name,
     /// Correlation key; empty means none.
     #[n(1)]
     pub correlation_key: Name,
-    /// Payload.
     #[n(2)]
     pub variables: Document,
-    /// Tenant.
     #[n(3)]
     pub tenant_id: Name,
 }
@@ -608,13 +583,10 @@ pub struct CorrelateMessage {
 /// See [`Command::BroadcastSignal`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct BroadcastSignal {
-    /// Name.
     #[n(0)]
     pub name: Name,
-    /// Payload.
     #[n(1)]
     pub variables: Document,
-    /// Tenant.
     #[n(2)]
     pub tenant_id: Name,
 }
@@ -625,7 +597,6 @@ pub struct EvaluateConditionals {
     /// Variables of the conditions and of the new instances.
     #[n(0)]
     pub variables: Document,
-    /// Tenant.
     #[n(1)]
     pub tenant_id: Name,
     /// Of this process definition only.
@@ -639,7 +610,6 @@ pub struct SetVariables {
     /// Key of an element instance or process instance.
     #[n(0)]
     pub element_instance_key: Key,
-    /// The variables.
     #[n(1)]
     pub variables: Document,
     /// Whether they are set in exactly this scope, or where they exist on the way up.
@@ -659,14 +629,12 @@ pub enum Clock {
     /// Time stands still at this instant.
     #[n(0)]
     Pin {
-        /// Unix milliseconds.
         #[n(0)]
         timestamp_ms: i64,
     },
     /// Time goes on from so much later, or earlier; a pinned clock stays pinned there.
     #[n(2)]
     Add {
-        /// Milliseconds.
         #[n(0)]
         offset_ms: i64,
     },

@@ -3,6 +3,8 @@
 //! A document is checked once, where it enters, and split at its top level. Nobody parses a value again unless an
 //! expression reads it.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -38,24 +40,20 @@ impl Json {
         Self(if is_exact { bytes.into() } else { Bytes::copy_from_slice(&bytes) })
     }
 
-    /// A JSON string.
     pub fn string(text: &str) -> Self {
         let mut bytes = Vec::with_capacity(text.len() + 2);
         write_string(text, &mut bytes);
         Self(bytes.into())
     }
 
-    /// JSON null.
     pub const fn null() -> Self {
         Self(Bytes::from_static(b"null"))
     }
 
-    /// The bytes.
     pub fn as_bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("JSON values are checked to be UTF-8 where they enter")
     }
@@ -99,13 +97,11 @@ pub enum DocumentError {
     /// JSON, but not an object.
     #[error("expected a JSON object, but found {0}")]
     NotAnObject(&'static str),
-    /// Nested too deeply.
     #[error("JSON nested deeper than {DEPTH_MAX} levels")]
     TooDeep,
 }
 
 impl Document {
-    /// No variables.
     pub const fn empty() -> Self {
         Self(Vec::new())
     }
@@ -146,7 +142,6 @@ impl Document {
         Ok(document)
     }
 
-    /// Sets one variable.
     pub fn set(&mut self, name: Name, value: Json) {
         match self.0.iter_mut().find(|(n, _)| *n == name) {
             Some((_, old)) => *old = value,

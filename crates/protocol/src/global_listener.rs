@@ -1,5 +1,7 @@
 //! Listeners of all user tasks, in whichever process.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use minicbor::{Decode, Encode};
 
 use crate::{JobListenerEventType, Name};
@@ -7,16 +9,12 @@ use crate::{JobListenerEventType, Name};
 /// See [`crate::Command::GlobalListener`].
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub enum GlobalListenerCommand {
-    /// Adds one.
     #[n(0)]
     Create(#[n(0)] GlobalListener),
-    /// Replaces one.
     #[n(1)]
     Update(#[n(0)] GlobalListener),
-    /// Removes one.
     #[n(2)]
     Delete {
-        /// Its ID.
         #[n(0)]
         id: Name,
     },
@@ -28,10 +26,8 @@ pub enum GlobalListenerCommand {
 /// A listener of all user tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct GlobalListener {
-    /// ID.
     #[n(0)]
     pub id: Name,
-    /// Job type.
     #[n(1)]
     pub job_type: Name,
     /// Retries of its jobs.
@@ -73,7 +69,6 @@ pub enum GlobalListenerSource {
     /// The configuration of the brokers.
     #[n(0)]
     Configuration,
-    /// A request.
     #[n(1)]
     Api,
 }

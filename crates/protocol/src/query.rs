@@ -1,6 +1,8 @@
 //! Queries: what may be asked of a partition's state without a command, and the answers. They never enter the log, so
 //! they have no encoding yet. The engine answers each in a file of its `query/` directory.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::collections::BTreeSet;
 
 mod definition;
@@ -19,9 +21,7 @@ use crate::{BatchItemView, BatchOperationView, BatchSearch, GlobalListener, Key,
 /// A question about what lives now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
-    /// A batch operation.
     BatchOperation {
-        /// Its key.
         key: Key,
     },
     /// All batch operations; there are never many.
@@ -37,22 +37,18 @@ pub enum Query {
     },
     /// A process instance that runs.
     ProcessInstance {
-        /// Its key.
         key: Key,
     },
     /// An element instance that lives.
     ElementInstance {
-        /// Its key.
         key: Key,
     },
     /// A variable of a scope that lives.
     Variable {
-        /// Its key.
         key: Key,
     },
     /// An incident that is not resolved.
     Incident {
-        /// Its key.
         key: Key,
     },
     /// The process instances above one that runs, and itself.
@@ -60,19 +56,14 @@ pub enum Query {
         /// Key of the one at the bottom.
         process_instance_key: Key,
     },
-    /// A process definition.
     ProcessDefinition {
-        /// Its key.
         key: Key,
     },
-    /// A decision.
     Decision {
-        /// Its key.
         key: Key,
     },
     /// A decision requirements graph.
     DecisionRequirements {
-        /// Its key.
         key: Key,
     },
     /// The model that a definition came from, as it was deployed.
@@ -84,7 +75,6 @@ pub enum Query {
     },
     /// A form with its content.
     Form {
-        /// Its key.
         key: Key,
     },
     /// The form of the none start event of a process definition.
@@ -94,7 +84,6 @@ pub enum Query {
     },
     /// A resource that is neither a model nor a form.
     Resource {
-        /// Its key.
         key: Key,
         /// Whether its content is wanted, too.
         with_content: bool,
@@ -103,7 +92,6 @@ pub enum Query {
     ClusterVariable {
         /// The tenant; `None`: that of all.
         tenant_id: Option<Name>,
-        /// Its name.
         name: Name,
     },
     /// Variables of the cluster and of all tenants.
@@ -113,12 +101,10 @@ pub enum Query {
     },
     /// The context `camunda` of a tenant's expressions.
     ClusterContext {
-        /// The tenant.
         tenant_id: Name,
     },
     /// A user task that is not done.
     UserTask {
-        /// Its key.
         key: Key,
     },
     /// The form of a user task that is not done.
@@ -128,7 +114,6 @@ pub enum Query {
     },
     /// A listener of all user tasks.
     GlobalListener {
-        /// Its ID.
         id: Name,
     },
     /// Listeners of all user tasks.
@@ -169,7 +154,6 @@ pub enum Query {
         /// So many at the most.
         limit: usize,
     },
-    /// Identity and authorizations.
     Identity(IdentityQuery),
 }
 
@@ -204,11 +188,9 @@ pub struct BannedInstanceView {
     pub root_process_instance_key: Key,
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Version of the definition.
     pub version: u32,
-    /// Owner.
     pub tenant_id: Name,
     /// How the engine failed.
     pub reason: Name,
@@ -227,7 +209,6 @@ pub enum QueryReply {
     BatchSearches(Vec<BatchSearch>),
     /// See [`Query::BatchItems`]: in the order of their keys.
     BatchItems {
-        /// The items.
         items: Vec<BatchItemView>,
         /// Whether there are more than the limit.
         has_more: bool,
@@ -260,7 +241,6 @@ pub enum QueryReply {
     ClusterVariable(ClusterVariableView),
     /// See [`Query::ClusterVariables`]: those of all first, then tenant by tenant, by their names.
     ClusterVariables {
-        /// The variables.
         variables: Vec<ClusterVariableView>,
         /// Whether there are more than the limit.
         has_more: bool,
@@ -275,35 +255,30 @@ pub enum QueryReply {
     GlobalListener(GlobalListener),
     /// See [`Query::GlobalListeners`]: in the order of their IDs.
     GlobalListeners {
-        /// The listeners.
         listeners: Vec<GlobalListener>,
         /// Whether there are more than the limit.
         has_more: bool,
     },
     /// See [`Query::RunningDefinitions`]: in the order of their keys.
     RunningDefinitions {
-        /// The definitions.
         definitions: Vec<RunningDefinitionView>,
         /// Whether there are more than the limit.
         has_more: bool,
     },
     /// See [`Query::Errors`]: in the order of their messages.
     Errors {
-        /// The errors.
         errors: Vec<ErrorView>,
         /// Whether there are more incidents than the limit.
         has_more: bool,
     },
     /// See [`Query::FailingDefinitions`]: in the order of their keys.
     FailingDefinitions {
-        /// The definitions.
         definitions: Vec<FailingDefinitionView>,
         /// Whether there are more incidents than the limit.
         has_more: bool,
     },
     /// See [`Query::Subscriptions`]: in the order of their keys.
     Subscriptions {
-        /// The subscriptions.
         subscriptions: Vec<SubscriptionView>,
         /// Whether there are more than the limit.
         has_more: bool,
@@ -321,7 +296,6 @@ pub struct ProcessInstanceView {
     pub key: Key,
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Name of the process.
     pub process_name: Option<Name>,
@@ -333,7 +307,6 @@ pub struct ProcessInstanceView {
     pub start_ms: i64,
     /// Whether it, or an instance that it called, has an incident.
     pub has_incident: bool,
-    /// Owner.
     pub tenant_id: Name,
     /// The process instance that called it.
     pub parent_process_instance_key: Option<Key>,
@@ -341,16 +314,13 @@ pub struct ProcessInstanceView {
     pub parent_element_instance_key: Option<Key>,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
-    /// Tags.
     pub tags: Vec<Name>,
-    /// Business ID.
     pub business_id: Option<Name>,
 }
 
 /// An element instance that lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementInstanceView {
-    /// Its key.
     pub key: Key,
     /// ID of the element.
     pub element_id: Name,
@@ -360,67 +330,52 @@ pub struct ElementInstanceView {
     pub element_type: &'static str,
     /// When it was activated, Unix milliseconds.
     pub start_ms: i64,
-    /// Its own incident.
     pub incident_key: Option<Key>,
     /// Whether there is an incident at it or below it.
     pub has_incident: bool,
-    /// The process instance.
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
-    /// Owner.
     pub tenant_id: Name,
 }
 
 /// A variable of a scope that lives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VariableView {
-    /// Its key.
     pub key: Key,
-    /// Its name.
     pub name: Name,
-    /// Its value.
     pub value: crate::Json,
     /// The element instance or process instance that holds it.
     pub scope_key: Key,
-    /// The process instance.
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
-    /// Owner.
     pub tenant_id: Name,
 }
 
 /// An incident that is not resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncidentView {
-    /// Its key.
     pub key: Key,
     /// Its kind, as records name it.
     pub error_type: &'static str,
-    /// Message for people.
     pub error_message: Name,
     /// When it was raised, Unix milliseconds.
     pub created_ms: i64,
     /// ID of the element.
     pub element_id: Name,
-    /// The element instance.
     pub element_instance_key: Key,
     /// The job, if it is about one.
     pub job_key: Option<Key>,
-    /// The process instance.
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
-    /// Owner.
     pub tenant_id: Name,
 }
 
@@ -440,8 +395,6 @@ pub struct CallHierarchyEntry {
 pub struct ClusterVariableView {
     /// The tenant that sees it; `None`: all do.
     pub tenant_id: Option<Name>,
-    /// Its name.
     pub name: Name,
-    /// Its value.
     pub value: crate::Json,
 }

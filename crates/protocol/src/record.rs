@@ -1,5 +1,7 @@
 //! Records: what happened, as exporters see it. Field names are those of the reference's exported records.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
@@ -20,13 +22,10 @@ pub struct Record {
     /// Key of the entity.
     #[n(2)]
     pub key: Key,
-    /// When, Unix milliseconds.
     #[n(3)]
     pub timestamp_ms: i64,
-    /// Where.
     #[n(4)]
     pub partition_id: PartitionId,
-    /// Intents of records.
     #[n(5)]
     pub intent: Intent,
     /// The client's number for the command that caused it.
@@ -188,12 +187,10 @@ records! {
         9 #[serde(serialize_with = "key_or_none")] parent_element_instance_key: Option<Key>,
         10 root_process_instance_key: Key, 11 tenant_id: Name, 12 tags: Vec<Name>, 13 business_id: Option<Name>,
     }
-    /// A variable.
     VariableRecord {
         0 name: Name, 1 #[serde(serialize_with = "json_as_text")] value: Json, 2 scope_key: Key, 3 process_instance_key: Key,
         4 process_definition_key: Key, 5 bpmn_process_id: Name, 6 tenant_id: Name, 7 root_process_instance_key: Key,
     }
-    /// An incident.
     IncidentRecord {
         0 error_type: Name, 1 error_message: Name, 2 bpmn_process_id: Name, 3 process_definition_key: Key,
         4 process_instance_key: Key, 5 element_id: Name, 6 element_instance_key: Key,
@@ -202,13 +199,11 @@ records! {
         11 #[cbor(default)] element_instance_path: Vec<Vec<Key>>, 12 #[cbor(default)] process_definition_path: Vec<Key>,
         13 #[cbor(default)] calling_element_path: Vec<u32>,
     }
-    /// A timer.
     TimerRecord {
         0 #[serde(serialize_with = "key_or_none")] element_instance_key: Option<Key>,
         1 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 2 process_definition_key: Key,
         3 #[serde(rename = "dueDate")] due_date_ms: i64, 4 target_element_id: Name, 5 repetitions: i64, 6 tenant_id: Name,
     }
-    /// A message.
     MessageRecord {
         0 name: Name, 1 correlation_key: Name, 2 message_id: Name, 3 #[serde(rename = "timeToLive")] time_to_live_ms: i64,
         4 #[serde(rename = "deadline")] deadline_ms: i64, 5 variables: Document, 6 tenant_id: Name,
@@ -300,18 +295,15 @@ records! {
     StartedInstanceRecord {
         0 process_definition_key: Key, 1 process_instance_key: Key,
     }
-    /// A process definition.
     ProcessRecord {
         0 bpmn_process_id: Name, 1 version: u32, 2 version_tag: Name, 3 process_definition_key: Key, 4 resource_name: Name,
         5 checksum: Name, 6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,
     }
-    /// A deployment.
     DeploymentRecord {
         0 deployment_key: Key, 1 tenant_id: Name, 2 processes_metadata: Vec<ProcessRecord>,
         3 decisions_metadata: Vec<DecisionRecord>, 4 decision_requirements_metadata: Vec<DecisionRequirementsRecord>,
         5 form_metadata: Vec<FormRecord>, 6 resource_metadata: Vec<ResourceRecord>,
     }
-    /// A user task.
     UserTaskRecord {
         0 user_task_key: Key, 1 assignee: Name, 2 candidate_groups_list: Vec<Name>, 3 candidate_users_list: Vec<Name>,
         4 due_date: Name, 5 follow_up_date: Name, 6 #[serde(serialize_with = "key_or_none")] form_key: Option<Key>,

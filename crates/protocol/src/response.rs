@@ -1,5 +1,7 @@
 //! Responses: what a command answers once it is applied.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use crate::{JobKind, JobListenerEventType};
 use std::sync::Arc;
 
@@ -20,10 +22,7 @@ pub enum Response {
     /// A user was created or changed.
     User(UserView),
     /// An authorization was created.
-    AuthorizationCreated {
-        /// Its key.
-        authorization_key: Key,
-    },
+    AuthorizationCreated { authorization_key: Key },
     /// A variable of the cluster or of a tenant was created, changed or deleted.
     ClusterVariable(crate::ClusterVariableView),
     /// Answer to a deployment.
@@ -32,7 +31,6 @@ pub enum Response {
     InstanceCreated(InstanceCreated),
     /// Answer to a creation that waits for the result.
     InstanceCompleted {
-        /// The instance.
         instance: InstanceCreated,
         /// Its variables at the end.
         variables: Document,
@@ -41,7 +39,6 @@ pub enum Response {
     MessagePublished {
         /// Key of the message.
         message_key: Key,
-        /// Its tenant.
         tenant_id: Name,
     },
     /// A message was correlated.
@@ -50,14 +47,12 @@ pub enum Response {
         message_key: Key,
         /// The instance it went to.
         process_instance_key: Key,
-        /// Its tenant.
         tenant_id: Name,
     },
     /// A decision was evaluated, or failed.
     DecisionEvaluated {
         /// Key of the evaluation.
         evaluation_key: Key,
-        /// The result.
         evaluation: Box<DecisionEvaluationRecord>,
     },
     /// A batch operation was created.
@@ -66,26 +61,22 @@ pub enum Response {
     SignalBroadcast {
         /// Key of the signal.
         signal_key: Key,
-        /// Its tenant.
         tenant_id: Name,
     },
     /// Conditional start events were evaluated.
     ConditionalsEvaluated {
         /// Key of the evaluation.
         key: Key,
-        /// Its tenant.
         tenant_id: Name,
         /// Definition and key of each new instance.
         instances: Vec<(Key, Key)>,
     },
-    /// Variables were set.
     VariablesSet {
         /// Key of the change.
         key: Key,
     },
 }
 
-/// A deployment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeploymentCreated {
     /// Key of the deployment.
@@ -94,13 +85,10 @@ pub struct DeploymentCreated {
     pub tenant_id: Name,
     /// The processes of the deployment, new or already known.
     pub processes: Vec<DeployedProcess>,
-    /// The decisions.
     pub decisions: Vec<DeployedDecision>,
     /// The decision requirements graphs.
     pub decision_requirements: Vec<DeployedRequirements>,
-    /// The forms.
     pub forms: Vec<DeployedFile>,
-    /// The other resources.
     pub resources: Vec<DeployedFile>,
 }
 
@@ -111,7 +99,6 @@ pub struct DeployedDecision {
     pub id: Name,
     /// Name of the decision.
     pub name: Name,
-    /// Version.
     pub version: u32,
     /// Key of the decision.
     pub key: Key,
@@ -119,7 +106,6 @@ pub struct DeployedDecision {
     pub requirements_id: Name,
     /// Key of the graph.
     pub requirements_key: Key,
-    /// Owner.
     pub tenant_id: Name,
 }
 
@@ -130,13 +116,10 @@ pub struct DeployedRequirements {
     pub id: Name,
     /// Name of the graph.
     pub name: Name,
-    /// Version.
     pub version: u32,
     /// Key of the graph.
     pub key: Key,
-    /// File name.
     pub resource_name: Name,
-    /// Owner.
     pub tenant_id: Name,
 }
 
@@ -145,28 +128,21 @@ pub struct DeployedRequirements {
 pub struct DeployedFile {
     /// ID of the form or resource.
     pub id: Name,
-    /// Version.
     pub version: u32,
     /// Key of the form or resource.
     pub key: Key,
-    /// File name.
     pub resource_name: Name,
-    /// Owner.
     pub tenant_id: Name,
 }
 
 /// One process of a deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeployedProcess {
-    /// BPMN process ID.
     pub process_id: Name,
-    /// Version.
     pub version: u32,
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// File name.
     pub resource_name: Name,
-    /// Owner.
     pub tenant_id: Name,
 }
 
@@ -175,17 +151,13 @@ pub struct DeployedProcess {
 pub struct InstanceCreated {
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Version of the definition.
     pub version: u32,
     /// Key of the instance.
     pub process_instance_key: Key,
-    /// Owner.
     pub tenant_id: Name,
-    /// Tags.
     pub tags: Vec<Name>,
-    /// Business ID.
     pub business_id: Option<Name>,
 }
 
@@ -194,13 +166,10 @@ pub struct InstanceCreated {
 pub struct ActivatedJob {
     /// Key of the job.
     pub key: Key,
-    /// Job type.
     pub job_type: Name,
-    /// Its process instance.
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Version of the definition.
     pub process_definition_version: u32,
@@ -208,23 +177,17 @@ pub struct ActivatedJob {
     pub process_definition_key: Key,
     /// ID of the element.
     pub element_id: Name,
-    /// Its instance.
     pub element_instance_key: Key,
     /// Task headers as a JSON object.
     pub custom_headers_json: Arc<str>,
     /// Name of the worker.
     pub worker: Name,
-    /// Retries left.
     pub retries: i32,
     /// When the worker loses it, Unix milliseconds.
     pub deadline_ms: i64,
-    /// Variables.
     pub variables: Document,
-    /// Owner.
     pub tenant_id: Name,
-    /// Its purpose.
     pub kind: JobKind,
-    /// For which moment.
     pub listener_event_type: JobListenerEventType,
     /// Tags of the process instance.
     pub tags: Vec<Name>,

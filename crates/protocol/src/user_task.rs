@@ -1,5 +1,7 @@
 //! User tasks and the listeners that may have a say in them: operations, results of listener jobs.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use minicbor::{Decode, Encode};
 
 use crate::{Document, Key, Name};
@@ -10,7 +12,6 @@ pub struct UserTaskCommand {
     /// Key of the user task.
     #[n(0)]
     pub user_task_key: Key,
-    /// The action.
     #[n(1)]
     pub operation: UserTaskOperation,
     /// Name of the operation for listeners and records; empty for the usual one.
@@ -37,10 +38,8 @@ pub enum UserTaskOperation {
     /// Changes some of its attributes.
     #[n(1)]
     Update(#[n(0)] UserTaskChanges),
-    /// Completes it.
     #[n(2)]
     Complete {
-        /// Result.
         #[n(0)]
         variables: Document,
     },
@@ -49,7 +48,6 @@ pub enum UserTaskOperation {
 /// New attributes of a user task: absent ones stay, empty ones are cleared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub struct UserTaskChanges {
-    /// Candidates.
     #[n(0)]
     pub candidate_users: Option<Vec<Name>>,
     /// Groups whose members may take it.
@@ -78,7 +76,6 @@ pub enum JobResult {
         /// Whether the operation is refused.
         #[n(0)]
         denied: bool,
-        /// Why.
         #[n(1)]
         denied_reason: Name,
         /// Changes to the task.
@@ -127,7 +124,6 @@ pub struct ActivateElement {
     /// ID of the element.
     #[n(0)]
     pub element_id: Name,
-    /// Its local variables.
     #[n(1)]
     pub variables: Document,
 }
@@ -143,7 +139,6 @@ pub struct UserTaskProperties {
     pub assignee: Name,
     /// Groups whose members may take it.
     pub candidate_groups: Vec<Name>,
-    /// Candidates.
     pub candidate_users: Vec<Name>,
     /// Names of the attributes that the operation or its listeners have changed.
     pub changed_attributes: Vec<Name>,
@@ -151,7 +146,6 @@ pub struct UserTaskProperties {
     pub due_date: Name,
     /// When to look at it; empty if that is open.
     pub follow_up_date: Name,
-    /// Its form.
     pub form_key: Option<Key>,
     /// 0 to 100.
     pub priority: i32,

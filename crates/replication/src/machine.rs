@@ -293,7 +293,6 @@ fn lock(applier: &Mutex<Applier>) -> MutexGuard<'_, Applier> {
     applier.lock()
 }
 
-/// The apply thread.
 fn serve(applier: &Mutex<Applier>, mut orders: mpsc::Receiver<Order>) {
     let mut more = true;
     while more && let Some(order) = orders.blocking_recv() {

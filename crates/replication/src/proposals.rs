@@ -37,7 +37,6 @@ impl Proposals {
         Ok(permit)
     }
 
-    /// Takes no more.
     pub(crate) fn close(&self) {
         self.permits.close();
     }

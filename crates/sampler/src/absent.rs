@@ -7,11 +7,9 @@ use crate::Format;
 
 const REASON: &str = "this program was built without profiles; they need the cargo feature 'profiles'";
 
-/// Never there.
 #[derive(Debug)]
 pub enum Sampling {}
 
-/// Of nothing.
 #[derive(Debug)]
 pub struct Samples(());
 
@@ -28,25 +26,21 @@ impl std::fmt::Display for RenderError {
 impl std::error::Error for RenderError {}
 
 impl Sampling {
-    /// Refuses.
     pub fn start(_: u32, _: u64) -> io::Result<Self> {
         Err(io::Error::new(io::ErrorKind::Unsupported, REASON))
     }
 
-    /// Never called.
     pub fn stop(self) -> Samples {
         match self {}
     }
 }
 
 impl Samples {
-    /// Refuses.
     pub fn write(&self, _: &mut impl Write) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, REASON))
     }
 }
 
-/// Refuses.
 pub fn render(_: &Path, _: impl BufRead, _: Format, _: &mut impl Write) -> Result<(), RenderError> {
     Err(RenderError)
 }

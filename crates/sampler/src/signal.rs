@@ -25,7 +25,6 @@ const _: () = assert!(WORDS_MAX * size_of::<AtomicU64>() <= 8 << 20);
 
 /// Where the handler writes; null while nothing is sampled.
 static STACKS: AtomicPtr<Stacks> = AtomicPtr::new(null_mut());
-/// Handlers at work.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The timer and its signal belong to the process.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -199,7 +198,6 @@ impl Stacks {
     }
 }
 
-/// The handler.
 extern "C" fn take(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the place of the thread's own error number, which whatever was interrupted may be about to read.
     let errno = unsafe { *libc::__errno_location() };

@@ -9,7 +9,6 @@ use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, ReadCache, Symb
 /// Symbols that are kept; a program of this size has some 200,000.
 const SYMBOLS_MAX: usize = 4_000_000;
 
-/// A function.
 struct Symbol {
     start: u64,
     end: u64,
@@ -19,7 +18,6 @@ struct Symbol {
 /// The functions of a program.
 #[derive(Default)]
 pub(crate) struct Symbols {
-    /// By their start.
     all: Vec<Symbol>,
     /// Where in the file segments are, where in memory, and how long.
     segments: Vec<(u64, u64, u64)>,

@@ -1,13 +1,13 @@
 //! Conditions on one property of a row.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use protocol::Name;
 
 /// Conditions on a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
-    /// This.
     Equal(Operand),
-    /// Not this.
     NotEqual(Operand),
     /// There, or not there.
     Exists(bool),
@@ -17,20 +17,14 @@ pub enum Test {
     NotIn(Vec<Operand>),
     /// Text with `*` for any characters, `?` for one and `\` before those that stand for themselves.
     Like(Name),
-    /// More than this.
     Greater(Operand),
-    /// This or more.
     GreaterOrEqual(Operand),
-    /// Less than this.
     Less(Operand),
-    /// This or less.
     LessOrEqual(Operand),
 }
 
-/// Operands of comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operand {
-    /// A text.
     Text(Name),
     /// A key, number, date or flag.
     Integer(i64),

@@ -1,5 +1,7 @@
 //! Searches and statistics: one description for all stores.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use crate::{Operand, Test};
 
 use crate::model::{ColumnId, Entity};
@@ -36,7 +38,6 @@ pub struct Latest {
 pub struct Related {
     /// The column of the row.
     pub column: ColumnId,
-    /// The other entity.
     pub entity: EntityRef,
     /// Its column that has the same value.
     pub other: ColumnId,
@@ -57,17 +58,14 @@ impl PartialEq for EntityRef {
 }
 
 impl Filter {
-    /// Passes everything.
     pub const fn everything() -> Self {
         Self::All(Vec::new())
     }
 
-    /// Passes nothing.
     pub const fn nothing() -> Self {
         Self::Any(Vec::new())
     }
 
-    /// Both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -84,7 +82,6 @@ impl Filter {
     }
 }
 
-/// An order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
     /// By what. Null comes after everything else, before everything else if descending.
@@ -100,20 +97,15 @@ pub enum Position {
     Offset(u64),
     /// Rows behind a row, given by its sort columns and identity.
     After(Vec<Value>),
-    /// Rows before it.
     Before(Vec<Value>),
 }
 
-/// A search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    /// Among what.
     pub entity: EntityRef,
-    /// Which.
     pub filter: Filter,
     /// In which order; the identity comes last by itself.
     pub sort: Vec<Sort>,
-    /// From where.
     pub position: Position,
     /// How many at the most.
     pub limit: u32,
@@ -172,9 +164,7 @@ pub enum Aggregate {
 /// A question for numbers: rows are grouped by columns, and each group gives one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistics {
-    /// Over what.
     pub entity: EntityRef,
-    /// Which rows count.
     pub filter: Filter,
     /// Columns to group by; none: one group.
     pub group_by: Vec<ColumnId>,

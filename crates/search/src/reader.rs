@@ -1,5 +1,7 @@
 //! The interface of a store to its readers.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -7,9 +9,7 @@ use protocol::PartitionId;
 
 use crate::query::{Found, Row, Search, Statistics};
 
-/// Reads rows.
 pub trait Reader: Send + Sync + 'static {
-    /// Finds rows.
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>>;
 
     /// Computes numbers. The values of the groups come first in each row, then the aggregates.
@@ -47,14 +47,7 @@ pub enum StoreError {
     PageTooLarge(usize),
     /// One change cannot be written, however often it is tried.
     #[error("row {row} of {entity}: {reason}")]
-    Refused {
-        /// Its entity.
-        entity: &'static str,
-        /// Its identity.
-        row: String,
-        /// Why.
-        reason: String,
-    },
+    Refused { entity: &'static str, row: String, reason: String },
     /// The stored data belong to a later release or another program.
     #[error("{0}")]
     Schema(String),

@@ -1,5 +1,7 @@
 //! Changes to rows, gathered and merged before a store sees them.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -11,9 +13,7 @@ use search::model::{ColumnId, Entity, EntityId};
 /// Identity of a row of an entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowId {
-    /// A key.
     Key(Key),
-    /// Text.
     Text(Name),
 }
 
@@ -34,7 +34,6 @@ pub enum Operation {
     Insert,
     /// If it is there, these columns change.
     Update,
-    /// It is gone.
     Delete,
 }
 
@@ -76,11 +75,8 @@ impl FromIterator<ColumnId> for Columns {
 /// The change of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its entity.
     pub entity: EntityId,
-    /// Which.
     pub id: RowId,
-    /// The outcome.
     pub operation: Operation,
     /// Values by column, ascending, each column at most once; the identity is not among them.
     pub values: Vec<(ColumnId, Value)>,
@@ -109,7 +105,6 @@ impl Change {
         self.operation == Operation::Update && self.values.is_empty() && self.increments.is_empty()
     }
 
-    /// Sets a column.
     pub fn set(&mut self, column: ColumnId, value: impl Into<Value>) -> &mut Self {
         let value = value.into();
         if !self.increments.is_empty() {
@@ -152,7 +147,6 @@ pub struct Batch {
     /// enough.
     by_key: HashMap<(EntityId, Key), usize, BuildHasherDefault<KeyHasher>>,
     by_text: HashMap<(EntityId, Name), usize>,
-    /// Changes before merging.
     merged: u64,
 }
 
@@ -162,12 +156,10 @@ impl Batch {
         self.changes.is_empty()
     }
 
-    /// Rows that change.
     pub fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// The changes.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
@@ -197,7 +189,6 @@ impl Batch {
         self.touch(entity, id, Operation::Update)
     }
 
-    /// A row ends.
     pub fn delete(&mut self, entity: &'static Entity, id: RowId) {
         let change = self.touch(entity, id, Operation::Delete);
         change.operation = Operation::Delete;

@@ -20,7 +20,6 @@ const ENTRY_BYTES_GUESS: u64 = 512;
 /// The reader and the flush meet here, nobody else.
 const SHARDS: usize = 4;
 
-/// The shared cache.
 #[derive(Debug)]
 pub(crate) struct CleanCache(Option<Cache<RowKey, CleanValue, RowWeight>>);
 

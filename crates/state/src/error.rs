@@ -1,5 +1,7 @@
 //! The errors of this crate.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::io;
 
 /// Errors of the state. This crate never panics because of a disk or of the bytes on it.
@@ -8,24 +10,13 @@ use std::io;
 pub enum StateError {
     /// A file operation outside the database failed.
     #[error("cannot {action} {path}: {source}")]
-    File {
-        /// The operation.
-        action: &'static str,
-        /// The file.
-        path: String,
-        /// The cause.
-        source: io::Error,
-    },
+    File { action: &'static str, path: String, source: io::Error },
     /// Another process, another [`Store`](crate::Store) of this one, or other tables on the same store are at it.
     #[error("state database {path} is already open")]
-    AlreadyOpen {
-        /// The database file.
-        path: String,
-    },
+    AlreadyOpen { path: String },
     /// The file is something else than a state database.
     #[error("{path} is not a state database: {reason}")]
     Foreign {
-        /// The file.
         path: String,
         /// Why it was not recognised.
         reason: String,
@@ -33,7 +24,6 @@ pub enum StateError {
     /// The database has another format than this version reads.
     #[error("state database {path} has format {found}, this version reads format {expected}")]
     Format {
-        /// The database file.
         path: String,
         /// The format in the file.
         found: u64,
@@ -42,50 +32,32 @@ pub enum StateError {
     },
     /// The database contradicts itself.
     #[error("state database {path} is damaged: {reason}")]
-    Damaged {
-        /// The database file.
-        path: String,
-        /// The violated rule.
-        reason: String,
-    },
+    Damaged { path: String, reason: String },
     /// The database has a table that this version does not know.
     #[error("state database {path} holds table {number}, which this version does not know")]
     UnknownTable {
-        /// The database file.
         path: String,
         /// The number of the table.
         number: u32,
     },
     /// The database could not be read or written.
     #[error("cannot {action} state database {path}: {source}")]
-    Database {
-        /// The database file.
-        path: String,
-        /// The operation.
-        action: &'static str,
-        /// The cause.
-        source: Box<redb::Error>,
-    },
+    Database { path: String, action: &'static str, source: Box<redb::Error> },
     /// A row could not be read or written.
     #[error("cannot {action} table {table} at key 0x{key}: {source}")]
     Row {
-        /// The table.
         table: &'static str,
         /// The encoded key in hexadecimal; empty when the whole table is meant.
         key: String,
-        /// The operation.
         action: &'static str,
-        /// The cause.
         source: Box<redb::Error>,
     },
     /// The bytes of a row are not what its table holds.
     #[error("corrupt row in table {table} at key 0x{key}: {reason}")]
     Corrupt {
-        /// The table.
         table: &'static str,
         /// The encoded key in hexadecimal.
         key: String,
-        /// The decoder's message.
         reason: String,
     },
     /// Bytes could not be decoded; tables turn this into [`StateError::Corrupt`].
@@ -103,7 +75,6 @@ pub enum StateError {
     /// The log index lies before the one on disk.
     #[error("log index {given} lies before the flushed index {flushed}")]
     IndexWentBack {
-        /// The index given.
         given: u64,
         /// The index on disk.
         flushed: u64,
@@ -119,10 +90,7 @@ pub enum StateError {
     SnapshotInvalid(String),
     /// A snapshot is restored into an empty place only.
     #[error("{path} is not empty: a snapshot is restored into an empty place only")]
-    NotEmpty {
-        /// The place.
-        path: String,
-    },
+    NotEmpty { path: String },
 }
 
 impl StateError {

@@ -11,13 +11,11 @@ const GAPS_MAX: usize = 1024;
 /// A place between two keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Cut<K> {
-    /// Before all keys.
     Min,
     /// Just before the key.
     Before(K),
     /// Just after the key.
     After(K),
-    /// After all keys.
     Max,
 }
 

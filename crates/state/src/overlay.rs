@@ -12,7 +12,6 @@ const ENTRY_OVERHEAD_BYTES: usize = 48;
 pub(crate) enum Base {
     /// No: removing the row here leaves nothing to hide.
     Absent,
-    /// Yes.
     Present,
     /// Perhaps; finding out would mean reading the disk.
     Unknown,
@@ -41,7 +40,6 @@ impl Stamp {
     }
 }
 
-/// A row.
 #[derive(Debug)]
 pub(crate) struct Live<V> {
     pub(crate) value: Arc<V>,
@@ -61,7 +59,6 @@ pub(crate) struct Layer<K, V> {
 /// Running totals of a layer.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Tally {
-    /// Estimated memory.
     pub(crate) bytes: usize,
     /// Rows added less rows removed, by the entries that know what lies below them.
     pub(crate) rows: i64,

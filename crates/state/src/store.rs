@@ -83,7 +83,6 @@ impl Drop for Claim {
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
     pub(crate) database: Arc<OpenDatabase>,
-    /// Counts the openings.
     pub(crate) generation: u64,
     gate: Gate,
 }
@@ -397,7 +396,6 @@ pub(crate) fn write_applied(transaction: &WriteTransaction, index: u64) -> Resul
     Ok(())
 }
 
-/// In ascending order.
 pub(crate) fn table_numbers_in(transaction: &ReadTransaction) -> Result<Vec<u32>, redb::Error> {
     let names = transaction.list_tables()?;
     let mut numbers: Vec<u32> = names

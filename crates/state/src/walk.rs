@@ -239,7 +239,6 @@ impl<K: TableKey> DiskStream<K> {
     }
 }
 
-/// The walk.
 pub(crate) struct Walk<'a, K, V> {
     layers: Layers<'a, K, V>,
     active: btree_map::Range<'a, K, Live<V>>,
@@ -287,7 +286,6 @@ impl<'a, K: TableKey, V: TableValue> Walk<'a, K, V> {
         }
     }
 
-    /// The next row.
     pub(crate) fn next(&mut self) -> Result<Option<Row<'a, K, V>>, StateError> {
         let mut chosen: Option<usize> = None;
         for stream in 0..self.heads.len() {

@@ -7,31 +7,25 @@ use crate::{RequestTrace, Settings};
 #[error("this program was built without traces; they need the cargo feature 'otlp'")]
 pub struct StartError;
 
-/// There are none.
 #[derive(Debug, Clone)]
 pub enum Traces {}
 
-/// There is none.
 #[derive(Debug)]
 pub enum Traced {}
 
 impl Traces {
-    /// Refuses.
     pub fn start(_: &Settings) -> Result<Self, StartError> {
         Err(StartError)
     }
 
-    /// Never called.
     pub fn stop(&self) {
         match *self {}
     }
 
-    /// Never called.
     pub fn choose(&self, _: Option<&str>) -> Option<Traced> {
         match *self {}
     }
 
-    /// Never called.
     pub fn report(&self, traced: Traced, _: &RequestTrace<'_>) {
         match traced {}
     }

@@ -29,7 +29,6 @@ pub struct Traces {
 /// A request that is traced.
 #[derive(Debug)]
 pub struct Traced {
-    /// Its parent.
     parent: Context,
     started: SystemTime,
 }

@@ -37,7 +37,7 @@ impl TraceService for Service {
 }
 
 impl Collector {
-    /// Listens.
+    /// Listens on a free port.
     pub async fn start() -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let endpoint = format!("http://{}", listener.local_addr()?);

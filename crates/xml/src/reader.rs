@@ -60,7 +60,6 @@ struct Builder<'x, S> {
     document: Document<'x, S>,
     /// Kept elements that are not closed yet.
     open: Vec<NodeId>,
-    /// XML elements seen.
     seen: usize,
     /// Depth inside a foreign element; zero outside.
     foreign: usize,

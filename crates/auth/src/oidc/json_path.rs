@@ -11,7 +11,6 @@ const EXPRESSION_BYTES_MAX: usize = 500;
 /// How deep brackets may be nested in a JSONPath: each level multiplies the time to read it.
 pub(super) const NESTING_MAX: usize = 4;
 
-/// An expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JsonPath(Expression);
 
@@ -42,7 +41,6 @@ impl JsonPath {
         Expression::parse(text).map(Self).map_err(|error| error.to_string())
     }
 
-    /// The values there.
     pub(super) fn select(&self, value: &Value) -> Vec<Value> {
         self.0.query(value).iter().map(|&value| value.clone()).collect()
     }

@@ -32,13 +32,8 @@ struct Published {
 /// The numbers of a key, by its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Material {
-    Rsa {
-        n: Vec<u8>,
-        e: Vec<u8>,
-    },
-    /// A point, uncompressed.
+    Rsa { n: Vec<u8>, e: Vec<u8> },
     P256(Vec<u8>),
-    /// A point, uncompressed.
     P384(Vec<u8>),
     Ed25519(Vec<u8>),
 }

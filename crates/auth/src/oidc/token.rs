@@ -23,7 +23,6 @@ pub(super) struct Token<'a> {
     pub algorithm: Algorithm,
     pub key_id: Option<String>,
     pub claims: Map<String, Value>,
-    /// The signed part.
     pub message: &'a [u8],
     pub signature: Vec<u8>,
 }

@@ -27,7 +27,6 @@ const ASK_INTERVAL: Duration = Duration::from_millis(5);
 /// A server that takes longer to end is killed.
 const STOP_MAX: Duration = Duration::from_secs(30);
 
-/// A running server.
 pub(super) struct Server {
     child: Child,
     program: String,

@@ -10,11 +10,8 @@ use crate::xml::{NodeId, Space};
 pub(super) enum TimerUse {
     /// Start event of a process.
     ProcessStart,
-    /// Intermediate catch event.
     Catch,
-    /// Interrupting boundary event.
     InterruptingBoundary,
-    /// Non-interrupting boundary event.
     NonInterruptingBoundary,
     /// Start event of an interrupting event sub-process.
     InterruptingEventSubProcess,

@@ -19,9 +19,7 @@ pub(crate) enum Place {
         /// Whether it is interrupting: it ends everything else in its scope.
         interrupting: bool,
     },
-    /// Intermediate catch event.
     Catch,
-    /// Boundary event.
     Boundary {
         /// Whether it is interrupting: it ends its activity.
         interrupting: bool,

@@ -76,7 +76,6 @@ const UNSUPPORTED: [(&str, &str); 2] =
 /// One kind of element.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Local XML name.
     pub(crate) name: &'static str,
     pub(crate) element_type: ElementType,
     /// Whether it contains other elements.

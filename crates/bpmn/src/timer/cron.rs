@@ -29,7 +29,6 @@ const MACROS: [(&str, &str); 7] = [
 /// A set of small numbers.
 type Bits = u64;
 
-/// A parsed expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cron {
     seconds: Bits,

@@ -3,6 +3,8 @@
 //! Pure functions over UTC milliseconds; the current time is always an argument. Used at deployment to check static
 //! texts and by the engine to compute due dates, so that both agree.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 mod cron;
 mod cycle;
 mod date;
@@ -21,30 +23,15 @@ const TOO_LONG: &str = "it is longer than 512 bytes";
 pub enum TimerError {
     /// Not an ISO 8601 date and time with an offset.
     #[error("'{text}' is not a date and time with an offset such as 2030-10-01T12:00:00Z: {cause}")]
-    Date {
-        /// The rejected text.
-        text: String,
-        /// The reason.
-        cause: String,
-    },
+    Date { text: String, cause: String },
     /// Not an ISO 8601 duration.
     #[error("'{text}' is not a duration such as PT1H30M or P1DT12H: {cause}")]
-    Duration {
-        /// The rejected text.
-        text: String,
-        /// The reason.
-        cause: String,
-    },
+    Duration { text: String, cause: String },
     /// Neither a repeating interval nor a cron expression.
     #[error(
         "'{text}' is neither a repeating interval such as R3/PT1H nor a cron expression of six fields: {cause}"
     )]
-    Cycle {
-        /// The rejected text.
-        text: String,
-        /// The reason.
-        cause: String,
-    },
+    Cycle { text: String, cause: String },
 }
 
 /// The text without surrounding blanks, or `None` if it is too long to be a timer.

@@ -46,7 +46,6 @@ impl JobTypes {
         self.0.entry(Name::from(OTHERS)).or_default()
     }
 
-    /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &JobTypeFigures)> {
         self.0.iter()
     }

@@ -22,7 +22,6 @@ pub(super) struct Group {
     pub caller: Option<Caller>,
     /// In the order of their next turn.
     pub streams: VecDeque<u64>,
-    /// The same.
     pub polls: VecDeque<u64>,
     /// How many of them are polls that do not wait.
     pub impatient: usize,

@@ -49,7 +49,6 @@ pub(super) struct State {
     pub asked: usize,
     /// Jobs that streams still hold although their time was over, by job.
     overdue: BTreeSet<(Key, u64)>,
-    /// Counts batches.
     batch: u64,
     /// When to look again because time passes.
     pub look_at: Option<Duration>,

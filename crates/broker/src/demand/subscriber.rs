@@ -23,7 +23,6 @@ pub(super) const OVERDUE_MAX: usize = 256;
 
 /// Where the jobs of a subscriber go.
 pub(super) enum Sink {
-    /// One answer.
     Poll {
         reply: oneshot::Sender<Polled>,
         /// Whether it waits for the first job, or takes what there is.

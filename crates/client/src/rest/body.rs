@@ -27,7 +27,6 @@ impl Object {
         self.text.extend_from_slice(b"\":");
     }
 
-    /// A string, escaped.
     pub(crate) fn string(mut self, name: &str, value: &str) -> Self {
         self.name(name);
         write_string(value, &mut self.text);
@@ -42,7 +41,6 @@ impl Object {
         }
     }
 
-    /// A number.
     pub(crate) fn integer(mut self, name: &str, value: i64) -> Self {
         self.name(name);
         self.text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
@@ -105,7 +103,6 @@ impl Object {
         self
     }
 
-    /// The object's text.
     pub(crate) fn finish(mut self) -> Bytes {
         self.text.push(b'}');
         Bytes::from(self.text)

@@ -47,7 +47,6 @@ fn lag(value: &HeaderValue) -> Option<Duration> {
 }
 
 impl Connection {
-    /// Connects.
     pub(crate) async fn open(connector: &Connector) -> Result<Self, Error> {
         let failed = |reason: String| Error::Connect { address: connector.address().authority(), reason };
         let stream = connector.open().await.map_err(|error| failed(error.to_string()))?;

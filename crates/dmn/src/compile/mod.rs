@@ -46,7 +46,6 @@ pub(crate) struct Compiler<'s> {
 }
 
 impl<'s> Compiler<'s> {
-    /// Compiles a file.
     pub(crate) fn compile(document: Document<'s>, settings: Settings<'s>) -> Result<Model, Problems> {
         if document.is_empty() || document.name(0) != "definitions" {
             return Err(Problems::of_file("the root element is not 'definitions' of DMN 1.1 to 1.5"));

@@ -19,13 +19,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// The bucket.
 pub const BUCKET: &str = "files";
 /// The region it is in.
 pub const REGION: &str = "eu-central-1";
-/// Accepted credentials.
 pub const ACCESS_KEY: &str = "fake-access-key";
-/// Their secret.
 pub const SECRET_KEY: &str = "fake-secret-key";
 /// Objects that one answer to a listing has.
 const PAGE: usize = 2;
@@ -36,7 +33,6 @@ type Answer = Response<Full<Bytes>>;
 
 /// The store, as long as it lives.
 pub struct FakeS3 {
-    /// Where it is.
     pub endpoint: String,
     state: Arc<Mutex<State>>,
     server: JoinHandle<()>,
@@ -58,7 +54,6 @@ struct Object {
 }
 
 impl FakeS3 {
-    /// Listens.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());

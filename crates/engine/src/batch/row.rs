@@ -51,7 +51,6 @@ pub struct BatchPlan {
     pub action: BatchAction,
     #[n(2)]
     pub operation_reference: Option<u64>,
-    /// Its actor.
     #[n(3)]
     pub actor: Option<Actor>,
     /// Its caller, whose permissions are checked again for each item.

@@ -47,7 +47,6 @@ impl<T> Attempt<T> {
 }
 
 impl Engine {
-    /// Runs one command.
     pub(crate) fn run(
         &mut self,
         command: &Command,

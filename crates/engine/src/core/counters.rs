@@ -1,36 +1,27 @@
 //! Counts of what happened, for metrics. Not part of the state.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use bpmn::graph::ElementType;
 
 /// Actions on element instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementAction {
-    /// Activated.
     Activated,
-    /// Completed.
     Completed,
-    /// Terminated.
     Terminated,
 }
 
-/// Jobs, by action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobAction {
-    /// Created.
     Created,
     /// Handed to a worker.
     Activated,
-    /// Completed.
     Completed,
-    /// Failed.
     Failed,
-    /// Timed out.
     TimedOut,
-    /// Canceled.
     Canceled,
-    /// Threw an error.
     ErrorThrown,
-    /// Given back.
     Yielded,
 }
 
@@ -56,21 +47,15 @@ const ELEMENT_TYPES: usize = ElementType::ALL.len();
 pub struct Counters {
     /// By element type and action; see [`Counters::element`].
     elements: [[u64; 3]; ELEMENT_TYPES],
-    /// By action.
     pub jobs: [u64; 8],
-    /// Incidents created.
     pub incidents_created: u64,
-    /// Incidents resolved.
     pub incidents_resolved: u64,
     /// Evaluations of decisions that came to a result, by processes and on their own.
     pub decisions_evaluated: u64,
     /// Evaluations of decisions that failed.
     pub decisions_failed: u64,
-    /// Instances banned.
     pub banned_instances: u64,
-    /// Commands run.
     pub commands: u64,
-    /// Steps run.
     pub steps: u64,
     /// Rows that joins looked at to see who lives in their scope.
     pub join_rows: u64,

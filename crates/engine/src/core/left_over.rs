@@ -89,7 +89,6 @@ impl CommandContext<'_> {
 }
 
 impl Engine {
-    /// The oldest step.
     pub(crate) fn oldest_step(&self) -> Result<Option<Numbered>, StateError> {
         self.tables.pending_steps.first(..)
     }
@@ -144,7 +143,6 @@ pub(crate) fn next_steps(
     Ok(steps)
 }
 
-/// Owners in turn.
 struct Turns {
     /// The first owner that has not had its turn in this round.
     from: Key,

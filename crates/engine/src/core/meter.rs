@@ -45,7 +45,6 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A batch begins.
     pub fn begin_batch(&self, limits: &WorkLimits) {
         self.account();
         self.batch_left.set(limits.max_fuel_per_step);

@@ -13,7 +13,6 @@ pub(crate) struct CommandOrigin {
     pub caller: Option<Arc<Caller>>,
     /// The tenant that the command names, if it names one.
     pub tenant_id: Option<Name>,
-    /// Echoed in records.
     pub operation_reference: Option<u64>,
     /// The batch operation at work, echoed in records.
     pub batch_operation_reference: Option<Key>,

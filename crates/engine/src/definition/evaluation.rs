@@ -65,7 +65,6 @@ impl CommandContext<'_> {
         self.meter.note_record(used.saturating_mul(TRAIL_BYTES_PER_FUEL).min(most));
     }
 
-    /// The result alone.
     fn decide(&mut self, decision_key: Key, scope: &Scope) -> Result<Result<Json, Failure>, Failure> {
         let (decision, _) = self.decision_with_graph(decision_key)?;
         let model = self.definitions.decisions(self.tables, decision.requirements_key)?;

@@ -10,7 +10,6 @@ use crate::core::failure::Failure;
 use crate::entity::DefinitionKind;
 use crate::entity::tables::Tables;
 
-/// Keys of definitions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub kind: DefinitionKind,

@@ -14,7 +14,6 @@ pub struct Timer {
     pub process_instance_key: Option<Key>,
     #[n(2)]
     pub definition_key: Key,
-    /// The catch event.
     #[n(3)]
     pub element: u32,
     #[n(4)]
@@ -86,7 +85,6 @@ pub struct Subscription {
     pub definition_key: Key,
     #[n(3)]
     pub process_id: Name,
-    /// The catch event.
     #[n(4)]
     pub element: u32,
     #[n(5)]
@@ -123,7 +121,6 @@ pub struct SignalSubscription {
     pub definition_key: Key,
     #[n(3)]
     pub process_id: Name,
-    /// The catch event.
     #[n(4)]
     pub element: u32,
     #[n(5)]
@@ -144,7 +141,6 @@ pub struct ConditionSubscription {
     pub definition_key: Key,
     #[n(3)]
     pub process_id: Name,
-    /// The catch event.
     #[n(4)]
     pub element: u32,
     #[n(5)]

@@ -16,7 +16,6 @@ pub enum DefinitionState {
     Draining,
 }
 
-/// A deployed process.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Definition {
     #[n(0)]
@@ -30,7 +29,6 @@ pub struct Definition {
     /// xxh3-128 of the resource.
     #[cbor(n(4), with = "minicbor::bytes")]
     pub checksum: [u8; 16],
-    /// The BPMN file.
     #[cbor(n(5), with = "minicbor::bytes")]
     pub resource: Vec<u8>,
     #[n(6)]
@@ -69,7 +67,6 @@ pub struct DecisionRequirements {
     /// xxh3-128 of the resource.
     #[cbor(n(5), with = "minicbor::bytes")]
     pub checksum: [u8; 16],
-    /// The DMN file.
     #[cbor(n(6), with = "minicbor::bytes")]
     pub resource: Vec<u8>,
     #[n(7)]
@@ -79,7 +76,6 @@ pub struct DecisionRequirements {
     /// Its decisions in the order of the file.
     #[n(9)]
     pub decisions: Vec<Key>,
-    /// Its imports.
     #[cbor(n(10), default)]
     pub imported: Imported,
 }
@@ -142,7 +138,6 @@ impl Imported {
     }
 }
 
-/// A deployed decision.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Decision {
     #[n(0)]

@@ -6,7 +6,6 @@ use minicbor::{Decode, Encode};
 use protocol::{AwaitResult, Document, Key, Name};
 use state::minicbor_value;
 
-/// A process instance.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Instance {
     #[n(0)]
@@ -32,7 +31,6 @@ pub struct Instance {
     /// Correlation key of the message that started it: no second instance starts by the same key meanwhile.
     #[n(9)]
     pub started_by_key: Option<Name>,
-    /// Calls above it.
     #[n(10)]
     pub depth: u32,
     /// When it was created, Unix milliseconds of the engine's clock.
@@ -88,7 +86,6 @@ pub struct ElementInstance {
     /// Tokens inside it that wait at a join.
     #[n(5)]
     pub waiting_tokens: u32,
-    /// Its job.
     #[n(6)]
     pub job_key: Option<Key>,
     /// The process instance that it called.
@@ -133,7 +130,6 @@ pub struct ElementInstance {
     /// Whether variables set inside it go no further up.
     #[cbor(n(20), default)]
     pub keeps_variables: bool,
-    /// Its user task.
     #[n(21)]
     pub user_task_key: Option<Key>,
     /// Whether its children are kept by element, too.
@@ -224,7 +220,6 @@ pub enum Leave {
     /// By all outgoing flows.
     #[n(0)]
     All,
-    /// By one.
     #[n(1)]
     Through(#[n(0)] u32),
     /// By one, to a catch event whose event has happened.
@@ -245,7 +240,6 @@ pub enum JoinCheck {
     /// None of them waits.
     #[n(0)]
     None,
-    /// One waits.
     #[n(1)]
     Waiting,
     /// A step that looks at them is on its way.
@@ -271,10 +265,8 @@ pub enum Cancelling {
 /// An event that happened to an element instance.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct PendingEvent {
-    /// The catch event.
     #[n(0)]
     pub element: u32,
-    /// Its variables.
     #[n(1)]
     pub variables: Document,
 }

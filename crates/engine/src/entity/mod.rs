@@ -154,10 +154,8 @@ minicbor_value!(Compensation, weight = |row| size_of::<Compensation>() + row.var
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum JobState {
-    /// In the queue.
     #[n(0)]
     Activatable,
-    /// With a worker.
     #[n(1)]
     Activated,
     /// Failed; waits for its backoff to end.
@@ -171,7 +169,6 @@ pub enum JobState {
     ErrorThrown,
 }
 
-/// A job.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct Job {
     #[n(0)]
@@ -241,7 +238,6 @@ minicbor_value!(
     }
 );
 
-/// Kinds of incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
 #[cbor(index_only)]
 pub enum ErrorType {

@@ -27,32 +27,26 @@ state::tables! {
     pub struct Tables {
         /// One row: counters and clock.
         pub meta: Table<u8, Meta> = 1,
-        /// Process definitions.
         pub definitions: Table<Key, Definition> = 2,
         // 3 to 6 were indexes of process definitions alone.
         /// Instances that run, by definition.
         pub running_instances: Table<Key, u64> = 7,
-        /// Process instances.
         pub instances: Table<Key, Instance> = 8,
-        /// Element instances.
         pub element_instances: Table<Key, ElementInstance> = 9,
         /// Element instances by scope.
         pub children: Table<(Key, Key), ()> = 10,
         /// Element instances by scope and element, of scopes that have had many.
         pub children_by_element: Table<(Key, u32, Key), ()> = 230,
-        /// Variables by scope.
         pub variables: Table<VariableKey, crate::entity::Variable> = 11,
         /// Bytes of the large variables of a process instance. None: no row.
         pub variable_bytes: Table<Key, u64> = 231,
         /// Tokens that wait at a join: scope, gateway, flow.
         pub join_tokens: Table<(Key, u32, u32), u32> = 12,
-        /// Jobs.
         pub jobs: Table<Key, Job> = 13,
         /// Queue of jobs: type, tenant, job.
         pub job_queue: Table<(Text, Tenant, Key), ()> = 14,
         /// Activated jobs by deadline, and failed ones by the end of their backoff.
         pub job_due: Table<(DueMs, Key), ()> = 15,
-        /// Timers.
         pub timers: Table<Key, Timer> = 16,
         /// Timers by due date, but those in the queue.
         pub timer_due: Table<(DueMs, Key), ()> = 17,
@@ -62,7 +56,6 @@ state::tables! {
         pub timer_turns: Table<Key, TimerTurns> = 235,
         /// Timers by element instance, or by definition for start events.
         pub timer_by_owner: Table<(Key, Key), ()> = 18,
-        /// Buffered messages.
         pub messages: Table<Key, Message> = 19,
         /// Buffered messages by tenant, name and correlation key.
         pub message_by_name: Table<(Tenant, Text, Text, Key), ()> = 20,
@@ -72,7 +65,6 @@ state::tables! {
         pub message_due: Table<(DueMs, Key), ()> = 22,
         /// Processes that a buffered message has been correlated to.
         pub message_correlations: Table<(Key, Text), ()> = 23,
-        /// Message subscriptions.
         pub subscriptions: Table<Key, Subscription> = 24,
         /// Message subscriptions by tenant, message name, correlation key and process ID.
         pub subscription_by_name: Table<(Tenant, Text, Text, Text, Key), ()> = 68,
@@ -82,7 +74,6 @@ state::tables! {
         pub start_subscriptions: Table<(Tenant, Text, Text, u32), StartSubscription> = 27,
         /// Instances started by a message with a correlation key: tenant, process ID, correlation key.
         pub start_locks: Table<(Tenant, Text, Text), Key> = 28,
-        /// Incidents.
         pub incidents: Table<Key, Incident> = 29,
         /// Incident by element instance.
         pub incident_by_owner: Table<Key, Key> = 30,
@@ -92,7 +83,6 @@ state::tables! {
         pub pending_owners: Table<u64, Key> = 232,
         /// Steps left over by owner.
         pub pending_by_owner: Table<(Key, u64), ()> = 233,
-        /// Banned process instances.
         pub banned: Table<Key, Banned> = 32,
         /// Steps of banned process instances.
         pub banned_steps: Table<(Key, u64), Step> = 33,
@@ -106,17 +96,13 @@ state::tables! {
         pub definition_by_deployment: Table<(Key, u8, Text), Key> = 37,
         /// Highest version ever given to an ID of a kind.
         pub last_version: Table<(u8, Tenant, Text), u32> = 38,
-        /// Decision requirements graphs.
         pub decision_requirements: Table<Key, DecisionRequirements> = 39,
-        /// Decisions.
         pub decisions: Table<Key, Decision> = 40,
         /// Decision requirements graphs by tenant and namespace.
         pub requirements_by_namespace: Table<(Tenant, Text, Key), ()> = 43,
-        /// Forms.
         pub forms: Table<Key, StoredFile> = 41,
         /// Resources of no kind that the engine knows.
         pub resources: Table<Key, StoredFile> = 42,
-        /// Signal subscriptions.
         pub signal_subscriptions: Table<Key, SignalSubscription> = 60,
         /// Signal subscriptions by tenant and signal name.
         pub signal_by_name: Table<(Tenant, Text, Key), ()> = 61,
@@ -124,7 +110,6 @@ state::tables! {
         pub signal_by_owner: Table<(Key, Key), ()> = 62,
         /// Signal start events of latest versions: tenant, signal name, process ID, element.
         pub signal_starts: Table<(Tenant, Text, Text, u32), StartSubscription> = 63,
-        /// Condition subscriptions.
         pub condition_subscriptions: Table<Key, ConditionSubscription> = 64,
         /// Condition subscriptions by element instance.
         pub condition_by_owner: Table<(Key, Key), ()> = 65,
@@ -157,17 +142,14 @@ state::tables! {
         pub complex_joins: Table<(Key, u32), crate::entity::ComplexJoin> = 78,
         /// How many instances of an element live in a scope, where a join asks for it: scope, element. None: no row.
         pub living: Table<(Key, u32), u32> = 79,
-        /// Batch operations.
         pub batch_operations: Table<Key, BatchOperation> = 85,
         /// Items of batch operations: operation, instance or incident.
         pub batch_items: Table<(Key, Key), BatchItem> = 86,
         /// Plans of batch operations.
         pub batch_plans: Table<Key, BatchPlan> = 87,
-        /// User tasks.
         pub user_tasks: Table<Key, UserTask> = 50,
         /// Listeners of all user tasks by ID.
         pub global_listeners: Table<Text, StoredListener> = 51,
-        /// Users by name.
         pub users: Table<Text, StoredUser> = 120,
         /// Groups, roles and tenants: kind, ID.
         pub circles: Table<(u8, Text), StoredCircle> = 121,
@@ -179,7 +161,6 @@ state::tables! {
         pub members: Table<Pair, ()> = 124,
         /// Memberships: kind and ID of the member, kind and ID of the group, role or tenant.
         pub member_of: Table<Pair, ()> = 125,
-        /// Authorizations.
         pub authorizations: Table<Key, StoredAuthorization> = 126,
         /// Authorizations by owner, resource type and scope.
         pub authorization_by_owner: Table<Owned, ()> = 127,

@@ -26,7 +26,6 @@ pub(crate) const CHUNK: u32 = 64;
 pub struct Variable {
     #[n(0)]
     pub key: Key,
-    /// Its last value.
     #[n(1)]
     pub value: Json,
     /// Set if that is a list to which values have been appended since: their first place in the collection of the

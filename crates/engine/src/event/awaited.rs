@@ -19,7 +19,6 @@ pub(crate) trait Awaited: TableValue {
     /// Where it is kept.
     fn tables(tables: &Tables) -> Rows<'_, Self>;
 
-    /// The catch event.
     fn element(&self) -> ElementIndex;
 
     /// Removes it; it has not happened.

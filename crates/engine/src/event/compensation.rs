@@ -24,7 +24,6 @@ fn after(scope_key: Key, last: Key) -> std::ops::Range<(Key, Key)> {
     (scope_key, last + 1)..(scope_key + 1, 0)
 }
 
-/// Compensation handlers.
 pub(crate) fn handler_of(process: &Process, activity: ElementIndex) -> Option<ElementIndex> {
     let activity = process.element(activity);
     activity.boundary_events.iter().chain(&activity.event_starts).find_map(|&event| {
@@ -249,7 +248,6 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Starts a handler.
     pub(super) fn run_handler(
         &mut self,
         host_key: Key,

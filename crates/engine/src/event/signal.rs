@@ -150,7 +150,6 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Opens a subscription.
     pub(super) fn open_signal_subscription(
         &mut self,
         subscription: SignalSubscription,

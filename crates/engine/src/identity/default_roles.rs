@@ -98,7 +98,6 @@ pub(crate) fn is_default(id: &str) -> bool {
 }
 
 impl DefaultRole {
-    /// Its permissions.
     pub fn authorizations(&self) -> Vec<Authorization> {
         let authorization = |resource_type, scope, permissions: Vec<PermissionType>| Authorization {
             owner_type: EntityType::Role,

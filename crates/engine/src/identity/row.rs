@@ -4,7 +4,6 @@ use minicbor::{Decode, Encode};
 use protocol::{Authorization, Circle, Key, MappingRule, Name, User};
 use state::minicbor_value;
 
-/// A user.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct StoredUser {
     #[n(0)]
@@ -24,7 +23,6 @@ pub struct StoredCircle {
 }
 minicbor_value!(StoredCircle);
 
-/// A mapping rule.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct StoredMappingRule {
     #[n(0)]
@@ -42,7 +40,6 @@ pub struct ClaimedRule {
 }
 minicbor_value!(ClaimedRule);
 
-/// An authorization.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct StoredAuthorization {
     #[n(0)]

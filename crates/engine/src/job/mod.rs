@@ -141,7 +141,6 @@ impl CommandContext<'_> {
         }
     }
 
-    /// Removes a job.
     pub(super) fn remove_job(&mut self, key: Key, job: &Job) {
         self.leave_state(key, job);
         self.tables.jobs.delete(&key);

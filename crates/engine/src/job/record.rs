@@ -15,7 +15,6 @@ pub(super) struct JobNews<'a> {
     pub error_code: &'a str,
     /// For how long a worker has it, or -1.
     pub timeout_ms: i64,
-    /// A worker's result.
     pub result: Option<&'a JobResult>,
     /// Names of the attributes that were changed from outside.
     pub changed: &'a [&'static str],

@@ -23,7 +23,6 @@ fn view_of(key: Key, operation: &BatchOperation, plan: Option<&BatchPlan>) -> Ba
     }
 }
 
-/// One.
 pub(super) fn read(view: &View<'_>, key: Key) -> Result<QueryReply, ReadError> {
     let operation =
         view.tables.batch_operations.get(&key)?.ok_or_else(|| not_found("Batch operation", key))?;

@@ -79,7 +79,6 @@ struct Incidents<T> {
     tally: T,
 }
 
-/// Counts of incidents.
 trait Tally: Send {
     fn add(&mut self, incident: &Incident, view: &View<'_>) -> Result<(), ReadError>;
 

@@ -34,7 +34,6 @@ minicbor_value!(
 /// Attributes of a user task, and its form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TaskAttributes {
-    /// Empty for nobody.
     #[n(0)]
     pub assignee: Name,
     #[n(1)]
@@ -124,7 +123,6 @@ pub struct Transition {
     /// Echoed in the records of its end.
     #[n(11)]
     pub operation_reference: Option<u64>,
-    /// Its actor.
     #[n(12)]
     pub actor: Option<Actor>,
 }

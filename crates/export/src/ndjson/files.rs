@@ -14,7 +14,6 @@ const EXTENSION: &str = "ndjson";
 
 pub(super) struct Files {
     directory: PathBuf,
-    /// How names begin.
     stem: String,
 }
 

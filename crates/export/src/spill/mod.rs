@@ -58,7 +58,6 @@ pub(crate) struct Segment {
     pub last: u64,
     /// Length as far as it is valid.
     pub bytes: u64,
-    /// How many records.
     pub records: u64,
     /// Number of the first record since the stream was opened.
     pub ordinal: u64,

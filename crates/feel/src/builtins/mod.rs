@@ -46,7 +46,6 @@ pub(crate) enum Failure {
     Illegal,
     /// Null and a warning of that text.
     Message(String),
-    /// The evaluation ends.
     Fatal(Fatal),
 }
 

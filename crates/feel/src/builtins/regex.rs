@@ -27,7 +27,6 @@ thread_local! {
     static KEPT: RefCell<Vec<((String, usize), Regex)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A compiled pattern.
 struct Pattern {
     regex: Regex,
     /// Backtracking limit of one match, if it may backtrack.
@@ -269,7 +268,6 @@ pub(super) fn split(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outco
     Ok(evaluator.new_list(parts)?)
 }
 
-/// All matches.
 pub(super) fn extract(evaluator: &mut Evaluator<'_>, arguments: &[Value]) -> Outcome {
     let (input, pattern) = (text(&arguments[0])?, text(&arguments[1])?);
     let pattern = compile(evaluator, pattern, "", input)?;

@@ -27,7 +27,6 @@ use std::sync::Arc;
 pub(crate) enum Fatal {
     /// An `assert` did not hold.
     Assertion(Box<str>),
-    /// Anything else.
     Failure(Box<str>),
 }
 

@@ -7,6 +7,8 @@
 //! The arithmetic is our own because the candidates lose digits (28 of 34) or round twice
 //! (to 38, then to 34), and some of them panic on overflow.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 mod rounding;
 mod text;
 mod wide;
@@ -48,9 +50,7 @@ impl Decimal {
 }
 
 impl Number {
-    /// Zero.
     pub const ZERO: Self = Self(Repr::Int(0));
-    /// One.
     pub const ONE: Self = Self(Repr::Int(1));
 
     fn parts(self) -> Decimal {
@@ -156,7 +156,6 @@ impl Number {
         }
     }
 
-    /// The nearest double.
     pub fn to_f64(self) -> f64 {
         match self.0 {
             Repr::Int(value) => value as f64,
@@ -181,7 +180,6 @@ impl Number {
         Self::parse(&format!("{value:e}"))
     }
 
-    /// Sum.
     pub fn plus(self, other: Self) -> Option<Self> {
         if let (Repr::Int(left), Repr::Int(right)) = (self.0, other.0)
             && let Some(sum) = left.checked_add(right)
@@ -191,7 +189,6 @@ impl Number {
         add(self.parts(), other.parts())
     }
 
-    /// Difference.
     pub fn minus(self, other: Self) -> Option<Self> {
         if let (Repr::Int(left), Repr::Int(right)) = (self.0, other.0)
             && let Some(difference) = left.checked_sub(right)
@@ -203,7 +200,6 @@ impl Number {
         add(self.parts(), right)
     }
 
-    /// Product.
     pub fn times(self, other: Self) -> Option<Self> {
         if let (Repr::Int(left), Repr::Int(right)) = (self.0, other.0)
             && let Some(product) = left.checked_mul(right)
@@ -274,7 +270,6 @@ impl Number {
         }
     }
 
-    /// The magnitude.
     #[must_use]
     pub fn magnitude(self) -> Self {
         if self.is_negative() { self.negated() } else { self }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 /// The names bound so far.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// Innermost last.
     bound: Vec<Arc<str>>,
     /// Positions of each name in `bound`, innermost last.
     places: BTreeMap<Arc<str>, Vec<usize>>,

@@ -1,6 +1,8 @@
 //! FEEL values. A value is at most 32 bytes; everything larger is shared, so cloning is cheap.
 //! JSON arrays and objects stay raw bytes until something reads into them.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 mod context;
 mod extent;
 mod format;
@@ -28,7 +30,6 @@ use std::sync::Arc;
 pub(crate) const LIST_BYTES: usize = 128;
 pub(crate) const CONTEXT_BYTES: usize = 192;
 
-/// A FEEL value.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// `null`, also the result of most failing operations.
@@ -36,11 +37,8 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A decimal number.
     Number(Number),
-    /// A text.
     String(Arc<str>),
-    /// A date.
     Date(Date),
     /// A time of day.
     Time(Arc<Time>),
@@ -50,13 +48,9 @@ pub enum Value {
     Duration(SignedDuration),
     /// A years and months duration, in months.
     Period(i64),
-    /// A list.
     List(List),
-    /// A context.
     Context(Context),
-    /// A range.
     Range(Arc<Range>),
-    /// A function.
     Function(Function),
 }
 
@@ -127,7 +121,6 @@ impl Value {
         }
     }
 
-    /// A text.
     pub fn string(text: &str) -> Self {
         Self::String(Arc::from(text))
     }
@@ -147,17 +140,14 @@ impl Value {
         matches!(self, Self::Null)
     }
 
-    /// The boolean.
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
     }
 
-    /// The text.
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The number.
     pub fn as_number(&self) -> Option<Number> {
         if let Self::Number(number) = self { Some(*number) } else { None }
     }
@@ -172,17 +162,14 @@ impl Value {
         self.as_number().map(Number::to_f64)
     }
 
-    /// The list.
     pub fn as_list(&self) -> Option<&List> {
         if let Self::List(list) = self { Some(list) } else { None }
     }
 
-    /// The context.
     pub fn as_context(&self) -> Option<&Context> {
         if let Self::Context(context) = self { Some(context) } else { None }
     }
 
-    /// The function.
     pub fn as_function(&self) -> Option<&Function> {
         if let Self::Function(function) = self { Some(function) } else { None }
     }

@@ -9,7 +9,6 @@ pub(crate) const DEFAULT_BYTES: usize = 256 * 1024 * 1024;
 /// Messages up to this size may use all of the budget, larger ones only the share that is not kept for small ones.
 const SMALL_BYTES: usize = 16 * 1024;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Budget {
     bytes_max: usize,
@@ -33,7 +32,6 @@ impl Budget {
         Held { budget: Arc::clone(self), bytes: AtomicUsize::new(0) }
     }
 
-    /// Bytes to send.
     pub(crate) fn send(self: &Arc<Self>, bytes: usize) -> Held {
         self.used.fetch_add(bytes, Ordering::AcqRel);
         Held { budget: Arc::clone(self), bytes: AtomicUsize::new(bytes) }

@@ -19,7 +19,6 @@ pub(super) fn transfer() -> Gauge {
     gauge!(TRANSFER_BYTES)
 }
 
-/// One refusal.
 pub(super) fn refused(reason: &'static str) {
     counter!(REFUSED_TOTAL, "reason" => reason).increment(1);
 }

@@ -40,7 +40,6 @@ pub(super) struct Places {
 
 #[derive(Default)]
 struct Taken {
-    /// The oldest first.
     peers: BTreeMap<u64, Arc<Peer>>,
     by_origin: HashMap<Origin, usize>,
     next_id: u64,
@@ -51,7 +50,6 @@ pub(super) enum Admission {
     Granted(Place),
     /// Its address has too many.
     Refused,
-    /// Not yet.
     Wait,
 }
 

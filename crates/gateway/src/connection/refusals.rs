@@ -103,7 +103,6 @@ impl Refusals {
         Self { counts, is_due: AtomicBool::new(false), interval }
     }
 
-    /// Counts one.
     pub(crate) fn note(self: &Arc<Self>, reason: Reason) {
         self.counts[reason as usize].fetch_add(1, Ordering::Relaxed);
         refused(TEXTS[reason as usize]);

@@ -25,7 +25,6 @@ enum Kind {
     Encrypted(Box<dyn Stream>),
 }
 
-/// See the module.
 pub(crate) struct Socket {
     kind: Kind,
     peer: Arc<Peer>,

@@ -9,7 +9,6 @@ use tonic::Status;
 use super::field;
 use super::status::unexpected_response;
 
-/// Reads a deployment.
 pub(super) fn deploy_resource(request: pb::DeployResourceRequest) -> Result<Command, Status> {
     let files = request.resources.into_iter().map(|resource| (resource.name, resource.content));
     deploy("resources", files, field::tenant("tenantId", &request.tenant_id)?)
@@ -37,7 +36,6 @@ fn deploy(
     Ok(Command::Deploy(Deploy { resources, tenant_id }))
 }
 
-/// Reads a deletion.
 pub(super) fn delete(request: &pb::DeleteResourceRequest) -> Result<Command, Status> {
     Ok(Command::DeleteResource(DeleteResource {
         delete_history: false,

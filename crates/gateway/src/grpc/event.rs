@@ -7,7 +7,6 @@ use tonic::Status;
 use super::field;
 use super::status::unexpected_response;
 
-/// Reads a broadcast.
 pub(super) fn broadcast(request: pb::BroadcastSignalRequest) -> Result<Command, Status> {
     Ok(Command::BroadcastSignal(BroadcastSignal {
         name: field::name("signalName", request.signal_name)?,
@@ -16,7 +15,6 @@ pub(super) fn broadcast(request: pb::BroadcastSignalRequest) -> Result<Command, 
     }))
 }
 
-/// Writes the answer.
 pub(super) fn broadcasted(response: Response) -> Result<pb::BroadcastSignalResponse, Status> {
     match response {
         Response::SignalBroadcast { signal_key, tenant_id } => {
@@ -36,7 +34,6 @@ pub(super) fn evaluate(request: pb::EvaluateConditionalRequest) -> Result<Comman
     }))
 }
 
-/// Writes the answer.
 pub(super) fn evaluated(response: Response) -> Result<pb::EvaluateConditionalResponse, Status> {
     match response {
         Response::ConditionalsEvaluated { key, tenant_id, instances } => {

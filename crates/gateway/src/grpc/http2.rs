@@ -111,7 +111,6 @@ async fn is_lost(mut pings: PingPong, peer: &Peer, interval: Duration, answer: D
     }
 }
 
-/// Serves one call.
 async fn serve(calls: ConnectionCalls, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
     let (peer, connections) = (Arc::clone(&calls.peer), calls.services.connections.clone());
     let answered = {

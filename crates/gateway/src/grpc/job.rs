@@ -41,7 +41,6 @@ pub(super) fn stream(request: pb::StreamActivatedJobsRequest) -> Result<JobReque
     })
 }
 
-/// Reads a completion.
 pub(super) fn complete(request: pb::CompleteJobRequest) -> Result<Command, Status> {
     let result = request.result.map(job_result).transpose()?;
     Ok(Command::CompleteJob(CompleteJob {
@@ -158,7 +157,6 @@ pub(super) fn update_timeout(request: &pb::UpdateJobTimeoutRequest) -> Result<Co
     }))
 }
 
-/// Writes a job.
 pub(super) fn message(job: ActivatedJob) -> pb::ActivatedJob {
     let headers = &job.custom_headers_json;
     pb::ActivatedJob {

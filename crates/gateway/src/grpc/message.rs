@@ -7,7 +7,6 @@ use tonic::Status;
 use super::field;
 use super::status::unexpected_response;
 
-/// Reads a publication.
 pub(super) fn publish(request: pb::PublishMessageRequest) -> Result<Command, Status> {
     Ok(Command::PublishMessage(PublishMessage {
         name: field::name("name", request.name)?,
@@ -19,7 +18,6 @@ pub(super) fn publish(request: pb::PublishMessageRequest) -> Result<Command, Sta
     }))
 }
 
-/// Writes the answer.
 pub(super) fn published(response: Response) -> Result<pb::PublishMessageResponse, Status> {
     match response {
         Response::MessagePublished { message_key, tenant_id } => {

@@ -122,7 +122,6 @@ macro_rules! methods {
         /// Handles of all methods.
         pub(super) struct Metrics {
             $(pub(super) $field: Arc<Method>,)*
-            /// Open job streams.
             pub(super) job_streams: Gauge,
             /// Jobs handed to streams.
             pub(super) pushed: Counter,

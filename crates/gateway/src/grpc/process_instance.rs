@@ -14,7 +14,6 @@ use super::status::{of_rejection, unexpected_response, wrong_field};
 /// The version number that asks for the latest version.
 const LATEST_VERSION: i32 = -1;
 
-/// Reads a creation.
 pub(super) fn create(request: pb::CreateProcessInstanceRequest) -> Result<CreateInstance, Status> {
     let start_before = request.start_instructions.into_iter().map(|start| start.element_id);
     let terminate_after = request.runtime_instructions.into_iter().map(|instruction| {
@@ -72,7 +71,6 @@ pub(super) fn create_with_result(
     Ok((create(request.request.unwrap_or_default())?, fetch_variables))
 }
 
-/// Reads a cancellation.
 pub(super) fn cancel(request: &pb::CancelProcessInstanceRequest) -> Result<Command, Status> {
     Ok(Command::CancelInstance {
         process_instance_key: field::key("processInstanceKey", request.process_instance_key)?,
@@ -80,7 +78,6 @@ pub(super) fn cancel(request: &pb::CancelProcessInstanceRequest) -> Result<Comma
     })
 }
 
-/// Reads a migration.
 pub(super) fn migrate(request: pb::MigrateProcessInstanceRequest) -> Result<Command, Status> {
     let plan = request.migration_plan.unwrap_or_default();
     let mappings = plan
@@ -106,7 +103,6 @@ pub(super) fn migrate(request: pb::MigrateProcessInstanceRequest) -> Result<Comm
     }))
 }
 
-/// Reads a modification.
 pub(super) fn modify(request: pb::ModifyProcessInstanceRequest) -> Result<Command, Status> {
     let mut modify = ModifyInstance::of(field::key("processInstanceKey", request.process_instance_key)?);
     for activate in request.activate_instructions {

@@ -12,7 +12,6 @@ use tonic::Status;
 
 use crate::connection::budget::Held;
 
-/// See the module.
 pub(super) struct RequestBody {
     body: RecvStream,
     held: Held,

@@ -22,7 +22,6 @@ use super::{
 /// The longest time one poll is held, whatever it asks for.
 const POLL_TIMEOUT_MAX: Duration = Duration::from_hours(24);
 
-/// Serves the methods.
 pub(super) struct Service {
     broker: Arc<dyn Broker>,
     poll_timeout: Duration,

@@ -4,7 +4,6 @@ use broker_api::{API_VERSION, BrokerInfo, PartitionInfo, Topology};
 use grpc as pb;
 use grpc::partition::{PartitionBrokerHealth, PartitionBrokerRole};
 
-/// Writes the topology.
 pub(super) fn message(topology: Topology) -> pb::TopologyResponse {
     pb::TopologyResponse {
         brokers: topology.brokers.into_iter().map(broker).collect(),

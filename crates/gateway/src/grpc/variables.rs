@@ -18,7 +18,6 @@ pub(super) fn set(request: pb::SetVariablesRequest) -> Result<Command, Status> {
     }))
 }
 
-/// Writes the answer.
 pub(super) fn were_set(response: Response) -> Result<pb::SetVariablesResponse, Status> {
     match response {
         Response::VariablesSet { key } => Ok(pb::SetVariablesResponse { key: key as i64 }),

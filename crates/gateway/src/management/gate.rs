@@ -16,7 +16,6 @@ use super::problem::Problem;
 use crate::rest::forbid_sniffing;
 use crate::{Access, Hosts};
 
-/// Open paths.
 const OPEN: &[&str] = &["/health", "/ready", "/startup", "/metrics", "/actuator/prometheus"];
 const PROBES: &str = "/actuator/health";
 

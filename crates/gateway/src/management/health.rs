@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::operations::{Component, ComponentState, Slot};
 use super::problem::json_answer;
 
-/// Kinds of probes.
 #[derive(Debug, Clone, Copy)]
 enum Probe {
     Liveness,

@@ -1,5 +1,7 @@
 //! The management port's interface to a running broker.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -77,7 +79,6 @@ pub trait Operations: Send + Sync + 'static {
     /// Pins, moves or resets that clock, if it may be controlled. Goes through the log.
     fn set_clock(&self, clock: Clock) -> BoxFuture<'_, Result<(), OperationError>>;
 
-    /// Goes on exporting.
     fn resume_exporting(&self) -> BoxFuture<'_, Result<(), OperationError>>;
 }
 
@@ -86,7 +87,6 @@ pub trait Operations: Send + Sync + 'static {
 pub struct Component {
     /// Its name, such as `partition-1` or `disk`.
     pub name: String,
-    /// How it is.
     pub state: ComponentState,
     /// Why, for people; may be empty.
     pub detail: String,
@@ -95,7 +95,6 @@ pub struct Component {
 /// How a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComponentState {
-    /// It works.
     Healthy,
     /// It does not serve now, but can recover by itself: the broker is not ready.
     Unhealthy,
@@ -125,11 +124,9 @@ pub struct PartitionStatus {
     pub clock_ms: i64,
 }
 
-/// One exporter.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExporterStatus {
-    /// Its ID.
     pub exporter_id: String,
     /// `ENABLED`, `DISABLED` or `CONFIG_NOT_FOUND`.
     pub status: &'static str,
@@ -151,7 +148,6 @@ pub struct ExporterStatus {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParkedRecord {
-    /// Why.
     pub reason: String,
     /// When it was set aside, Unix milliseconds.
     pub parked_at_ms: u64,
@@ -175,17 +171,14 @@ pub struct Replayed {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BannedInstance {
-    /// Its key.
     pub process_instance_key: String,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: String,
-    /// BPMN process ID.
     pub process_definition_id: String,
     /// Key of the definition.
     pub process_definition_key: String,
     /// Version of the definition.
     pub process_definition_version: u32,
-    /// Owner.
     pub tenant_id: String,
     /// How the engine failed.
     pub reason: String,

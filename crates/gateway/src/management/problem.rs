@@ -5,7 +5,6 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-/// A refused request.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) status: StatusCode,
@@ -38,7 +37,6 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A JSON answer.
 pub(super) fn json_answer(status: StatusCode, body: &Value) -> Response {
     with_type(status, body, "application/json")
 }

@@ -49,7 +49,6 @@ impl Default for Profiler {
     }
 }
 
-/// The requested profile.
 #[derive(Debug, PartialEq)]
 struct Wish {
     seconds: u64,

@@ -23,10 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// A validated request.
 pub(crate) struct Call<'a> {
     pub(super) gateway: &'a Gateway,
-    /// The principal.
     pub(super) principal: &'a Arc<Principal>,
     pub(super) operation: Operation,
     /// Values of the placeholders, in the order of the path.
@@ -112,7 +110,6 @@ impl<'a> Call<'a> {
         Ok(Some(decode(name, &value.replace('+', " "))?.into_owned()))
     }
 
-    /// The first placeholder.
     pub(super) fn parameter(&self) -> &str {
         &self.parameters[0]
     }
@@ -175,7 +172,6 @@ impl<'a> Call<'a> {
         std::mem::take(&mut *self.positions.lock())
     }
 
-    /// Where searches look.
     pub(super) fn storage(&self) -> Result<&'a Storage, Failure> {
         self.gateway.options.storage.as_ref().ok_or_else(Failure::no_storage)
     }

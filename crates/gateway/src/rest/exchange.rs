@@ -40,7 +40,6 @@ use super::uploads::{self, Reception};
 use super::validate::{check_parameter, validate};
 use crate::connection::unread::Meter;
 
-/// Open operations.
 const PUBLIC: &[Operation] = &[Operation::GetStatus, Operation::GetLicense, Operation::CreateAdminUser];
 
 impl Gateway {
@@ -210,7 +209,6 @@ impl Gateway {
     }
 }
 
-/// Validates the body.
 async fn read_content<'a>(
     call: &mut Call<'a>,
     headers: &HeaderMap,

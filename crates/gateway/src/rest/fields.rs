@@ -24,7 +24,6 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// None yet.
     pub(crate) fn new(schema: &'static Schema) -> Self {
         Self { schema: Some(schema), list: SmallVec::new() }
     }
@@ -67,7 +66,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A string.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         let raw = self.raw(name)?;
         let inner = &raw[1..raw.len() - 1];
@@ -88,7 +86,6 @@ impl<'a> Fields<'a> {
         self.text("tenantId").map_or_else(Name::default_tenant, |text| Name::from(&*text))
     }
 
-    /// An integer.
     pub(crate) fn integer(&self, name: &str) -> Option<i64> {
         self.raw(name).map(|raw| raw.parse().expect("validated as an integer"))
     }
@@ -108,7 +105,6 @@ impl<'a> Fields<'a> {
         self.integer("operationReference").map(i64::cast_unsigned)
     }
 
-    /// A key.
     pub(crate) fn key(&self, name: &str) -> Result<Option<Key>, Failure> {
         self.text(name).map(|text| parse_key(name, &text)).transpose()
     }

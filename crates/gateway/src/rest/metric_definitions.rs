@@ -23,12 +23,10 @@ type ByStatus = [OnceLock<Histogram>; STATUSES.len() + 1];
 pub(crate) struct RequestMetrics(Box<[OnceLock<Box<ByStatus>>]>);
 
 impl RequestMetrics {
-    /// No handles yet.
     pub(crate) fn new() -> Self {
         Self((0..PLACES).map(|_| OnceLock::new()).collect())
     }
 
-    /// Notes one request.
     pub(crate) fn record(&self, operation: Option<Operation>, status: StatusCode, took: Duration) {
         let place = operation.map_or(OPERATIONS.len(), |operation| operation as usize);
         let by_status = self.0[place].get_or_init(Box::default);

@@ -29,11 +29,9 @@ pub(super) struct Broken(pub(super) Failure);
 pub(crate) struct Form {
     /// Parts with a file, in their order.
     pub(crate) files: Vec<File>,
-    /// Parts with text.
     texts: Vec<(&'static str, String)>,
 }
 
-/// One file.
 pub(crate) struct File {
     pub(crate) name: String,
     /// Nothing, if it is on its way to where it is kept.

@@ -96,7 +96,7 @@ mod reading {
     use super::*;
 
     fn read(kind: ValueKind, value: Value) -> Result<Vec<Test>, String> {
-        tests("filter.it", &value, kind).map_err(|failure| failure.detail)
+        tests("filter.it", &value, kind).map_err(|failure| failure.detail.into_owned())
     }
 
     #[test]

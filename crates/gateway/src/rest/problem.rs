@@ -37,16 +37,13 @@ pub(crate) struct Invalid(pub(crate) String);
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// The HTTP status.
     pub(crate) status: StatusCode,
     /// The code that clients compare.
     pub(crate) title: &'static str,
-    /// For people.
     pub(crate) detail: Cow<'static, str>,
 }
 
 impl Failure {
-    /// A failure.
     pub(crate) fn new(status: StatusCode, title: &'static str, detail: impl Into<Cow<'static, str>>) -> Self {
         Self { status, title, detail: detail.into() }
     }
@@ -91,7 +88,6 @@ impl Failure {
         Self::new(StatusCode::NOT_IMPLEMENTED, "NOT_IMPLEMENTED", detail)
     }
 
-    /// Authentication failed.
     pub(crate) fn refused(refusal: &Refusal) -> Self {
         let (status, title) = match refusal.reason.status() {
             401 => (StatusCode::UNAUTHORIZED, "Unauthorized"),

@@ -41,7 +41,6 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// So many bytes.
     pub(crate) fn new(stream: BoxStream<'static, Result<Bytes, Error>>, size_bytes: u64) -> Self {
         Self { stream, left: size_bytes }
     }
@@ -106,7 +105,6 @@ impl Body for ReplyBody {
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
-    /// May be empty.
     pub(crate) body: Vec<u8>,
     /// A body that is read as it is sent, instead.
     pub(crate) pieces: Option<Pieces>,

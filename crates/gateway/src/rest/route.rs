@@ -13,11 +13,9 @@ pub(crate) type RawParameters<'a> = SmallVec<[&'a str; 4]>;
 /// Where a request leads.
 #[derive(Debug)]
 pub(crate) enum Route<'a> {
-    /// To an operation.
     Operation(Operation, RawParameters<'a>),
     /// To a path that has other methods, in the order of [`METHODS`].
     WrongMethod([bool; METHODS.len()]),
-    /// Nowhere.
     Unknown,
 }
 

@@ -8,9 +8,7 @@ use super::operators::{self, ValueKind};
 use super::problem::Failure;
 use super::writer::object;
 
-/// The contract's default.
 const LIMIT_DEFAULT: usize = 100;
-/// The largest page.
 const LIMIT_MAX: usize = 10_000;
 
 /// Condition on a property.
@@ -21,7 +19,6 @@ struct PropertyTest {
     test: Test,
 }
 
-/// A search request.
 pub(super) struct Search {
     tests: Vec<PropertyTest>,
     /// Property, and whether its order is reversed.

@@ -73,7 +73,6 @@ impl Storage {
         }
     }
 
-    /// Finds rows.
     pub(super) async fn search(&self, search: Search) -> Result<Found, Failure> {
         self.open().await;
         let answer = self.reader.search(search).await;
@@ -85,7 +84,6 @@ impl Storage {
         self.reader.has_counts()
     }
 
-    /// Computes numbers.
     pub(super) async fn statistics(&self, statistics: Statistics) -> Result<Vec<Row>, Failure> {
         self.open().await;
         let answer = self.reader.statistics(statistics).await;

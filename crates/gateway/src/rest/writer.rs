@@ -1,11 +1,9 @@
 //! Writes JSON into one buffer.
 
-/// A string literal.
 pub(crate) use json::write_string as write_text;
 use protocol::{Key, Name};
 use serde::{Serialize, Serializer};
 
-/// An integer.
 pub(crate) fn write_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
@@ -17,7 +15,6 @@ pub(crate) fn write_key(key: Key, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A boolean.
 pub(crate) fn write_flag(flag: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(if flag { b"true" } else { b"false" });
 }
@@ -83,7 +80,6 @@ pub(crate) fn given(name: &Name) -> Option<&Name> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Begins an object.
 pub(crate) fn object(out: &mut Vec<u8>) -> Object<'_> {
     out.push(b'{');
     Object(out)
@@ -140,7 +136,6 @@ impl Object<'_> {
         self
     }
 
-    /// The closing brace.
     pub(crate) fn end(self) {
         self.0.push(b'}');
     }

@@ -102,7 +102,6 @@ impl RecordExporter {
         done(answer.map_err(failed)?).map(drop)
     }
 
-    /// Sends what waits.
     fn send(&mut self) -> Result<(), ExportError> {
         self.waiting_since = None;
         if !self.bulk.is_empty() {

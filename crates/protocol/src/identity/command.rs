@@ -1,5 +1,7 @@
 //! Commands about users, groups, roles, tenants, mapping rules and authorizations.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::fmt;
 
 use minicbor::{Decode, Encode};
@@ -14,7 +16,6 @@ named! {
 }
 
 impl CircleKind {
-    /// Types of members.
     pub const fn members(self) -> &'static [EntityType] {
         use EntityType::{Client, Group, MappingRule, Role, User};
         match self {
@@ -43,16 +44,13 @@ pub enum IdentityCommand {
     /// Creates a user with the role of administrators, unless there is one, and what [`Self::SetUp`] does.
     #[n(1)]
     CreateAdministrator(#[n(0)] User),
-    /// Creates a user.
     #[n(2)]
     CreateUser(#[n(0)] User),
-    /// Changes a user.
     #[n(3)]
     UpdateUser(#[n(0)] UserChange),
     /// Deletes a user with its memberships and authorizations.
     #[n(4)]
     DeleteUser {
-        /// Its name.
         #[n(0)]
         username: Name,
     },
@@ -65,37 +63,30 @@ pub enum IdentityCommand {
     /// Deletes a mapping rule with its memberships and authorizations.
     #[n(7)]
     DeleteMappingRule {
-        /// Its ID.
         #[n(0)]
         id: Name,
     },
     /// Creates a group, role or tenant.
     #[n(8)]
     CreateCircle {
-        /// Which of them.
         #[n(0)]
         kind: CircleKind,
-        /// Its properties.
         #[n(1)]
         circle: Circle,
     },
     /// Replaces what is known about a group, role or tenant.
     #[n(9)]
     UpdateCircle {
-        /// Which of them.
         #[n(0)]
         kind: CircleKind,
-        /// Its properties.
         #[n(1)]
         circle: Circle,
     },
     /// Deletes a group, role or tenant with its members, memberships and authorizations.
     #[n(10)]
     DeleteCircle {
-        /// Which of them.
         #[n(0)]
         kind: CircleKind,
-        /// Its ID.
         #[n(1)]
         id: Name,
     },
@@ -105,32 +96,24 @@ pub enum IdentityCommand {
     /// Takes a member out of a group, role or tenant.
     #[n(12)]
     RemoveMember(#[n(0)] Membership),
-    /// Creates an authorization.
     #[n(13)]
     CreateAuthorization(#[n(0)] Authorization),
-    /// Replaces an authorization.
     #[n(14)]
     UpdateAuthorization {
-        /// Its key.
         #[n(0)]
         authorization_key: Key,
-        /// Its new value.
         #[n(1)]
         authorization: Authorization,
     },
-    /// Deletes an authorization.
     #[n(15)]
     DeleteAuthorization {
-        /// Its key.
         #[n(0)]
         authorization_key: Key,
     },
 }
 
-/// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct User {
-    /// User name.
     #[n(0)]
     pub username: Name,
     /// Display name; may be empty.
@@ -147,10 +130,8 @@ pub struct User {
 /// Changes to a user. `None` leaves a property as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct UserChange {
-    /// Which one.
     #[n(0)]
     pub username: Name,
-    /// Display name.
     #[n(1)]
     pub name: Option<Name>,
     /// Where it gets mail.
@@ -175,7 +156,6 @@ impl fmt::Debug for PasswordHash {
 /// A rule that tells tokens by a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct MappingRule {
-    /// ID.
     #[n(0)]
     pub id: Name,
     /// Name of the claim.
@@ -192,10 +172,8 @@ pub struct MappingRule {
 /// Properties of a group, role or tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
 pub struct Circle {
-    /// ID.
     #[n(0)]
     pub id: Name,
-    /// Display name.
     #[n(1)]
     pub name: Name,
     /// Description; may be empty.
@@ -209,7 +187,6 @@ pub struct Membership {
     /// Of what kind the group, role or tenant is.
     #[n(0)]
     pub kind: CircleKind,
-    /// Its ID.
     #[n(1)]
     pub circle_id: Name,
     /// Of what kind the member is.

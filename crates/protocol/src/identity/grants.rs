@@ -1,5 +1,7 @@
 //! Authorizations, and what they allow.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use minicbor::{Decode, Encode};
 
 use crate::{EntityType, Name, PermissionType, ResourceType, UserTaskProperty};
@@ -13,7 +15,6 @@ pub struct Authorization {
     /// ID of the owner; the name of a user.
     #[n(1)]
     pub owner_id: Name,
-    /// With which resources.
     #[n(2)]
     pub resource_type: ResourceType,
     /// With which of them.
@@ -27,7 +28,6 @@ pub struct Authorization {
 /// Which resources of a type are meant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub enum AuthorizationScope {
-    /// All.
     #[n(0)]
     Any,
     /// The one with this ID.
@@ -79,7 +79,6 @@ impl AuthorizationScope {
 pub struct Access<'a> {
     /// With what kind of resource.
     pub resource_type: ResourceType,
-    /// The permission.
     pub permission: PermissionType,
     /// With which one. Without an ID, only an authorization for all allows it.
     pub resource_id: Option<&'a str>,
@@ -107,10 +106,8 @@ impl Authorization {
     }
 }
 
-/// The caller.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Principal {
-    /// User or client.
     #[n(0)]
     pub entity_type: EntityType,
     /// Name of the user or ID of the client.
@@ -150,7 +147,6 @@ pub struct Grants {
     pub claims: Vec<(Name, Name)>,
     /// Mapping rules that its claims meet.
     pub mapping_rules: Vec<Name>,
-    /// Groups.
     pub groups: Vec<Name>,
     /// Roles, of its own or of its groups.
     pub roles: Vec<Name>,

@@ -1,5 +1,7 @@
 //! Questions about who there is and what they may do.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use crate::{
     Authorization, Circle, CircleKind, EntityType, Grants, Key, MappingRule, Name, PasswordHash, Principal,
 };
@@ -7,41 +9,31 @@ use crate::{
 /// See [`crate::Query::Identity`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityQuery {
-    /// A user.
     User {
-        /// Its name.
         username: Name,
     },
-    /// All users.
     Users {
         /// How many at the most.
         limit: usize,
     },
     /// Hash of a user's password.
     PasswordHash {
-        /// Its name.
         username: Name,
     },
     /// A group, role or tenant.
     Circle {
-        /// Which of them.
         kind: CircleKind,
-        /// Its ID.
         id: Name,
     },
     /// All groups, roles or tenants.
     Circles {
-        /// Which of them.
         kind: CircleKind,
         /// How many at the most.
         limit: usize,
     },
-    /// A mapping rule.
     MappingRule {
-        /// Its ID.
         id: Name,
     },
-    /// All mapping rules.
     MappingRules {
         /// How many at the most.
         limit: usize,
@@ -50,7 +42,6 @@ pub enum IdentityQuery {
     Members {
         /// Of what kind it is.
         kind: CircleKind,
-        /// Its ID.
         circle_id: Name,
         /// Members of this kind.
         entity_type: EntityType,
@@ -61,19 +52,14 @@ pub enum IdentityQuery {
     CirclesOf {
         /// Of what kind the member is.
         entity_type: EntityType,
-        /// Its ID.
         entity_id: Name,
-        /// Which of them.
         kind: CircleKind,
         /// How many at the most.
         limit: usize,
     },
-    /// An authorization.
     Authorization {
-        /// Its key.
         key: Key,
     },
-    /// All authorizations.
     Authorizations {
         /// How many at the most.
         limit: usize,
@@ -82,7 +68,6 @@ pub enum IdentityQuery {
     HadAdministrator,
     /// Everything that is granted to a principal.
     Grants {
-        /// The principal.
         principal: Principal,
         /// How many authorizations at the most.
         limit: usize,
@@ -125,7 +110,6 @@ pub enum IdentityReply {
 /// The first of many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// These.
     pub items: Vec<T>,
     /// Whether there are more than the limit.
     pub has_more: bool,
@@ -134,7 +118,6 @@ pub struct Page<T> {
 /// A user, without what nobody needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserView {
-    /// User name.
     pub username: Name,
     /// Display name; may be empty.
     pub name: Name,
@@ -145,17 +128,12 @@ pub struct UserView {
 /// A group, role or tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CircleView {
-    /// Its key.
     pub key: Key,
-    /// Its properties.
     pub circle: Circle,
 }
 
-/// An authorization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorizationView {
-    /// Its key.
     pub key: Key,
-    /// The authorization.
     pub authorization: Authorization,
 }

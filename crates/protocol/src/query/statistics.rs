@@ -1,19 +1,17 @@
 //! Counts of what runs, and message subscriptions, of which more counts are made.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use crate::{Key, Name};
 
 /// A process definition with what runs of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningDefinitionView {
-    /// Its key.
     pub key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Name of the process.
     pub name: Option<Name>,
-    /// Version.
     pub version: u32,
-    /// Owner.
     pub tenant_id: Name,
     /// Process instances that run.
     pub running: u64,
@@ -24,7 +22,6 @@ pub struct RunningDefinitionView {
 /// An error that incidents tell of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorView {
-    /// Message for people.
     pub message: Name,
     /// Process instances with such an incident.
     pub instances: u64,
@@ -33,15 +30,11 @@ pub struct ErrorView {
 /// A process definition whose instances have incidents of one error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailingDefinitionView {
-    /// Its key.
     pub key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Name of the process.
     pub name: Option<Name>,
-    /// Version.
     pub version: u32,
-    /// Owner.
     pub tenant_id: Name,
     /// Process instances with such an incident.
     pub instances: u64,
@@ -56,17 +49,13 @@ pub struct SubscriptionView {
     pub element_id: Name,
     /// The element instance that waits.
     pub element_instance_key: Key,
-    /// The process instance.
     pub process_instance_key: Key,
     /// Key of the definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Name of the message.
     pub message_name: Name,
-    /// Correlation key.
     pub correlation_key: Name,
-    /// Owner.
     pub tenant_id: Name,
 }
 

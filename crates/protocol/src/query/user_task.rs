@@ -1,5 +1,7 @@
 //! Views of user tasks.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use std::sync::Arc;
 
 use crate::{Key, Name};
@@ -7,7 +9,6 @@ use crate::{Key, Name};
 /// A user task that is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserTaskView {
-    /// Its key.
     pub key: Key,
     /// Where it is in its life, as the API names it.
     pub state: &'static str,
@@ -15,11 +16,9 @@ pub struct UserTaskView {
     pub name: Option<Name>,
     /// ID of the element.
     pub element_id: Name,
-    /// Its element instance.
     pub element_instance_key: Key,
     /// Assignee; empty if unassigned.
     pub assignee: Name,
-    /// Candidates.
     pub candidate_users: Vec<Name>,
     /// Groups whose members may take it.
     pub candidate_groups: Vec<Name>,
@@ -29,7 +28,6 @@ pub struct UserTaskView {
     pub follow_up_ms: Option<i64>,
     /// 0 to 100.
     pub priority: i32,
-    /// Its form.
     pub form_key: Option<Key>,
     /// Its form, if somebody else knows it; empty if not.
     pub external_form_reference: Name,
@@ -37,19 +35,16 @@ pub struct UserTaskView {
     pub created_ms: i64,
     /// Task headers as a JSON object.
     pub custom_headers_json: Arc<str>,
-    /// Its process instance.
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
     /// Key of the process definition.
     pub process_definition_key: Key,
-    /// BPMN process ID.
     pub process_id: Name,
     /// Name of the process, if the model gives one.
     pub process_name: Option<Name>,
     /// Version of the definition.
     pub version: u32,
-    /// Owner.
     pub tenant_id: Name,
     /// Tags of the process instance.
     pub tags: Vec<Name>,

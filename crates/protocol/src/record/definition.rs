@@ -13,7 +13,6 @@ records! {
         3 decision_requirements_key: Key, 4 namespace: Name, 5 resource_name: Name, 6 checksum: Name, 7 resource: Name,
         8 duplicate: bool, 9 tenant_id: Name, 10 deployment_key: Key,
     }
-    /// A decision.
     DecisionRecord {
         0 decision_id: Name, 1 decision_name: Name, 2 version: u32, 3 version_tag: Name, 4 decision_key: Key,
         5 decision_requirements_id: Name, 6 decision_requirements_key: Key, 7 duplicate: bool, 8 tenant_id: Name,
@@ -21,7 +20,6 @@ records! {
         // Not exported, as in the compatible system: for those who keep definitions to be found.
         10 #[serde(skip)] decision_requirements_name: Option<Name>, 11 #[serde(skip)] decision_requirements_version: Option<u32>,
     }
-    /// A form.
     FormRecord {
         0 form_id: Name, 1 version: u32, 2 version_tag: Name, 3 form_key: Key, 4 resource_name: Name, 5 checksum: Name,
         6 resource: Name, 7 duplicate: bool, 8 tenant_id: Name, 9 deployment_key: Key,

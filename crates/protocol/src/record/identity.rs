@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::{Key, Name};
 
 records! {
-    /// A user.
     UserRecord { 0 user_key: Key, 1 username: Name, 2 name: Name, 3 email: Name }
     /// A group; the entity is set when a member comes or goes.
     GroupRecord {
@@ -20,11 +19,9 @@ records! {
     TenantRecord {
         0 tenant_key: Key, 1 tenant_id: Name, 2 name: Name, 3 description: Name, 4 entity_id: Name, 5 entity_type: Name,
     }
-    /// A mapping rule.
     MappingRuleRecord {
         0 mapping_rule_key: Key, 1 mapping_rule_id: Name, 2 claim_name: Name, 3 claim_value: Name, 4 name: Name,
     }
-    /// An authorization.
     AuthorizationRecord {
         0 authorization_key: Key, 1 owner_type: Name, 2 owner_id: Name, 3 resource_type: Name, 4 resource_matcher: Name,
         5 resource_id: Name, 6 resource_property_name: Name, 7 permission_types: Vec<Name>,

@@ -7,7 +7,6 @@ use super::exported::raw_json;
 use crate::{ActivateElement, Document, JobResult, Key, Name, UserTaskChanges};
 
 records! {
-    /// A job.
     JobRecord {
         0 #[serde(rename = "type")] job_type: Name, 1 worker: Name, 2 retries: i32, 3 #[serde(rename = "deadline")] deadline_ms: i64,
         4 #[serde(rename = "timeout")] timeout_ms: i64, 5 #[serde(serialize_with = "raw_json")] custom_headers: Name,

@@ -1,5 +1,7 @@
 //! Options, figures and errors of the log store.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use super::disk::DiskFaults;
 use raft_engine::{Config, ReadableSize, RecoveryMode};
 use std::path::{Path, PathBuf};
@@ -94,22 +96,10 @@ pub enum LogError {
     Write(String),
     /// The disk has too little free space to resume.
     #[error("{free_bytes} bytes are free, {needed_bytes} are needed to resume")]
-    Full {
-        /// Bytes free now.
-        free_bytes: u64,
-        /// Bytes needed.
-        needed_bytes: u64,
-    },
+    Full { free_bytes: u64, needed_bytes: u64 },
     /// After a failure the log holds less than was acknowledged.
     #[error("group {group} acknowledged entry {acknowledged} but its log ends at {found:?}")]
-    Lost {
-        /// The group.
-        group: u64,
-        /// Last acknowledged index.
-        acknowledged: u64,
-        /// Last index found.
-        found: Option<u64>,
-    },
+    Lost { group: u64, acknowledged: u64, found: Option<u64> },
     /// The group is already started on this store.
     #[error("group {0} is already started on this log store")]
     InUse(u64),

@@ -4,7 +4,6 @@
 use super::{Column, ColumnId, Entity, Kind};
 
 entities! {
-    /// A process instance.
     ProcessInstance process_instance {
         KEY processInstanceKey: Key always, PROCESS_ID processDefinitionId: Text, PROCESS_NAME processDefinitionName: Text,
         VERSION processDefinitionVersion: Integer, VERSION_TAG processDefinitionVersionTag: Text, START startDate: Time always,
@@ -17,7 +16,6 @@ entities! {
         Above(HAS_INCIDENT) [STATE START]
         Set(PARENT_INSTANCE_KEY) [PARENT_INSTANCE_KEY] [ROOT_INSTANCE_KEY] Set(BUSINESS_ID) [BUSINESS_ID];
 
-    /// An element instance.
     ElementInstance element_instance {
         KEY elementInstanceKey: Key always, PROCESS_ID processDefinitionId: Text, START startDate: Time always, END endDate: Time,
         ELEMENT_ID elementId: Text, ELEMENT_NAME elementName: Text, TYPE type: Text, STATE state: Text,
@@ -41,7 +39,6 @@ entities! {
         PROCESS_ID processDefinitionId: Text, DEFINITION_KEY processDefinitionKey: Key,
     } index [INSTANCE_KEY NAME] Cut(VALUE) [NAME VALUE] Apart(SCOPE_KEY, INSTANCE_KEY) [SCOPE_KEY];
 
-    /// An incident.
     Incident incident {
         KEY incidentKey: Key always, PROCESS_ID processDefinitionId: Text, ERROR_TYPE errorType: Text, ERROR_MESSAGE errorMessage: Text,
         ELEMENT_ID elementId: Text, CREATED creationTime: Time always, STATE state: Text, TENANT tenantId: Text,
@@ -50,7 +47,6 @@ entities! {
         ERROR_HASH errorHashCode: Integer,
     } index [INSTANCE_KEY] [STATE ERROR_HASH] [CREATED] [DEFINITION_KEY STATE] [ELEMENT_KEY];
 
-    /// A job.
     Job job {
         KEY jobKey: Key always, CUSTOM_HEADERS customHeaders: Json, DEADLINE deadline: Time, DENIED_REASON deniedReason: Text,
         ELEMENT_ID elementId: Text, ELEMENT_KEY elementInstanceKey: Key, END endTime: Time, ERROR_CODE errorCode: Text,
@@ -61,7 +57,6 @@ entities! {
         TYPE type: Text, WORKER worker: Text, CREATED creationTime: Time always, UPDATED lastUpdateTime: Time,
     } index [INSTANCE_KEY] [TYPE CREATED] [CREATED] Unless(STATE, "COMPLETED") [STATE CREATED] [TYPE STATE CREATED];
 
-    /// A user task.
     UserTask user_task {
         KEY userTaskKey: Key always, NAME name: Text, STATE state: Text, ASSIGNEE assignee: Text, ELEMENT_ID elementId: Text,
         CANDIDATE_GROUPS candidateGroups: List, CANDIDATE_USERS candidateUsers: List, PROCESS_ID processDefinitionId: Text,
@@ -90,14 +85,12 @@ entities! {
         TENANT tenantId: Text,
     } index [INSTANCE_KEY] [MESSAGE_KEY] [TIME];
 
-    /// A process definition.
     ProcessDefinition process_definition {
         KEY processDefinitionKey: Key always, NAME name: Text, RESOURCE_NAME resourceName: Text, VERSION version: Integer,
         VERSION_TAG versionTag: Text, PROCESS_ID processDefinitionId: Text, TENANT tenantId: Text, HAS_START_FORM hasStartForm: Flag,
         STATE state: Text, XML xml: Text,
     } index [PROCESS_ID VERSION];
 
-    /// A decision definition.
     DecisionDefinition decision_definition {
         KEY decisionDefinitionKey: Key always, DECISION_ID decisionDefinitionId: Text, REQUIREMENTS_ID decisionRequirementsId: Text,
         REQUIREMENTS_KEY decisionRequirementsKey: Key, REQUIREMENTS_NAME decisionRequirementsName: Text,
@@ -121,13 +114,11 @@ entities! {
         EVALUATED_INPUTS evaluatedInputs: Json, MATCHED_RULES matchedRules: Json, PROCESS_ID processDefinitionId: Text,
     } index [DATE] [DECISION_KEY STATE] [INSTANCE_KEY] [EVALUATION_KEY];
 
-    /// A form.
     Form form {
         KEY formKey: Key always, FORM_ID formId: Text, VERSION version: Integer, TENANT tenantId: Text, SCHEMA schema: Text,
         IS_DELETED isDeleted: Flag,
     } index [FORM_ID VERSION];
 
-    /// A batch operation.
     BatchOperation batch_operation {
         KEY batchOperationKey: Key always, STATE state: Text, TYPE batchOperationType: Text, START startDate: Time, END endDate: Time,
         ACTOR_TYPE actorType: Text, ACTOR_ID actorId: Text, TOTAL operationsTotalCount: Integer,
@@ -146,7 +137,6 @@ entities! {
         KEY historyDeletionKey: Key always, TYPE resourceType: Text, RESOURCE_KEY resourceKey: Key, TIME time: Time,
     } index [TIME];
 
-    /// The audit log.
     AuditLog audit_log {
         KEY auditLogKey: Key always, ENTITY_KEY entityKey: Text, ENTITY_TYPE entityType: Text, OPERATION_TYPE operationType: Text,
         BATCH_KEY batchOperationKey: Key, BATCH_TYPE batchOperationType: Text, TIMESTAMP timestamp: Time always, ACTOR_ID actorId: Text,

@@ -3,18 +3,16 @@
 //! Everything else follows from this table: the schema of each store, what a search may filter and sort by, and how
 //! a result is written. `entities.rs` holds the table.
 
-/// Types of columns.
+#![expect(missing_docs, reason = "names say what is held")]
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A key; a string of digits in the API.
     Key,
-    /// An integer.
     Integer,
-    /// Text.
     Text,
     /// A moment, Unix milliseconds; RFC 3339 in the API.
     Time,
-    /// True or false.
     Flag,
     /// A list of texts, as JSON; a test on it asks whether one of them passes.
     List,
@@ -34,7 +32,6 @@ impl Kind {
 pub struct Column {
     /// Its name in the API.
     pub name: &'static str,
-    /// Its type.
     pub kind: Kind,
     /// Whether no row lacks it, so that an order by it needs no place for those that do.
     pub is_always_set: bool,
@@ -65,7 +62,6 @@ pub struct Entity {
 /// row when a row is written, so what most rows have in common is left out.
 #[derive(Debug)]
 pub struct Index {
-    /// The columns.
     pub columns: &'static [ColumnId],
     /// Which rows it has.
     pub scope: IndexScope,
@@ -74,7 +70,6 @@ pub struct Index {
 /// The rows of an index. Conditions of a search are written so that databases see what is in there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexScope {
-    /// All.
     All,
     /// Those in which a column is set.
     Set(ColumnId),
@@ -163,7 +158,6 @@ pub const INDEXES_RETIRED: &[&str] = &[
     "variable_scopeKey",
 ];
 
-/// Numbers constants.
 macro_rules! columns {
     ($number:expr; ) => {};
     ($number:expr; $constant:ident $($rest:ident)*) => {
@@ -193,7 +187,6 @@ macro_rules! entities {
 
             const BEGIN: &[ColumnId] = &[$($begin)?];
 
-            /// The entity.
             pub static ENTITY: Entity = Entity {
                 id: EntityId::$variant,
                 name: stringify!($module),

@@ -71,13 +71,11 @@ pub static BATCH_OPERATIONS: Kind = Kind {
 pub static AUDIT_LOG: Kind =
     Kind { tenant: Some(audit::TENANT), ..moments("audit_log", &audit::ENTITY, audit::TIMESTAMP) };
 
-/// Usage metrics.
 pub static USAGE_METRICS: Kind = moments("usage_metrics", &usage::ENTITY, usage::TIME);
 
 /// Assignees of tasks, as far as usage is counted.
 pub static USAGE_ASSIGNEES: Kind = moments("usage_metrics", &assignee::ENTITY, assignee::TIME);
 
-/// Counts of jobs.
 pub static JOB_METRICS: Kind = moments("job_metrics", &job_metric::ENTITY, job_metric::TIME);
 
 /// Process definitions that were deleted with their histories; they have no age, and go when nothing is left of

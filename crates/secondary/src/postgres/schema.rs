@@ -28,7 +28,6 @@ const PROGRESS_TABLE: &str = "progress";
 #[derive(Debug, Default)]
 struct Found {
     exists: bool,
-    /// Columns by table.
     columns: BTreeMap<String, BTreeSet<String>>,
     indexes: BTreeSet<String>,
     version: Option<i64>,

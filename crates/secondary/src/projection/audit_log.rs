@@ -1,5 +1,7 @@
 //! The audit log. The engine names the actor in the records of exactly the requested change, and in no others.
 
+#![expect(missing_docs, reason = "names say what is held")]
+
 use protocol::{
     ActorType, BatchOperationType, GroupRecord, HistoryKind, Intent, Key, Name, Record, RecordValue,
     RoleRecord, TenantRecord, compose_key,
@@ -13,16 +15,13 @@ use crate::change::{Batch, RowId};
 /// Kinds of operation, as the API names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditCategory {
-    /// Identity and authorizations.
     Admin,
     /// Definitions and what they run.
     DeployedResources,
-    /// Work of people.
     UserTasks,
 }
 
 impl AuditCategory {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Admin, Self::DeployedResources, Self::UserTasks];
 
     /// Its name in the API.
@@ -40,7 +39,6 @@ impl AuditCategory {
 pub struct AuditSettings {
     /// Of users, and of whoever is not asked for a name.
     pub of_users: Vec<AuditCategory>,
-    /// Of clients.
     pub of_clients: Vec<AuditCategory>,
     /// Kinds of things, of [`Self::ENTITY_TYPES`], that are left out of what is kept of users.
     pub users_without: Vec<&'static str>,
@@ -55,7 +53,6 @@ impl Default for AuditSettings {
 }
 
 impl AuditSettings {
-    /// Nothing is kept.
     pub const fn none() -> Self {
         Self {
             of_users: Vec::new(),
@@ -94,7 +91,6 @@ impl AuditSettings {
     }
 }
 
-/// The operation.
 struct Entry {
     category: AuditCategory,
     entity_type: &'static str,

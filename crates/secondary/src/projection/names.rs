@@ -29,7 +29,6 @@ pub struct ProcessNames {
     pub has_start_form: bool,
     /// Names of elements by ID.
     pub elements: HashMap<Name, Name>,
-    /// Version tag.
     pub version_tag: Option<Name>,
 }
 

@@ -14,7 +14,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::change::{Batch, RowId};
 use crate::recent::Recent;
 
-/// Counts.
 pub(super) struct Usage {
     interval_ms: i64,
     counted: Recent<Parts>,
@@ -29,7 +28,6 @@ struct Parts {
 }
 
 impl Usage {
-    /// The usual.
     pub const INTERVAL: Duration = Duration::from_mins(5);
 
     /// Counts by intervals of this length, which begin at its multiples since 1970.

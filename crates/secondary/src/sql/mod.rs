@@ -19,7 +19,6 @@ use search::Test;
 use search::Value;
 use search::model::{CUT_CHARS, ColumnId, Entity, Kind};
 
-/// Differences between databases.
 pub(crate) trait Dialect {
     /// The type of a column.
     fn column_type(&self, kind: Kind) -> &'static str;

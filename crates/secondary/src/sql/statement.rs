@@ -253,7 +253,6 @@ pub(crate) fn count<'d>(dialect: &'d dyn Dialect, search: &Search) -> Query<'d> 
     query
 }
 
-/// Numbers by group.
 pub(crate) fn statistics<'d>(dialect: &'d dyn Dialect, statistics: &Statistics) -> Query<'d> {
     let entity = statistics.entity.0;
     let scope = Scope { entity, depth: 0 };

@@ -35,7 +35,6 @@ use crate::core::failure::Failure;
 
 /// Next step after an activation.
 pub(crate) enum Next {
-    /// The element waits.
     Wait,
     /// The element waits for its start listeners; it is not active yet.
     Listen,

@@ -195,7 +195,6 @@ where
 }
 
 struct Listing<K, T> {
-    /// Remaining limit.
     part: Part<K>,
     limit: usize,
     found: Vec<T>,

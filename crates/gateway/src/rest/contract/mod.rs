@@ -46,7 +46,6 @@ pub(crate) enum Format {
     Binary,
 }
 
-/// An array.
 pub(crate) struct Array {
     pub(crate) items: &'static Schema,
     pub(crate) min: usize,
@@ -70,7 +69,6 @@ impl Object {
     }
 }
 
-/// One property.
 pub(crate) struct Property {
     pub(crate) name: &'static str,
     pub(crate) schema: &'static Schema,
@@ -116,7 +114,6 @@ pub(crate) struct Parameter {
     pub(crate) required: bool,
 }
 
-/// A request body.
 pub(crate) struct Body {
     pub(crate) media: Media,
     pub(crate) schema: &'static Schema,
@@ -135,7 +132,6 @@ pub(crate) const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// A node of the path tree.
 pub(crate) struct RouteNode {
-    /// Sorted by name.
     pub(crate) literals: &'static [(&'static str, usize)],
     pub(crate) parameter: Option<usize>,
     pub(crate) operations: [Option<Operation>; METHODS.len()],

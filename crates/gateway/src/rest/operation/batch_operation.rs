@@ -65,7 +65,6 @@ pub(super) fn actor_type(operation: &BatchOperationView) -> Option<&'static str>
     operation.actor.as_ref().map(|actor| actor.actor_type.as_str())
 }
 
-/// A batch operation.
 pub(super) fn write(operation: &BatchOperationView, out: &mut Vec<u8>) {
     let count = |count| i32::try_from(count).unwrap_or(i32::MAX);
     object(out)

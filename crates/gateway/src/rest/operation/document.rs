@@ -12,7 +12,6 @@ use crate::rest::problem::Failure;
 use crate::rest::validate::validate;
 use crate::rest::writer::{Digits, Moment, object};
 
-/// Now, Unix milliseconds.
 pub(super) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }

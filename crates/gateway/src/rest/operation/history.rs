@@ -13,7 +13,6 @@ use crate::rest::reply::Reply;
 
 /// Where something is kept.
 pub(in crate::rest) struct Kept {
-    /// Its name.
     name: &'static str,
     pub(in crate::rest) entity: &'static Entity,
     /// The column of its key.
@@ -57,7 +56,6 @@ impl Kept {
         1 << self.definition_id | 1 << self.tenant
     }
 
-    /// Its owner.
     pub(in crate::rest) fn owner(&self, row: &Row) -> HistoryOwner {
         let text = |column: ColumnId| row[column as usize].text().cloned().unwrap_or_default();
         HistoryOwner { definition_id: text(self.definition_id), tenant_id: text(self.tenant) }

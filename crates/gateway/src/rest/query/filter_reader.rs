@@ -15,7 +15,6 @@ pub(super) struct FilterReader {
     pub(super) count: usize,
     /// Conditions that say something about a row.
     pub(super) tests: usize,
-    /// Values in lists.
     pub(super) values: usize,
 }
 
@@ -30,7 +29,6 @@ impl FilterReader {
         self.tests == 0
     }
 
-    /// Counts conditions.
     pub(super) fn count(&mut self, conditions: usize) -> Result<(), Failure> {
         self.count += conditions;
         if self.count <= CONDITIONS_MAX {

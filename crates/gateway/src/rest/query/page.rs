@@ -9,9 +9,7 @@ use super::super::problem::Failure;
 use super::super::writer::{member, write_flag, write_integer, write_text};
 use super::table::Spec;
 
-/// The contract's default.
 const LIMIT_DEFAULT: u32 = 100;
-/// The largest page.
 const LIMIT_MAX: u32 = 10_000;
 
 /// Part of what was found.

@@ -37,7 +37,6 @@ pub(super) fn is_special(entity: &Entity, name: &str) -> bool {
     }
 }
 
-/// Reads them.
 pub(super) fn read(
     reader: &mut FilterReader,
     path: &str,

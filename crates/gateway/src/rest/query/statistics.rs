@@ -251,7 +251,6 @@ pub(in crate::rest) async fn of_all_jobs(call: &Call<'_>, asked: JobsAsked) -> R
 pub(in crate::rest) enum JobGroups {
     /// By type, with the number of workers.
     Types,
-    /// By worker.
     Workers,
     /// By time, each so many milliseconds long.
     Times(i64),

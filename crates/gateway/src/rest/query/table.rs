@@ -17,9 +17,7 @@ type Scope = fn(&Call<'_>) -> Result<Filter, Failure>;
 
 /// Special cases of an operation.
 pub(crate) struct Spec {
-    /// Which.
     pub(crate) operation: Operation,
-    /// Where it looks.
     pub(crate) entity: &'static Entity,
     /// Filter in the path.
     pub(crate) scope: Option<Scope>,
@@ -42,7 +40,6 @@ fn scoped(call: &Call<'_>, column: ColumnId) -> Result<Filter, Failure> {
 pub(crate) const VARIABLES: Spec =
     Spec { cut: Some(variable::VALUE), ..plain(Operation::SearchVariables, &variable::ENTITY) };
 
-/// All of them.
 pub(crate) static SPECS: &[Spec] = &[
     plain(Operation::SearchProcessInstances, &process_instance::ENTITY),
     plain(Operation::SearchElementInstances, &element_instance::ENTITY),
@@ -88,7 +85,6 @@ pub(crate) fn of(operation: Operation) -> Option<&'static Spec> {
 /// A thing that is found by its key.
 pub(crate) struct Get {
     operation: Operation,
-    /// Where it is.
     pub(crate) entity: &'static Entity,
     /// If it answers with the content of a column: which, of what media type, and how names of
     /// such files end.

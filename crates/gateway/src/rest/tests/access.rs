@@ -141,7 +141,6 @@ fn without_the_users_nobody_is_let_in_but_may_come_again() {
     });
 }
 
-/// Open operations.
 const EVERYBODY: &[Operation] = &[
     Operation::CreateAdminUser,
     Operation::GetAuthentication,

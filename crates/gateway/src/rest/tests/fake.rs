@@ -54,7 +54,6 @@ pub(super) struct FakeBroker {
 }
 
 impl FakeBroker {
-    /// The last command.
     pub(super) fn last(&self) -> Command {
         self.commands.lock().pop().expect("a command was submitted")
     }

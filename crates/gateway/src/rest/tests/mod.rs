@@ -64,7 +64,6 @@ fn request(method: &str, path: &str, body: impl Into<Bytes>) -> Request<Full<Byt
     request.body(Full::new(body)).unwrap()
 }
 
-/// Status and body.
 async fn text(response: Response<super::ReplyBody>) -> (u16, String) {
     use http_body_util::BodyExt as _;
     let status = response.status().as_u16();

@@ -180,7 +180,6 @@ fn listeners_of_all_tasks() {
     }
 }
 
-/// Three of them.
 pub(super) fn listeners() -> Vec<GlobalListener> {
     let completing = GlobalListener {
         event_types: vec![JobListenerEventType::Creating, JobListenerEventType::Completing],

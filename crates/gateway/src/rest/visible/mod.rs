@@ -23,7 +23,6 @@ use crate::access::PrincipalGrants;
 /// Checks of the principal.
 pub(super) struct ReadAuthorization {
     known: Arc<PrincipalGrants>,
-    /// Its name.
     name: Name,
     authorizations: bool,
     tenants: bool,
