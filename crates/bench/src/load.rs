@@ -209,7 +209,6 @@ struct Creation {
     room: Option<Arc<Semaphore>>,
 }
 
-/// The work of one lane.
 struct LaneWork {
     pace: Pace,
     recorder: Arc<Recorder>,

@@ -85,7 +85,6 @@ pub struct Latency {
 pub struct ServerCost {
     /// CPU per instance, microseconds: per ended instance, or per started one when nobody works the jobs.
     pub cpu_micros_per_instance: Option<f64>,
-    /// CPU in percent of one core.
     pub cpu_percent_of_core: Option<f64>,
     /// Resident memory at the end, bytes.
     pub resident_bytes: Option<f64>,

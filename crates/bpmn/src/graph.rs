@@ -28,7 +28,6 @@ pub struct Process {
     /// All elements; the process itself is the first.
     pub elements: Vec<Element>,
     pub flows: Vec<Flow>,
-    /// Element ID to index.
     pub by_id: HashMap<Arc<str>, ElementIndex>,
     /// Reachability of joins: elements from which a token can still arrive.
     pub reach: Reach,

@@ -7,7 +7,6 @@ pub(crate) fn state_file(data_dir: &Path) -> PathBuf {
     data_dir.join("state").join("partition-1.redb")
 }
 
-/// The log in a data directory.
 pub(crate) fn log_directory(data_dir: &Path) -> PathBuf {
     data_dir.join("log")
 }

@@ -51,7 +51,6 @@ pub enum Algorithm {
     },
 }
 
-/// Options of flow control.
 #[derive(Debug, Clone)]
 pub struct FlowControlOptions {
     /// How the limit follows the load.

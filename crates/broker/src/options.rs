@@ -22,7 +22,6 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// Number of this broker, from 0.
     pub node_id: u32,
-    /// ID of the cluster.
     pub cluster_id: String,
     /// Host name for clients, shown in the topology.
     pub advertised_host: String,

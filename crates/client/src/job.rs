@@ -12,9 +12,7 @@ pub struct Job {
     pub process_instance_key: i64,
     /// BPMN ID of its process.
     pub process_definition_id: String,
-    /// Version of its process definition.
     pub process_definition_version: i32,
-    /// Key of its process definition.
     pub process_definition_key: i64,
     /// BPMN ID of its element.
     pub element_id: String,

@@ -13,7 +13,6 @@ pub struct Topology {
     pub partitions_count: i32,
     /// Replicas of each partition.
     pub replication_factor: i32,
-    /// Version of the gateway.
     pub gateway_version: String,
 }
 
@@ -71,7 +70,6 @@ pub struct Deployed {
 pub struct ProcessInstance {
     pub key: i64,
     pub process_definition_id: String,
-    /// Key of the definition.
     pub process_definition_key: i64,
     /// Version of the definition.
     pub version: i32,
@@ -148,7 +146,6 @@ pub struct BannedInstance {
     /// Key of the instance at the top of its call hierarchy.
     pub root_process_instance_key: String,
     pub process_definition_id: String,
-    /// Version of the definition.
     pub process_definition_version: u32,
     pub tenant_id: String,
     /// How the engine failed.

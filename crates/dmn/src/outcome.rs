@@ -25,7 +25,6 @@ pub struct Failure {
     pub reason: String,
     /// The decision that failed: the requested one or one that it requires.
     pub failed_decision_id: String,
-    /// The rule that failed.
     pub failed_rule: Option<FailedRule>,
     /// The decisions evaluated up to the failure; the last one failed.
     pub evaluated_decisions: Vec<EvaluatedDecision>,
@@ -72,7 +71,6 @@ pub struct EvaluatedInput {
     pub value: Value,
 }
 
-/// A rule that matched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchedRule {
     /// The ID of the rule.

@@ -120,7 +120,6 @@ impl Reader {
         self.handed_on < self.looked_for
     }
 
-    /// It took a chunk.
     pub fn took(&mut self, chunk: &Chunk) {
         self.position = chunk.last();
         if self.marks.is_empty() {

@@ -9,7 +9,6 @@ pub(crate) struct Token {
     pub(crate) end: u32,
 }
 
-/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name or a keyword.

@@ -32,7 +32,6 @@ named! {
     }
 }
 
-/// Creates a batch operation.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct CreateBatchOperation {
     #[n(0)]
@@ -142,7 +141,6 @@ impl BatchOperationChange {
 /// The answer to a creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchOperationCreated {
-    /// Key of the batch operation.
     pub batch_operation_key: Key,
     pub kind: BatchOperationType,
 }

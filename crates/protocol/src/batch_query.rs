@@ -27,9 +27,7 @@ pub struct BatchOperationView {
 /// An item of a batch operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchItemView {
-    /// Key of the batch operation.
     pub batch_operation_key: Key,
-    /// The type of the batch operation.
     pub kind: BatchOperationType,
     /// Key of the process instance or incident.
     pub item_key: Key,

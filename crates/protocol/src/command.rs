@@ -49,7 +49,6 @@ pub enum Command {
     /// Gives jobs back that could not be handed to their worker. Written by the leader only.
     #[n(8)]
     YieldJobs {
-        /// Keys of the jobs.
         #[n(0)]
         job_keys: Vec<Key>,
     },
@@ -60,7 +59,6 @@ pub enum Command {
     CorrelateMessage(#[n(0)] CorrelateMessage),
     #[n(11)]
     ResolveIncident {
-        /// Key of the incident.
         #[n(0)]
         incident_key: Key,
         /// Echoed in the records of this command.
@@ -103,7 +101,6 @@ pub enum Command {
     /// Lets the commands of a banned process instance run again.
     #[n(17)]
     Unban {
-        /// Key of the instance.
         #[n(0)]
         process_instance_key: Key,
     },
@@ -120,13 +117,11 @@ pub enum Command {
     /// Moves a process instance to another definition.
     #[n(200)]
     MigrateInstance(#[n(0)] MigrateInstance),
-    /// Creates a batch operation.
     #[n(201)]
     CreateBatchOperation(#[n(0)] CreateBatchOperation),
     /// Suspends, resumes or cancels a batch operation.
     #[n(202)]
     ChangeBatchOperation {
-        /// Key of the batch operation.
         #[n(0)]
         batch_operation_key: Key,
         #[n(1)]
@@ -135,7 +130,6 @@ pub enum Command {
     /// Resolves all incidents of one process instance by a batch operation.
     #[n(203)]
     ResolveInstanceIncidents {
-        /// Key of the process instance.
         #[n(0)]
         process_instance_key: Key,
     },
@@ -471,7 +465,6 @@ pub struct AwaitResult {
 /// See [`Command::CompleteJob`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct CompleteJob {
-    /// Key of the job.
     #[n(0)]
     pub job_key: Key,
     #[n(1)]
@@ -498,7 +491,6 @@ pub struct ActivateAdHoc {
 /// See [`Command::FailJob`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct FailJob {
-    /// Key of the job.
     #[n(0)]
     pub job_key: Key,
     #[n(1)]
@@ -516,7 +508,6 @@ pub struct FailJob {
 /// See [`Command::ThrowError`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct ThrowError {
-    /// Key of the job.
     #[n(0)]
     pub job_key: Key,
     /// Code that a catch event compares.
@@ -532,7 +523,6 @@ pub struct ThrowError {
 /// See [`Command::UpdateJob`]; at least one change is set.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct UpdateJob {
-    /// Key of the job.
     #[n(0)]
     pub job_key: Key,
     /// New number of retries, above 0.

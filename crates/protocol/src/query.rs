@@ -30,7 +30,6 @@ pub enum Query {
     BatchSearches,
     /// Items of one batch operation, or of all.
     BatchItems {
-        /// Key of the batch operation.
         batch_operation_key: Option<Key>,
         /// How many at the most.
         limit: usize,
@@ -79,7 +78,6 @@ pub enum Query {
     },
     /// The form of the none start event of a process definition.
     StartForm {
-        /// Key of the process definition.
         process_definition_key: Key,
     },
     /// A resource that is neither a model nor a form.
@@ -186,7 +184,6 @@ pub struct BannedInstanceView {
     pub key: Key,
     /// The instance at the top of the call hierarchy: the one to cancel.
     pub root_process_instance_key: Key,
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub process_id: Name,
     /// Version of the definition.
@@ -294,10 +291,8 @@ pub enum QueryReply {
 pub struct ProcessInstanceView {
     /// Key of the instance.
     pub key: Key,
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub process_id: Name,
-    /// Name of the process.
     pub process_name: Option<Name>,
     /// Version of the definition.
     pub version: u32,
@@ -322,7 +317,6 @@ pub struct ProcessInstanceView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementInstanceView {
     pub key: Key,
-    /// ID of the element.
     pub element_id: Name,
     /// Name of the element; its ID if the model gives none.
     pub element_name: Name,
@@ -336,7 +330,6 @@ pub struct ElementInstanceView {
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub process_id: Name,
     pub tenant_id: Name,
@@ -365,7 +358,6 @@ pub struct IncidentView {
     pub error_message: Name,
     /// When it was raised, Unix milliseconds.
     pub created_ms: i64,
-    /// ID of the element.
     pub element_id: Name,
     pub element_instance_key: Key,
     /// The job, if it is about one.
@@ -373,7 +365,6 @@ pub struct IncidentView {
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub process_id: Name,
     pub tenant_id: Name,
@@ -382,9 +373,7 @@ pub struct IncidentView {
 /// One process instance of a call hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallHierarchyEntry {
-    /// Key of the instance.
     pub process_instance_key: Key,
-    /// Key of its definition.
     pub process_definition_key: Key,
     /// Name of the process; its ID if the model gives none.
     pub process_name: Name,

@@ -214,7 +214,6 @@ records! {
         4 #[serde(serialize_with = "key_or_none")] process_instance_key: Option<Key>, 5 #[serde(serialize_with = "key_or_none")] message_key: Option<Key>,
         6 correlation_key: Name, 7 variables: Document, 8 tenant_id: Name,
     }
-    /// The creation of a process instance.
     ProcessInstanceCreationRecord {
         0 bpmn_process_id: Name, 1 version: u32, 2 process_definition_key: Key, 3 process_instance_key: Key,
         4 variables: Document, 5 fetch_variables: Vec<Name>, 6 tenant_id: Name, 7 tags: Vec<Name>, 8 business_id: Option<Name>,
@@ -226,7 +225,6 @@ records! {
     CreationRuntimeInstructionRecord { 0 #[serde(rename = "type")] instruction_type: Name, 1 after_element_id: Name }
     /// A runtime instruction that took effect.
     RuntimeInstructionRecord { 0 process_instance_key: Key, 1 element_id: Name, 2 tenant_id: Name }
-    /// The modification of a process instance.
     ProcessInstanceModificationRecord {
         0 process_instance_key: Key, 1 activate_instructions: Vec<ActivateInstructionRecord>,
         2 move_instructions: Vec<MoveInstructionRecord>, 3 terminate_instructions: Vec<TerminateInstructionRecord>,
@@ -324,7 +322,6 @@ records! {
     }
     /// The clock of the engine, pinned or running; what it shows.
     ClockRecord { 0 #[serde(rename = "time")] time_ms: i64 }
-    /// The deletion of a resource.
     ResourceDeletionRecord {
         0 resource_key: Key, 1 tenant_id: Name,
     }
@@ -332,12 +329,10 @@ records! {
     HistoryDeletionRecord {
         0 resource_key: Key, 1 resource_type: Name, 2 process_id: Name, 3 decision_definition_id: Name, 4 tenant_id: Name,
     }
-    /// The migration of a process instance.
     ProcessInstanceMigrationRecord {
         0 process_instance_key: Key, 1 target_process_definition_key: Key, 2 mapping_instructions: Vec<ElementMapping>,
         3 tenant_id: Name, 4 root_process_instance_key: Key, 5 bpmn_process_id: Name,
     }
-    /// The creation of a batch operation.
     BatchOperationCreationRecord {
         0 batch_operation_key: Key, 1 batch_operation_type: Name, 2 migration_plan: Option<BatchMigrationPlan>,
         3 partition_ids: Vec<PartitionId>, 4 modification_plan: Option<BatchModificationPlan>,
@@ -362,7 +357,6 @@ records! {
     BatchOperationChunkRecord {
         0 batch_operation_key: Key, 1 items: Vec<BatchOperationItem>, 2 #[cbor(default)] batch_operation_type: Name,
     }
-    /// One item of a batch operation.
     BatchOperationItem {
         0 item_key: Key, 1 process_instance_key: Key, 2 root_process_instance_key: Key,
     }

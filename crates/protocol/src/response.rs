@@ -36,33 +36,20 @@ pub enum Response {
         variables: Document,
     },
     /// A message was published.
-    MessagePublished {
-        /// Key of the message.
-        message_key: Key,
-        tenant_id: Name,
-    },
+    MessagePublished { message_key: Key, tenant_id: Name },
     /// A message was correlated.
     MessageCorrelated {
-        /// Key of the message.
         message_key: Key,
         /// The instance it went to.
         process_instance_key: Key,
         tenant_id: Name,
     },
     /// A decision was evaluated, or failed.
-    DecisionEvaluated {
-        /// Key of the evaluation.
-        evaluation_key: Key,
-        evaluation: Box<DecisionEvaluationRecord>,
-    },
+    DecisionEvaluated { evaluation_key: Key, evaluation: Box<DecisionEvaluationRecord> },
     /// A batch operation was created.
     BatchOperationCreated(BatchOperationCreated),
     /// A signal was broadcast.
-    SignalBroadcast {
-        /// Key of the signal.
-        signal_key: Key,
-        tenant_id: Name,
-    },
+    SignalBroadcast { signal_key: Key, tenant_id: Name },
     /// Conditional start events were evaluated.
     ConditionalsEvaluated {
         /// Key of the evaluation.
@@ -79,7 +66,6 @@ pub enum Response {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeploymentCreated {
-    /// Key of the deployment.
     pub deployment_key: Key,
     /// Owner of the definitions.
     pub tenant_id: Name,
@@ -140,7 +126,6 @@ pub struct DeployedFile {
 pub struct DeployedProcess {
     pub process_id: Name,
     pub version: u32,
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub resource_name: Name,
     pub tenant_id: Name,
@@ -149,12 +134,10 @@ pub struct DeployedProcess {
 /// A new process instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstanceCreated {
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub process_id: Name,
     /// Version of the definition.
     pub version: u32,
-    /// Key of the instance.
     pub process_instance_key: Key,
     pub tenant_id: Name,
     pub tags: Vec<Name>,
@@ -171,16 +154,12 @@ pub struct ActivatedJob {
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
     pub process_id: Name,
-    /// Version of the definition.
     pub process_definition_version: u32,
-    /// Key of the definition.
     pub process_definition_key: Key,
-    /// ID of the element.
     pub element_id: Name,
     pub element_instance_key: Key,
     /// Task headers as a JSON object.
     pub custom_headers_json: Arc<str>,
-    /// Name of the worker.
     pub worker: Name,
     pub retries: i32,
     /// When the worker loses it, Unix milliseconds.

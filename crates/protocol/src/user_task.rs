@@ -9,7 +9,6 @@ use crate::{Document, Key, Name};
 /// See [`crate::Command::UserTask`].
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]
 pub struct UserTaskCommand {
-    /// Key of the user task.
     #[n(0)]
     pub user_task_key: Key,
     #[n(1)]
@@ -78,7 +77,6 @@ pub enum JobResult {
         denied: bool,
         #[n(1)]
         denied_reason: Name,
-        /// Changes to the task.
         #[n(2)]
         corrections: UserTaskChanges,
     },
@@ -121,7 +119,6 @@ impl JobResult {
 #[derive(Debug, Clone, PartialEq, Encode, Decode, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivateElement {
-    /// ID of the element.
     #[n(0)]
     pub element_id: Name,
     #[n(1)]
@@ -131,7 +128,6 @@ pub struct ActivateElement {
 /// A user task as the worker of one of its listeners sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserTaskProperties {
-    /// Key of the user task.
     pub user_task_key: Key,
     /// Name of the operation under way.
     pub action: Name,

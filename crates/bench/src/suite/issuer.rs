@@ -55,7 +55,6 @@ impl Issuer {
         &self.url
     }
 
-    /// A token for a user.
     pub(super) fn token(&self, user: &str) -> Result<String, Error> {
         let header = json!({ "alg": "ES256", "typ": "JWT", "kid": KEY_ID });
         let claims = json!({ "iss": self.url, "sub": user, "iat": 0, "exp": EXPIRY });

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::context::Context;
 use crate::xml::NodeId;
 
-/// The name of a link.
 pub(crate) fn link_name(cx: &mut Context<'_, '_>, definition: NodeId) -> Option<Arc<str>> {
     cx.required(definition, "name").map(Arc::from)
 }

@@ -82,7 +82,6 @@ struct Run<'a> {
     shared: &'a mut EvaluationState,
 }
 
-/// The environment with the types of a model.
 fn with_types(environment: &Environment, model: &Model) -> Option<Environment> {
     if model.types.by_name.is_empty() && model.types.imports.is_empty() && environment.types.is_none() {
         return None;

@@ -41,7 +41,6 @@ impl BucketOptions {
         }
     }
 
-    /// The documents in it.
     pub(crate) fn documents<S: ObjectStore + Signer>(
         &self,
         id: &str,

@@ -20,7 +20,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 pub const BUCKET: &str = "files";
-/// The region it is in.
 pub const REGION: &str = "eu-central-1";
 pub const ACCESS_KEY: &str = "fake-access-key";
 pub const SECRET_KEY: &str = "fake-secret-key";

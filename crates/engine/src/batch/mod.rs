@@ -47,7 +47,6 @@ pub(crate) const fn has_ended(state: BatchOperationState) -> bool {
 }
 
 impl CommandContext<'_> {
-    /// Creates a batch operation.
     pub fn create_batch_operation(&mut self, create: &CreateBatchOperation) -> Result<Response, Failure> {
         if create.search.is_none() {
             return Err(Rejection::invalid_argument(
@@ -242,7 +241,6 @@ impl CommandContext<'_> {
         self.leave_step_to(owner, Step::WorkOnBatch { batch_operation_key: key, life });
     }
 
-    /// Ends a batch operation.
     fn end_batch(&mut self, key: Key, mut operation: BatchOperation, state: BatchOperationState) {
         operation.state = state;
         operation.ended_ms = Some(self.now_ms());

@@ -36,7 +36,6 @@ pub(crate) struct CommandContext<'a> {
     pub origin: CommandOrigin,
     /// Work that was as much as so many more steps.
     pub extra_steps: usize,
-    /// Position of the command.
     pub command_position: u64,
     /// Owner of the left-over step at work (`left_over.rs`); 0 for none.
     pub step_owner: Key,

@@ -6,7 +6,6 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 
 impl CommandContext<'_> {
-    /// Performs a command of definitions.
     pub fn perform_definition_command(&mut self, command: &Command) -> Result<Response, Failure> {
         match command {
             Command::Deploy(deploy) => self.deploy(deploy),

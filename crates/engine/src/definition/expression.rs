@@ -190,7 +190,6 @@ pub(crate) fn with_warnings(mut message: String, warnings: &[feel::Warning]) -> 
     message
 }
 
-/// The JSON of a FEEL value.
 pub(crate) fn to_json(value: &feel::Value) -> Json {
     let mut bytes = Vec::new();
     value.to_json(&mut bytes);

@@ -187,7 +187,6 @@ impl Tables {
         Ok(scope_key)
     }
 
-    /// The value of a variable of a scope.
     pub(crate) fn variable_value(&self, scope_key: Key, variable: &Variable) -> Result<Json, StateError> {
         let Some(first) = variable.rest_from else { return Ok(variable.value.clone()) };
         let end = self.loops.get(&scope_key)?.map_or(first, |state| state.size);

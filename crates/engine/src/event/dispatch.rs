@@ -8,7 +8,6 @@ use crate::core::failure::Failure;
 use crate::core::step::Step;
 
 impl CommandContext<'_> {
-    /// Performs a command of events.
     pub fn perform_event_command(&mut self, command: &Command) -> Result<Response, Failure> {
         match command {
             Command::PublishMessage(publish) => self.publish_message(publish),
@@ -19,7 +18,6 @@ impl CommandContext<'_> {
         }
     }
 
-    /// Runs a step of events.
     pub fn run_event_step(&mut self, step: Step) -> Result<(), Failure> {
         match step {
             Step::Compensate { thrower_key, scope_key, entered_by, after, activity, variables } => self

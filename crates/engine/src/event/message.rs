@@ -351,7 +351,6 @@ impl CommandContext<'_> {
         Ok(rows.into_iter().map(|(_, row)| (*row).clone()).collect())
     }
 
-    /// Names of the messages that start a process.
     pub(super) fn start_message_names(&self, model: &Process) -> Result<Vec<Name>, Failure> {
         let mut names = Vec::new();
         for (_, start) in model.triggered_starts() {

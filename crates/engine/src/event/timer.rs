@@ -124,7 +124,6 @@ impl CommandContext<'_> {
         Ok(())
     }
 
-    /// Triggers a timer that is due.
     pub fn trigger_timer(&mut self, due_ms: i64, key: Key) -> Result<(), Failure> {
         debug_assert!(due_ms <= self.now_ms(), "timer {key} is due at {due_ms}, now is {}", self.now_ms());
         let Some(timer) = self.tables.timers.get(&key)? else {

@@ -6,7 +6,6 @@ use protocol::{
 
 /// ID of the role of administrators.
 pub(crate) const ADMIN: &str = "admin";
-/// Name of the default tenant.
 pub(crate) const DEFAULT_TENANT_NAME: &str = "Default";
 
 /// A role that every cluster has.

@@ -6,7 +6,6 @@ use crate::core::context::CommandContext;
 use crate::core::failure::Failure;
 
 impl CommandContext<'_> {
-    /// Performs a command of jobs.
     pub fn perform_job_command(&mut self, command: &Command) -> Result<Response, Failure> {
         match command {
             Command::CompleteJob(complete) => self.complete_job(complete),

@@ -12,7 +12,6 @@ use crate::core::context::CommandContext;
 pub(crate) struct CallPath {
     /// Key of the process instance, of the scopes in it, and of what leads further or is the end.
     pub element_instances: Vec<Vec<Key>>,
-    /// Keys of the definitions.
     pub definitions: Vec<Key>,
     /// The call activities on the way, as places in the sorted IDs of those of their process. One less than the others.
     pub calling_elements: Vec<u32>,

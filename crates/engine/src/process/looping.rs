@@ -22,7 +22,6 @@ const CHUNKS_PER_STEP: u32 = 4;
 /// Local variable that holds the number of an instance.
 pub(crate) const LOOP_COUNTER: &str = "loopCounter";
 
-/// The multi-instance marker of a body.
 pub(crate) fn marker(body: &ActiveElement) -> Option<&MultiInstance> {
     match &body.element().kind {
         ElementKind::MultiInstance(marker) => Some(marker),

@@ -88,7 +88,6 @@ pub(super) fn write(records: &[Record], appended_ms: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// The records of a payload.
 pub(super) fn records(payload: &[u8], count: u32) -> Result<Vec<Record>, minicbor::decode::Error> {
     let mut decoder = minicbor::Decoder::new(payload);
     // The payload is checked; the bound only keeps a wrong count from reserving more than there can be.

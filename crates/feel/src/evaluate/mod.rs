@@ -167,7 +167,6 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Null with a warning.
     pub(crate) fn null(&mut self, kind: WarningKind, message: impl FnOnce() -> String) -> Value {
         self.warn(kind, message);
         Value::Null

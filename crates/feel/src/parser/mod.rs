@@ -255,7 +255,6 @@ impl<'a> Parser<'a> {
         words.join(" ")
     }
 
-    /// The name in a quoted token.
     fn quoted_name(&self, token: Token) -> Arc<str> {
         let source = self.source(token);
         if let Some(name) = source.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {

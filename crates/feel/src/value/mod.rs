@@ -42,7 +42,6 @@ pub enum Value {
     Date(Date),
     /// A time of day.
     Time(Arc<Time>),
-    /// A date and time.
     DateTime(Arc<DateTime>),
     /// A days and time duration.
     Duration(SignedDuration),

@@ -175,9 +175,7 @@ pub struct BannedInstance {
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: String,
     pub process_definition_id: String,
-    /// Key of the definition.
     pub process_definition_key: String,
-    /// Version of the definition.
     pub process_definition_version: u32,
     pub tenant_id: String,
     /// How the engine failed.

@@ -138,7 +138,6 @@ struct Sought {
     key: ColumnId,
     /// The column of its process instance.
     instance: ColumnId,
-    /// The column with the root of that.
     root: ColumnId,
     /// If the engine has forgotten them.
     kept: Option<Kept>,
@@ -174,7 +173,6 @@ impl Sought {
         Self { entity, key, instance, root, kept: Some(kept) }
     }
 
-    /// Item of a row.
     fn item(&self, row: &Row) -> BatchOperationItem {
         BatchOperationItem {
             item_key: key(row, self.key),

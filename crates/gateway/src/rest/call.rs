@@ -102,7 +102,6 @@ impl<'a> Call<'a> {
         std::mem::take(&mut *self.staged.lock())
     }
 
-    /// A parameter of the query.
     pub(super) fn query_parameter(&self, name: &str) -> Result<Option<String>, Failure> {
         let found =
             self.query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);

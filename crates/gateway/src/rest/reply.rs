@@ -121,7 +121,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// 200 with JSON.
     pub(crate) fn json(body: Vec<u8>) -> Self {
         Self::raw(body, JSON)
     }
@@ -136,7 +135,6 @@ impl Reply {
         Self { download: Some(download), ..Self::raw(body, OCTETS) }
     }
 
-    /// 200 with a document.
     pub(crate) fn document(pieces: Pieces, download: Download) -> Self {
         Self { pieces: Some(pieces), ..Self::file(Vec::new(), download) }
     }

@@ -54,7 +54,6 @@ pub enum IdentityCommand {
         #[n(0)]
         username: Name,
     },
-    /// Creates a mapping rule.
     #[n(5)]
     CreateMappingRule(#[n(0)] MappingRule),
     /// Replaces a mapping rule.
@@ -122,7 +121,6 @@ pub struct User {
     /// Where it gets mail; may be empty.
     #[n(2)]
     pub email: Name,
-    /// Hash of its password.
     #[n(3)]
     pub password_hash: PasswordHash,
 }
@@ -137,7 +135,6 @@ pub struct UserChange {
     /// Where it gets mail.
     #[n(2)]
     pub email: Option<Name>,
-    /// Hash of its password.
     #[n(3)]
     pub password_hash: Option<PasswordHash>,
 }
@@ -158,7 +155,6 @@ impl fmt::Debug for PasswordHash {
 pub struct MappingRule {
     #[n(0)]
     pub id: Name,
-    /// Name of the claim.
     #[n(1)]
     pub claim_name: Name,
     /// Its value, or one of its values.

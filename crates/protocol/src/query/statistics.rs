@@ -50,10 +50,8 @@ pub struct SubscriptionView {
     /// The element instance that waits.
     pub element_instance_key: Key,
     pub process_instance_key: Key,
-    /// Key of the definition.
     pub process_definition_key: Key,
     pub process_id: Name,
-    /// Name of the message.
     pub message_name: Name,
     pub correlation_key: Name,
     pub tenant_id: Name,

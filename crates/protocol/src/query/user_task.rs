@@ -14,7 +14,6 @@ pub struct UserTaskView {
     pub state: &'static str,
     /// Name of the element, if the model gives one.
     pub name: Option<Name>,
-    /// ID of the element.
     pub element_id: Name,
     pub element_instance_key: Key,
     /// Assignee; empty if unassigned.
@@ -38,7 +37,6 @@ pub struct UserTaskView {
     pub process_instance_key: Key,
     /// The instance at the top of the call hierarchy.
     pub root_process_instance_key: Key,
-    /// Key of the process definition.
     pub process_definition_key: Key,
     pub process_id: Name,
     /// Name of the process, if the model gives one.

@@ -11,7 +11,6 @@ use crate::{Document, Key, Name};
 /// Fields of what the message sees.
 const FIELDS: u64 = 10;
 
-/// A message subscription.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageSubscriptionRecord {
@@ -32,7 +31,6 @@ pub struct MessageSubscriptionRecord {
     pub interrupting: bool,
     /// Variables of the message.
     pub variables: Document,
-    /// The tenant.
     pub tenant_id: Name,
     /// The catch event; only as the process instance sees it.
     #[serde(skip_serializing_if = "Option::is_none")]

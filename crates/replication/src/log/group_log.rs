@@ -37,7 +37,6 @@ const READ_AHEAD_BYTES: usize = 4 << 20;
 /// Bytes of an entry in memory beside its payload, for the cache's account.
 const ENTRY_OVERHEAD_BYTES: usize = 128;
 
-/// The log of one group.
 pub(crate) struct GroupLog {
     group: u64,
     store: LogStore,

@@ -93,7 +93,6 @@ pub const CUT_CHARS: usize = 64;
 pub const ORDER_CHARS: usize = VALUE_CHARS_MAX + 1;
 
 impl Entity {
-    /// The entity of an ID.
     pub fn of(id: EntityId) -> &'static Self {
         ENTITIES[id as usize]
     }
@@ -134,7 +133,6 @@ impl Entity {
         })
     }
 
-    /// The column of a name.
     pub fn column(&self, name: &str) -> Option<ColumnId> {
         self.columns.iter().position(|column| column.name == name).map(|at| at as ColumnId)
     }

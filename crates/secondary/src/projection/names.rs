@@ -94,7 +94,6 @@ enum Space {
     Zeebe,
 }
 
-/// Reads the names of one process of a file.
 fn read(process_id: &Name, file: &Name) -> ProcessNames {
     let space = |uri: &str, _: &str| match uri {
         BPMN => Some(Space::Bpmn),

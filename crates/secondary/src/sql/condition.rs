@@ -100,7 +100,6 @@ impl Query<'_> {
         self.push(" AND ").column(scope, column).push(" IS NOT DISTINCT FROM ").column(scope, twin).push("))")
     }
 
-    /// An identity that begins with a key.
     pub(super) fn begins_with(&mut self, identity: ColumnText<'_>, key: &Value) -> &mut Self {
         let key = key.integer().unwrap_or_default();
         self.push("(");

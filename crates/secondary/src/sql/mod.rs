@@ -20,7 +20,6 @@ use search::Value;
 use search::model::{CUT_CHARS, ColumnId, Entity, Kind};
 
 pub(crate) trait Dialect {
-    /// The type of a column.
     fn column_type(&self, kind: Kind) -> &'static str;
     /// A placeholder; numbers start at 1.
     fn placeholder(&self, number: usize, kind: Kind, out: &mut String);

@@ -29,7 +29,6 @@ struct CachedRights {
 }
 
 impl CommandContext<'_> {
-    /// Memberships of a principal.
     pub(super) fn memberships_of(&mut self, principal: &Principal) -> Result<Arc<Memberships>, StateError> {
         Ok(Arc::clone(&self.known(principal)?.standing))
     }

@@ -60,7 +60,6 @@ pub(super) fn key(call: &Call<'_>) -> Result<Key, Failure> {
         .map_err(|_| Failure::not_found(format!("there is no batch operation with key '{text}'")))
 }
 
-/// Type of its actor.
 pub(super) fn actor_type(operation: &BatchOperationView) -> Option<&'static str> {
     operation.actor.as_ref().map(|actor| actor.actor_type.as_str())
 }

@@ -127,7 +127,6 @@ fn read_metadata(file: &File, text: Option<&str>) -> Result<Metadata, Failure> {
     })
 }
 
-/// The reference to a document.
 pub(super) fn write_reference(document: &Document, store_id: &str, out: &mut Vec<u8>) {
     let metadata = &document.metadata;
     object(out)

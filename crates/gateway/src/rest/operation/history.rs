@@ -15,13 +15,11 @@ use crate::rest::reply::Reply;
 pub(in crate::rest) struct Kept {
     name: &'static str,
     pub(in crate::rest) entity: &'static Entity,
-    /// The column of its key.
     pub(in crate::rest) key: ColumnId,
     /// The column of its process instance.
     pub(in crate::rest) instance: ColumnId,
     /// The column with the root of its process instance.
     pub(in crate::rest) root: ColumnId,
-    /// The column with the ID of its definition.
     definition_id: ColumnId,
     tenant: ColumnId,
 }

@@ -233,7 +233,6 @@ fn whoever_may_do_everything_sees_and_does_everything() {
     });
 }
 
-/// Grants of one permission for one process.
 fn for_process(id: &str, permission: PermissionType) -> Grants {
     let authorization = Authorization {
         owner_type: EntityType::User,

@@ -21,7 +21,6 @@ use crate::rest::problem::Failure;
 struct Rule {
     /// Which permission it takes, and the column with the ID that it may be limited to.
     permission: Option<(R, P, Option<ColumnId>)>,
-    /// The column with the tenant.
     tenant: Option<ColumnId>,
 }
 
