@@ -4,12 +4,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
+use hyper::client::conn::http1::SendRequest;
 
 use auth::ClientTls;
 
@@ -23,30 +18,11 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects; says why not.
+    /// Connects; the error is the reason.
     pub async fn open(number: usize, node: &Node, tls: &ClientTls) -> Result<Self, String> {
-        let stream = TcpStream::connect((&*node.host, node.port)).await.map_err(|error| error.to_string())?;
-        stream.set_nodelay(true).map_err(|error| error.to_string())?;
-        if !node.is_https {
-            return Self::shake_hands(number, stream).await;
-        }
-        // Read anew each time, so that replaced authorities are noticed without watching them.
-        let tls = tls.clone();
-        let config = tokio::task::spawn_blocking(move || tls.config(&[b"http/1.1"])).await;
-        let config = config.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        let name = ServerName::try_from(node.host.clone()).map_err(|error| error.to_string())?;
-        let stream = TlsConnector::from(config).connect(name, stream).await;
-        Self::shake_hands(number, stream.map_err(|error| format!("TLS: {error}"))?).await
-    }
-
-    async fn shake_hands(
-        node: usize,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> Result<Self, String> {
-        let (sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        tokio::spawn(connection);
-        Ok(Self { sender, node })
+        let opened = auth::connect(&node.host, node.port, node.is_https.then_some(tls)).await;
+        let (sender, _) = opened.map_err(|error| error.to_string())?;
+        Ok(Self { sender, node: number })
     }
 
     /// Whether it can take a request, as far as is known.

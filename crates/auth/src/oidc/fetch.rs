@@ -6,13 +6,8 @@ use bytes::Bytes;
 use http::header::{ACCEPT, HOST};
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 
+use crate::outbound::{ConnectError, connect};
 use crate::tls::{ClientTls, TlsError};
 
 /// A document takes at most this long, connection included.
@@ -46,24 +41,7 @@ async fn fetch_patiently(url: &Uri, tls: &ClientTls) -> Result<Bytes, FetchError
     let is_https = url.scheme_str() == Some("https");
     let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     let port = url.port_u16().unwrap_or(if is_https { 443 } else { 80 });
-    let stream = TcpStream::connect((host, port)).await?;
-    if !is_https {
-        return exchange(url, stream).await;
-    }
-    // Made anew each time, so that replaced certificates are noticed without watching them.
-    let tls = tls.clone();
-    let config = tokio::task::spawn_blocking(move || tls.config(&[b"http/1.1"]));
-    let config = config.await.map_err(std::io::Error::other)??;
-    let name = ServerName::try_from(host.to_owned()).map_err(std::io::Error::other)?;
-    exchange(url, TlsConnector::from(config).connect(name, stream).await?).await
-}
-
-async fn exchange(
-    url: &Uri,
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-) -> Result<Bytes, FetchError> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let connection = tokio::spawn(connection);
+    let (mut sender, connection) = connect(host, port, is_https.then_some(tls)).await?;
     let path = url.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
     let authority = url.authority().map_or("", http::uri::Authority::as_str);
     // User information before an @ stays out of the log.
@@ -81,4 +59,14 @@ async fn exchange(
     let result = result.await;
     connection.abort();
     result
+}
+
+impl From<ConnectError> for FetchError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Unreachable(error) | ConnectError::Tls(error) => Self::Connection(error),
+            ConnectError::Settings(error) => Self::Tls(error),
+            ConnectError::Http(error) => Self::Http(error),
+        }
+    }
 }
