@@ -7,12 +7,7 @@ use serde_json::Value;
 use super::fields::parse_key;
 use super::moment;
 use super::problem::Failure;
-
-/// Characters of a `$like`: comparing takes time by the product of pattern and text.
-const LIKE_CHARS_MAX: usize = 1000;
-/// Values of a `$in` or `$notIn`, and of all those of one filter. A store binds each of them, and takes not much
-/// more than 30,000.
-pub(super) const VALUES_MAX: usize = 5000;
+use crate::rest::limits::{LIKE_CHARS_MAX, VALUES_MAX};
 
 /// How the values of a property are written.
 #[derive(Clone, Copy)]

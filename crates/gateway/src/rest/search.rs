@@ -7,9 +7,7 @@ use super::fields::Fields;
 use super::operators::{self, ValueKind};
 use super::problem::Failure;
 use super::writer::object;
-
-const LIMIT_DEFAULT: usize = 100;
-const LIMIT_MAX: usize = 10_000;
+use crate::rest::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// Condition on a property.
 struct PropertyTest {
@@ -58,7 +56,7 @@ impl Search {
         let page = fields.value("page");
         let number =
             |name: &str| page.get(name).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-        let limit = number("limit").unwrap_or(LIMIT_DEFAULT).min(LIMIT_MAX);
+        let limit = number("limit").unwrap_or(PAGE_LIMIT_DEFAULT as usize).min(PAGE_LIMIT_MAX as usize);
         let cursor = |name: &str| text(&page, name).map(|cursor| position(name, &cursor)).transpose();
         let (from, limit) = match (cursor("after")?, cursor("before")?) {
             (Some(after), _) => (after.saturating_add(1), limit),

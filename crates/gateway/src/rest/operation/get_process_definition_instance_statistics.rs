@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use protocol::{Name, Query, QueryReply, RunningDefinitionView};
 
-use super::statistics::ROWS_MAX;
 use super::{Call, unexpected};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
@@ -21,7 +21,7 @@ struct Process {
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
-    let reply = call.read(Query::RunningDefinitions { process_id: None, limit: ROWS_MAX }).await?;
+    let reply = call.read(Query::RunningDefinitions { process_id: None, limit: ENTITIES_MAX }).await?;
     let QueryReply::RunningDefinitions { definitions, has_more } = reply else {
         return Err(unexpected(&reply));
     };

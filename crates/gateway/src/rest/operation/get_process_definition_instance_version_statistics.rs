@@ -3,8 +3,8 @@
 
 use protocol::{Name, Query, QueryReply, RunningDefinitionView};
 
-use super::statistics::ROWS_MAX;
 use super::{Call, unexpected};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
@@ -13,7 +13,7 @@ use crate::rest::writer::{Digits, object};
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
     let process_id = search.wanted("processDefinitionId").map(Name::from);
-    let reply = call.read(Query::RunningDefinitions { process_id, limit: ROWS_MAX }).await?;
+    let reply = call.read(Query::RunningDefinitions { process_id, limit: ENTITIES_MAX }).await?;
     let QueryReply::RunningDefinitions { definitions, has_more } = reply else {
         return Err(unexpected(&reply));
     };

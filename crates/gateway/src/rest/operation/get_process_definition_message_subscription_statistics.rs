@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{Key, Query, QueryReply, SubscriptionView};
 
-use super::statistics::ROWS_MAX;
 use super::{Call, unexpected};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
@@ -23,7 +23,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     if !call.fields.value("filter")["lastUpdatedDate"].is_null() {
         return Err(Failure::invalid("filter.lastUpdatedDate: this release cannot filter by it"));
     }
-    let reply = call.read(Query::Subscriptions { limit: ROWS_MAX }).await?;
+    let reply = call.read(Query::Subscriptions { limit: ENTITIES_MAX }).await?;
     let QueryReply::Subscriptions { mut subscriptions, has_more } = reply else {
         return Err(unexpected(&reply));
     };

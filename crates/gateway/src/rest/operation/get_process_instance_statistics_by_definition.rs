@@ -3,8 +3,8 @@
 
 use protocol::{FailingDefinitionView, Query, QueryReply};
 
-use super::statistics::INCIDENTS_MAX;
 use super::{Call, unexpected};
+use crate::rest::limits::INCIDENTS_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;

@@ -2,8 +2,8 @@
 //! searches are answered, by the minute and whatever the names are; one answer has so many groups.
 
 use super::Call;
+use crate::rest::limits::GROUPS_MAX;
 use crate::rest::problem::Failure;
-use crate::rest::query::statistics::GROUPS_MAX;
 use crate::rest::reply::Reply;
 use crate::rest::writer::object;
 

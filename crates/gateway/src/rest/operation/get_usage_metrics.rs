@@ -8,14 +8,12 @@ use search::{Aggregate, EntityRef, Filter, Statistics};
 use search::{Operand, Test};
 
 use super::Call;
+use crate::rest::limits::GROUPS_MAX;
 use crate::rest::operators;
 use crate::rest::problem::Failure;
 use crate::rest::query::statistics::{ask, number};
 use crate::rest::reply::Reply;
 use crate::rest::writer::object;
-
-/// Tenants in one answer.
-const TENANTS_MAX: u32 = 10_000;
 
 /// Usage of a tenant.
 #[derive(Default, Clone, Copy, serde::Serialize)]
@@ -46,7 +44,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
         Filter::All(all)
     };
     let groups = |entity: &'static Entity, filter, group_by, aggregates| {
-        ask(call, Statistics { entity: EntityRef(entity), filter, group_by, aggregates, limit: TENANTS_MAX })
+        ask(call, Statistics { entity: EntityRef(entity), filter, group_by, aggregates, limit: GROUPS_MAX })
     };
     let sums = || vec![Aggregate::Sum(usage::PROCESS_INSTANCES), Aggregate::Sum(usage::DECISION_INSTANCES)];
     let assignees = || vec![Aggregate::Distinct(assignee::ASSIGNEE_HASH, Filter::everything())];

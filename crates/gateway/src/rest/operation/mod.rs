@@ -91,7 +91,6 @@ mod search_cluster_variables;
 mod search_global_task_listeners;
 mod search_user_task_effective_variables;
 mod search_user_task_variables;
-mod statistics;
 mod suspend_batch_operation;
 mod throw_job_error;
 mod unassign_user_task;

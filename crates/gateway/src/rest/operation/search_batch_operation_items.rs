@@ -4,14 +4,12 @@
 use protocol::{BatchItemView, Query, QueryReply};
 
 use super::{Call, unexpected};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::query;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
 use crate::rest::writer::{Digits, Moment, object};
-
-/// Items that one search looks at. `hasMoreTotalItems` says that there are more.
-const ITEMS_MAX: usize = 10_000;
 
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     if let (Ok(_), Some(spec)) = (call.storage(), query::of(call.operation)) {
@@ -20,7 +18,7 @@ pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
     // A text that is no key matches nothing.
     let batch_operation_key = search.wanted("batchOperationKey").map(|key| key.parse().unwrap_or(0));
-    let reply = call.read(Query::BatchItems { batch_operation_key, limit: ITEMS_MAX }).await?;
+    let reply = call.read(Query::BatchItems { batch_operation_key, limit: ENTITIES_MAX }).await?;
     let QueryReply::BatchItems { items, has_more } = reply else { return Err(unexpected(&reply)) };
     Ok(Reply::json(search.answer(items, has_more, property, write)))
 }

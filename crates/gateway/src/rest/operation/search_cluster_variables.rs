@@ -5,19 +5,17 @@ use search::model::VALUE_CHARS_MAX;
 
 use super::cluster_variable::{members, scope};
 use super::{Call, unexpected};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
 use crate::rest::writer::{cut, object};
 
-/// Variables that one search looks at. `hasMoreTotalItems` says that there are more.
-const VARIABLES_MAX: usize = 10_000;
-
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
     let is_whole = call.query_parameter("truncateValues")?.as_deref() == Some("false");
     let limit = if is_whole { usize::MAX } else { VALUE_CHARS_MAX };
-    let reply = call.read(Query::ClusterVariables { limit: VARIABLES_MAX }).await?;
+    let reply = call.read(Query::ClusterVariables { limit: ENTITIES_MAX }).await?;
     let QueryReply::ClusterVariables { variables, has_more } = reply else { return Err(unexpected(&reply)) };
     let property = |variable: &ClusterVariableView, name: &str| property(variable, name, limit);
     let write = |variable: &ClusterVariableView, out: &mut Vec<u8>| write(variable, limit, out);

@@ -5,18 +5,16 @@ use search::{Operand, Test};
 
 use super::global_task_listener::{event_types, write};
 use super::{Call, unexpected};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::operators::{self, ValueKind};
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
 
-/// Listeners that one search looks at. `hasMoreTotalItems` says that there are more.
-const LISTENERS_MAX: usize = 10_000;
-
 pub(super) async fn handle(call: &Call<'_>) -> Result<Reply, Failure> {
     let search = Search::read(&call.fields)?;
     let events = events(call)?;
-    let reply = call.read(Query::GlobalListeners { limit: LISTENERS_MAX }).await?;
+    let reply = call.read(Query::GlobalListeners { limit: ENTITIES_MAX }).await?;
     let QueryReply::GlobalListeners { mut listeners, has_more } = reply else {
         return Err(unexpected(&reply));
     };

@@ -1,13 +1,11 @@
 //! Counts and reads the conditions of one filter.
 
-use super::super::operators::{self, VALUES_MAX, ValueKind};
+use super::super::operators::{self, ValueKind};
 use super::super::problem::Failure;
+use crate::rest::limits::{CONDITIONS_MAX, VALUES_MAX};
 use search::Test;
 use search::model::{Entity, Kind};
 use serde_json::Value;
-
-/// Conditions of one filter. An alternative without any is one, and so is a relation to other rows.
-const CONDITIONS_MAX: usize = 1000;
 
 /// Reads conditions and counts them.
 pub(super) struct FilterReader {

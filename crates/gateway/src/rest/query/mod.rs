@@ -25,10 +25,8 @@ use super::problem::Failure;
 use super::reply::Reply;
 use super::storage::Storage;
 use super::writer::{member, write_list};
+use crate::rest::limits::COUNT_MAX;
 pub(super) use table::{Spec, VARIABLES, get_of, of};
-
-/// The largest exact total, as documented.
-pub(super) const COUNT_MAX: u64 = 10_000;
 
 /// The object that an operation answers with, or lists.
 pub(super) fn result_object(operation: Operation, is_list: bool) -> &'static Object {

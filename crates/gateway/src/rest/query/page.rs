@@ -8,9 +8,7 @@ use super::super::call::Call;
 use super::super::problem::Failure;
 use super::super::writer::{member, write_flag, write_integer, write_text};
 use super::table::Spec;
-
-const LIMIT_DEFAULT: u32 = 100;
-const LIMIT_MAX: u32 = 10_000;
+use crate::rest::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// Part of what was found.
 pub(super) struct Page {
@@ -20,7 +18,7 @@ pub(super) struct Page {
 
 impl Page {
     /// Everything, of answers that have no pages.
-    pub(super) const WHOLE: Self = Self { position: Position::Offset(0), limit: LIMIT_MAX };
+    pub(super) const WHOLE: Self = Self { position: Position::Offset(0), limit: PAGE_LIMIT_MAX };
 }
 
 /// The order asked for. A property that comes again says nothing.
@@ -45,7 +43,7 @@ pub(super) fn sort(call: &Call<'_>, spec: &Spec) -> Result<Vec<Sort>, Failure> {
 pub(super) fn read(call: &Call<'_>, entity: &Entity, sort: &[Sort]) -> Result<Page, Failure> {
     let page = call.fields.value("page");
     let number = |name: &str| page.get(name).and_then(Value::as_u64);
-    let limit = number("limit").map_or(LIMIT_DEFAULT, |limit| u32::try_from(limit).unwrap_or(u32::MAX));
+    let limit = number("limit").map_or(PAGE_LIMIT_DEFAULT, |limit| u32::try_from(limit).unwrap_or(u32::MAX));
     let cursor = |name: &str| {
         page.get(name).and_then(Value::as_str).map(|cursor| {
             decode_cursor(entity, sort, cursor).ok_or_else(|| {
@@ -58,7 +56,7 @@ pub(super) fn read(call: &Call<'_>, entity: &Entity, sort: &[Sort]) -> Result<Pa
         (None, Some(row)) => Position::Before(row),
         (None, None) => Position::Offset(number("from").unwrap_or(0)),
     };
-    Ok(Page { position, limit: limit.min(LIMIT_MAX) })
+    Ok(Page { position, limit: limit.min(PAGE_LIMIT_MAX) })
 }
 
 /// Writes `page`.

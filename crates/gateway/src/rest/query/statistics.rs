@@ -16,9 +16,8 @@ use super::super::problem::Failure;
 use super::super::reply::Reply;
 use super::super::writer::{Moment, Object, object};
 use super::filter_reader::FilterReader;
+use crate::rest::limits::GROUPS_MAX;
 
-/// Groups that one answer may have.
-pub(in crate::rest) const GROUPS_MAX: u32 = 10_000;
 /// Interval of job counts.
 pub(in crate::rest) const MINUTE_MS: i64 = 60_000;
 /// Answers of the store that are put together for one of times: minutes with jobs of more than a year.

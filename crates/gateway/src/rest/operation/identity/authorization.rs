@@ -7,7 +7,8 @@ use protocol::{
 use serde_json::Value;
 
 use super::super::{Call, unexpected};
-use super::{LISTED_MAX, created};
+use super::created;
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 use crate::rest::search::Search;
@@ -47,7 +48,7 @@ pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
     let filter = call.fields.value("filter");
     let wanted = |list: &str| filter[list].as_array();
     let (ids, names) = (wanted("resourceIds"), wanted("resourcePropertyNames"));
-    match call.read_identity(IdentityQuery::Authorizations { limit: LISTED_MAX }).await? {
+    match call.read_identity(IdentityQuery::Authorizations { limit: ENTITIES_MAX }).await? {
         IdentityReply::Authorizations(mut page) => {
             page.items.retain(|view| {
                 let scope = &view.authorization.scope;

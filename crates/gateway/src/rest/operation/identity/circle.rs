@@ -5,7 +5,8 @@ use protocol::{
 };
 
 use super::super::{Call, unexpected};
-use super::{LISTED_MAX, created, json, text, write_object};
+use super::{created, json, text, write_object};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
@@ -47,7 +48,7 @@ pub(crate) async fn get(call: &Call<'_>, kind: CircleKind) -> Result<Reply, Fail
 }
 
 pub(crate) async fn search(call: &Call<'_>, kind: CircleKind) -> Result<Reply, Failure> {
-    search_in(call, kind, IdentityQuery::Circles { kind, limit: LISTED_MAX }).await
+    search_in(call, kind, IdentityQuery::Circles { kind, limit: ENTITIES_MAX }).await
 }
 
 /// Searches those that a member is in.
@@ -57,7 +58,8 @@ pub(crate) async fn search_of(
     kind: CircleKind,
 ) -> Result<Reply, Failure> {
     let entity_id = call.placeholder(0);
-    search_in(call, kind, IdentityQuery::CirclesOf { entity_type, entity_id, kind, limit: LISTED_MAX }).await
+    search_in(call, kind, IdentityQuery::CirclesOf { entity_type, entity_id, kind, limit: ENTITIES_MAX })
+        .await
 }
 
 /// Searches among what a query lists.

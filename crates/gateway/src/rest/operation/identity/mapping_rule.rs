@@ -4,7 +4,8 @@ use auth::ClaimPath;
 use protocol::{IdentityCommand, IdentityQuery, IdentityReply, MappingRule, Name};
 
 use super::super::{Call, unexpected};
-use super::{LISTED_MAX, created, json, write_object};
+use super::{created, json, write_object};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
@@ -34,7 +35,7 @@ pub(crate) async fn get(call: &Call<'_>) -> Result<Reply, Failure> {
 }
 
 pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
-    search_in(call, IdentityQuery::MappingRules { limit: LISTED_MAX }).await
+    search_in(call, IdentityQuery::MappingRules { limit: ENTITIES_MAX }).await
 }
 
 /// Searches among what a query lists.

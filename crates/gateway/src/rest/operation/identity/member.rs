@@ -3,7 +3,8 @@
 use protocol::{CircleKind, EntityType, IdentityCommand, IdentityQuery, IdentityReply, Membership, Name};
 
 use super::super::{Call, unexpected};
-use super::{LISTED_MAX, circle, mapping_rule, write_object};
+use super::{circle, mapping_rule, write_object};
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
@@ -23,7 +24,7 @@ pub(crate) async fn search(
     entity_type: EntityType,
 ) -> Result<Reply, Failure> {
     let query =
-        IdentityQuery::Members { kind, circle_id: call.placeholder(0), entity_type, limit: LISTED_MAX };
+        IdentityQuery::Members { kind, circle_id: call.placeholder(0), entity_type, limit: ENTITIES_MAX };
     let id_name = match entity_type {
         EntityType::Role => return circle::search_in(call, CircleKind::Role, query).await,
         EntityType::MappingRule => return mapping_rule::search_in(call, query).await,

@@ -19,9 +19,6 @@ use crate::rest::reply::Reply;
 use crate::rest::search::Search;
 use crate::rest::writer::{Object, object};
 
-/// Most entities that one search reads. `hasMoreTotalItems` says that there are more.
-const LISTED_MAX: usize = 10_000;
-
 impl Call<'_> {
     async fn change_identity(&self, intent: &str, command: IdentityCommand) -> Result<Answer, Failure> {
         self.submit(intent, Command::Identity(command)).await

@@ -8,8 +8,9 @@ use protocol::{
 };
 
 use super::super::{Call, unexpected};
-use super::{LISTED_MAX, created, json, text, write_object};
+use super::{created, json, text, write_object};
 use crate::rest::SetUp;
+use crate::rest::limits::ENTITIES_MAX;
 use crate::rest::problem::Failure;
 use crate::rest::reply::Reply;
 
@@ -76,7 +77,7 @@ pub(crate) async fn search(call: &Call<'_>) -> Result<Reply, Failure> {
         IdentityReply::Users(page) => Ok(page),
         other => Err(unexpected(&other)),
     };
-    call.search_identity(IdentityQuery::Users { limit: LISTED_MAX }, page, property, write).await
+    call.search_identity(IdentityQuery::Users { limit: ENTITIES_MAX }, page, property, write).await
 }
 
 async fn read_user(call: &Call<'_>) -> Result<User, Failure> {
