@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// What a node is a node of.
+/// Kind of the store of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Product {
     Opensearch,
@@ -124,7 +124,7 @@ impl Drop for Node {
     }
 }
 
-/// What Maven fetches, asked once for each `pom.xml`.
+/// Files that Maven fetches, asked once for each `pom.xml`.
 fn classpath(product: Product) -> Result<String, String> {
     let pom = product.folder().join("pom.xml");
     let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! What is generated is what the protocol gives. `UPDATE_GENERATED=1` writes it anew.
+//! Generated code is that of the protocol. `UPDATE_GENERATED=1` writes it anew.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

@@ -22,7 +22,7 @@ pub fn programs() -> Option<PathBuf> {
 pub struct Server {
     directory: TempDir,
     programs: PathBuf,
-    /// Who runs it, where we must not: it refuses to run as root.
+    /// User and group that run it in place of root, as which it refuses to run.
     user: Option<(u32, u32)>,
     /// More than every server has.
     options: String,

@@ -201,8 +201,8 @@ impl Maker<'_> {
         ])
     }
 
-    /// What all operations that look tell, after everything that was done before is shown. What goes by itself is
-    /// left out.
+    /// Answers of all reading operations, after the effects of earlier requests are visible. Rows that leave by
+    /// themselves are left out.
     pub async fn picture(&self, operations: &[Operation], values: &Values) -> Vec<(String, u16, String)> {
         // Changes nothing that is looked at, and gives the position that all else stands before.
         let pinned = json!({"name": "nobody-waits-for-this", "timeToLive": 0});

@@ -125,8 +125,8 @@ impl Life {
         }
     }
 
-    /// Ends the load and looks whether everything is in the store, once, in its final state. What was refused and
-    /// set aside must have been replayed before.
+    /// Ends the load and looks whether everything is in the store, once, in its final state. Refused
+    /// and parked records must have been replayed before.
     pub(crate) async fn finish(mut self) {
         self.load.stop_creating().await;
         let open = json!({ "filter": { "processDefinitionId": WORKED, "state": "ACTIVE" } });

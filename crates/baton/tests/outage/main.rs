@@ -4,8 +4,8 @@
 //! finds out what came of it all: processing resumes, queries are answered or say what is away, nothing is lost or
 //! there twice. `OUTAGE_SECONDS` says how long each fault lasts (2), `OUTAGE_RATE` how many instances a second
 //! there are (50). If neither is said, all stores come at once and OpenSearch is left out, since it takes minutes;
-//! otherwise one comes after the other: `make outage`. `OUTAGE_FAULTS` picks faults by the names in `stores`. What
-//! is not tested is said, and it has no harness, so that not having run never counts as a passed test.
+//! otherwise one comes after the other: `make outage`. `OUTAGE_FAULTS` picks faults by the names in `stores`. An
+//! untested store is named. There is no harness, so a suite that did not run never counts as a passed test.
 #![allow(clippy::unwrap_used)]
 
 mod http;

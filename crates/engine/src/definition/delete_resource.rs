@@ -1,6 +1,6 @@
 //! Deletes what was deployed. A process gets no new instances at once and is gone when the last running one has
-//! ended; everything else is gone at once, and the version before is the latest again. What is kept of its
-//! instances stays, unless that is to go, too: then a batch operation deletes it.
+//! ended; everything else is gone at once, and the version before is the latest again. The history of its
+//! instances stays unless its deletion was asked for; then a batch operation deletes it.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Finds the items of batch operations in secondary storage, page by page, and hands them to the engine.
 //!
-//! The engine keeps the filter and how far the search is, so it goes on where it was after a restart. What the
-//! items are is settled at the creation: whatever has a higher key than the batch operation came later.
+//! The engine keeps the filter and how far the search is, so it goes on where it was after a restart. The
+//! items are those of the creation: an entity with a higher key than the batch operation came later.
 
 use std::sync::Arc;
 use std::time::Duration;

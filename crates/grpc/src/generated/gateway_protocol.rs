@@ -898,6 +898,7 @@ pub struct EvaluateConditionalResponse {
     #[prost(string, tag = "3")]
     pub tenant_id: ::prost::alloc::string::String,
 }
+/// Generated client implementations.
 pub mod gateway_client {
     #![allow(
         unused_variables,
@@ -966,6 +967,7 @@ pub mod gateway_client {
             self.inner = self.inner.send_compressed(encoding);
             self
         }
+        /// Enable decompressing responses.
         #[must_use]
         pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
             self.inner = self.inner.accept_compressed(encoding);
@@ -1536,6 +1538,7 @@ pub mod gateway_client {
         }
     }
 }
+/// Generated server implementations.
 pub mod gateway_server {
     #![allow(
         unused_variables,

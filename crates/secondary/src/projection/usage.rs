@@ -1,7 +1,7 @@
 //! Usage by tenant and interval: root process instances, decision instances, assignees.
 //!
-//! There is one row for each tenant and interval, and one for each assignee in it, however much is used. What is
-//! counted goes into that row with each flush, in the same transaction as the position: held back in memory until
+//! There is one row for each tenant and interval, and one for each assignee in it, however much is used. Each
+//! count goes into that row with each flush, in the same transaction as the position: held back in memory until
 //! the interval ends, it would be lost in a crash, or the position would have to wait for it, and the log with it.
 //! It costs one row of a flush.
 
