@@ -1,7 +1,7 @@
 //! The parsed form of an expression: nodes in one vector that refer to each other by number, so
 //! that neither cloning nor dropping recurses. Operators of one precedence are one flat node.
 
-use crate::builtins::Builtin;
+use crate::builtins::BuiltinId;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -164,7 +164,7 @@ pub(crate) struct Call {
     pub(crate) name: Arc<str>,
     /// Location of a function value; none if the name can only be a built-in.
     pub(crate) variable: Option<Name>,
-    pub(crate) builtin: Option<(&'static Builtin, Plan)>,
+    pub(crate) builtin: Option<(BuiltinId, Plan)>,
     pub(crate) arguments: Arguments,
 }
 

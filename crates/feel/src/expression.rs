@@ -1,10 +1,11 @@
 //! Compiled expressions: the interface of the crate.
 
-use crate::ast::{Name, Node, NodeId, Step};
+use crate::ast::{Name, Node, Step};
 use crate::diagnostics::{Evaluation, EvaluationError, ParseError};
 use crate::environment::{Budget, Environment, Variables};
 use crate::evaluate::Evaluator;
 use crate::parser;
+use crate::program::Program;
 use crate::value::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -12,21 +13,6 @@ use std::sync::Arc;
 /// A compiled expression or unary test. Cheap to clone.
 #[derive(Clone)]
 pub struct Expression(Arc<Program>);
-
-pub(crate) struct Program {
-    pub(crate) text: Box<str>,
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) root: NodeId,
-    pub(crate) variables: Vec<Arc<str>>,
-    /// Whether these are unary tests.
-    pub(crate) unary: bool,
-}
-
-impl Program {
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id as usize]
-    }
-}
 
 impl Expression {
     /// Compiles a bare expression, without the `=` that attributes put in front.

@@ -1,7 +1,8 @@
 //! Calls of `fromAi` in an expression: the parameters of a tool, which its activation must provide.
 
 use crate::ast::{Arguments, Call, Name, Node, NodeId, Step};
-use crate::expression::{Expression, Program};
+use crate::expression::Expression;
+use crate::program::Program;
 use crate::value::Value;
 
 /// The name of the function.

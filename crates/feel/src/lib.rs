@@ -22,6 +22,7 @@ mod json;
 mod lexer;
 mod number;
 mod parser;
+mod program;
 mod temporal;
 mod value;
 

@@ -7,6 +7,7 @@
 mod boolean;
 mod context;
 mod conversion;
+mod id;
 mod json;
 mod list;
 mod numeric;
@@ -20,7 +21,7 @@ mod temporal;
 use crate::evaluate::{Evaluator, Fatal};
 use crate::number::Number;
 use crate::value::{Context, List, Value};
-use std::collections::BTreeMap;
+pub(crate) use id::BuiltinId;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -69,7 +70,8 @@ const fn function(name: &'static str, signatures: &'static [Signature], call: Im
     Builtin { name, signatures, call }
 }
 
-static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Builtin>> = LazyLock::new(|| {
+/// All built-ins, in the order of their names.
+static TABLE: LazyLock<Vec<&'static Builtin>> = LazyLock::new(|| {
     let families: [&'static [Builtin]; 10] = [
         boolean::FUNCTIONS,
         context::FUNCTIONS,
@@ -82,17 +84,25 @@ static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Builtin>> = LazyLock::n
         string::FUNCTIONS,
         temporal::FUNCTIONS,
     ];
-    families.into_iter().flatten().map(|builtin| (builtin.name, builtin)).collect()
+    let mut table: Vec<_> = families.into_iter().flatten().collect();
+    table.sort_unstable_by_key(|builtin| builtin.name);
+    debug_assert!(table.is_sorted_by(|one, next| one.name < next.name), "names of built-ins are unique");
+    table
 });
 
 /// The built-in of a name.
-pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
-    BY_NAME.get(name).copied()
+pub(crate) fn find(name: &str) -> Option<BuiltinId> {
+    TABLE.binary_search_by_key(&name, |builtin| builtin.name).ok().map(BuiltinId)
+}
+
+/// The built-in of a number.
+pub(crate) fn get(id: BuiltinId) -> &'static Builtin {
+    TABLE[id.0]
 }
 
 /// The names of all built-ins, in order.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    BY_NAME.keys().copied()
+    TABLE.iter().map(|builtin| builtin.name)
 }
 
 fn number(value: &Value) -> Result<Number, Failure> {

@@ -3,9 +3,9 @@
 use super::cost::{FUNCTION_BYTES, cost};
 use super::{Eval, Evaluator, Fatal, Frame};
 use crate::ast::{Arguments, Call, Definition, NodeId, Plan};
-use crate::builtins::{Builtin, Failure};
+use crate::builtins::{self, Builtin, Failure};
 use crate::diagnostics::WarningKind;
-use crate::expression::Program;
+use crate::program::Program;
 use crate::value::{Caller, Closure, Function, Value};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Evaluator<'_> {
             return self.call_function(program, &call.name, &function, &call.arguments);
         }
         match &call.builtin {
-            Some((builtin, plan)) => self.call_builtin(program, builtin, plan, &call.arguments),
+            Some((id, plan)) => self.call_builtin(program, builtins::get(*id), plan, &call.arguments),
             None => Ok(self.no_function(&call.name, &call.arguments)),
         }
     }
@@ -130,7 +130,7 @@ impl Evaluator<'_> {
                 Err(message) => Ok(self.null(WarningKind::FunctionInvocationFailure, || message)),
             };
         }
-        if let Some(builtin) = function.as_builtin() {
+        if let Some(builtin) = function.as_builtin().map(builtins::get) {
             self.enter(CALL_LEVELS)?;
             let result = self.apply(builtin, arguments);
             self.depth -= CALL_LEVELS;

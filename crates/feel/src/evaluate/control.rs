@@ -4,7 +4,7 @@ use super::cost::ITEM_BYTES;
 use super::{Eval, Evaluator, Frame, compare, too_large};
 use crate::ast::{Iterator, NodeId, Source};
 use crate::diagnostics::WarningKind;
-use crate::expression::Program;
+use crate::program::Program;
 use crate::temporal::Date;
 use crate::value::{LIST_BYTES, List, Value};
 use std::cmp::Ordering;

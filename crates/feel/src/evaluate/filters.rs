@@ -3,8 +3,8 @@
 use super::{Eval, Evaluator, Frame};
 use crate::ast::{FilterKind, NodeId};
 use crate::diagnostics::WarningKind;
-use crate::expression::Program;
 use crate::number::Number;
+use crate::program::Program;
 use crate::value::{List, Value};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 use super::compare;
 use super::operators::holds;
 use crate::ast::{Comparison, Node, NodeId};
-use crate::expression::Program;
+use crate::program::Program;
 use crate::value::Value;
 use std::cmp::Ordering;
 

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 mod control;
 mod cost;
 mod filters;
+mod invoke;
 mod literals;
 mod operators;
 mod paths;
@@ -16,8 +17,9 @@ use crate::ast::{Name, Node, NodeId, Operator, Step, TypeName};
 use crate::builtins;
 use crate::diagnostics::{Evaluation, EvaluationError, Warning, WarningKind};
 use crate::environment::{Budget, Dialect, Environment, Variables};
-use crate::expression::Program;
+use crate::program::Program;
 use crate::value::{CONTEXT_BYTES, Context, Function, LIST_BYTES, List, Range, Value};
+use invoke::builtin_value;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -323,7 +325,7 @@ impl<'a> Evaluator<'a> {
         };
         // By the standard, built-in functions are values of their names.
         if self.is_standard()
-            && let Some(function) = builtins::find(name).and_then(Function::builtin)
+            && let Some(function) = builtins::find(name).and_then(builtin_value)
         {
             return Value::Function(function);
         }

@@ -3,8 +3,8 @@
 use super::{Eval, Evaluator, Fatal, compare};
 use crate::ast::{Comparison, NodeId, Operator};
 use crate::diagnostics::WarningKind;
-use crate::expression::Program;
 use crate::number::{Number, Rounding};
+use crate::program::Program;
 use crate::temporal::{Date, NANOS_PER_SECOND, SECONDS_PER_DAY, duration_from_nanos};
 use crate::value::Value;
 use jiff::SignedDuration;

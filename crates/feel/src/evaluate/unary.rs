@@ -2,7 +2,7 @@
 
 use super::{Eval, Evaluator};
 use crate::ast::{Comparison, Node, NodeId};
-use crate::expression::Program;
+use crate::program::Program;
 use crate::value::{Range, Value};
 use std::sync::Arc;
 

@@ -223,7 +223,7 @@ impl Parser<'_> {
         let builtin = builtins::find(name);
         // A function value shadows a built-in only where the text binds its name.
         let variable = (builtin.is_none() || self.scope.is_bound(name)).then(|| self.scope.resolve(name));
-        let builtin = builtin.map(|builtin| (builtin, plan(builtin, &arguments)));
+        let builtin = builtin.map(|id| (id, plan(builtins::get(id), &arguments)));
         let call = Call { name: Arc::from(name), variable, builtin, arguments };
         self.add(Node::Call(Box::new(call)), &children)
     }

@@ -1,12 +1,10 @@
 //! Function values.
 
 use super::{Extent, Value};
-use crate::EvaluationError;
 use crate::ast::{self, Definition, NodeId};
-use crate::builtins::Builtin;
+use crate::builtins::BuiltinId;
 use crate::environment::{Budget, Environment, Variables};
-use crate::evaluate::Evaluator;
-use crate::expression::Program;
+use crate::program::Program;
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,7 +21,7 @@ struct Node {
 enum Body {
     Closure(Closure),
     Native(Box<dyn NativeFunction>),
-    Builtin(&'static Builtin),
+    Builtin(BuiltinId),
 }
 
 /// A function that the host provides, such as a business knowledge model of a decision.
@@ -81,20 +79,6 @@ impl Function {
         Self(Arc::new(Node { parameters, body: Body::Native(function), extent }))
     }
 
-    /// Runs the function with one value for each parameter, outside of any expression.
-    pub fn invoke(
-        &self,
-        arguments: &[Value],
-        variables: &dyn Variables,
-        environment: &Environment,
-        budget: &mut Budget,
-    ) -> Result<crate::Evaluation, EvaluationError> {
-        let mut evaluator = Evaluator::new(variables, environment, None).within(budget);
-        let result = evaluator.run_function(self, arguments);
-        *budget = Budget { depth: budget.depth, ..evaluator.budget() };
-        result
-    }
-
     pub(crate) fn closure(parameters: Vec<Arc<str>>, closure: Closure) -> Self {
         // Captured values are never written as JSON, so only their depth counts.
         let captured = closure.captured.iter().map(|(_, value)| value);
@@ -113,15 +97,13 @@ impl Function {
         if let Body::Closure(closure) = &self.0.body { Some(closure) } else { None }
     }
 
-    /// A built-in function as a value; none if it takes any number of arguments.
-    pub(crate) fn builtin(builtin: &'static Builtin) -> Option<Self> {
-        let signature = builtin.signatures.iter().find(|signature| !signature.variadic)?;
-        let parameters = signature.parameters.iter().map(|name| Arc::from(*name)).collect();
-        Some(Self(Arc::new(Node { parameters, body: Body::Builtin(builtin), extent: Extent::POINT })))
+    /// A built-in function as a value.
+    pub(crate) fn builtin(id: BuiltinId, parameters: Vec<Arc<str>>) -> Self {
+        Self(Arc::new(Node { parameters, body: Body::Builtin(id), extent: Extent::POINT }))
     }
 
-    pub(crate) fn as_builtin(&self) -> Option<&'static Builtin> {
-        if let Body::Builtin(builtin) = &self.0.body { Some(builtin) } else { None }
+    pub(crate) fn as_builtin(&self) -> Option<BuiltinId> {
+        if let Body::Builtin(id) = self.0.body { Some(id) } else { None }
     }
 
     pub(crate) fn as_native(&self) -> Option<&dyn NativeFunction> {
