@@ -239,7 +239,9 @@ async fn work_is_refused_while_the_spill_is_full() {
     deploy(&node).await;
     let mut instances = BTreeSet::new();
     let deadline = Instant::now() + PATIENCE;
+    let spilled = || node.exporting().unwrap().spill_bytes;
     let refused = loop {
+        let before = spilled();
         match node.submit(create()).await {
             Ok(answer) => match answer.response {
                 Response::InstanceCreated(created) => instances.insert(created.process_instance_key),
@@ -248,6 +250,8 @@ async fn work_is_refused_while_the_spill_is_full() {
             Err(error) => break error,
         };
         assert!(Instant::now() < deadline, "it goes on forever");
+        // A flush of many at once would pass the second limit, too, at which jobs are refused.
+        until("the records are spilled", || spilled() > before).await;
     };
     assert!(
         matches!(&refused, SubmitError::ResourceExhausted(text) if text.contains("exporter 'ndjson'")),
