@@ -122,15 +122,14 @@ pub struct Node {
 /// Opens the state of the partition.
 async fn open_engine(options: &Options) -> Result<Engine, StartError> {
     let path = state_file(&options.data_dir);
-    let directory = path.parent().unwrap_or(&options.data_dir);
-    std::fs::create_dir_all(directory)
-        .map_err(|source| StartError::DataDir { path: options.data_dir.clone(), source })?;
+    let failed = |source| StartError::DataDir { path: options.data_dir.clone(), source };
+    std::fs::create_dir_all(path.parent().unwrap_or(&options.data_dir)).map_err(failed)?;
     let store_options = state::Options {
         page_cache_bytes: options.state.page_cache_bytes,
         clean_cache_bytes: options.state.value_cache_bytes,
     };
-    let opened = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
-    let store = opened.map_err(|error| std::io::Error::other(error.to_string()))??;
+    let store = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
+    let store = store.map_err(std::io::Error::other)??;
     let engine_options = engine::Options {
         partition_id: FIRST_PARTITION,
         max_delivery_bytes: options.max_message_bytes,
@@ -138,6 +137,7 @@ async fn open_engine(options: &Options) -> Result<Engine, StartError> {
         bpmn: options.bpmn.clone(),
         dmn: options.dmn.clone(),
         records: options.export.is_enabled(),
+        unwanted_records: options.export.unwanted(),
         at_work: options.apply_watch.at_work(),
         fault: options.stall_at.clone().map(|element| (engine::FaultPoint::Complete, element)),
         fault_is_stall: options.stall_at.is_some(),

@@ -29,13 +29,40 @@ pub trait Exporter: Send {
     fn flush(&mut self, flush: Flush) -> Result<u64, ExportError>;
 }
 
-/// How much a flush has to do.
+/// The purpose of a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flush {
     /// Work that is cheaper in bulk may be left for a later one.
     Usual,
-    /// Everything becomes durable now: somebody waits for it, or what waits takes too much memory.
+    /// Records that wait take too much memory: nearly all of them become durable now.
+    Crowded,
+    /// Somebody looks: everything is found now, durable or not.
+    Shown,
+    /// Everything becomes durable now: somebody waits for it.
     Whole,
+}
+
+impl Flush {
+    /// The flush for what is the case: everything is awaited, somebody looks, memory is short.
+    pub(crate) const fn of(is_awaited: bool, is_hastened: bool, is_crowded: bool) -> Self {
+        match (is_hastened, is_crowded) {
+            _ if is_awaited => Self::Whole,
+            (true, true) => Self::Whole,
+            (true, false) => Self::Shown,
+            (false, true) => Self::Crowded,
+            (false, false) => Self::Usual,
+        }
+    }
+
+    /// Whether records may be left for a later flush.
+    pub const fn may_leave(self) -> bool {
+        matches!(self, Self::Usual | Self::Crowded)
+    }
+
+    /// Whether what is written becomes durable at once.
+    pub const fn is_durable(self) -> bool {
+        matches!(self, Self::Crowded | Self::Whole)
+    }
 }
 
 /// Why an exporter could not do its work now. It is tried again, forever; only a record that is refused again and again

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::PartitionId;
+use protocol::{Intent, PartitionId};
 
 use crate::exporter::Exporter;
 use crate::ndjson::{self, NdjsonExporter, NdjsonOptions};
@@ -23,7 +23,12 @@ pub struct Options {
 
 /// Makes the exporter of a partition.
 #[derive(Clone)]
-pub struct Factory(pub Arc<dyn Fn(PartitionId) -> Box<dyn Exporter> + Send + Sync>);
+pub struct Factory {
+    /// Makes it.
+    pub make: Arc<dyn Fn(PartitionId) -> Box<dyn Exporter> + Send + Sync>,
+    /// Intents whose records it has no use for.
+    pub unwanted: &'static [Intent],
+}
 
 impl fmt::Debug for Factory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,6 +42,15 @@ impl Options {
         self.ndjson.enabled || !self.others.is_empty()
     }
 
+    /// Intents whose records no exporter has a use for.
+    pub fn unwanted(&self) -> Vec<Intent> {
+        let Some((first, others)) = self.others.split_first().filter(|_| !self.ndjson.enabled) else {
+            return Vec::new();
+        };
+        let nobody = |intent: &&Intent| others.iter().all(|factory| factory.unwanted.contains(intent));
+        first.unwanted.iter().filter(nobody).copied().collect()
+    }
+
     /// The exporters that are configured, for one partition.
     pub fn exporters(&self, data_dir: &Path, partition: PartitionId) -> Vec<Box<dyn Exporter>> {
         let mut exporters: Vec<Box<dyn Exporter>> = Vec::new();
@@ -45,7 +59,7 @@ impl Options {
             let directory = directory.unwrap_or_else(|| data_dir.join("export").join(ndjson::ID));
             exporters.push(Box::new(NdjsonExporter::new(&directory, partition, &self.ndjson)));
         }
-        exporters.extend(self.others.iter().map(|factory| (factory.0)(partition)));
+        exporters.extend(self.others.iter().map(|factory| (factory.make)(partition)));
         exporters
     }
 
@@ -95,8 +109,8 @@ impl Default for StreamOptions {
             spill_segment_bytes: 32 * 1024 * 1024,
             spill_max_bytes: 4 * 1024 * 1024 * 1024,
             max_records_per_call: 4096,
-            flush_bytes: 8 * 1024 * 1024,
-            flush_interval: Duration::from_millis(100),
+            flush_bytes: 4 * 1024 * 1024,
+            flush_interval: Duration::from_secs(1),
             hasten_interval: Duration::from_millis(50),
             gather_interval: Duration::from_millis(20),
             retry_min: Duration::from_millis(100),

@@ -5,6 +5,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use crate::batch::Chunk;
+use crate::exporter::Flush;
 
 /// Chunks that are remembered one by one until they are flushed; beyond, they are merged.
 const MARKS: usize = 1024;
@@ -118,6 +119,12 @@ impl Reader {
     /// Whether somebody waits for what it has not handed on.
     pub fn is_looked_for(&self) -> bool {
         self.handed_on < self.looked_for
+    }
+
+    /// Records that were taken are handed on, but for those that a flush may leave.
+    pub fn hand_on(&mut self, flush: Flush) {
+        let handed_on = if flush.may_leave() { self.flushed } else { self.position };
+        self.handed_on = self.handed_on.max(handed_on);
     }
 
     pub fn took(&mut self, chunk: &Chunk) {

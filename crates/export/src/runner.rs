@@ -159,7 +159,7 @@ impl Runner {
     fn flush(&mut self, flush: Flush) -> Result<bool, ExportError> {
         let position = self.exporter.flush(flush)?;
         let position = self.refusals.flushed(position);
-        Ok(self.stream.flushed(self.reader, position))
+        Ok(self.stream.flushed(self.reader, position, flush))
     }
 
     /// Tries the parked records again, for whoever asked.

@@ -240,8 +240,8 @@ impl Stream {
             let is_hastened = is_looked_for && (position >= looked_for || !available);
             let flush_at = flush_at.map(|at| if is_hastened { at.min(hasten_at) } else { at });
             if flush_at.is_some_and(|at| waits || at <= now) {
-                let whole = waits || is_crowded && inner.is_last(reader);
-                return Signal::Flush(if whole { Flush::Whole } else { Flush::Usual });
+                let holds_back = is_crowded && inner.is_last(reader);
+                return Signal::Flush(Flush::of(waits, is_hastened, holds_back));
             }
             if available && (urgent || gather_until <= now) {
                 return Signal::Take;
@@ -298,18 +298,18 @@ impl Stream {
             inner.readers[reader].reopened(position);
             position >= inner.last
         };
-        self.flushed(reader, position);
+        self.flushed(reader, position, Flush::Usual);
         done
     }
 
     /// An exporter has made records up to a position durable. Returns whether that is all it took.
-    pub fn flushed(&self, reader: usize, position: u64) -> bool {
+    pub fn flushed(&self, reader: usize, position: u64, flush: Flush) -> bool {
         let (dropped, all) = {
             let mut inner = self.lock();
             let soft = inner.phase == Phase::SoftPaused;
             let state = &mut inner.readers[reader];
             state.flushed = state.flushed.max(position.min(state.position));
-            state.handed_on = state.position;
+            state.hand_on(flush);
             let all = state.flushed >= state.position;
             if soft {
                 return all;
@@ -512,7 +512,7 @@ impl Stream {
         self.work.notify_all();
         if phase == Phase::Exporting {
             for (reader, flushed) in readers.into_iter().enumerate() {
-                self.flushed(reader, flushed);
+                self.flushed(reader, flushed, Flush::Usual);
             }
         }
     }

@@ -62,14 +62,14 @@ fn records_are_kept_until_everybody_has_acknowledged_and_nothing_is_written() {
     stream.append(records([2, 3, 5]));
     stream.append(records([7]));
     assert_eq!(take(&stream, A), [2, 3, 5, 7]);
-    stream.flushed(A, 7);
+    stream.flushed(A, 7, Flush::Shown);
     assert!(stream.status().memory_bytes > 0);
     assert_eq!(stream.status().exporters[A].backlog_records, 0);
     assert_eq!(stream.status().exporters[B].backlog_records, 4);
     assert_eq!(take(&stream, B), [2, 3, 5, 7]);
-    stream.flushed(B, 5);
+    stream.flushed(B, 5, Flush::Shown);
     assert_eq!(stream.status().exporters[B].backlog_records, 1);
-    stream.flushed(B, 7);
+    stream.flushed(B, 7, Flush::Shown);
     stream.make_durable(7).unwrap();
     let status = stream.status();
     assert_eq!((status.memory_bytes, status.spill_bytes, status.acknowledged_position), (0, 0, 7));
@@ -89,7 +89,7 @@ fn what_is_spilled_is_read_back_in_order_and_removed_when_acknowledged() {
     assert!(files(directory.path()) > 3, "segments are rotated");
     let expected: Vec<u64> = (1..=20).map(|number| number * 2).collect();
     assert_eq!(take(&stream, A), expected);
-    stream.flushed(A, 40);
+    stream.flushed(A, 40, Flush::Shown);
     let mut spill = SpillReader::default();
     for position in &expected[..10] {
         let chunk = stream.next(B, &mut spill).unwrap().unwrap();
@@ -97,15 +97,15 @@ fn what_is_spilled_is_read_back_in_order_and_removed_when_acknowledged() {
         stream.took(B, &chunk);
     }
     let before = files(directory.path());
-    stream.flushed(B, 20);
+    stream.flushed(B, 20, Flush::Shown);
     assert_eq!(stream.status().exporters[B].backlog_records, 10);
     assert!((1..before).contains(&files(directory.path())), "acknowledged segments are removed");
     // Later records are in memory, and follow.
     stream.append(records([41]));
     assert_eq!(take(&stream, B), (11..=20).map(|number| number * 2).chain([41]).collect::<Vec<_>>());
     assert_eq!(take(&stream, A), [41]);
-    stream.flushed(A, 41);
-    stream.flushed(B, 41);
+    stream.flushed(A, 41, Flush::Shown);
+    stream.flushed(B, 41, Flush::Shown);
     assert_eq!(files(directory.path()), 0);
     assert_eq!(stream.status().spill_bytes, 0);
 }
@@ -141,7 +141,7 @@ fn a_slow_exporter_does_not_let_memory_grow() {
     for position in 1..=500 {
         stream.append(records([position]));
         assert_eq!(take(&stream, A), [position]);
-        stream.flushed(A, position);
+        stream.flushed(A, position, Flush::Shown);
         if stream.status().memory_bytes > limit {
             stream.relieve().unwrap().unwrap();
             assert!(stream.status().memory_bytes <= limit / 2);
@@ -161,7 +161,7 @@ fn work_is_refused_when_the_spill_is_too_large() {
         position += 1;
         stream.append(records([position]));
         take(&stream, A);
-        stream.flushed(A, position);
+        stream.flushed(A, position, Flush::Shown);
         stream.make_durable(position).unwrap();
         stream.overload()
     };
@@ -171,7 +171,7 @@ fn work_is_refused_when_the_spill_is_too_large() {
     assert!(overload.reason.contains("exporter 'b'"), "{}", overload.reason);
     assert!((0..100).find_map(|_| append().filter(|overload| overload.everything)).is_some());
     take(&stream, B);
-    stream.flushed(B, position);
+    stream.flushed(B, position, Flush::Shown);
     assert_eq!(stream.overload(), None);
 }
 
@@ -282,8 +282,8 @@ fn a_soft_pause_exports_and_keeps_a_hard_one_keeps() {
     assert_eq!(stream.signal(A, pace(now, None)), Signal::Take);
     assert_eq!(take(&stream, A), [1, 2]);
     assert_eq!(take(&stream, B), [1, 2]);
-    stream.flushed(A, 2);
-    stream.flushed(B, 2);
+    stream.flushed(A, 2, Flush::Shown);
+    stream.flushed(B, 2, Flush::Shown);
     assert_eq!(stream.status().acknowledged_position, 0);
     stream.make_durable(2).unwrap();
     assert_eq!(files(directory.path()), 1, "a backup finds what is not acknowledged");
@@ -322,9 +322,9 @@ fn somebody_who_looks_has_everything_taken_and_flushed_once() {
     stream.took(A, &chunk);
     assert_eq!(stream.signal(A, full), Signal::Take, "the rest is taken before the flush");
     take(&stream, A);
-    assert_eq!(stream.signal(A, full), Signal::Flush(Flush::Usual));
+    assert_eq!(stream.signal(A, full), Signal::Flush(Flush::Shown));
     // Handed on, and not durable yet.
-    stream.flushed(A, 0);
+    stream.flushed(A, 0, Flush::Shown);
     assert_eq!(stream.hasten(A).position, 3);
     let soon = Instant::now() + Duration::from_millis(1);
     assert_eq!(stream.signal(A, Pace { flush_at: Some(soon), ..full }), Signal::Flush(Flush::Usual));
@@ -335,9 +335,9 @@ fn somebody_who_looks_has_everything_taken_and_flushed_once() {
     assert_eq!(stream.signal(A, full), Signal::Take);
     take(&stream, A);
     let turn = Instant::now() + Duration::from_millis(5);
-    assert_eq!(stream.signal(A, Pace { hasten_at: turn, ..full }), Signal::Flush(Flush::Usual));
+    assert_eq!(stream.signal(A, Pace { hasten_at: turn, ..full }), Signal::Flush(Flush::Shown));
     assert!(Instant::now() >= turn);
-    stream.flushed(A, 4);
+    stream.flushed(A, 4, Flush::Shown);
     // One that does not get on says so.
     stream.append(records([5]));
     assert!(stream.hasten(A).lag < Duration::from_mins(1));
@@ -363,7 +363,7 @@ fn an_exporter_that_knows_more_or_fails_goes_on_where_it_says() {
     stream.reopened(A, 4);
     assert_eq!(take(&stream, A), [5, 6]);
     assert_eq!(stream.status().exporters[A].backlog_records, 2);
-    stream.flushed(A, 6);
+    stream.flushed(A, 6, Flush::Shown);
     assert_eq!(stream.status().exporters[A].backlog_records, 0);
 }
 
@@ -477,7 +477,7 @@ impl World {
         let target = &mut self.targets[reader];
         target.durable.append(&mut target.taken);
         if let Some(&last) = target.durable.last() {
-            self.stream.flushed(reader, last);
+            self.stream.flushed(reader, last, Flush::Shown);
         }
     }
 

@@ -100,7 +100,7 @@ impl Exporter for Probe {
 
     fn flush(&mut self, flush: Flush) -> Result<u64, ExportError> {
         self.target.act()?;
-        if self.is_lazy && flush == Flush::Usual {
+        if self.is_lazy && !flush.is_durable() {
             return Ok(self.flushed);
         }
         self.flushed = self.last;

@@ -3,7 +3,7 @@
 use protocol::{Key, Name};
 
 /// The value of a column.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     /// Nothing.
     Null,

@@ -2,10 +2,11 @@
 
 #![expect(missing_docs, reason = "names say what is held")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use protocol::{Key, Name};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use search::Value;
 use search::model::{ColumnId, Entity, EntityId};
@@ -82,12 +83,25 @@ pub struct Change {
     pub values: Vec<(ColumnId, Value)>,
     /// Columns that grow by an amount.
     pub increments: Vec<(ColumnId, i64)>,
+    /// Position of the first record that it is of; 0 if nobody said.
+    pub since: u64,
 }
+
+/// Values that a change has room for at first.
+const ROOM: usize = 18;
 
 impl Change {
     fn new(entity: &'static Entity, id: RowId, operation: Operation) -> Self {
-        let room = if operation == Operation::Insert { entity.columns.len() } else { 0 };
-        Self { entity: entity.id, id, operation, values: Vec::with_capacity(room), increments: Vec::new() }
+        // Most entries of the audit log lack most of its columns.
+        let room = if operation == Operation::Insert { entity.columns.len().min(ROOM) } else { 0 };
+        Self {
+            entity: entity.id,
+            id,
+            operation,
+            values: Vec::with_capacity(room),
+            increments: Vec::new(),
+            since: 0,
+        }
     }
 
     /// The shape of its statement.
@@ -146,11 +160,18 @@ pub struct Batch {
     /// Where the changes of rows are that have a key: keys are given by the engine, so anything spreads them well
     /// enough.
     by_key: HashMap<(EntityId, Key), usize, BuildHasherDefault<KeyHasher>>,
-    by_text: HashMap<(EntityId, Name), usize>,
+    by_text: HashMap<(EntityId, Name), usize, BuildHasherDefault<TextHasher>>,
     merged: u64,
+    /// Position of the record whose changes come next.
+    position: u64,
 }
 
 impl Batch {
+    /// Says of which record the next changes are.
+    pub fn begin_record(&mut self, position: u64) {
+        self.position = position;
+    }
+
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
@@ -203,7 +224,7 @@ impl Batch {
             RowId::Text(text) => *self.by_text.entry((entity.id, text.clone())).or_insert(next),
         };
         if at == next {
-            self.changes.push(Change::new(entity, id, operation));
+            self.changes.push(Change { since: self.position, ..Change::new(entity, id, operation) });
         } else {
             self.merged += 1;
         }
@@ -211,33 +232,91 @@ impl Batch {
     }
 
     /// The same without some changes.
-    pub(crate) fn without(self, is_unwanted: impl Fn(&Change) -> bool) -> Self {
-        let mut kept = Self::default();
-        for change in self.changes.into_iter().filter(|change| !is_unwanted(change)) {
-            let (entity, id, operation) = (Entity::of(change.entity), change.id.clone(), change.operation);
-            *kept.touch(entity, id, operation) = change;
-        }
+    pub(crate) fn without(mut self, is_unwanted: impl Fn(&Change) -> bool) -> Self {
+        let mut kept = Self { position: self.position, ..Self::default() };
+        self.changes.drain(..).filter(|change| !is_unwanted(change)).for_each(|change| kept.push(change));
         kept
     }
 
-    /// The changes by shape, each in the order of their rows: what is alike is written together, and rows that
-    /// follow one another in the store, too. All who write go through tables and rows in the same order.
-    pub(crate) fn groups(&self) -> Vec<Vec<&Change>> {
-        let mut groups: BTreeMap<Shape, Vec<&Change>> = BTreeMap::new();
-        for change in self.changes.iter().filter(|change| !change.is_void()) {
-            groups.entry(change.shape()).or_default().push(change);
+    /// Takes some changes out. The others can only be read from then on, until the batch begins again with those.
+    pub(crate) fn take(&mut self, is_wanted: impl Fn(&Change) -> bool) -> Vec<Change> {
+        self.changes.extract_if(.., |change| is_wanted(change)).collect()
+    }
+
+    /// Forgets everything and begins again with some changes.
+    pub(crate) fn begin_with(&mut self, changes: Vec<Change>) {
+        self.clear();
+        for change in changes {
+            self.push(change);
         }
-        let mut groups: Vec<_> = groups.into_values().collect();
-        for group in &mut groups {
-            group.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    }
+
+    /// Adds the changes of another batch, as if they had been made here.
+    pub(crate) fn append(&mut self, other: Self, is_wanted: impl Fn(&Change) -> bool) {
+        for change in other.changes.into_iter().filter(is_wanted) {
+            let row = self.touch(Entity::of(change.entity), change.id, change.operation);
+            if change.operation != Operation::Update {
+                row.operation = change.operation;
+            }
+            for (column, value) in change.values {
+                row.set(column, value);
+            }
+            for (column, by) in change.increments {
+                row.add(column, by);
+            }
         }
-        groups
+    }
+
+    fn push(&mut self, change: Change) {
+        let next = self.changes.len();
+        match &change.id {
+            RowId::Key(key) => self.by_key.insert((change.entity, *key), next),
+            RowId::Text(text) => self.by_text.insert((change.entity, text.clone()), next),
+        };
+        self.changes.push(change);
     }
 }
 
+/// Changes by shape, each in the order of their rows: what is alike is written together, and rows that follow one
+/// another in the store, too. All who write go through tables and rows in the same order.
+pub(crate) fn groups<'c>(changes: impl IntoIterator<Item = &'c Change>) -> Vec<Vec<&'c Change>> {
+    let mut groups: BTreeMap<Shape, Vec<&Change>> = BTreeMap::new();
+    for change in changes.into_iter().filter(|change| !change.is_void()) {
+        groups.entry(change.shape()).or_default().push(change);
+    }
+    let mut groups: Vec<_> = groups.into_values().collect();
+    for group in &mut groups {
+        group.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+    }
+    groups
+}
+
+/// Keys, which the engine gives, so that anything spreads them well enough.
+pub(crate) type KeySet = HashSet<Key, BuildHasherDefault<KeyHasher>>;
+
 /// Spreads the numbers of an entity and a key.
 #[derive(Debug, Default)]
-struct KeyHasher(u64);
+pub(crate) struct KeyHasher(u64);
+
+/// Spreads texts, which may be chosen by users; none of them makes more than some rows of one flush.
+#[derive(Debug, Default)]
+pub(crate) struct TextHasher(u64);
+
+impl Hasher for TextHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    fn write_u8(&mut self, _: u8) {}
+
+    fn write_isize(&mut self, number: isize) {
+        self.0 ^= number as u64;
+    }
+}
 
 impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {

@@ -1,15 +1,17 @@
 //! The exporter that feeds a store.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use export::{ExportError, Exporter, Flush};
-use protocol::{PartitionId, Record};
+use protocol::{Intent, Key, PartitionId, Record};
 use search::{Progress, StoreError};
 
-use crate::change::Batch;
+use crate::change::{Batch, Change};
+use crate::instance_rows::{BegunInstance, owner, part};
 use crate::projection::Projection;
-use crate::replay::Replays;
-use crate::store::Writer;
+use crate::replay::{Replays, process_instance};
+use crate::store::{Left, Writer};
 
 /// Above this, the number of records that are written at once is not limited.
 const STEP_MAX: usize = 64 * 1024;
@@ -27,6 +29,8 @@ pub struct StoreExporter {
     stored: u64,
     /// Position up to which it has everything for good.
     durable: u64,
+    /// Records that are written but for some instances, whose changes are in the batch.
+    left: Left,
     /// Records whose changes are in the batch.
     gathered: usize,
     /// Records that are written at once at the most. Small while it looks for the one that the store refuses.
@@ -35,6 +39,9 @@ pub struct StoreExporter {
 }
 
 impl StoreExporter {
+    /// Intents whose records change no row: the state of an element in the API has no such steps.
+    pub const UNWANTED: &[Intent] = &[Intent::ElementActivated, Intent::ElementCompleting];
+
     /// An exporter of one partition.
     pub fn new(
         partition: PartitionId,
@@ -51,6 +58,7 @@ impl StoreExporter {
             taken: 0,
             stored: 0,
             durable: 0,
+            left: Left::default(),
             gathered: 0,
             step: STEP_MAX,
             replays: Replays::default(),
@@ -59,11 +67,16 @@ impl StoreExporter {
 
     /// Writes what has gathered. A refused record among several is searched for in ever smaller steps, which grow
     /// again with success: no more than three times the logarithm of their number.
-    fn write(&mut self) -> Result<(), ExportError> {
+    ///
+    /// Instances that have just begun may be left: most end soon, and are then written once.
+    fn write(&mut self, flush: Flush) -> Result<(), ExportError> {
         if self.taken <= self.stored {
             return Ok(());
         }
-        match self.writer.write(&self.batch, self.taken) {
+        let may_leave = flush.may_leave() && self.step == STEP_MAX && self.writer.left().is_some();
+        let (left, later) = if may_leave { self.leave() } else { (self.nothing_left(), Vec::new()) };
+        let written = self.writer.write_ended(&self.batch, &left);
+        match written {
             Ok(()) => {}
             Err(error @ StoreError::Refused { .. }) if self.gathered <= 1 => {
                 self.step = 1;
@@ -77,12 +90,56 @@ impl StoreExporter {
         }
         metrics::counter!("baton_secondary_storage_rows_total").increment(self.batch.len() as u64);
         metrics::counter!("baton_secondary_storage_coalesced_total").increment(self.batch.merged());
-        self.batch.clear();
+        self.batch.begin_with(later);
         self.gathered = 0;
         self.step = (self.step * 2).min(STEP_MAX);
-        self.stored = self.taken;
+        self.stored = left.position;
+        self.left = left;
         self.progress.reached(self.partition, self.stored);
         Ok(())
+    }
+
+    /// Nothing is left but what is not repeated yet of what had been left when the store was opened.
+    fn nothing_left(&self) -> Left {
+        if self.taken < self.left.written {
+            return Left { position: self.taken, ..self.left.clone() };
+        }
+        Left { position: self.taken, written: self.taken, instances: BTreeSet::new() }
+    }
+
+    /// Takes instances from the batch that began since the last write and have not ended, with all that they called
+    /// and all their rows.
+    fn leave(&mut self) -> (Left, Vec<Change>) {
+        let begun: Vec<_> = self.batch.changes().iter().filter_map(BegunInstance::of).collect();
+        let is_young = |begun: &&BegunInstance| begun.since > self.left.written && !begun.has_ended;
+        let roots = begun.iter().filter(|begun| begun.root.is_none()).filter(is_young);
+        let mut instances: BTreeSet<Key> = roots.map(|begun| begun.key).collect();
+        if instances.is_empty() || self.taken < self.left.written {
+            return (self.nothing_left(), Vec::new());
+        }
+        let is_below = |begun: &&BegunInstance| begun.root.is_some_and(|root| instances.contains(&root));
+        let called: Vec<Key> = begun.iter().filter(is_below).map(|begun| begun.key).collect();
+        instances.extend(called);
+        let later = self.batch.take(|change| owner(change).is_some_and(|owner| instances.contains(&owner)));
+        let first = later.iter().map(|change| change.since).min();
+        let first = first.expect("an instance that is left has a row");
+        debug_assert!(
+            self.stored < first && first <= self.taken,
+            "{first} of {} to {}",
+            self.stored,
+            self.taken
+        );
+        (Left { position: first - 1, written: self.taken, instances }, later)
+    }
+
+    /// Applies a record again that the store has, but for instances that were left.
+    fn apply_left(&mut self, record: &Record) {
+        if process_instance(record).is_none_or(|key| !self.left.instances.contains(&key)) {
+            return;
+        }
+        let mut repeated = Batch::default();
+        self.projection.apply(record, &mut repeated);
+        self.batch.append(repeated, |change| part(change.entity).is_some());
     }
 
     fn sync(&mut self, flush: Flush) -> Result<(), ExportError> {
@@ -103,6 +160,7 @@ impl Exporter for StoreExporter {
         self.gathered = 0;
         self.stored = self.writer.open().map_err(failed)?.max(acknowledged);
         (self.taken, self.durable) = (self.stored, self.stored);
+        self.left = self.writer.left().unwrap_or_default();
         self.progress.reached(self.partition, self.stored);
         Ok(self.stored)
     }
@@ -110,12 +168,17 @@ impl Exporter for StoreExporter {
     fn export(&mut self, records: &[Record]) -> Result<(), ExportError> {
         for record in records {
             if record.position > self.stored {
-                self.projection.apply(record, &mut self.batch);
+                self.batch.begin_record(record.position);
+                if record.position <= self.left.written {
+                    self.apply_left(record);
+                } else {
+                    self.projection.apply(record, &mut self.batch);
+                }
                 self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
                 self.taken = record.position;
                 self.gathered += 1;
                 if self.gathered >= self.step && self.step < STEP_MAX {
-                    self.write()?;
+                    self.write(Flush::Shown)?;
                 }
             }
         }
@@ -123,11 +186,15 @@ impl Exporter for StoreExporter {
     }
 
     fn replay(&mut self, record: &Record) -> Result<(), ExportError> {
+        debug_assert!(self.left.instances.is_empty(), "all was flushed before a replay");
         let mut batch = Batch::default();
         self.projection.apply(record, &mut batch);
         self.projection.take_failure().map_or(Ok(()), |error| Err(failed(error)))?;
         let wanted = self.replays.wanted(record, batch, &mut *self.writer);
         let batch = wanted.map_err(|error| error.of(record.position))?;
+        if let Some(key) = process_instance(record) {
+            self.writer.unpack(key).map_err(failed)?;
+        }
         let written = self.writer.write(&batch, self.stored);
         self.replays.tried(record, written.is_ok());
         written.map_err(|error| match error {
@@ -140,7 +207,7 @@ impl Exporter for StoreExporter {
     }
 
     fn flush(&mut self, flush: Flush) -> Result<u64, ExportError> {
-        self.write()?;
+        self.write(flush)?;
         self.sync(flush)?;
         Ok(self.durable)
     }

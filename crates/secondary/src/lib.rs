@@ -9,8 +9,10 @@ mod change;
 mod count;
 mod exporter;
 mod history;
+mod instance_rows;
 #[cfg(feature = "opensearch")]
 mod opensearch;
+mod packed;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod projection;
@@ -19,6 +21,7 @@ mod replay;
 mod sql;
 mod sqlite;
 mod store;
+mod words;
 
 #[cfg(feature = "opensearch")]
 pub use self::opensearch::{
@@ -31,4 +34,4 @@ pub use history::{KINDS, Keep, Kind, PROCESS_INSTANCES, Retention, Rule, Sweeper
 pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
 pub use projection::{AuditCategory, AuditSettings, Loader, Names, Projection};
 pub use sqlite::{SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter};
-pub use store::{Cleaner, Writer};
+pub use store::{Cleaner, Left, Writer};

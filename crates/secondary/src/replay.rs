@@ -95,6 +95,11 @@ fn needed(record: &Record) -> Option<Key> {
         // Its row is there from now on, unless the whole tree is gone. Records of old releases name no root.
         return (root != key && root != 0).then_some(root);
     }
+    process_instance(record)
+}
+
+/// The process instance that a record is of.
+pub(crate) fn process_instance(record: &Record) -> Option<Key> {
     let key = match &record.value {
         RecordValue::ProcessInstance(value) => value.process_instance_key,
         RecordValue::Variable(value) => value.process_instance_key,

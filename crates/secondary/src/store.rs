@@ -1,8 +1,11 @@
 //! The interfaces of a store to its writers and cleaners.
 
+use std::collections::BTreeSet;
+
 use export::Flush;
+use protocol::Key;
 use search::model::{ColumnId, Entity};
-use search::{PAGE_BYTES_MAX, StoreError, Value};
+use search::{Filter, PAGE_BYTES_MAX, StoreError, Value};
 
 use crate::change::{Batch, RowId};
 
@@ -16,13 +19,40 @@ pub trait Writer: Send {
     /// cannot. Searches find them when this returns; they are durable, unless [`Writer::sync`] says that they are not.
     fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError>;
 
+    /// Writes changes of which some records are left for later: those of instances that have begun and not ended.
+    fn write_ended(&mut self, batch: &Batch, left: &Left) -> Result<(), StoreError> {
+        debug_assert!(left.instances.is_empty(), "a store that leaves nothing is asked to");
+        self.write(batch, left.position)
+    }
+
+    /// Whether records may be left for later, and if so, what was left when the store was opened last.
+    fn left(&self) -> Option<Left> {
+        None
+    }
+
     /// Makes durable what was written, where that is a step of its own. Returns whether everything is.
     fn sync(&mut self, _flush: Flush) -> Result<bool, StoreError> {
         Ok(true)
     }
 
+    /// Makes ready for changes to an instance that may have ended, where such rows are kept in another form.
+    fn unpack(&mut self, _process_instance_key: Key) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Whether a row is there. Asked seldom.
     fn has(&mut self, entity: &'static Entity, id: &RowId) -> Result<bool, StoreError>;
+}
+
+/// The records of instances that have begun and not ended, in a store that has everything else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Left {
+    /// The store has everything up to here.
+    pub position: u64,
+    /// Up to here, it has everything but these instances.
+    pub written: u64,
+    /// Keys of process instances.
+    pub instances: BTreeSet<Key>,
 }
 
 /// Removes rows that nobody needs any more, beside the writers, on one thread. May block, and is called with few
@@ -40,6 +70,22 @@ pub trait Cleaner: Send {
         values: &[Value],
         limit: u32,
     ) -> Result<u64, StoreError>;
+
+    /// Removes, with all that belongs to them, things that pass a filter and are kept together with none that does
+    /// not. Returns how many things and rows that were, some at a time; no thing: no more are there.
+    fn remove_packed(
+        &mut self,
+        _entity: &'static Entity,
+        _filter: &Filter,
+    ) -> Result<(u64, u64), StoreError> {
+        Ok((0, 0))
+    }
+
+    /// Brings rows that change no more into the form in which they are kept, some at a time. Returns how many these
+    /// were.
+    fn pack(&mut self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 
     /// Gives some of the room of rows that are gone back to others. Returns whether there is more to give.
     fn reclaim(&mut self) -> Result<bool, StoreError>;

@@ -335,10 +335,9 @@ sections! {
         spill_segment_bytes: Size = Size::mib(32), [Size::mib(1), Size(1 << 30)];
         /// Disk space for waiting records. Beyond it, requests wait or are refused.
         max_spill_bytes: Size = Size(4 << 30), [Size::mib(16), Size(1 << 50)];
-        /// How often an exporter writes what it took: so long it takes at the most, and the writing itself, until
-        /// what happened can be found. Longer ones cost less, since what begins and ends in between is written
-        /// once.
-        flush_interval: Duration = ms(100), [ms(10), s(60)];
+        /// The longest time until an exporter writes what it took. A search does not wait for it: it makes the
+        /// exporter write. Longer ones cost less, since what begins and ends in between is written once.
+        flush_interval: Duration = s(1), [ms(10), s(60)];
         /// Refusals after which a record is parked, while the target accepts others. 0: never; the exporter then
         /// stops at the record.
         park_after: u32 = 5, [0, 1000];

@@ -44,6 +44,10 @@ pub(super) fn keep(
 }
 
 async fn sweep(sweeper: &Sweeper, by_age: bool, reclaims: bool) -> Result<Swept, StoreError> {
+    let packed = sweeper.pack().await?;
+    if packed > 0 {
+        tracing::debug!(rows = packed, "rows of what has ended are packed");
+    }
     let deleted = sweeper.sweep_deleted().await?;
     let mut old = Swept::default();
     if by_age {
@@ -78,7 +82,7 @@ async fn run(sweeper: Sweeper, interval: Option<Duration>, stop: CancellationTok
             }
             Some(Err(error)) => {
                 if !failing {
-                    tracing::warn!(%error, "history cannot be removed; it is tried again");
+                    tracing::warn!(%error, "history cannot be packed or removed; it is tried again");
                 }
                 failing = true;
             }

@@ -226,9 +226,10 @@ fn write_limit(config: &Config) -> WriteLimitOptions {
 #[cfg(feature = "opensearch")]
 fn records(config: &Config) -> Option<export::Factory> {
     let options = config.export_opensearch.enabled.then(|| config.opensearch_records())?;
-    Some(export::Factory(std::sync::Arc::new(move |partition| {
+    let make = std::sync::Arc::new(move |partition| -> Box<dyn export::Exporter> {
         Box::new(opensearch::RecordExporter::new(partition, options.clone()))
-    })))
+    });
+    Some(export::Factory { make, unwanted: &[] })
 }
 
 /// None is built in; the configuration was checked for that.

@@ -7,7 +7,7 @@ mod postgres;
 
 use std::sync::Arc;
 
-use export::Factory;
+use export::{Exporter, Factory};
 use gateway::rest::Storage;
 use protocol::PartitionId;
 use search::{Progress, Reader};
@@ -74,11 +74,12 @@ fn opened(
     let storage = Storage::new(reader, Arc::clone(&progress), settings.await_timeout)
         .fresh_within(settings.fresh_timeout);
     let (audit, usage) = (audit(config), config.usage_metrics.interval);
-    let exporter = Factory(Arc::new(move |partition| {
+    let make = Arc::new(move |partition| -> Box<dyn Exporter> {
         let (writer, loader) = filler(partition);
         let projection = Projection::new(loader).with_audit(audit.clone()).with_usage_interval(usage);
         Box::new(StoreExporter::new(partition, writer, projection, Arc::clone(&progress)))
-    }));
+    });
+    let exporter = Factory { make, unwanted: StoreExporter::UNWANTED };
     Opened { exporter, storage, cleaner }
 }
 

@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The pieces of a large document.
 const PIECES: usize = 200;
 /// The most that the server may take for it beside what it has, however large it is.
-const GROWTH_BYTES_MAX: u64 = 16 << 20;
+const GROWTH_BYTES_MAX: u64 = 32 << 20;
 const HEAD: &str = "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n";
 
 /// One piece of a large document; no two are alike.

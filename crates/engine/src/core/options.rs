@@ -1,9 +1,9 @@
-//! Limits and switches of the engine. All but `records` and `at_work` must be equal on every replica.
+//! Limits and switches of the engine. All but those of records, and `at_work`, must be equal on every replica.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use protocol::{FIRST_PARTITION, Name, PartitionId};
+use protocol::{FIRST_PARTITION, Intent, Name, PartitionId};
 
 /// Where a test can make the engine fail.
 #[doc(hidden)]
@@ -137,6 +137,8 @@ pub struct Options {
     pub partition_id: PartitionId,
     /// Whether records are made.
     pub records: bool,
+    /// Intents whose records nobody wants; they take positions, too.
+    pub unwanted_records: Vec<Intent>,
     /// Steps that one command may cause; the rest goes on in a later command.
     pub max_steps_per_command: usize,
     /// Items of each kind that one tick triggers. It puts ten times as many due timers into the queue.
@@ -215,6 +217,7 @@ impl Default for Options {
         Self {
             partition_id: FIRST_PARTITION,
             records: false,
+            unwanted_records: Vec::new(),
             max_steps_per_command: 100,
             max_due_per_tick: 100,
             max_children_per_step: 32,

@@ -32,7 +32,7 @@ impl CommandContext<'_> {
     ) -> Result<(), E> {
         self.meta.position += 1;
         self.meter.note_record(RECORD_BYTES);
-        if !self.options.records {
+        if !self.options.records || self.options.unwanted_records.contains(&intent) {
             return Ok(());
         }
         let value: RecordValue = value(self)?.into();

@@ -111,6 +111,10 @@ const HELP: &[(&str, &str)] = &[
     ("zeebe_elasticsearch_exporter_failed_flush_total", "Bulks of records that were not taken."),
     ("baton_secondary_storage_rows_total", "Rows that were written to secondary storage."),
     ("baton_secondary_storage_coalesced_total", "Changes of rows that were merged before they were written."),
+    (
+        "baton_secondary_storage_damaged_packs_total",
+        "Parts of the history that cannot be read and are left out of answers.",
+    ),
     ("baton_secondary_storage_removed_rows_total", "Rows that were removed from secondary storage by age."),
 ];
 

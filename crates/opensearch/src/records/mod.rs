@@ -160,7 +160,7 @@ impl Exporter for RecordExporter {
     /// Records may wait longer than until the next flush: those that are not sent are not acknowledged.
     fn flush(&mut self, flush: Flush) -> Result<u64, ExportError> {
         let is_due = self.waiting_since.is_none_or(|since| since.elapsed() >= self.options.delay);
-        if flush == Flush::Whole || is_due {
+        if flush.is_durable() || is_due {
             self.send()?;
         }
         Ok(self.stored)

@@ -52,7 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut exporter = StoreExporter::new(1, writer, Projection::new(loader), Arc::new(Progress::default()));
     exporter.open(0)?;
     let store = Store::in_memory(state::Options::default())?;
-    let engine = Engine::open(&store, engine::Options { records: true, ..engine::Options::default() })?;
+    let unwanted_records = StoreExporter::UNWANTED.to_vec();
+    let options_of_engine = engine::Options { records: true, unwanted_records, ..engine::Options::default() };
+    let engine = Engine::open(&store, options_of_engine)?;
     let mut run = Run { engine, now_ms: 1, created: 0, is_distinct: options.is_distinct, jobs: Vec::new() };
     let resources = vec![Resource { name: Name::from("model.bpmn"), content: MODEL.to_vec() }];
     let deploy = Command::Deploy(Deploy { resources, tenant_id: Name::default_tenant() });

@@ -4,6 +4,7 @@
 //!     cargo run --release -p secondary --example queries -- --elements 10000000 --postgres URL
 //!
 //! A filled store is only queried. `--repeat` is the number of runs of each query, with other values each time.
+//! `--forget yes` removes from a file of SQLite all instances that have ended, in place of queries.
 
 mod fill;
 mod questions;
@@ -13,9 +14,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use search::Reader;
+use search::model::process_instance as instance;
+use search::{Filter, Operand, Reader, StoreError, Test};
 use secondary::{
-    PostgresOptions, PostgresReader, PostgresWriter, SqliteOptions, SqliteReader, SqliteWriter, Writer,
+    Cleaner, PostgresOptions, PostgresReader, PostgresWriter, SqliteCleaner, SqliteOptions, SqliteReader,
+    SqliteWriter, Writer,
 };
 
 /// Bound of the 99th percentile of queries.
@@ -24,6 +27,7 @@ const WANTED: Duration = Duration::from_millis(50);
 struct Options {
     elements: u64,
     repeat: u64,
+    forgets: bool,
     store: Store,
 }
 
@@ -55,7 +59,35 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     drop(writer);
+    if let (Store::Sqlite(path), true) = (&options.store, options.forgets) {
+        return Ok(forget(&SqliteOptions::new(path))?);
+    }
     tokio::runtime::Runtime::new()?.block_on(ask(&*reader, instances, options.repeat))
+}
+
+/// Removes instances that have ended and tells for how long that kept writers waiting.
+fn forget(options: &SqliteOptions) -> Result<(), StoreError> {
+    let mut cleaner = SqliteCleaner::new(options.clone());
+    cleaner.open()?;
+    let has_ended = Filter::Column(instance::END, Test::Less(Operand::Integer(i64::MAX)));
+    let (mut things, mut rows, mut slices) = (0, 0, Vec::new());
+    loop {
+        let begin = Instant::now();
+        let (more_things, more_rows) = cleaner.remove_packed(&instance::ENTITY, &has_ended)?;
+        slices.push(begin.elapsed());
+        (things, rows) = (things + more_things, rows + more_rows);
+        if more_things == 0 {
+            break;
+        }
+    }
+    let total: Duration = slices.iter().sum();
+    println!(
+        "{things} instances, {rows} rows removed in {:.0} ms; the longest of {} transactions {:.0} ms",
+        total.as_secs_f64() * 1e3,
+        slices.len(),
+        slices.iter().max().map_or(0.0, Duration::as_secs_f64) * 1e3
+    );
+    Ok(())
 }
 
 /// Asks every question many times and tells how long it took.
@@ -88,17 +120,18 @@ async fn ask(reader: &dyn Reader, instances: u64, repeat: u64) -> Result<(), Box
 
 fn options() -> Result<Options, Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let (mut elements, mut repeat, mut store) = (10_000_000, 100, None);
+    let (mut elements, mut repeat, mut forgets, mut store) = (10_000_000, 100, false, None);
     while let Some(flag) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{flag} needs a value"))?;
         match flag.as_str() {
             "--elements" => elements = value.parse()?,
             "--repeat" => repeat = value.parse::<u64>()?.max(1),
+            "--forget" => forgets = value == "yes",
             "--sqlite" => store = Some(Store::Sqlite(value.into())),
             "--postgres" => store = Some(Store::Postgres(value)),
             _ => return Err(format!("there is no flag {flag}").into()),
         }
     }
     let store = store.ok_or("expected --sqlite FILE or --postgres URL")?;
-    Ok(Options { elements, repeat, store })
+    Ok(Options { elements, repeat, forgets, store })
 }

@@ -134,6 +134,7 @@ impl Sweeper {
         filter: Filter,
         swept: &mut Swept,
     ) -> Result<(), StoreError> {
+        self.remove_packed(kind, &filter, swept).await?;
         let sort = vec![Sort { column: kind.end, descending: false }];
         let mut position = Position::Offset(0);
         loop {
@@ -148,6 +149,32 @@ impl Sweeper {
             self.forget(kind, &ids, swept).await?;
             if rows.len() < PAGE as usize {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Removes what is kept together and has expired as a whole.
+    async fn remove_packed(&self, kind: &Kind, filter: &Filter, swept: &mut Swept) -> Result<(), StoreError> {
+        let removed = metrics::counter!("baton_secondary_storage_removed_rows_total", "kind" => kind.name);
+        loop {
+            let (entity, filter) = (kind.entity, filter.clone());
+            let (things, rows) = self.work(move |cleaner| cleaner.remove_packed(entity, &filter)).await?;
+            if things == 0 {
+                return Ok(());
+            }
+            removed.increment(rows);
+            swept.things += things;
+            swept.rows += rows;
+        }
+    }
+
+    /// Brings rows of what has ended into the form in which they are kept.
+    pub async fn pack(&self) -> Result<u64, StoreError> {
+        let mut count = 0;
+        loop {
+            match self.work(|cleaner| cleaner.pack()).await? {
+                0 => return Ok(count),
+                packed => count += packed,
             }
         }
     }

@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, Error, Postgres as Database};
 
 use super::dialect::Postgres;
 use super::text;
-use crate::change::{Batch, Change, Operation};
+use crate::change::{self, Batch, Change, Operation};
 use crate::sql::Query;
 
 /// Changes of the same shape, in the order of their rows.
@@ -16,7 +16,7 @@ pub(super) struct Group<'b>(pub Vec<&'b Change>);
 
 /// All changes of a batch.
 pub(super) fn groups(batch: &Batch) -> Vec<Group<'_>> {
-    batch.groups().into_iter().map(Group).collect()
+    change::groups(batch.changes()).into_iter().map(Group).collect()
 }
 
 /// Values of one column.

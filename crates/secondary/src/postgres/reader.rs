@@ -126,7 +126,7 @@ impl Reader for PostgresReader {
         Box::pin(async move {
             let looked = sql::selective(&search.filter).into_iter();
             let looked: Vec<Question> =
-                looked.map(|related| sql::others(&Postgres, related).into()).collect();
+                looked.map(|related| sql::others(&Postgres, related, sql::FEW).into()).collect();
             let few = if looked.is_empty() { Vec::new() } else { self.ask(looked).await? };
             let search = sql::with_few(search, few);
             let mut questions = vec![Question::from(sql::search(&Postgres, &search))];

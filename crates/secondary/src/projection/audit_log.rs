@@ -11,6 +11,7 @@ use search::model::{ColumnId, audit_log as log};
 
 use super::names::Names;
 use crate::change::{Batch, RowId};
+use crate::words::{local, word};
 
 /// Kinds of operation, as the API names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,8 +129,8 @@ impl Entry {
         self.with(log::INSTANCE_KEY, instance)
             .with(log::ROOT_INSTANCE_KEY, root)
             .with(log::DEFINITION_KEY, (definition > 0).then_some(definition))
-            .with(log::PROCESS_ID, Value::non_empty(process_id))
-            .with(log::TENANT, Value::non_empty(tenant))
+            .with(log::PROCESS_ID, (!process_id.is_empty()).then(|| local(process_id)))
+            .with(log::TENANT, (!tenant.is_empty()).then(|| local(tenant)))
     }
 }
 
@@ -156,12 +157,12 @@ pub(super) fn apply(record: &Record, settings: &AuditSettings, names: &mut Names
     let id = RowId::Key(compose_key(record.partition_id, record.position));
     let row = batch.insert(&log::ENTITY, id);
     row.set(log::ENTITY_KEY, &entry.entity_key)
-        .set(log::ENTITY_TYPE, entry.entity_type)
-        .set(log::OPERATION_TYPE, entry.operation)
-        .set(log::CATEGORY, entry.category.as_str())
-        .set(log::RESULT, if entry.is_refused { "FAIL" } else { "SUCCESS" })
+        .set(log::ENTITY_TYPE, word(entry.entity_type))
+        .set(log::OPERATION_TYPE, word(entry.operation))
+        .set(log::CATEGORY, word(entry.category.as_str()))
+        .set(log::RESULT, word(if entry.is_refused { "FAIL" } else { "SUCCESS" }))
         .set(log::TIMESTAMP, record.timestamp_ms)
-        .set(log::ACTOR_TYPE, actor.actor_type.as_str())
+        .set(log::ACTOR_TYPE, word(actor.actor_type.as_str()))
         .set(log::ACTOR_ID, actor.id.as_ref());
     if let Some(key) = record.batch_operation_reference {
         row.set(log::BATCH_KEY, key).set(log::BATCH_TYPE, batch_type(entry.operation));

@@ -7,6 +7,7 @@ use search::model::{element_instance as element, process_instance as instance, s
 use super::names::Names;
 use crate::change::{Batch, Change, RowId};
 use crate::count::{self, Counted, Place};
+use crate::words::{local, word};
 
 pub(super) fn apply(
     record: &Record,
@@ -30,16 +31,16 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
         Intent::ElementActivating => {
             let names = names.of(value.process_definition_key);
             let row = batch.insert(entity, id);
-            row.set(instance::PROCESS_ID, &value.bpmn_process_id)
+            row.set(instance::PROCESS_ID, local(&value.bpmn_process_id))
                 .set(instance::START, record.timestamp_ms)
-                .set(instance::STATE, "ACTIVE")
+                .set(instance::STATE, word("ACTIVE"))
                 .set(instance::HAS_INCIDENT, false)
-                .set(instance::TENANT, &value.tenant_id)
+                .set(instance::TENANT, local(&value.tenant_id))
                 .set(instance::PARENT_INSTANCE_KEY, value.parent_process_instance_key)
                 .set(instance::PARENT_ELEMENT_KEY, value.parent_element_instance_key)
                 .set(instance::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(instance::BUSINESS_ID, &value.business_id)
-                .set(instance::TAGS, Value::from(tags_json(&value.tags)))
+                .set(instance::TAGS, tags(&value.tags))
                 .set(instance::PARTITION, u32::from(record.partition_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
@@ -52,7 +53,7 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
         Intent::ElementMigrated => {
             let names = names.of(value.process_definition_key);
             let row = batch.update(entity, id);
-            row.set(instance::PROCESS_ID, &value.bpmn_process_id);
+            row.set(instance::PROCESS_ID, local(&value.bpmn_process_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
         _ => {}
@@ -66,8 +67,8 @@ fn define(row: &mut Change, value: &ProcessInstanceRecord, name: Option<&Name>, 
         .set(instance::DEFINITION_KEY, value.process_definition_key);
 }
 
-fn end(row: &mut Change, state: u8, name: &str, end: u8, record: &Record) {
-    row.set(state, name).set(end, record.timestamp_ms);
+fn end(row: &mut Change, state: u8, name: &'static str, end: u8, record: &Record) {
+    row.set(state, word(name)).set(end, record.timestamp_ms);
 }
 
 fn apply_to_element(
@@ -84,14 +85,14 @@ fn apply_to_element(
             let names = names.of(value.process_definition_key);
             batch
                 .insert(entity, id)
-                .set(element::PROCESS_ID, &value.bpmn_process_id)
+                .set(element::PROCESS_ID, local(&value.bpmn_process_id))
                 .set(element::START, record.timestamp_ms)
-                .set(element::ELEMENT_ID, &value.element_id)
+                .set(element::ELEMENT_ID, local(&value.element_id))
                 .set(element::ELEMENT_NAME, names.element(&value.element_id))
-                .set(element::TYPE, &value.bpmn_element_type)
-                .set(element::STATE, "ACTIVE")
+                .set(element::TYPE, local(&value.bpmn_element_type))
+                .set(element::STATE, word("ACTIVE"))
                 .set(element::HAS_INCIDENT, false)
-                .set(element::TENANT, &value.tenant_id)
+                .set(element::TENANT, local(&value.tenant_id))
                 .set(element::INSTANCE_KEY, value.process_instance_key)
                 .set(element::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(element::DEFINITION_KEY, value.process_definition_key)
@@ -109,8 +110,8 @@ fn apply_to_element(
             let names = names.of(value.process_definition_key);
             batch
                 .update(entity, id)
-                .set(element::PROCESS_ID, &value.bpmn_process_id)
-                .set(element::ELEMENT_ID, &value.element_id)
+                .set(element::PROCESS_ID, local(&value.bpmn_process_id))
+                .set(element::ELEMENT_ID, local(&value.element_id))
                 .set(element::ELEMENT_NAME, names.element(&value.element_id))
                 .set(element::DEFINITION_KEY, value.process_definition_key);
         }
@@ -121,9 +122,9 @@ fn apply_to_element(
 fn place(value: &ProcessInstanceRecord) -> Place {
     Place {
         definition_key: value.process_definition_key.into(),
-        element_id: (&value.element_id).into(),
-        process_id: (&value.bpmn_process_id).into(),
-        tenant_id: (&value.tenant_id).into(),
+        element_id: local(&value.element_id),
+        process_id: local(&value.bpmn_process_id),
+        tenant_id: local(&value.tenant_id),
     }
 }
 
@@ -135,12 +136,15 @@ fn sequence_flow(value: &ProcessInstanceRecord, batch: &mut Batch) {
         .set(flow::INSTANCE_KEY, value.process_instance_key)
         .set(flow::ROOT_INSTANCE_KEY, value.root_process_instance_key)
         .set(flow::DEFINITION_KEY, value.process_definition_key)
-        .set(flow::PROCESS_ID, &value.bpmn_process_id)
-        .set(flow::ELEMENT_ID, &value.element_id)
-        .set(flow::TENANT, &value.tenant_id);
+        .set(flow::PROCESS_ID, local(&value.bpmn_process_id))
+        .set(flow::ELEMENT_ID, local(&value.element_id))
+        .set(flow::TENANT, local(&value.tenant_id));
 }
 
 /// A list of texts as JSON.
-pub(super) fn tags_json(names: &[Name]) -> String {
-    serde_json::to_string(names).unwrap_or_else(|_| "[]".to_owned())
+pub(super) fn tags(names: &[Name]) -> Value {
+    if names.is_empty() {
+        return word("[]");
+    }
+    Value::from(serde_json::to_string(names).expect("texts are JSON"))
 }

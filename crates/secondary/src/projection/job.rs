@@ -6,6 +6,7 @@ use search::model::{ColumnId, job, job_metric as metric};
 
 use crate::change::{Batch, Change, RowId};
 use crate::recent::Recent;
+use crate::words::{local, word};
 
 /// Jobs are counted by the minute.
 const METRIC_MS: i64 = 60_000;
@@ -62,15 +63,15 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
     };
     let row = batch.update(&job::ENTITY, RowId::Key(record.key));
     if !state.is_empty() {
-        row.set(job::STATE, state);
+        row.set(job::STATE, word(state));
     }
     if is_end {
         row.set(job::END, record.timestamp_ms);
     }
     match record.intent {
         Intent::Migrated => {
-            row.set(job::PROCESS_ID, &value.bpmn_process_id)
-                .set(job::ELEMENT_ID, &value.element_id)
+            row.set(job::PROCESS_ID, local(&value.bpmn_process_id))
+                .set(job::ELEMENT_ID, local(&value.element_id))
                 .set(job::DEFINITION_KEY, value.process_definition_key);
         }
         Intent::Failed | Intent::ErrorThrown => {
@@ -94,19 +95,19 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
 
 fn create(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut Batch) {
     let row = batch.insert(&job::ENTITY, RowId::Key(record.key));
-    row.set(job::CUSTOM_HEADERS, &value.custom_headers)
-        .set(job::ELEMENT_ID, &value.element_id)
+    row.set(job::CUSTOM_HEADERS, local(&value.custom_headers))
+        .set(job::ELEMENT_ID, local(&value.element_id))
         .set(job::ELEMENT_KEY, value.element_instance_key)
         .set(job::HAS_FAILED_WITH_RETRIES_LEFT, false)
-        .set(job::KIND, &value.job_kind)
-        .set(job::LISTENER_EVENT_TYPE, &value.job_listener_event_type)
-        .set(job::PROCESS_ID, &value.bpmn_process_id)
+        .set(job::KIND, local(&value.job_kind))
+        .set(job::LISTENER_EVENT_TYPE, local(&value.job_listener_event_type))
+        .set(job::PROCESS_ID, local(&value.bpmn_process_id))
         .set(job::DEFINITION_KEY, value.process_definition_key)
         .set(job::INSTANCE_KEY, value.process_instance_key)
         .set(job::ROOT_INSTANCE_KEY, value.root_process_instance_key)
-        .set(job::STATE, "CREATED")
-        .set(job::TENANT, &value.tenant_id)
-        .set(job::TYPE, &value.job_type)
+        .set(job::STATE, word("CREATED"))
+        .set(job::TENANT, local(&value.tenant_id))
+        .set(job::TYPE, local(&value.job_type))
         .set(job::CREATED, record.timestamp_ms);
     common(row, record, value);
     count(record, value, counted, (metric::CREATED, metric::LAST_CREATED), batch);
@@ -115,7 +116,7 @@ fn create(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut
 /// Columns that may differ after every change.
 fn common(row: &mut Change, record: &Record, value: &JobRecord) {
     row.set(job::RETRIES, value.retries)
-        .set(job::WORKER, &value.worker)
+        .set(job::WORKER, local(&value.worker))
         .set(job::DEADLINE, (value.deadline_ms > 0).then_some(value.deadline_ms))
         .set(job::UPDATED, record.timestamp_ms);
 }
@@ -131,9 +132,9 @@ fn count(
     batch
         .insert(&metric::ENTITY, RowId::Text(counted_in(counted, record, value, minute)))
         .set(metric::TIME, minute)
-        .set(metric::TYPE, &value.job_type)
-        .set(metric::WORKER, &value.worker)
-        .set(metric::TENANT, &value.tenant_id)
+        .set(metric::TYPE, local(&value.job_type))
+        .set(metric::WORKER, local(&value.worker))
+        .set(metric::TENANT, local(&value.tenant_id))
         .add(counter, 1)
         .set(last, record.timestamp_ms);
 }

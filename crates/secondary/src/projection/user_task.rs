@@ -4,7 +4,7 @@ use protocol::{Intent, Name, Record, UserTaskRecord};
 use search::Value;
 use search::model::user_task as task;
 
-use super::element::tags_json;
+use super::element::tags;
 use super::names::Names;
 use crate::change::{Batch, Change, RowId};
 
@@ -19,7 +19,7 @@ pub(super) fn apply(record: &Record, value: &UserTaskRecord, names: &mut Names, 
                 .set(task::INSTANCE_KEY, value.process_instance_key)
                 .set(task::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(task::TENANT, &value.tenant_id)
-                .set(task::TAGS, tags_json(&value.tags))
+                .set(task::TAGS, tags(&value.tags))
                 .set(task::CUSTOM_HEADERS, &value.custom_headers)
                 .set(task::PROCESS_NAME, &names.name)
                 .set(task::NAME, names.elements.get(&value.element_id));
@@ -78,8 +78,8 @@ fn define(row: &mut Change, value: &UserTaskRecord) {
 
 fn attributes(row: &mut Change, value: &UserTaskRecord) {
     row.set(task::ASSIGNEE, Value::non_empty(&value.assignee))
-        .set(task::CANDIDATE_GROUPS, tags_json(&value.candidate_groups_list))
-        .set(task::CANDIDATE_USERS, tags_json(&value.candidate_users_list))
+        .set(task::CANDIDATE_GROUPS, tags(&value.candidate_groups_list))
+        .set(task::CANDIDATE_USERS, tags(&value.candidate_users_list))
         .set(task::DUE, date(&value.due_date))
         .set(task::FOLLOW_UP, date(&value.follow_up_date))
         .set(task::FORM_KEY, value.form_key)

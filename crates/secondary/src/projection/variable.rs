@@ -4,6 +4,7 @@ use protocol::{Intent, Name, Record, VariableRecord};
 use search::model::{VALUE_CHARS_MAX, variable};
 
 use crate::change::{Batch, RowId};
+use crate::words::local;
 
 pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) {
     let id = RowId::Key(record.key);
@@ -13,14 +14,14 @@ pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) 
         Intent::Created => {
             batch
                 .insert(&variable::ENTITY, id)
-                .set(variable::NAME, &value.name)
+                .set(variable::NAME, local(&value.name))
                 .set(variable::VALUE, text())
                 .set(variable::IS_TRUNCATED, is_truncated())
-                .set(variable::TENANT, &value.tenant_id)
+                .set(variable::TENANT, local(&value.tenant_id))
                 .set(variable::INSTANCE_KEY, value.process_instance_key)
                 .set(variable::ROOT_INSTANCE_KEY, value.root_process_instance_key)
                 .set(variable::SCOPE_KEY, value.scope_key)
-                .set(variable::PROCESS_ID, &value.bpmn_process_id)
+                .set(variable::PROCESS_ID, local(&value.bpmn_process_id))
                 .set(variable::DEFINITION_KEY, value.process_definition_key);
         }
         Intent::Updated => {
@@ -32,7 +33,7 @@ pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) 
         Intent::Migrated => {
             batch
                 .update(&variable::ENTITY, id)
-                .set(variable::PROCESS_ID, &value.bpmn_process_id)
+                .set(variable::PROCESS_ID, local(&value.bpmn_process_id))
                 .set(variable::DEFINITION_KEY, value.process_definition_key);
         }
         _ => {}

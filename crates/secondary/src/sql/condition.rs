@@ -10,6 +10,9 @@ use super::Query;
 /// Conditions that are joined side by side.
 const JOINED_MAX: usize = 50;
 
+/// Values of a list that are bound; numbers beyond it stand in the text, since databases bind some 32,000 values.
+const BOUND_MAX: usize = 4000;
+
 /// Writes what is compared.
 type ColumnText<'f> = &'f dyn for<'q, 'd> Fn(&'q mut Query<'d>) -> &'q mut Query<'d>;
 
@@ -290,11 +293,15 @@ impl Query<'_> {
         }
         value(self);
         self.push(if is_negated { " NOT IN (" } else { " IN (" });
+        let are_many = values.len() > BOUND_MAX;
         for (at, value) in values.into_iter().enumerate() {
             if at > 0 {
                 self.push(",");
             }
-            self.value(value, kind);
+            match value {
+                Value::Integer(number) if are_many => self.push(&number.to_string()),
+                value => self.value(value, kind),
+            };
         }
         self.push(")")
     }

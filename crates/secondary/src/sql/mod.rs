@@ -7,7 +7,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use selective::{others, selective, with_few};
+pub(crate) use selective::{FEW, others, selective, with_few};
 #[cfg(feature = "postgres")]
 pub(crate) use statement::index_name;
 pub(crate) use statement::{count, create_index, create_table, exists, remove, search, statistics, upsert};

@@ -11,7 +11,7 @@ use super::condition::Scope;
 use super::{Dialect, Query};
 
 /// Most rows of a first query.
-const FEW: usize = 1000;
+pub(crate) const FEW: usize = 1000;
 
 /// Relations of one filter that are looked at first: each takes a query, and what it finds is bound to the next one. Of
 /// more, the others are asked row by row.
@@ -53,12 +53,12 @@ fn is_cut(entity: &Entity, filter: &Filter) -> bool {
 }
 
 /// Values of the other rows of a relation, one more than the limit at most.
-pub(crate) fn others<'d>(dialect: &'d dyn Dialect, related: &Related) -> Query<'d> {
+pub(crate) fn others<'d>(dialect: &'d dyn Dialect, related: &Related, limit: usize) -> Query<'d> {
     let scope = Scope { entity: related.entity.0, depth: 0 };
     let mut query = Query::new(dialect);
     query.push("SELECT ").column(scope, related.other).push(" FROM ").name(scope.entity.name);
     query.push(" t0 WHERE ").filter(scope, &related.filter);
-    query.push(" LIMIT ").integer(FEW as i64 + 1);
+    query.push(" LIMIT ").integer(limit as i64 + 1);
     query
 }
 

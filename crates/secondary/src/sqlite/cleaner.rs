@@ -1,14 +1,18 @@
 //! Removing rows: a connection of its own, each slice a transaction of its own.
 
 use rusqlite::Connection;
-use search::model::{ColumnId, Entity};
-use search::{StoreError, Value};
+use search::model::{ColumnId, Entity, EntityId, Kind};
+use search::{Filter, Row, StoreError, Test, Value};
 
 use super::dialect::Sqlite;
+use super::packed_search::condition;
+use super::packing::pack;
+use super::packs::{PackCache, PackId, PackKind, Packs};
 use super::reader::rows;
 use super::writer::Statements;
-use super::{SqliteOptions, failed};
+use super::{SqliteOptions, begin, failed};
 use crate::count::{counted, removed};
+use crate::packed::{Condition, Opened};
 use crate::sql;
 use crate::store::Cleaner;
 
@@ -17,16 +21,21 @@ const FREE_PAGES_KEPT: i64 = 64;
 /// Pages that are given back at once.
 const FREE_PAGES_SLICE: i64 = 512;
 
+/// Packs that are removed at once.
+const PACKS_AT_ONCE: usize = 16;
+
 /// Removes rows of the file.
 pub struct SqliteCleaner {
     options: SqliteOptions,
     connection: Option<Connection>,
+    cache: PackCache,
 }
 
 impl SqliteCleaner {
     /// A cleaner that is not open yet.
     pub fn new(options: SqliteOptions) -> Self {
-        Self { options, connection: None }
+        let cache = PackCache::new(options.cache_bytes);
+        Self { options, connection: None, cache }
     }
 
     fn connection(&self) -> Result<&Connection, StoreError> {
@@ -37,6 +46,7 @@ impl SqliteCleaner {
 impl Cleaner for SqliteCleaner {
     fn open(&mut self) -> Result<(), StoreError> {
         self.connection = None;
+        self.cache = PackCache::new(self.options.cache_bytes);
         self.connection = Some(self.options.connect()?);
         Ok(())
     }
@@ -52,13 +62,54 @@ impl Cleaner for SqliteCleaner {
             return Ok(0);
         }
         let query = sql::remove(&Sqlite, entity, column, values, limit, counted(entity));
-        let transaction = self.connection()?.unchecked_transaction().map_err(failed)?;
+        let transaction = begin(self.connection()?)?;
         let rows = rows(&transaction, &query)?;
-        let count = rows.len() as u64;
+        let mut count = rows.len() as u64;
+        let mut rows = rows;
+        if count < u64::from(limit) {
+            let packs = Packs { connection: &transaction, cache: &self.cache };
+            let taken = packs.take(entity, column, values, limit as usize - count as usize)?;
+            count += taken.len() as u64;
+            let told =
+                |row: Row| counted(entity).iter().map(|column| row[*column as usize].clone()).collect();
+            rows.extend(taken.into_iter().map(told));
+        }
         let mut statements = Statements::default();
         for change in removed(rows).changes() {
             statements.write(&transaction, &[change])?;
         }
+        transaction.commit().map_err(failed)?;
+        Ok(count)
+    }
+
+    fn remove_packed(&mut self, entity: &'static Entity, filter: &Filter) -> Result<(u64, u64), StoreError> {
+        let connection = self.connection()?;
+        let packs = Packs { connection, cache: &self.cache };
+        let Some((kind, condition)) = PackKind::of(entity).zip(condition(packs, entity, filter)?) else {
+            return Ok((0, 0));
+        };
+        let expired = expired(packs, kind, &condition)?;
+        // The packs stay as they are until the transaction begins, or are gone then.
+        let transaction = begin(connection)?;
+        let (mut things, mut rows) = (0, 0);
+        let mut gone = Vec::new();
+        for pack in expired {
+            if packs.delete(pack.id)? {
+                (things, rows) = (things + pack.things, rows + pack.rows);
+                gone.extend(pack.counted);
+            }
+        }
+        let mut statements = Statements::default();
+        for change in removed(gone).changes() {
+            statements.write(&transaction, &[change])?;
+        }
+        transaction.commit().map_err(failed)?;
+        Ok((things, rows))
+    }
+
+    fn pack(&mut self) -> Result<u64, StoreError> {
+        let transaction = begin(self.connection()?)?;
+        let count = pack(Packs { connection: &transaction, cache: &self.cache })?;
         transaction.commit().map_err(failed)?;
         Ok(count)
     }
@@ -81,4 +132,52 @@ impl Cleaner for SqliteCleaner {
         while rows.next().map_err(failed)?.is_some() {}
         Ok(spare > FREE_PAGES_SLICE)
     }
+}
+
+/// A pack whose things have all expired.
+struct Expired {
+    id: PackId,
+    things: u64,
+    rows: u64,
+    /// Columns of its rows that the counts need.
+    counted: Vec<Row>,
+}
+
+/// Some packs of which every thing that nothing else owns meets a condition.
+fn expired(packs: Packs<'_>, kind: &PackKind, condition: &Condition) -> Result<Vec<Expired>, StoreError> {
+    let (things, owner) = (kind.parts[0].0, kind.within);
+    let mut expired = Vec::new();
+    let mut list = packs.list(kind)?;
+    list.reverse();
+    packs.each(&list, |pack| {
+        let Some(all) = pack.rows(things)? else { return Ok(true) };
+        let met = pack.matching(things, condition, |_, rows| Ok(rows.len()))?.unwrap_or(0);
+        let within = match owner {
+            Some(column) if met > 0 && met < all.rows => {
+                let test = Test::Exists(true);
+                let owned = Condition::Column { column, kind: Kind::Key, test };
+                pack.matching(things, &owned, |_, rows| Ok(rows.len()))?.unwrap_or(0)
+            }
+            _ => 0,
+        };
+        if met == 0 || met + within < all.rows {
+            return Ok(true);
+        }
+        let mut found = Expired { id: pack.id(), things: all.rows as u64, rows: 0, counted: Vec::new() };
+        for (entity, _) in kind.parts {
+            let Some(rows) = pack.rows(entity)? else { continue };
+            found.rows += rows.rows as u64;
+            if entity.id == EntityId::ElementInstance {
+                let texts = pack.texts(entity);
+                let opened = Opened::new(&rows, &texts);
+                for row in 0..rows.rows {
+                    let values = counted(entity).iter().map(|column| opened.value(*column, row));
+                    found.counted.push(values.collect::<Result<Row, _>>()?);
+                }
+            }
+        }
+        expired.push(found);
+        Ok(expired.len() < PACKS_AT_ONCE)
+    })?;
+    Ok(expired)
 }

@@ -3,13 +3,17 @@
 mod cleaner;
 pub(crate) mod dialect;
 mod loader;
+mod packed_search;
+mod packing;
+mod packs;
+mod progress;
 mod reader;
 mod schema;
 mod writer;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 pub use cleaner::SqliteCleaner;
 pub use loader::SqliteLoader;
@@ -20,7 +24,7 @@ use search::StoreError;
 
 /// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with
 /// every transaction; it goes there once for many of them.
-const CHECKPOINT_PAGES: u32 = 4096;
+const CHECKPOINT_PAGES: u32 = 1024;
 
 /// How SQLite says that tables or columns are not there.
 const MISSING: [&str; 2] = ["no such table", "no such column"];
@@ -93,6 +97,12 @@ impl SqliteOptions {
         connection.set_prepared_statement_cache_capacity(256);
         Ok(())
     }
+}
+
+/// Begins a transaction that writes. It has the right to from the start: one that reads first would fail if somebody
+/// else wrote in between.
+fn begin(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(failed)
 }
 
 fn set(connection: &Connection, settings: &[(&str, String)]) -> Result<(), StoreError> {

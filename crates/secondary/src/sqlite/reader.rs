@@ -7,13 +7,16 @@ use std::time::Instant;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use protocol::PartitionId;
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
-use search::{Found, Position, Reader, Row, Search, Statistics, StoreError};
+use rusqlite::{Connection, params_from_iter};
+use search::{Found, Reader, Row, Search, Statistics, StoreError};
 use tokio::sync::Semaphore;
 
-use super::dialect::{Parameter, Sqlite, value};
+use super::dialect::{Parameter, value};
+use super::packed_search;
+use super::packs::{PackCache, Packs};
+use super::progress;
 use super::{SqliteOptions, asked, failed};
-use crate::sql::{self, Query};
+use crate::sql::Query;
 use crate::store::PageBytes;
 
 /// Steps of SQLite's machine between two looks at the clock.
@@ -26,6 +29,7 @@ struct ReaderState {
     options: SqliteOptions,
     idle: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
+    packs: PackCache,
 }
 
 /// Tells the thread that works on a query when nobody waits for it any more.
@@ -42,13 +46,14 @@ impl SqliteReader {
     /// A reader; the file may not exist yet.
     pub fn new(options: SqliteOptions) -> Self {
         let permits = Arc::new(Semaphore::new(options.readers));
-        Self(Arc::new(ReaderState { options, idle: Mutex::new(Vec::new()), permits }))
+        let packs = PackCache::new(options.cache_bytes);
+        Self(Arc::new(ReaderState { options, idle: Mutex::new(Vec::new()), permits, packs }))
     }
 
     /// Runs a query on a thread that may block. It ends when its time is over, or when whoever asked has gone.
     async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(Packs<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(&self.0);
         let timeout = shared.options.query_timeout;
@@ -66,7 +71,10 @@ impl SqliteReader {
             let deadline = Instant::now() + shared.options.query_timeout;
             let is_over = move || has_gone.load(Ordering::Relaxed) || Instant::now() > deadline;
             connection.progress_handler(STEPS, Some(is_over)).map_err(failed)?;
-            let result = work(&connection);
+            // Tables and packs as of one moment: rows move from the ones to the others.
+            let moment = connection.unchecked_transaction().map_err(failed)?;
+            let result = work(Packs { connection: &connection, cache: &shared.packs });
+            moment.finish().map_err(failed)?;
             connection.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
             shared.idle.lock().push(connection);
             result
@@ -77,37 +85,15 @@ impl SqliteReader {
 
 impl Reader for SqliteReader {
     fn search(&self, search: Search) -> BoxFuture<'_, Result<Found, StoreError>> {
-        Box::pin(self.run(move |connection| {
-            let looked = sql::selective(&search.filter).into_iter();
-            let looked: Vec<_> = looked.map(|related| sql::others(&Sqlite, related)).collect();
-            let few = looked.iter().map(|query| rows(connection, query)).collect::<Result<_, _>>()?;
-            let search = sql::with_few(search, few);
-            let mut found =
-                Found { rows: page(connection, &sql::search(&Sqlite, &search))?, ..Found::default() };
-            if matches!(search.position, Position::Before(_)) {
-                found.rows.reverse();
-            }
-            if search.count_up_to > 0 {
-                let counted = rows(connection, &sql::count(&Sqlite, &search))?;
-                let count = counted.first().and_then(|row| row[0].integer()).unwrap_or(0).cast_unsigned();
-                (found.total, found.has_more) = (count.min(search.count_up_to), count > search.count_up_to);
-            }
-            Ok(found)
-        }))
+        Box::pin(self.run(move |packs| packed_search::search(packs, search)))
     }
 
     fn statistics(&self, statistics: Statistics) -> BoxFuture<'_, Result<Vec<Row>, StoreError>> {
-        Box::pin(self.run(move |connection| rows(connection, &sql::statistics(&Sqlite, &statistics))))
+        Box::pin(self.run(move |packs| packed_search::statistics(packs, statistics)))
     }
 
     fn position(&self, partition: PartitionId) -> BoxFuture<'_, Result<u64, StoreError>> {
-        Box::pin(self.run(move |connection| {
-            let position: Option<i64> = connection
-                .query_row("SELECT position FROM progress WHERE partition=?1", [partition], |row| row.get(0))
-                .optional()
-                .map_err(asked)?;
-            Ok(position.unwrap_or(0).cast_unsigned())
-        }))
+        Box::pin(self.run(move |packs| progress::read(packs.connection, partition).map_err(asked)))
     }
 }
 
@@ -117,7 +103,7 @@ pub(super) fn rows(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row
 }
 
 /// The same, as far as a page may have it.
-fn page(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
+pub(super) fn page(connection: &Connection, query: &Query<'_>) -> Result<Vec<Row>, StoreError> {
     let mut bytes = PageBytes::new();
     read(connection, query, |row| bytes.add(row))
 }
@@ -150,12 +136,14 @@ mod tests {
     use search::{Operand, Test};
 
     use super::*;
+    use crate::sql;
+    use crate::sqlite::dialect::Sqlite;
     use crate::sqlite::schema;
     use search::model::{
         ColumnId, Entity, element_instance as element, job, process_instance as instance,
         sequence_flow as flow, variable,
     };
-    use search::{EntityRef, Filter, Sort};
+    use search::{EntityRef, Filter, Position, Sort};
 
     fn text(column: ColumnId, value: &str) -> Filter {
         Filter::Column(column, Test::Equal(Operand::Text(Name::from(value))))
@@ -195,7 +183,8 @@ mod tests {
         let reader = SqliteReader::new(options);
         let (to_thread, from_test) = mpsc::channel();
         let (to_test, from_thread) = mpsc::channel();
-        let work = reader.run(move |connection| {
+        let work = reader.run(move |packs| {
+            let connection = packs.connection;
             let endless =
                 "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c";
             let counted = connection.query_row(endless, [], |row| row.get::<_, i64>(0)).map_err(failed);

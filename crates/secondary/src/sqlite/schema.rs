@@ -7,12 +7,13 @@ use search::StoreError;
 use search::model::{ENTITIES, Entity, INDEXES_RETIRED, Kind};
 
 use super::dialect::Sqlite;
-use super::failed;
+use super::{failed, packs, progress};
 use crate::count::of_what_is_there;
 use crate::sql::{Dialect as _, create_index, create_table};
 
-/// Grows when the meaning of what is stored changes; columns and tables that are added need no new number.
-const VERSION: i64 = 1;
+/// Grows when the meaning of what is stored changes; columns and tables that are added need no new number. Since 2,
+/// what has ended is in packs, which an older release would not look into.
+const VERSION: i64 = 2;
 
 /// Makes what is missing. Repeating is harmless.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
@@ -42,14 +43,11 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
             transaction.execute_batch(&sql).map_err(failed)?;
         }
     }
+    transaction.execute_batch(packs::TABLES).map_err(failed)?;
     for name in INDEXES_RETIRED {
         transaction.execute_batch(&format!("DROP INDEX IF EXISTS \"{name}\"")).map_err(failed)?;
     }
-    transaction
-        .execute_batch(
-            "CREATE TABLE IF NOT EXISTS progress (partition INTEGER PRIMARY KEY, position INTEGER NOT NULL)",
-        )
-        .map_err(failed)?;
+    transaction.execute_batch(progress::TABLES).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

@@ -1,26 +1,31 @@
 //! Writing: one transaction for each batch.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 use std::time::Instant;
 
 use export::Flush;
-use protocol::PartitionId;
-use rusqlite::{Connection, OptionalExtension as _};
-use search::model::{ColumnId, Entity};
+use protocol::{Key, PartitionId};
+use rusqlite::Connection;
+use search::model::{ColumnId, Entity, EntityId, process_instance as instance};
 use search::{StoreError, Value};
 
 use super::dialect::{Parameter, Sqlite};
+use super::packing::{Ended, unpack};
+use super::packs::{PackCache, Packs};
 use super::reader::rows;
-use super::{SqliteOptions, failed, schema, set};
-use crate::change::{Batch, Change, Columns, Operation, RowId, Shape};
+use super::{SqliteOptions, begin, failed, progress, schema, set};
+use crate::change::{Batch, Change, Columns, Operation, RowId, Shape, groups};
 use crate::sql::{exists, upsert};
-use crate::store::Writer;
+use crate::store::{Left, Writer};
 
 /// Rows that one statement inserts: finding its place in each table and index is what costs most, and is half done
 /// when the last row went there.
 const ROWS_MAX: usize = 32;
+
+/// Memory for packs that are written again, which is seldom.
+const CACHE_BYTES: u64 = 1024 * 1024;
 
 /// Writes the rows of one partition.
 pub struct SqliteWriter {
@@ -31,6 +36,8 @@ pub struct SqliteWriter {
     /// When the last sync was, and whether something was written since.
     synced: Option<Instant>,
     is_unsynced: bool,
+    cache: PackCache,
+    left: Left,
 }
 
 /// The text of statements, by the shape and number of their rows and what they share.
@@ -41,8 +48,8 @@ pub(super) struct Statements(HashMap<(Shape, usize, Columns), String>);
 const STATEMENTS_MAX: usize = 4096;
 
 impl Statements {
-    /// Writes rows of the same shape with one statement.
-    pub fn write(&mut self, connection: &Connection, rows: &[&Change]) -> Result<(), StoreError> {
+    /// Writes rows of the same shape with one statement. Returns how many are different now.
+    pub fn write(&mut self, connection: &Connection, rows: &[&Change]) -> Result<usize, StoreError> {
         let first = rows[0];
         // The database takes a copy of each text that it is given; most rows of a process have the same ones.
         let shared = if rows.len() > 1 { Columns::shared(rows) } else { Columns::default() };
@@ -54,7 +61,11 @@ impl Statements {
         match execute(connection, text, rows, shared) {
             Err(error) if rows.len() > 1 && is_of_a_row(&error) => {
                 // Nothing of the statement has happened; which row it was, they tell one by one.
-                rows.iter().try_for_each(|row| self.write(connection, std::slice::from_ref(row)))
+                let mut changed = 0;
+                for row in rows {
+                    changed += self.write(connection, std::slice::from_ref(row))?;
+                }
+                Ok(changed)
             }
             Err(error) if is_of_a_row(&error) => Err(StoreError::Refused {
                 entity: Entity::of(first.entity).name,
@@ -66,7 +77,12 @@ impl Statements {
     }
 }
 
-fn execute(connection: &Connection, text: &str, rows: &[&Change], shared: Columns) -> rusqlite::Result<()> {
+fn execute(
+    connection: &Connection,
+    text: &str,
+    rows: &[&Change],
+    shared: Columns,
+) -> rusqlite::Result<usize> {
     let mut statement = connection.prepare_cached(text)?;
     let mut next = 0;
     let mut bind = |value: &Value| {
@@ -92,14 +108,24 @@ fn execute(connection: &Connection, text: &str, rows: &[&Change], shared: Column
             bind(&row.id.value())?;
         }
     }
-    statement.raw_execute().map(|_| ())
+    statement.raw_execute()
 }
 
 impl SqliteWriter {
     /// A writer that is not open yet.
     pub fn new(options: SqliteOptions, partition: PartitionId) -> Self {
         let statements = Statements::default();
-        Self { options, partition, connection: None, statements, synced: None, is_unsynced: false }
+        let cache = PackCache::new(CACHE_BYTES);
+        Self {
+            options,
+            partition,
+            connection: None,
+            statements,
+            synced: None,
+            is_unsynced: false,
+            cache,
+            left: Left::default(),
+        }
     }
 
     /// Makes durable what is in the write-ahead log; what went from there to its place is.
@@ -125,45 +151,48 @@ impl Writer for SqliteWriter {
         // A commit reaches the file, the disk only with the next sync: what is lost with the power comes again.
         set(&connection, &[("synchronous", "NORMAL".to_owned())])?;
         schema::prepare(&mut connection)?;
-        let position: Option<i64> = connection
-            .query_row("SELECT position FROM progress WHERE partition=?1", [self.partition], |row| row.get(0))
-            .optional()
-            .map_err(failed)?;
+        self.left = progress::read_left(&connection, self.partition)?;
         self.connection = Some(connection);
         self.sync_log()?;
-        Ok(position.unwrap_or(0).cast_unsigned())
+        Ok(self.left.position)
     }
 
     fn write(&mut self, batch: &Batch, position: u64) -> Result<(), StoreError> {
+        self.write_ended(batch, &Left { position, written: position, instances: BTreeSet::new() })
+    }
+
+    fn left(&self) -> Option<Left> {
+        Some(self.left.clone())
+    }
+
+    fn write_ended(&mut self, batch: &Batch, left: &Left) -> Result<(), StoreError> {
         let Some(connection) = &mut self.connection else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
-        let transaction = connection.transaction().map_err(failed)?;
-        for group in batch.groups() {
-            let rows = match group[0].operation {
-                Operation::Insert => ROWS_MAX,
-                Operation::Update | Operation::Delete => 1,
-            };
-            for chunk in group.chunks(rows) {
-                // The remainder goes one by one, so that a shape has at most two statements.
-                for rows in chunk.chunks(if chunk.len() == rows { rows } else { 1 }) {
-                    self.statements.write(&transaction, rows)?;
-                }
-            }
+        let transaction = begin(connection)?;
+        let packs = Packs { connection: &transaction, cache: &self.cache };
+        let written = write_batch(packs, &mut self.statements, batch);
+        if written.is_err() {
+            // It may have what is not going to be.
+            self.cache = PackCache::new(CACHE_BYTES);
+            return written;
         }
         transaction
             .prepare_cached(
                 "INSERT INTO progress VALUES (?1,?2) ON CONFLICT (partition) DO UPDATE SET position=excluded.position",
             )
-            .and_then(|mut statement| statement.execute((self.partition, position.cast_signed())))
+            .and_then(|mut statement| statement.execute((self.partition, left.position.cast_signed())))
             .map_err(failed)?;
+        progress::write_left(&transaction, self.partition, &self.left, left)?;
         self.is_unsynced = true;
-        transaction.commit().map_err(failed)
+        transaction.commit().map_err(failed)?;
+        self.left = left.clone();
+        Ok(())
     }
 
     fn sync(&mut self, flush: Flush) -> Result<bool, StoreError> {
         let is_due = self.synced.is_none_or(|synced| synced.elapsed() >= self.options.sync_interval);
-        if self.is_unsynced && (is_due || flush == Flush::Whole) {
+        if self.is_unsynced && (is_due || flush.is_durable()) {
             self.sync_log()?;
         }
         Ok(!self.is_unsynced)
@@ -173,8 +202,73 @@ impl Writer for SqliteWriter {
         let Some(connection) = &self.connection else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
-        Ok(!rows(connection, &exists(&Sqlite, entity, id.value()))?.is_empty())
+        let packs = Packs { connection, cache: &self.cache };
+        Ok(!rows(connection, &exists(&Sqlite, entity, id.value()))?.is_empty()
+            || packs.has(entity, &id.value())?)
     }
+
+    fn unpack(&mut self, process_instance_key: Key) -> Result<(), StoreError> {
+        let Some(connection) = &mut self.connection else {
+            return Err(StoreError::Unavailable("the store is not open".to_owned()));
+        };
+        let transaction = begin(connection)?;
+        let packs = Packs { connection: &transaction, cache: &self.cache };
+        unpack(packs, &mut self.statements, &[process_instance_key.into()])?;
+        transaction.commit().map_err(failed)
+    }
+}
+
+/// Writes the changes of a batch: what has ended to packs, the rest to tables.
+fn write_batch(packs: Packs<'_>, statements: &mut Statements, batch: &Batch) -> Result<(), StoreError> {
+    let connection = packs.connection;
+    let begun = batch
+        .changes()
+        .iter()
+        .filter(|change| change.entity == EntityId::ProcessInstance && change.operation == Operation::Insert);
+    let begun: Vec<Value> = begun.map(|change| change.id.value()).collect();
+    // Keys grow, so this is seldom more than a look at the bounds of packs.
+    let again: Vec<Value> = packs.find(&instance::ENTITY, &begun)?.into_iter().collect();
+    if !again.is_empty() {
+        unpack(packs, statements, &again)?;
+    }
+    let are_there = again.iter().filter_map(Value::integer).map(i64::cast_unsigned).collect();
+    let ended = Ended::of(batch, &are_there);
+    for group in groups(ended.rest.iter().copied()) {
+        let first = group[0];
+        let rows = match first.operation {
+            Operation::Insert => ROWS_MAX,
+            Operation::Update | Operation::Delete => 1,
+        };
+        for chunk in group.chunks(rows) {
+            // The remainder goes one by one, so that a shape has at most two statements.
+            for rows in chunk.chunks(if chunk.len() == rows { rows } else { 1 }) {
+                let changed = statements.write(connection, rows)?;
+                if changed == 0 && first.operation != Operation::Insert {
+                    change_packed(packs, rows[0])?;
+                }
+            }
+        }
+    }
+    ended.write(packs)
+}
+
+/// Makes a change to a row that has been packed before.
+fn change_packed(packs: Packs<'_>, change: &Change) -> Result<(), StoreError> {
+    let (entity, id) = (Entity::of(change.entity), change.id.value());
+    if change.operation == Operation::Delete {
+        packs.take(entity, 0, &[id], 1)?;
+        return Ok(());
+    }
+    packs.update(entity, &id, |row| {
+        for (column, value) in &change.values {
+            row[*column as usize] = value.clone();
+        }
+        for (column, by) in &change.increments {
+            let value = &mut row[*column as usize];
+            *value = Value::Integer(value.integer().unwrap_or(0) + by);
+        }
+    })?;
+    Ok(())
 }
 
 /// Whether it is a row's own fault.

@@ -6,6 +6,7 @@ mod candidates;
 mod counts;
 mod indexes;
 mod model;
+mod packing;
 mod power;
 mod relations;
 mod replays;
@@ -90,18 +91,22 @@ fn searches_do_not_wait_for_who_writes() {
 
 #[test]
 fn room_of_rows_that_are_gone_is_given_back() {
+    const ROWS: u64 = 20_000;
     let directory = tempfile::tempdir().unwrap();
     let store = Sqlite::in_directory(directory.path());
-    let mut rows = model::rows(8_000, 7);
+    let mut rows = model::rows(ROWS, 7);
+    let mut dice = model::Dice::new(3);
     for row in &mut rows {
         row[model::END] = 5_i64.into();
+        let text = [(); 8].map(|()| format!("{:016x}", dice.below(u64::MAX))).concat();
+        row[search::model::process_instance::BUSINESS_ID as usize] = text.as_str().into();
     }
     suite::fill(&mut *store.writer(), &rows);
     let path = directory.path().join("secondary.sqlite");
     let size = || std::fs::metadata(&path).unwrap().len();
     let full = size();
     let swept = retention::sweep(&store, retention::keep_nothing());
-    assert_eq!(swept, secondary::Swept { things: 8_000, rows: 8_000 });
+    assert_eq!(swept, secondary::Swept { things: ROWS, rows: ROWS });
     // The write-ahead log reaches the file at the end.
     assert_eq!(store.writer().open().unwrap(), 1);
     assert!(size() < full / 4 * 3, "{} of {full} bytes", size());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use export::Flush;
 use search::Value;
 use search::model::process_instance as instance;
-use secondary::{Batch, RowId, SqliteOptions, SqliteReader, SqliteWriter, Writer};
+use secondary::{Batch, Cleaner, RowId, SqliteCleaner, SqliteOptions, SqliteReader, SqliteWriter, Writer};
 
 use super::model::Dice;
 use super::suite;
@@ -55,6 +55,16 @@ fn write(writer: &mut dyn Writer, position: u64) {
         let key = number * POSITIONS + position;
         let change = batch.insert(&instance::ENTITY, RowId::Key(key));
         change.set(instance::PROCESS_NAME, Value::from(format!("{key}-").repeat(400).as_str()));
+        // A third goes into packs, another one is packed later.
+        if key.is_multiple_of(3) {
+            change.set(instance::END, 5_i64);
+        }
+    }
+    for number in 0..ROWS {
+        let key = number * POSITIONS + position - 1;
+        if position > 1 && key % 3 == 1 {
+            batch.update(&instance::ENTITY, RowId::Key(key)).set(instance::END, 5_i64);
+        }
     }
     writer.write(&batch, position).unwrap();
 }
@@ -77,12 +87,17 @@ fn nothing_that_was_acknowledged_is_lost_with_the_power() {
     assert_eq!(writer.open().unwrap(), 0);
     let mut dice = Dice::new(11);
     let (mut synced, mut acknowledged, mut checkpointed) = (files.log(), 0, files.checkpointed());
-    let (mut lost, mut checkpoints) = (0, 0);
+    let (mut lost, mut checkpoints, mut packed) = (0, 0, 0);
+    let mut cleaner = SqliteCleaner::new(options.clone());
+    cleaner.open().unwrap();
     for position in 1..=POSITIONS {
         write(&mut writer, position);
         let flush = if dice.below(4) == 0 { Flush::Whole } else { Flush::Usual };
         let is_durable = writer.sync(flush).unwrap();
         assert_eq!(is_durable, flush == Flush::Whole);
+        if dice.below(3) == 0 {
+            packed += cleaner.pack().unwrap();
+        }
         if files.checkpointed() != checkpointed {
             (synced, checkpointed) = (files.log(), files.checkpointed());
             checkpoints += 1;
@@ -102,5 +117,6 @@ fn nothing_that_was_acknowledged_is_lost_with_the_power() {
             fs::remove_file(&after.0).unwrap();
         }
     }
+    assert!(packed > 100, "{packed} rows were packed");
     assert!(lost > 1 && checkpoints > 1, "{lost} times something was lost, {checkpoints} checkpoints");
 }

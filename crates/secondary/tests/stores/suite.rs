@@ -195,7 +195,8 @@ fn random_sort(dice: &mut Dice) -> Vec<Sort> {
 /// Random searches over random rows, as a whole and page by page, both ways.
 fn searches(store: &dyn Store, rounds: u32) {
     let rows = model::rows(120, 42);
-    fill(&mut *store.writer(), &rows);
+    // Stores that pack what has ended do so with each write.
+    rows.chunks(4).for_each(|rows| fill(&mut *store.writer(), rows));
     let reader = store.reader();
     let mut dice = Dice::new(1);
     for round in 0..rounds {
@@ -255,6 +256,7 @@ fn related(store: &dyn Store) {
     }
     let mut writer = store.writer();
     let position = writer.open().unwrap();
+    writer.unpack(owner.cast_unsigned()).unwrap();
     writer.write(&batch, position + 1).unwrap();
     let reader = store.reader();
     let with = |filter, exists| {
