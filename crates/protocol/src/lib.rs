@@ -74,10 +74,10 @@ pub use record::{
     MessageStartSubscriptionRecord, MessageSubscriptionRecord, MoveInstructionRecord, MultiInstanceRecord,
     ProcessInstanceBatchRecord, ProcessInstanceCreationRecord, ProcessInstanceMigrationRecord,
     ProcessInstanceModificationRecord, ProcessInstanceRecord, ProcessRecord, Record, RecordValue,
-    ResourceDeletionRecord, ResourceRecord, RoleRecord, RuntimeInstructionRecord, SignalRecord,
-    SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord, TenantRecord,
+    RecordedInstance, ResourceDeletionRecord, ResourceRecord, RoleRecord, RuntimeInstructionRecord,
+    SignalRecord, SignalSubscriptionRecord, StartInstructionRecord, StartedInstanceRecord, TenantRecord,
     TerminateInstructionRecord, TimerRecord, UserRecord, UserTaskRecord, VariableDocumentRecord,
-    VariableInstructionRecord, VariableRecord,
+    VariableInstructionRecord, VariableRecord, Word,
 };
 pub use rejection::{Rejection, RejectionType};
 pub use response::{

@@ -163,10 +163,14 @@ macro_rules! records {
 mod definition;
 mod exported;
 mod identity;
+mod instance;
 mod job;
 mod message_subscription;
+mod word;
 
+pub use instance::{ProcessInstanceRecord, RecordedInstance, VariableRecord};
 pub use job::JobRecord;
+pub use word::Word;
 
 pub use definition::{
     DecisionEvaluationRecord, DecisionRecord, DecisionRequirementsRecord, EvaluatedDecisionRecord,
@@ -178,19 +182,6 @@ pub use identity::{
 pub use message_subscription::MessageSubscriptionRecord;
 
 records! {
-    /// An element of a process instance, or a sequence flow taken.
-    ProcessInstanceRecord {
-        0 bpmn_process_id: Name, 1 version: u32, 2 process_definition_key: Key, 3 process_instance_key: Key,
-        4 element_id: Name, 5 #[serde(serialize_with = "key_or_none")] flow_scope_key: Option<Key>,
-        6 bpmn_element_type: Name, 7 bpmn_event_type: Name,
-        8 #[serde(serialize_with = "key_or_none")] parent_process_instance_key: Option<Key>,
-        9 #[serde(serialize_with = "key_or_none")] parent_element_instance_key: Option<Key>,
-        10 root_process_instance_key: Key, 11 tenant_id: Name, 12 tags: Vec<Name>, 13 business_id: Option<Name>,
-    }
-    VariableRecord {
-        0 name: Name, 1 #[serde(serialize_with = "json_as_text")] value: Json, 2 scope_key: Key, 3 process_instance_key: Key,
-        4 process_definition_key: Key, 5 bpmn_process_id: Name, 6 tenant_id: Name, 7 root_process_instance_key: Key,
-    }
     IncidentRecord {
         0 error_type: Name, 1 error_message: Name, 2 bpmn_process_id: Name, 3 process_definition_key: Key,
         4 process_instance_key: Key, 5 element_id: Name, 6 element_instance_key: Key,

@@ -1,6 +1,11 @@
 //! Records, for the tests of those who take them.
 
-use crate::{Intent, Json, Key, Name, ProcessInstanceRecord, Record, RecordValue, VariableRecord};
+use std::sync::Arc;
+
+use crate::{
+    Intent, Json, Key, Name, ProcessInstanceRecord, Record, RecordValue, RecordedInstance, VariableRecord,
+    Word,
+};
 
 /// A record of partition 1 that nobody asked for.
 pub fn record(position: u64, intent: Intent, value: impl Into<RecordValue>) -> Record {
@@ -18,23 +23,27 @@ pub fn record(position: u64, intent: Intent, value: impl Into<RecordValue>) -> R
     }
 }
 
-/// A process instance, called by no other, is activated.
-pub fn instance(position: u64, key: Key) -> Record {
-    let value = ProcessInstanceRecord {
+/// A process instance of version 1, called by no other.
+pub fn described(process_instance_key: Key) -> RecordedInstance {
+    RecordedInstance {
         bpmn_process_id: Name::from("p"),
         version: 1,
         process_definition_key: 3,
-        process_instance_key: key,
+        process_instance_key,
+        root_process_instance_key: process_instance_key,
+        tenant_id: Name::default_tenant(),
+        ..RecordedInstance::default()
+    }
+}
+
+/// A process instance, called by no other, is activated.
+pub fn instance(position: u64, key: Key) -> Record {
+    let value = ProcessInstanceRecord {
+        instance: Arc::new(described(key)),
         element_id: Name::from("p"),
         flow_scope_key: None,
-        bpmn_element_type: Name::from("PROCESS"),
-        bpmn_event_type: Name::from("UNSPECIFIED"),
-        parent_process_instance_key: None,
-        parent_element_instance_key: None,
-        root_process_instance_key: key,
-        tenant_id: Name::default_tenant(),
-        tags: Vec::new(),
-        business_id: None,
+        bpmn_element_type: Word::new("PROCESS"),
+        bpmn_event_type: Word::new("UNSPECIFIED"),
     };
     Record { key, ..record(position, Intent::ElementActivating, value) }
 }
@@ -42,14 +51,10 @@ pub fn instance(position: u64, key: Key) -> Record {
 /// A variable of so many digits is created.
 pub fn variable(position: u64, digits: usize) -> Record {
     let value = VariableRecord {
+        instance: Arc::new(RecordedInstance { version: 0, ..described(2) }),
         name: Name::from("a"),
         value: Json::from_valid(vec![b'1'; digits]),
         scope_key: 2,
-        process_instance_key: 2,
-        process_definition_key: 3,
-        bpmn_process_id: Name::from("p"),
-        tenant_id: Name::default_tenant(),
-        root_process_instance_key: 2,
     };
     record(position, Intent::Created, value)
 }

@@ -83,7 +83,7 @@ fn begins(record: &Record) -> Option<(Key, Key)> {
         RecordValue::ProcessInstance(value)
             if record.intent == Intent::ElementActivating && *value.bpmn_element_type == *"PROCESS" =>
         {
-            Some((value.process_instance_key, value.root_process_instance_key))
+            Some((value.instance.process_instance_key, value.instance.root_process_instance_key))
         }
         _ => None,
     }
@@ -101,9 +101,9 @@ fn needed(record: &Record) -> Option<Key> {
 /// The process instance that a record is of.
 pub(crate) fn process_instance(record: &Record) -> Option<Key> {
     let key = match &record.value {
-        RecordValue::ProcessInstance(value) => value.process_instance_key,
-        RecordValue::Variable(value) => value.process_instance_key,
-        RecordValue::Job(value) => value.process_instance_key,
+        RecordValue::ProcessInstance(value) => value.instance.process_instance_key,
+        RecordValue::Variable(value) => value.instance.process_instance_key,
+        RecordValue::Job(value) => value.instance.process_instance_key,
         RecordValue::Incident(value) => value.process_instance_key,
         RecordValue::UserTask(value) => value.process_instance_key,
         RecordValue::ProcessMessageSubscription(value) => value.process_instance_key,
@@ -122,6 +122,8 @@ fn is_of_instance(change: &Change) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use protocol::testing;
 
     use super::*;
@@ -155,7 +157,7 @@ mod tests {
     fn begun(key: Key, root: Key) -> Record {
         let mut record = testing::instance(1, key);
         if let RecordValue::ProcessInstance(value) = &mut record.value {
-            value.root_process_instance_key = root;
+            Arc::make_mut(&mut value.instance).root_process_instance_key = root;
         }
         record
     }

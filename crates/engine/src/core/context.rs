@@ -15,6 +15,7 @@ use crate::core::effects::Effects;
 use crate::core::meter::Meter;
 use crate::core::options::Options;
 use crate::core::origin::CommandOrigin;
+use crate::core::record::LastRecorded;
 use crate::core::step::Step;
 use crate::definition::Definitions;
 use crate::entity::tables::Tables;
@@ -47,6 +48,8 @@ pub(crate) struct CommandContext<'a> {
     pub has_started_others: bool,
     /// Whether the command holds even if the engine fails on a step of it.
     pub steps_stand_alone: bool,
+    /// The instance of the last record.
+    pub recorded: LastRecorded,
     /// The instance last asked for.
     cached: Option<(Key, Arc<Instance>, Arc<Process>)>,
 }
@@ -93,6 +96,7 @@ impl<'a> CommandContext<'a> {
             first_instance: 0,
             has_started_others: false,
             steps_stand_alone: false,
+            recorded: LastRecorded::default(),
             cached: None,
         }
     }

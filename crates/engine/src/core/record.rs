@@ -1,16 +1,15 @@
 //! Making records. Each takes a position whether or not anybody wants to see it.
 
-use std::cell::RefCell;
 use std::convert::Infallible;
+use std::sync::Arc;
 
-use protocol::{Intent, Key, Name, Record, RecordValue};
+use protocol::{Intent, Key, Record, RecordValue, RecordedInstance};
 
 use crate::core::context::CommandContext;
+use crate::entity::Instance;
 
 /// About how many bytes a record has beside what users made large.
 pub(crate) const RECORD_BYTES: u64 = 512;
-/// Fixed texts that are kept.
-const MAX_TEXTS: usize = 64;
 
 impl CommandContext<'_> {
     /// Emits a record; its value is made only if somebody wants it.
@@ -59,23 +58,42 @@ impl CommandContext<'_> {
     }
 }
 
-thread_local! {
-    /// Fixed texts of records, so that not every record has a copy.
-    static TEXTS: RefCell<Vec<(&'static str, Name)>> = const { RefCell::new(Vec::new()) };
+/// The instance that was described last: most records of a command are of one instance.
+#[derive(Default)]
+pub(crate) struct LastRecorded(Option<(Key, Arc<Instance>, Arc<RecordedInstance>)>);
+
+impl LastRecorded {
+    /// The description of an instance in its records.
+    pub fn of(&mut self, key: Key, instance: &Arc<Instance>) -> Arc<RecordedInstance> {
+        if let Some((known, row, recorded)) = &self.0
+            && *known == key
+            && Arc::ptr_eq(row, instance)
+        {
+            return Arc::clone(recorded);
+        }
+        let recorded = Arc::new(RecordedInstance {
+            bpmn_process_id: instance.process_id.clone(),
+            version: instance.version,
+            process_definition_key: instance.definition_key,
+            process_instance_key: key,
+            parent_process_instance_key: instance.parent.map(|parent| parent.process_instance_key),
+            parent_element_instance_key: instance.parent.map(|parent| parent.element_instance_key),
+            root_process_instance_key: instance.root_key,
+            tenant_id: instance.tenant_id.clone(),
+            tags: instance.tags.clone(),
+            business_id: instance.business_id.clone(),
+        });
+        self.0 = Some((key, Arc::clone(instance), Arc::clone(&recorded)));
+        recorded
+    }
 }
 
-/// A fixed text as a name. There are few, so a list is searched; the same constant is told by its address.
-pub(crate) fn text(constant: &'static str) -> Name {
-    TEXTS.with_borrow_mut(|texts| {
-        if let Some((_, name)) = texts.iter().find(|(known, _)| std::ptr::eq(*known, constant)) {
-            return name.clone();
-        }
-        let name = Name::from(constant);
-        // One constant may have several addresses, but never many.
-        if texts.len() < MAX_TEXTS {
-            texts.push((constant, name.clone()));
-        }
-        name
+/// An instance of which nothing is known but its key.
+pub(crate) fn unknown_instance(key: Key) -> Arc<RecordedInstance> {
+    Arc::new(RecordedInstance {
+        process_instance_key: key,
+        root_process_instance_key: key,
+        ..RecordedInstance::default()
     })
 }
 

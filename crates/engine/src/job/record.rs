@@ -1,11 +1,11 @@
 //! Records of jobs.
 
-use protocol::{Document, Intent, JobRecord, JobResult, Key, Name};
+use protocol::{Document, Intent, JobRecord, JobResult, Key, Name, Word};
 use state::StateError;
 
 use super::headers::headers;
 use crate::core::context::CommandContext;
-use crate::core::record::text;
+use crate::core::record::unknown_instance;
 use crate::entity::{Job, JobState};
 
 /// Fields of a job's record beyond the job itself.
@@ -58,20 +58,22 @@ impl CommandContext<'_> {
     ) -> Result<(), StateError> {
         self.meter.note_record(news.variables.map_or(0, |variables| variables.json_len() as u64));
         self.try_emit(key, intent, |work| {
-            let found = work.instance(job.process_instance_key)?;
-            let (element_id, headers) =
-                found.as_ref().map_or((Name::default(), text("{}")), |(_, process)| {
+            let (instance, element_id, custom_headers) = match work.instance(job.process_instance_key)? {
+                Some((instance, process)) => {
                     let element = process.element(job.element);
-                    (Name::from(&element.id), Name::from(headers(element, job)))
-                });
-            let instance = found.map(|(instance, _)| instance);
+                    let recorded = work.recorded.of(job.process_instance_key, &instance);
+                    (recorded, Name::from(&element.id), Name::from(headers(element, job)))
+                }
+                None => (unknown_instance(job.process_instance_key), Name::default(), Name::from("{}")),
+            };
             Ok(JobRecord {
+                instance,
                 job_type: job.job_type.clone(),
                 worker: job.worker.clone(),
                 retries: job.retries,
                 deadline_ms: if job.state == JobState::Activated { job.due_ms } else { -1 },
                 timeout_ms: news.timeout_ms,
-                custom_headers: headers,
+                custom_headers,
                 variables: news.variables.cloned().unwrap_or_default(),
                 retry_backoff_ms: job.retry_backoff_ms,
                 recurring_time_ms: if job.state == JobState::Backoff { job.due_ms } else { -1 },
@@ -79,15 +81,9 @@ impl CommandContext<'_> {
                 error_code: Name::from(news.error_code),
                 element_id,
                 element_instance_key: job.element_instance_key,
-                process_instance_key: job.process_instance_key,
-                bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
-                process_definition_version: instance.as_ref().map_or(0, |i| i.version),
-                process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
                 tenant_id: job.tenant_id.clone(),
-                job_kind: text(job.kind.as_str()),
-                job_listener_event_type: text(job.listener_event_type.as_str()),
-                root_process_instance_key: instance.as_ref().map_or(job.process_instance_key, |i| i.root_key),
-                tags: instance.as_ref().map(|i| i.tags.clone()).unwrap_or_default(),
+                job_kind: Word::new(job.kind.as_str()),
+                job_listener_event_type: Word::new(job.listener_event_type.as_str()),
                 changed_attributes: news.changed.iter().copied().map(Name::from).collect(),
                 result: news.result.cloned().map(Box::new),
                 is_job_to_user_task_migration: news.is_handed_over,

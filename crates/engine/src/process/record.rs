@@ -1,16 +1,17 @@
 //! Records of process instances, their elements, variables and incidents.
 
+use bpmn::graph::{ElementType, EventType};
 use protocol::{
     ActivateElement, AdHocSubProcessInstructionRecord, IncidentRecord, Intent, Json, Key,
-    MultiInstanceRecord, Name, ProcessInstanceBatchRecord, ProcessInstanceRecord, VariableRecord,
+    MultiInstanceRecord, Name, ProcessInstanceBatchRecord, ProcessInstanceRecord, VariableRecord, Word,
 };
 use state::StateError;
 
 use crate::core::context::{ActiveElement, CommandContext};
 use crate::core::counters::ElementAction;
-use crate::core::record::text;
+use crate::core::record::unknown_instance;
 use crate::definition::expression::to_json;
-use crate::entity::{Incident, Instance};
+use crate::entity::Incident;
 
 impl CommandContext<'_> {
     /// A step in the life of an element instance.
@@ -22,27 +23,27 @@ impl CommandContext<'_> {
             Intent::ElementTerminated => self.counters.count_element(element_type, ElementAction::Terminated),
             _ => {}
         }
-        self.emit(at.key, intent, |_| {
+        self.emit(at.key, intent, |work| {
             let element = at.element();
-            let scope = (at.scope_key != 0).then_some(at.scope_key);
-            process_instance(
-                &at.instance,
-                at.process_instance_key,
-                &element.id,
-                scope,
-                element.element_type.as_str(),
-                element.event_type.as_str(),
-            )
+            ProcessInstanceRecord {
+                instance: work.recorded.of(at.process_instance_key, &at.instance),
+                element_id: Name::from(&element.id),
+                flow_scope_key: (at.scope_key != 0).then_some(at.scope_key),
+                bpmn_element_type: Word::new(element_type.as_str()),
+                bpmn_event_type: Word::new(element.event_type.as_str()),
+            }
         });
     }
 
     /// A sequence flow was taken.
     pub(super) fn record_flow(&mut self, at: &ActiveElement, flow: bpmn::graph::FlowIndex) {
         let key = self.next_key();
-        self.emit(key, Intent::SequenceFlowTaken, |_| {
-            let id = &at.process.flow(flow).id;
-            let scope = Some(at.scope_key);
-            process_instance(&at.instance, at.process_instance_key, id, scope, "SEQUENCE_FLOW", "UNSPECIFIED")
+        self.emit(key, Intent::SequenceFlowTaken, |work| ProcessInstanceRecord {
+            instance: work.recorded.of(at.process_instance_key, &at.instance),
+            element_id: Name::from(&at.process.flow(flow).id),
+            flow_scope_key: Some(at.scope_key),
+            bpmn_element_type: Word::new(ElementType::SequenceFlow.as_str()),
+            bpmn_event_type: Word::new(EventType::Unspecified.as_str()),
         });
     }
 
@@ -57,20 +58,11 @@ impl CommandContext<'_> {
     ) -> Result<(), StateError> {
         self.meter.note_record(value.as_bytes().len() as u64);
         self.try_emit(key, intent, |work| {
-            let instance = work.instance(process_instance_key)?.map(|(instance, _)| instance);
-            Ok(VariableRecord {
-                name: name.clone(),
-                value: value.clone(),
-                scope_key,
-                process_instance_key,
-                process_definition_key: instance.as_ref().map_or(0, |instance| instance.definition_key),
-                bpmn_process_id: instance
-                    .as_ref()
-                    .map(|instance| instance.process_id.clone())
-                    .unwrap_or_default(),
-                tenant_id: instance.as_ref().map(|instance| instance.tenant_id.clone()).unwrap_or_default(),
-                root_process_instance_key: instance.as_ref().map_or(process_instance_key, |i| i.root_key),
-            })
+            let instance = match work.instance(process_instance_key)? {
+                Some((instance, _)) => work.recorded.of(process_instance_key, &instance),
+                None => unknown_instance(process_instance_key),
+            };
+            Ok(VariableRecord { instance, name: name.clone(), value: value.clone(), scope_key })
         })
     }
 
@@ -93,7 +85,7 @@ impl CommandContext<'_> {
                 element_instance_path: path.element_instances,
                 process_definition_path: path.definitions,
                 calling_element_path: path.calling_elements,
-                error_type: text(incident.error_type.as_str()),
+                error_type: Name::from(incident.error_type.as_str()),
                 error_message: incident.error_message.clone(),
                 bpmn_process_id: instance.as_ref().map(|i| i.process_id.clone()).unwrap_or_default(),
                 process_definition_key: instance.as_ref().map_or(0, |i| i.definition_key),
@@ -162,28 +154,16 @@ impl CommandContext<'_> {
     }
 }
 
-fn process_instance(
-    instance: &Instance,
-    process_instance_key: Key,
-    element_id: &std::sync::Arc<str>,
-    flow_scope_key: Option<Key>,
-    element_type: &'static str,
-    event_type: &'static str,
-) -> ProcessInstanceRecord {
-    ProcessInstanceRecord {
-        bpmn_process_id: instance.process_id.clone(),
-        version: instance.version,
-        process_definition_key: instance.definition_key,
-        process_instance_key,
-        element_id: Name::from(element_id),
-        flow_scope_key,
-        bpmn_element_type: text(element_type),
-        bpmn_event_type: text(event_type),
-        parent_process_instance_key: instance.parent.map(|parent| parent.process_instance_key),
-        parent_element_instance_key: instance.parent.map(|parent| parent.element_instance_key),
-        root_process_instance_key: instance.root_key,
-        tenant_id: instance.tenant_id.clone(),
-        tags: instance.tags.clone(),
-        business_id: instance.business_id.clone(),
+#[cfg(test)]
+mod tests {
+    use bpmn::graph::{ElementType, EventType};
+    use protocol::Word;
+
+    #[test]
+    fn types_of_elements_and_events_are_words_of_records() {
+        // It asserts that the text is known.
+        let elements = ElementType::ALL.iter().map(|of| Word::new(of.as_str()));
+        let events = EventType::ALL.iter().map(|of| Word::new(of.as_str()));
+        assert!(elements.chain(events).all(|word| !word.is_empty()));
     }
 }

@@ -201,11 +201,15 @@ fn tags_and_business_id_stand_in_records_and_jobs_of_the_whole_hierarchy() {
     for record in harness.records() {
         match &record.value {
             RecordValue::ProcessInstance(value) if &*value.bpmn_element_type != "SEQUENCE_FLOW" => {
-                assert_eq!((&value.tags, value.business_id.as_deref()), (&tags(), Some("b")), "{record:?}");
+                assert_eq!(
+                    (&value.instance.tags, value.instance.business_id.as_deref()),
+                    (&tags(), Some("b")),
+                    "{record:?}"
+                );
                 assert_eq!(record.operation_reference, Some(5), "{record:?}");
                 seen += 1;
             }
-            RecordValue::Job(job) => assert_eq!(job.tags, tags()),
+            RecordValue::Job(job) => assert_eq!(job.instance.tags, tags()),
             _ => {}
         }
     }

@@ -40,7 +40,10 @@ fn records_say_what_happened_to_a_job() {
     harness.deploy(&[("p.bpmn", "process p\nstart s\njob a retries=4\nend e\ns -> a -> e")]).unwrap();
     create(&mut harness);
     let created = last(&harness, Intent::Created);
-    assert_eq!((created.retries, created.tags, created.retry_backoff_ms), (4, names(&["vip"]), 0));
+    assert_eq!(
+        (created.retries, created.instance.tags.clone(), created.retry_backoff_ms),
+        (4, names(&["vip"]), 0)
+    );
     assert_eq!((created.changed_attributes, created.result), (vec![], None));
 
     let job_key = harness.activate("a", 1)[0].key;

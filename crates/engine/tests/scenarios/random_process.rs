@@ -6,6 +6,7 @@
 //! listed. Otherwise a seed that fails is tried again with smaller models, then with fewer actions and with lines of
 //! the model taken away; the smallest that fails in the same way is printed with its actions.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -559,23 +560,22 @@ impl Run {
     /// The running elements, for the failure message.
     pub fn describe(&self) -> String {
         let tables = self.harness.engine().tables();
-        let mut out = String::new();
-        let mut times = std::collections::BTreeMap::new();
-        for record in self.harness.records() {
-            if let RecordValue::ProcessInstance(value) = &record.value
-                && record.intent == Intent::ElementActivating
-                && tables.instances.contains(&value.process_instance_key).unwrap()
-            {
-                *times.entry((value.process_instance_key, value.element_id.clone())).or_insert(0) += 1;
+        let activated = self.harness.records().filter_map(|record| match &record.value {
+            RecordValue::ProcessInstance(value) if record.intent == Intent::ElementActivating => {
+                Some((record.key, value.instance.process_instance_key, &value.element_id))
+            }
+            _ => None,
+        });
+        let (mut out, mut times) = (String::new(), BTreeMap::new());
+        for (_, instance_key, id) in activated.clone() {
+            if tables.instances.contains(&instance_key).unwrap() {
+                *times.entry((instance_key, id)).or_insert(0) += 1;
             }
         }
         let _ = writeln!(out, "activated: {times:?}");
-        for record in self.harness.records() {
-            if let RecordValue::ProcessInstance(value) = &record.value
-                && record.intent == Intent::ElementActivating
-                && let Some(row) = tables.element_instances.get(&record.key).unwrap()
-            {
-                let _ = writeln!(out, "{} in {}: {row:?}", value.element_id, value.process_instance_key);
+        for (key, instance_key, id) in activated {
+            if let Some(row) = tables.element_instances.get(&key).unwrap() {
+                let _ = writeln!(out, "{id} in {instance_key}: {row:?}");
             }
         }
         out

@@ -1,22 +1,125 @@
 //! Records of jobs.
 
+use std::sync::Arc;
+
+use minicbor::decode::{Decoder, Error as DecodeError};
+use minicbor::encode::{Encoder, Error as EncodeError, Write};
 use minicbor::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
 use super::exported::raw_json;
+use super::instance::{RecordedInstance, flat};
+use super::word::Word;
 use crate::{ActivateElement, Document, JobResult, Key, Name, UserTaskChanges};
 
+/// A job after it changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobRecord {
+    pub instance: Arc<RecordedInstance>,
+    pub job_type: Name,
+    pub worker: Name,
+    pub retries: i32,
+    pub deadline_ms: i64,
+    pub timeout_ms: i64,
+    pub custom_headers: Name,
+    pub variables: Document,
+    pub retry_backoff_ms: i64,
+    pub recurring_time_ms: i64,
+    pub error_message: Name,
+    pub error_code: Name,
+    pub element_id: Name,
+    pub element_instance_key: Key,
+    pub tenant_id: Name,
+    pub job_kind: Word,
+    pub job_listener_event_type: Word,
+    pub changed_attributes: Vec<Name>,
+    pub result: Option<Box<JobResult>>,
+    pub is_job_to_user_task_migration: bool,
+}
+
+flat!(JobRecord as FlatJob);
+
 records! {
-    JobRecord {
+    FlatJob {
         0 #[serde(rename = "type")] job_type: Name, 1 worker: Name, 2 retries: i32, 3 #[serde(rename = "deadline")] deadline_ms: i64,
         4 #[serde(rename = "timeout")] timeout_ms: i64, 5 #[serde(serialize_with = "raw_json")] custom_headers: Name,
         6 variables: Document, 7 #[serde(rename = "retryBackoff")] retry_backoff_ms: i64, 8 #[serde(rename = "recurringTime")] recurring_time_ms: i64,
         9 error_message: Name, 10 error_code: Name, 11 element_id: Name, 12 element_instance_key: Key,
         13 process_instance_key: Key, 14 bpmn_process_id: Name, 15 process_definition_version: u32,
-        16 process_definition_key: Key, 17 tenant_id: Name, 18 job_kind: Name, 19 job_listener_event_type: Name,
+        16 process_definition_key: Key, 17 tenant_id: Name, 18 job_kind: Word, 19 job_listener_event_type: Word,
         20 root_process_instance_key: Key, 21 tags: Vec<Name>, 22 #[cbor(default)] changed_attributes: Vec<Name>,
         23 #[serde(serialize_with = "result_or_none")] result: Option<Box<JobResult>>,
         24 #[cbor(default)] #[serde(rename = "jobToUserTaskMigration")] is_job_to_user_task_migration: bool,
+    }
+}
+
+impl From<&JobRecord> for FlatJob {
+    fn from(record: &JobRecord) -> Self {
+        let instance = &record.instance;
+        Self {
+            job_type: record.job_type.clone(),
+            worker: record.worker.clone(),
+            retries: record.retries,
+            deadline_ms: record.deadline_ms,
+            timeout_ms: record.timeout_ms,
+            custom_headers: record.custom_headers.clone(),
+            variables: record.variables.clone(),
+            retry_backoff_ms: record.retry_backoff_ms,
+            recurring_time_ms: record.recurring_time_ms,
+            error_message: record.error_message.clone(),
+            error_code: record.error_code.clone(),
+            element_id: record.element_id.clone(),
+            element_instance_key: record.element_instance_key,
+            process_instance_key: instance.process_instance_key,
+            bpmn_process_id: instance.bpmn_process_id.clone(),
+            process_definition_version: instance.version,
+            process_definition_key: instance.process_definition_key,
+            tenant_id: record.tenant_id.clone(),
+            job_kind: record.job_kind,
+            job_listener_event_type: record.job_listener_event_type,
+            root_process_instance_key: instance.root_process_instance_key,
+            tags: instance.tags.clone(),
+            changed_attributes: record.changed_attributes.clone(),
+            result: record.result.clone(),
+            is_job_to_user_task_migration: record.is_job_to_user_task_migration,
+        }
+    }
+}
+
+impl From<FlatJob> for JobRecord {
+    fn from(flat: FlatJob) -> Self {
+        let instance = RecordedInstance {
+            bpmn_process_id: flat.bpmn_process_id,
+            version: flat.process_definition_version,
+            process_definition_key: flat.process_definition_key,
+            process_instance_key: flat.process_instance_key,
+            root_process_instance_key: flat.root_process_instance_key,
+            tags: flat.tags,
+            tenant_id: flat.tenant_id.clone(),
+            ..RecordedInstance::default()
+        };
+        Self {
+            instance: Arc::new(instance),
+            job_type: flat.job_type,
+            worker: flat.worker,
+            retries: flat.retries,
+            deadline_ms: flat.deadline_ms,
+            timeout_ms: flat.timeout_ms,
+            custom_headers: flat.custom_headers,
+            variables: flat.variables,
+            retry_backoff_ms: flat.retry_backoff_ms,
+            recurring_time_ms: flat.recurring_time_ms,
+            error_message: flat.error_message,
+            error_code: flat.error_code,
+            element_id: flat.element_id,
+            element_instance_key: flat.element_instance_key,
+            tenant_id: flat.tenant_id,
+            job_kind: flat.job_kind,
+            job_listener_event_type: flat.job_listener_event_type,
+            changed_attributes: flat.changed_attributes,
+            result: flat.result,
+            is_job_to_user_task_migration: flat.is_job_to_user_task_migration,
+        }
     }
 }
 
@@ -149,7 +252,17 @@ mod tests {
 
     #[test]
     fn consumers_find_each_member() {
+        let instance = RecordedInstance {
+            bpmn_process_id: Name::from("p"),
+            version: 1,
+            process_definition_key: 2,
+            process_instance_key: 3,
+            root_process_instance_key: 3,
+            tenant_id: Name::default_tenant(),
+            ..RecordedInstance::default()
+        };
         let record = JobRecord {
+            instance: Arc::new(instance),
             job_type: Name::from("t"),
             worker: Name::default(),
             retries: 3,
@@ -163,15 +276,9 @@ mod tests {
             error_code: Name::default(),
             element_id: Name::from("a"),
             element_instance_key: 4,
-            process_instance_key: 3,
-            bpmn_process_id: Name::from("p"),
-            process_definition_version: 1,
-            process_definition_key: 2,
             tenant_id: Name::default_tenant(),
-            job_kind: Name::from("BPMN_ELEMENT"),
-            job_listener_event_type: Name::from("UNSPECIFIED"),
-            root_process_instance_key: 3,
-            tags: Vec::new(),
+            job_kind: Word::new("BPMN_ELEMENT"),
+            job_listener_event_type: Word::new("UNSPECIFIED"),
             changed_attributes: vec![Name::from("retries")],
             result: None,
             is_job_to_user_task_migration: true,

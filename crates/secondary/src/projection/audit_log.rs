@@ -212,12 +212,12 @@ fn entry(record: &Record) -> Option<Entry> {
                 .with(log::ELEMENT_KEY, value.element_instance_key)
                 .with(log::JOB_KEY, value.job_key)
         }
-        RecordValue::Job(value) => with_instance!(Entry::new("JOB", "UPDATE", record.key), value)
+        RecordValue::Job(value) => with_instance!(Entry::new("JOB", "UPDATE", record.key), value.instance)
             .with(log::ELEMENT_KEY, value.element_instance_key)
             .with(log::JOB_KEY, record.key),
         RecordValue::Variable(value) => {
             let operation = if record.intent == Intent::Created { "CREATE" } else { "UPDATE" };
-            with_instance!(Entry::new("VARIABLE", operation, record.key), value)
+            with_instance!(Entry::new("VARIABLE", operation, record.key), value.instance)
                 .with(log::ELEMENT_KEY, value.scope_key)
                 .with(log::DESCRIPTION, &value.name)
         }
@@ -283,7 +283,7 @@ fn of_instance(record: &Record) -> Option<Entry> {
         RecordValue::ProcessInstance(value)
             if record.intent == Intent::ElementTerminating && &*value.bpmn_element_type == "PROCESS" =>
         {
-            with_instance!(Entry::new("PROCESS_INSTANCE", "CANCEL", record.key), value)
+            with_instance!(Entry::new("PROCESS_INSTANCE", "CANCEL", record.key), value.instance)
         }
         RecordValue::ProcessInstanceModification(value) => {
             let (key, root) = (value.process_instance_key, value.root_process_instance_key);

@@ -29,18 +29,18 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
     let entity = &instance::ENTITY;
     match record.intent {
         Intent::ElementActivating => {
-            let names = names.of(value.process_definition_key);
+            let names = names.of(value.instance.process_definition_key);
             let row = batch.insert(entity, id);
-            row.set(instance::PROCESS_ID, local(&value.bpmn_process_id))
+            row.set(instance::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(instance::START, record.timestamp_ms)
                 .set(instance::STATE, word("ACTIVE"))
                 .set(instance::HAS_INCIDENT, false)
-                .set(instance::TENANT, local(&value.tenant_id))
-                .set(instance::PARENT_INSTANCE_KEY, value.parent_process_instance_key)
-                .set(instance::PARENT_ELEMENT_KEY, value.parent_element_instance_key)
-                .set(instance::ROOT_INSTANCE_KEY, value.root_process_instance_key)
-                .set(instance::BUSINESS_ID, &value.business_id)
-                .set(instance::TAGS, tags(&value.tags))
+                .set(instance::TENANT, local(&value.instance.tenant_id))
+                .set(instance::PARENT_INSTANCE_KEY, value.instance.parent_process_instance_key)
+                .set(instance::PARENT_ELEMENT_KEY, value.instance.parent_element_instance_key)
+                .set(instance::ROOT_INSTANCE_KEY, value.instance.root_process_instance_key)
+                .set(instance::BUSINESS_ID, &value.instance.business_id)
+                .set(instance::TAGS, tags(&value.instance.tags))
                 .set(instance::PARTITION, u32::from(record.partition_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
@@ -51,9 +51,9 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
             end(batch.update(entity, id), instance::STATE, "TERMINATED", instance::END, record);
         }
         Intent::ElementMigrated => {
-            let names = names.of(value.process_definition_key);
+            let names = names.of(value.instance.process_definition_key);
             let row = batch.update(entity, id);
-            row.set(instance::PROCESS_ID, local(&value.bpmn_process_id));
+            row.set(instance::PROCESS_ID, local(&value.instance.bpmn_process_id));
             define(row, value, names.name.as_ref(), names.version_tag.as_ref());
         }
         _ => {}
@@ -62,9 +62,9 @@ fn apply_to_instance(record: &Record, value: &ProcessInstanceRecord, names: &mut
 
 fn define(row: &mut Change, value: &ProcessInstanceRecord, name: Option<&Name>, version_tag: Option<&Name>) {
     row.set(instance::PROCESS_NAME, name)
-        .set(instance::VERSION, value.version)
+        .set(instance::VERSION, value.instance.version)
         .set(instance::VERSION_TAG, version_tag)
-        .set(instance::DEFINITION_KEY, value.process_definition_key);
+        .set(instance::DEFINITION_KEY, value.instance.process_definition_key);
 }
 
 fn end(row: &mut Change, state: u8, name: &'static str, end: u8, record: &Record) {
@@ -82,20 +82,20 @@ fn apply_to_element(
     let entity = &element::ENTITY;
     match record.intent {
         Intent::ElementActivating => {
-            let names = names.of(value.process_definition_key);
+            let names = names.of(value.instance.process_definition_key);
             batch
                 .insert(entity, id)
-                .set(element::PROCESS_ID, local(&value.bpmn_process_id))
+                .set(element::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(element::START, record.timestamp_ms)
                 .set(element::ELEMENT_ID, local(&value.element_id))
                 .set(element::ELEMENT_NAME, names.element(&value.element_id))
-                .set(element::TYPE, local(&value.bpmn_element_type))
+                .set(element::TYPE, word(value.bpmn_element_type.as_str()))
                 .set(element::STATE, word("ACTIVE"))
                 .set(element::HAS_INCIDENT, false)
-                .set(element::TENANT, local(&value.tenant_id))
-                .set(element::INSTANCE_KEY, value.process_instance_key)
-                .set(element::ROOT_INSTANCE_KEY, value.root_process_instance_key)
-                .set(element::DEFINITION_KEY, value.process_definition_key)
+                .set(element::TENANT, local(&value.instance.tenant_id))
+                .set(element::INSTANCE_KEY, value.instance.process_instance_key)
+                .set(element::ROOT_INSTANCE_KEY, value.instance.root_process_instance_key)
+                .set(element::DEFINITION_KEY, value.instance.process_definition_key)
                 .set(element::SCOPE_KEY, value.flow_scope_key);
         }
         Intent::ElementCompleted => {
@@ -107,13 +107,13 @@ fn apply_to_element(
             count::add(counted, record.partition_id, place(value), ("TERMINATED", 1), batch);
         }
         Intent::ElementMigrated => {
-            let names = names.of(value.process_definition_key);
+            let names = names.of(value.instance.process_definition_key);
             batch
                 .update(entity, id)
-                .set(element::PROCESS_ID, local(&value.bpmn_process_id))
+                .set(element::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(element::ELEMENT_ID, local(&value.element_id))
                 .set(element::ELEMENT_NAME, names.element(&value.element_id))
-                .set(element::DEFINITION_KEY, value.process_definition_key);
+                .set(element::DEFINITION_KEY, value.instance.process_definition_key);
         }
         _ => {}
     }
@@ -121,24 +121,24 @@ fn apply_to_element(
 
 fn place(value: &ProcessInstanceRecord) -> Place {
     Place {
-        definition_key: value.process_definition_key.into(),
+        definition_key: value.instance.process_definition_key.into(),
         element_id: local(&value.element_id),
-        process_id: local(&value.bpmn_process_id),
-        tenant_id: local(&value.tenant_id),
+        process_id: local(&value.instance.bpmn_process_id),
+        tenant_id: local(&value.instance.tenant_id),
     }
 }
 
 /// A flow that is taken twice is shown once.
 fn sequence_flow(value: &ProcessInstanceRecord, batch: &mut Batch) {
-    let id = format!("{}_{}", value.process_instance_key, value.element_id);
+    let id = format!("{}_{}", value.instance.process_instance_key, value.element_id);
     batch
         .insert(&flow::ENTITY, RowId::Text(Name::from(id)))
-        .set(flow::INSTANCE_KEY, value.process_instance_key)
-        .set(flow::ROOT_INSTANCE_KEY, value.root_process_instance_key)
-        .set(flow::DEFINITION_KEY, value.process_definition_key)
-        .set(flow::PROCESS_ID, local(&value.bpmn_process_id))
+        .set(flow::INSTANCE_KEY, value.instance.process_instance_key)
+        .set(flow::ROOT_INSTANCE_KEY, value.instance.root_process_instance_key)
+        .set(flow::DEFINITION_KEY, value.instance.process_definition_key)
+        .set(flow::PROCESS_ID, local(&value.instance.bpmn_process_id))
         .set(flow::ELEMENT_ID, local(&value.element_id))
-        .set(flow::TENANT, local(&value.tenant_id));
+        .set(flow::TENANT, local(&value.instance.tenant_id));
 }
 
 /// A list of texts as JSON.

@@ -70,9 +70,9 @@ pub(super) fn apply(record: &Record, value: &JobRecord, counted: &mut Counted, b
     }
     match record.intent {
         Intent::Migrated => {
-            row.set(job::PROCESS_ID, local(&value.bpmn_process_id))
+            row.set(job::PROCESS_ID, local(&value.instance.bpmn_process_id))
                 .set(job::ELEMENT_ID, local(&value.element_id))
-                .set(job::DEFINITION_KEY, value.process_definition_key);
+                .set(job::DEFINITION_KEY, value.instance.process_definition_key);
         }
         Intent::Failed | Intent::ErrorThrown => {
             row.set(job::HAS_FAILED_WITH_RETRIES_LEFT, value.retries > 0 && record.intent == Intent::Failed)
@@ -99,12 +99,12 @@ fn create(record: &Record, value: &JobRecord, counted: &mut Counted, batch: &mut
         .set(job::ELEMENT_ID, local(&value.element_id))
         .set(job::ELEMENT_KEY, value.element_instance_key)
         .set(job::HAS_FAILED_WITH_RETRIES_LEFT, false)
-        .set(job::KIND, local(&value.job_kind))
-        .set(job::LISTENER_EVENT_TYPE, local(&value.job_listener_event_type))
-        .set(job::PROCESS_ID, local(&value.bpmn_process_id))
-        .set(job::DEFINITION_KEY, value.process_definition_key)
-        .set(job::INSTANCE_KEY, value.process_instance_key)
-        .set(job::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+        .set(job::KIND, word(value.job_kind.as_str()))
+        .set(job::LISTENER_EVENT_TYPE, word(value.job_listener_event_type.as_str()))
+        .set(job::PROCESS_ID, local(&value.instance.bpmn_process_id))
+        .set(job::DEFINITION_KEY, value.instance.process_definition_key)
+        .set(job::INSTANCE_KEY, value.instance.process_instance_key)
+        .set(job::ROOT_INSTANCE_KEY, value.instance.root_process_instance_key)
         .set(job::STATE, word("CREATED"))
         .set(job::TENANT, local(&value.tenant_id))
         .set(job::TYPE, local(&value.job_type))

@@ -41,9 +41,10 @@ impl Usage {
         match (&record.value, record.intent) {
             // One that no other called.
             (RecordValue::ProcessInstance(value), Intent::ElementActivating)
-                if value.parent_process_instance_key.is_none() && *value.bpmn_element_type == *"PROCESS" =>
+                if value.instance.parent_process_instance_key.is_none()
+                    && *value.bpmn_element_type == *"PROCESS" =>
             {
-                self.count(record, usage::PROCESS_INSTANCES, &value.tenant_id, 1, batch);
+                self.count(record, usage::PROCESS_INSTANCES, &value.instance.tenant_id, 1, batch);
             }
             (RecordValue::DecisionEvaluation(value), Intent::Evaluated | Intent::Failed) => {
                 let decisions = value.evaluated_decisions.len() as i64;

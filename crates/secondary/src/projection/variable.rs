@@ -17,12 +17,12 @@ pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) 
                 .set(variable::NAME, local(&value.name))
                 .set(variable::VALUE, text())
                 .set(variable::IS_TRUNCATED, is_truncated())
-                .set(variable::TENANT, local(&value.tenant_id))
-                .set(variable::INSTANCE_KEY, value.process_instance_key)
-                .set(variable::ROOT_INSTANCE_KEY, value.root_process_instance_key)
+                .set(variable::TENANT, local(&value.instance.tenant_id))
+                .set(variable::INSTANCE_KEY, value.instance.process_instance_key)
+                .set(variable::ROOT_INSTANCE_KEY, value.instance.root_process_instance_key)
                 .set(variable::SCOPE_KEY, value.scope_key)
-                .set(variable::PROCESS_ID, local(&value.bpmn_process_id))
-                .set(variable::DEFINITION_KEY, value.process_definition_key);
+                .set(variable::PROCESS_ID, local(&value.instance.bpmn_process_id))
+                .set(variable::DEFINITION_KEY, value.instance.process_definition_key);
         }
         Intent::Updated => {
             batch
@@ -33,8 +33,8 @@ pub(super) fn apply(record: &Record, value: &VariableRecord, batch: &mut Batch) 
         Intent::Migrated => {
             batch
                 .update(&variable::ENTITY, id)
-                .set(variable::PROCESS_ID, local(&value.bpmn_process_id))
-                .set(variable::DEFINITION_KEY, value.process_definition_key);
+                .set(variable::PROCESS_ID, local(&value.instance.bpmn_process_id))
+                .set(variable::DEFINITION_KEY, value.instance.process_definition_key);
         }
         _ => {}
     }

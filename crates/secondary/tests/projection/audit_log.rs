@@ -1,11 +1,12 @@
 //! The audit log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use protocol::{
     Actor, ActorType, DecisionRecord, Document, GroupRecord, HistoryDeletionRecord, HistoryKind,
     IncidentRecord, Intent, Key, Name, ProcessInstanceCreationRecord, ProcessInstanceRecord, Record,
-    UserTaskRecord, testing,
+    RecordedInstance, UserTaskRecord, Word, testing,
 };
 use search::StoreError;
 use search::model::audit_log::ENTITY;
@@ -21,22 +22,13 @@ fn client() -> Actor {
     Actor { actor_type: ActorType::Client, id: Some(Name::from("robot")) }
 }
 
-pub fn process(position: u64, element_type: &str) -> Record {
+pub fn process(position: u64, element_type: &'static str) -> Record {
     let value = ProcessInstanceRecord {
-        bpmn_process_id: Name::from("p"),
-        version: 1,
-        process_definition_key: 4,
-        process_instance_key: 9,
+        instance: Arc::new(RecordedInstance { process_definition_key: 4, ..testing::described(9) }),
         element_id: Name::from("p"),
         flow_scope_key: None,
-        bpmn_element_type: Name::from(element_type),
-        bpmn_event_type: Name::default(),
-        parent_process_instance_key: None,
-        parent_element_instance_key: None,
-        root_process_instance_key: 9,
-        tenant_id: Name::default_tenant(),
-        tags: Vec::new(),
-        business_id: None,
+        bpmn_element_type: Word::new(element_type),
+        bpmn_event_type: Word::new(""),
     };
     record(position, 9, Intent::ElementTerminating, value)
 }

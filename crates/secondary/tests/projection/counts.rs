@@ -1,27 +1,20 @@
 //! Elements that have ended are counted.
 
-use protocol::{Intent, Key, Name, ProcessInstanceRecord, Record};
+use std::sync::Arc;
+
+use protocol::{Intent, Key, Name, ProcessInstanceRecord, Record, Word, testing};
 use search::model::element_count as count;
 use secondary::AuditSettings;
 
 use super::{record, rows};
 
-fn element(position: u64, key: Key, id: &str, kind: &str, intent: Intent) -> Record {
+fn element(position: u64, key: Key, id: &str, kind: &'static str, intent: Intent) -> Record {
     let value = ProcessInstanceRecord {
-        bpmn_process_id: Name::from("p"),
-        version: 1,
-        process_definition_key: 3,
-        process_instance_key: 10,
+        instance: Arc::new(testing::described(10)),
         element_id: Name::from(id),
         flow_scope_key: Some(10),
-        bpmn_element_type: Name::from(kind),
-        bpmn_event_type: Name::from("UNSPECIFIED"),
-        parent_process_instance_key: None,
-        parent_element_instance_key: None,
-        root_process_instance_key: 10,
-        tenant_id: Name::default_tenant(),
-        tags: Vec::new(),
-        business_id: None,
+        bpmn_element_type: Word::new(kind),
+        bpmn_event_type: Word::new("UNSPECIFIED"),
     };
     record(position, key, intent, value)
 }

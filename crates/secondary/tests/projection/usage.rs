@@ -1,6 +1,7 @@
 //! Usage metrics.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use protocol::{Intent, Record, RecordValue};
@@ -20,8 +21,9 @@ fn begun(second: i64, tenant: &str, is_called: bool) -> Record {
     record.intent = Intent::ElementActivating;
     record.timestamp_ms = second * 1000;
     let RecordValue::ProcessInstance(value) = &mut record.value else { panic!("{record:?}") };
-    value.tenant_id = tenant.into();
-    value.parent_process_instance_key = is_called.then_some(3);
+    let instance = Arc::make_mut(&mut value.instance);
+    instance.tenant_id = tenant.into();
+    instance.parent_process_instance_key = is_called.then_some(3);
     record
 }
 

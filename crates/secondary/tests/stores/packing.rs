@@ -138,7 +138,7 @@ impl Run {
                 && record.intent == protocol::Intent::ElementActivating
                 && *value.bpmn_element_type == *"PROCESS"
             {
-                self.instances.push(value.process_instance_key);
+                self.instances.push(value.instance.process_instance_key);
             }
         }
         effects.records

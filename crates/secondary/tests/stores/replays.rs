@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use export::{Exporter as _, Flush};
-use protocol::{Intent, Key, Name, Record, RecordValue, testing};
+use protocol::{Intent, Key, Name, Record, RecordValue, Word, testing};
 use search::model::{
     Entity, element_count as count, element_instance as element, process_instance as instance, variable,
 };
@@ -37,12 +37,13 @@ impl Loader for Nothing {
 fn happens(position: u64, of: Key, number: u64, intent: Intent) -> Record {
     let mut record = testing::instance(position, of);
     let RecordValue::ProcessInstance(value) = &mut record.value else { panic!("{record:?}") };
-    value.process_definition_key = DEFINITION;
+    let instance = Arc::make_mut(&mut value.instance);
+    instance.process_definition_key = DEFINITION;
     if of == CALLED || of == PARKED {
-        (value.root_process_instance_key, value.parent_process_instance_key) = (ENDED, Some(ENDED));
+        (instance.root_process_instance_key, instance.parent_process_instance_key) = (ENDED, Some(ENDED));
     }
     if number > 0 {
-        (value.bpmn_element_type, value.element_id) = ("SERVICE_TASK".into(), "a".into());
+        (value.bpmn_element_type, value.element_id) = (Word::new("SERVICE_TASK"), "a".into());
     }
     // Long before it is swept.
     Record { key: of + number, intent, timestamp_ms: 5, ..record }
@@ -51,7 +52,7 @@ fn happens(position: u64, of: Key, number: u64, intent: Intent) -> Record {
 fn variable_of(position: u64, of: Key) -> Record {
     let mut record = testing::variable(position, 1);
     let RecordValue::Variable(value) = &mut record.value else { panic!("{record:?}") };
-    value.process_instance_key = of;
+    Arc::make_mut(&mut value.instance).process_instance_key = of;
     Record { key: of + 100, ..record }
 }
 

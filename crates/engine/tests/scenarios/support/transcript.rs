@@ -220,7 +220,7 @@ impl Transcript {
                         self.text.pop();
                         let _ = writeln!(self.text, ", {intent}");
                     } else {
-                        let name = self.element_name(record.key, value.process_instance_key);
+                        let name = self.element_name(record.key, value.instance.process_instance_key);
                         self.line(&format!("{name} {intent}"));
                         self.line_of = Some(record.key);
                     }
@@ -228,7 +228,7 @@ impl Transcript {
                 }
             }
             RecordValue::Job(job) => {
-                let name = self.element_name(job.element_instance_key, job.process_instance_key);
+                let name = self.element_name(job.element_instance_key, job.instance.process_instance_key);
                 let mut text = format!("job {name} {intent}");
                 match record.intent {
                     Intent::Created => {
@@ -255,7 +255,7 @@ impl Transcript {
             RecordValue::Clock(clock) => ("clock", format!("clock {intent} at {}", clock.time_ms - START_MS)),
             RecordValue::GlobalListener(listener) => ("tasks", format!("listener {} {intent}", listener.id)),
             RecordValue::Variable(variable) => {
-                let scope = self.element_name(variable.scope_key, variable.process_instance_key);
+                let scope = self.element_name(variable.scope_key, variable.instance.process_instance_key);
                 ("variables", format!("{scope}.{} = {} {intent}", variable.name, variable.value.as_str()))
             }
             RecordValue::VariableDocument(set) => {
@@ -423,11 +423,11 @@ impl Transcript {
     /// An element that became another has a new name from now on.
     fn migrated(&mut self, record: &Record) {
         let RecordValue::ProcessInstance(value) = &record.value else { return };
-        if record.intent != Intent::ElementMigrated || record.key == value.process_instance_key {
+        if record.intent != Intent::ElementMigrated || record.key == value.instance.process_instance_key {
             return;
         }
         let name = name_of(value);
-        let shown = self.element_name(record.key, value.process_instance_key);
+        let shown = self.element_name(record.key, value.instance.process_instance_key);
         let before = self.elements.insert(record.key, name.clone());
         if before.as_ref() != Some(&name) {
             if !self.hidden.contains(&"elements") {
@@ -441,11 +441,11 @@ impl Transcript {
         let created = matches!(record.intent, Intent::Created | Intent::Migrated);
         match &record.value {
             RecordValue::ProcessInstance(value) if record.intent == Intent::ElementActivating => {
-                assert_eq!(&*value.tenant_id, DEFAULT_TENANT);
+                assert_eq!(&*value.instance.tenant_id, DEFAULT_TENANT);
                 let name = name_of(value);
                 self.elements.insert(record.key, name.clone());
                 self.element_instances.entry(name).or_default().push(record.key);
-                if record.key == value.process_instance_key {
+                if record.key == value.instance.process_instance_key {
                     self.instances.push(record.key);
                 }
             }
