@@ -49,6 +49,8 @@ pub(crate) enum Command {
     /// Set a batch of commands aside that stops a partition, while no server runs on its data directory; look at
     /// such batches.
     Partition(Partition),
+    /// Copy the embedded history to another file, while a server runs on its data directory or not.
+    History(History),
     /// Put load on a server and measure it.
     Bench(Box<Bench>),
     /// Start a server, run orders through it over gRPC and over REST, and compare.
@@ -169,6 +171,28 @@ pub(crate) enum PartitionAction {
         /// Directory of the log and the state.
         #[arg(long, value_name = "DIR")]
         data_dir: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    #[command(subcommand)]
+    pub(crate) action: HistoryAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HistoryAction {
+    /// Copy the file of the embedded history as of one moment. The server goes on meanwhile.
+    Copy {
+        /// File to make; it must not exist.
+        #[arg(value_name = "FILE")]
+        target: PathBuf,
+        /// Directory that the server is started with.
+        #[arg(long, value_name = "DIR")]
+        data_dir: PathBuf,
+        /// File of the history in it (secondary_storage.sqlite.path).
+        #[arg(long, value_name = "FILE")]
+        path: Option<PathBuf>,
     },
 }
 

@@ -46,6 +46,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Resolve(arguments) => block_on(command::act::resolve(&arguments)),
         Command::Retry(arguments) => block_on(command::act::retry(&arguments)),
         Command::Banned(arguments) => block_on(command::banned::run(&arguments)),
+        Command::History(arguments) => command::history::run(&arguments),
         Command::Partition(arguments) => block_on(command::partition::run(&arguments)),
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
         Command::Bench(arguments) => block_on(command::bench::run(&arguments)),

@@ -33,5 +33,7 @@ pub use history::{KINDS, Keep, Kind, PROCESS_INSTANCES, Retention, Rule, Sweeper
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresCleaner, PostgresLoader, PostgresOptions, PostgresReader, PostgresWriter};
 pub use projection::{AuditCategory, AuditSettings, Loader, Names, Projection};
-pub use sqlite::{SqliteCleaner, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter};
+pub use sqlite::{
+    CopyError, SqliteCleaner, SqliteCopy, SqliteLoader, SqliteOptions, SqliteReader, SqliteWriter,
+};
 pub use store::{Cleaner, Left, Writer};

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod deploy;
 pub(crate) mod health;
+pub(crate) mod history;
 pub(crate) mod kind;
 mod kind_names;
 pub(crate) mod partition;

@@ -1,6 +1,7 @@
 //! SQLite, embedded: one file, write-ahead log, one writer, a few readers.
 
 mod cleaner;
+mod copy;
 pub(crate) mod dialect;
 mod loader;
 mod packed_search;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 pub use cleaner::SqliteCleaner;
+pub use copy::{CopyError, SqliteCopy};
 pub use loader::SqliteLoader;
 pub use reader::SqliteReader;
 pub use writer::SqliteWriter;
