@@ -1,8 +1,14 @@
 //! Settings that become state of a partition.
 
 use engine::Engine;
-use protocol::{Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource};
+use protocol::{Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, Settings};
 use state::StateError;
+
+/// The command that has the configured settings take effect, unless they are in effect.
+pub(crate) fn settings(engine: &Engine, configured: &Settings) -> Result<Option<Command>, StateError> {
+    let is_so = engine.settings()?.is_some_and(|settings| settings == *configured);
+    Ok((!is_so).then(|| Command::Configure { settings: Box::new(*configured) }))
+}
 
 /// The command that brings the listeners of all user tasks in line with the configuration, unless they are.
 pub(crate) fn global_listeners(

@@ -304,6 +304,11 @@ impl StateMachine for PartitionMachine {
             }
             self.dirty = true;
         } else if let Some(proposed) = proposed {
+            debug_assert!(
+                Batch::decode(&payload.bytes).is_ok_and(|decoded| decoded == proposed.batch),
+                "other replicas apply what the bytes say: {:?}",
+                proposed.batch
+            );
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
@@ -320,6 +325,7 @@ impl StateMachine for PartitionMachine {
             now_ms: engine.now_ms(),
             is_pinned: engine.clock_is_pinned(),
             offset_ms: engine.clock_offset_ms(),
+            log_ms: engine.log_time_ms(),
         };
         if started.duration_since(self.counted) >= Duration::from_millis(500) {
             self.counted = started;

@@ -130,7 +130,11 @@ async fn open_engine(options: &Options) -> Result<Engine, StartError> {
     };
     let store = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
     let store = store.map_err(std::io::Error::other)??;
-    let engine_options = engine::Options {
+    Ok(Engine::open(&store, engine_options(options))?)
+}
+
+fn engine_options(options: &Options) -> engine::Options {
+    engine::Options {
         partition_id: FIRST_PARTITION,
         max_delivery_bytes: options.max_message_bytes,
         work: options.work,
@@ -142,8 +146,7 @@ async fn open_engine(options: &Options) -> Result<Engine, StartError> {
         fault: options.stall_at.clone().map(|element| (engine::FaultPoint::Complete, element)),
         fault_is_stall: options.stall_at.is_some(),
         ..engine::Options::default()
-    };
-    Ok(Engine::open(&store, engine_options)?)
+    }
 }
 
 impl Node {
@@ -156,7 +159,7 @@ impl Node {
         let shared = Arc::new(PartitionState {
             demand: Arc::new(DemandRegistry::new(options.jobs.clone())),
             late: LateAnswers::new(),
-            due: Due::new(),
+            due: Due::new(options.wall_clock.clone()),
             metrics: Metrics::new(),
             durable: watch::channel(engine.tables().applied_index()).0,
             flush_now: AtomicBool::new(false),
@@ -236,8 +239,9 @@ impl Node {
         let failed = |error: SubmitError| std::io::Error::other(error.to_string());
         node.run_own(Command::Tick).await.map_err(failed)?;
         // The log is replayed now.
+        let settings = configured::settings(&engine.lock(), &engine_options(&node.options).settings())?;
         let listeners = configured::global_listeners(&engine.lock(), &node.options.global_listeners)?;
-        if let Some(command) = listeners {
+        for command in settings.into_iter().chain(listeners) {
             node.run_own(command).await.map_err(failed)?;
         }
         Ok(node)

@@ -51,14 +51,16 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Opens the state of a partition as of its last flush.
+    /// Opens the state of a partition as of its last flush. Settings in the state win over the options.
     pub fn open(store: &Store, options: Options) -> Result<Self, StateError> {
         let tables = Tables::open(store)?;
         let meta = tables.meta.get(&META)?.map(|meta| *meta).unwrap_or_default();
         let definitions = Definitions::new(&options);
         let (counters, rights) = (Counters::default(), Rights::default());
         let meter = Meter::default();
-        Ok(Self { tables, meta, definitions, counters, rights, meter, options })
+        let mut engine = Self { tables, meta, definitions, counters, rights, meter, options };
+        engine.load_settings()?;
+        Ok(engine)
     }
 
     /// Applies one committed batch. An error means that state can be neither read nor written: the replica must stop.
@@ -75,6 +77,7 @@ impl Engine {
             let response = match command {
                 Command::Tick => self.tick(batch.engine_version, effects)?,
                 Command::Continue { max_records } => self.go_on(*max_records, effects)?,
+                Command::Configure { settings } => Some(Ok(self.configure(settings))),
                 command => self.run(command, effects)?,
             };
             effects.responses.push(response);
@@ -136,6 +139,11 @@ impl Engine {
     /// How far the clock is ahead of that of the log while it is not pinned, in milliseconds.
     pub fn clock_offset_ms(&self) -> i64 {
         self.meta.offset_ms
+    }
+
+    /// Time of the latest batch, Unix milliseconds. It never goes back.
+    pub fn log_time_ms(&self) -> i64 {
+        self.meta.wall_ms
     }
 
     /// The partition.

@@ -8,7 +8,7 @@ use crate::HistoryKind;
 use crate::{
     ActivateElement, AddBatchItems, BatchOperationChange, Caller, CreateBatchOperation, Document,
     GlobalListenerCommand, IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name,
-    UserTaskCommand,
+    Settings, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -91,6 +91,12 @@ pub enum Command {
         /// All records up to this position are exported.
         #[n(1)]
         position: u64,
+    },
+    /// Has commands applied under these settings from here on. Written by the leader only.
+    #[n(19)]
+    Configure {
+        #[n(0)]
+        settings: Box<Settings>,
     },
     /// Tells a signal to everybody who waits for its name.
     #[n(140)]

@@ -21,6 +21,7 @@ mod query;
 mod record;
 mod rejection;
 mod response;
+mod settings;
 mod subjects;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -84,6 +85,7 @@ pub use response::{
     ActivatedJob, DeployedDecision, DeployedFile, DeployedProcess, DeployedRequirements, DeploymentCreated,
     InstanceCreated, Response,
 };
+pub use settings::{BpmnSettings, DmnSettings, Settings, WorkSettings};
 pub use user_task::{
     ActivateElement, JobResult, UserTaskChanges, UserTaskCommand, UserTaskOperation, UserTaskProperties,
 };

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use broker_api::{Broker, JobRequest};
 use protocol::{
     Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, JobListenerEventType, Query,
-    QueryReply,
+    QueryReply, Response,
 };
 
 use crate::support::{
-    HOUR_MS, Server, cancel, complete, create, endless, jobs, keys, long_way, task, timer_and_task, until,
-    within,
+    HOUR_MS, Server, cancel, complete, create, endless, instance, jobs, keys, long_way, task, timer_and_task,
+    until, within,
 };
 
 #[tokio::test]
@@ -211,4 +211,43 @@ async fn listeners_of_the_configuration_are_there_after_each_start() {
     server.options.global_listeners.clear();
     server = server.restart().await;
     assert_eq!(find(&server, "b").await, None);
+}
+
+#[tokio::test]
+async fn a_lower_limit_undoes_nothing_that_was_acknowledged() {
+    let server = Server::start().await;
+    server.deploy(&task("t")).await;
+    let large = format!("{{\"x\":\"{}\"}}", "y".repeat(2000));
+    let accepted = server.submit(Command::CreateInstance(instance(&large))).await.unwrap();
+    let Response::InstanceCreated(accepted) = accepted.response else { panic!("{accepted:?}") };
+    // The log is applied anew, under the limits of then.
+    let lowered = server.kill().with(|options| {
+        options.work.max_variable_bytes = 100;
+        options.bpmn.max_flow_elements = 1;
+    });
+    let server = lowered.start().await;
+    let jobs = server.take(10).await;
+    assert_eq!(
+        jobs.iter().map(|job| job.process_instance_key).collect::<Vec<_>>(),
+        [accepted.process_instance_key]
+    );
+    assert_eq!(jobs[0].variables.to_json(), large);
+    let refused = server.submit(Command::CreateInstance(instance(&large))).await.unwrap_err();
+    assert!(refused.to_string().contains("limits.max_variable_bytes"), "{refused}");
+    // And once more under those of a broker that did not change.
+    let server = server.crash().await;
+    server.submit(Command::CreateInstance(instance(&large))).await.unwrap_err();
+    let server = server.kill().with(|options| options.work.max_variable_bytes = 10_000).start().await;
+    server.submit(Command::CreateInstance(instance(&large))).await.unwrap();
+}
+
+#[tokio::test]
+async fn settings_are_proposed_when_they_change() {
+    let server = Server::start().await;
+    let server = server.crash().await;
+    let before = server.partition().position;
+    let server = server.crash().await;
+    assert_eq!(server.partition().position, before + 1, "a start takes a tick");
+    let server = server.kill().with(|options| options.dmn.max_cells = 7).start().await;
+    assert_eq!(server.partition().position, before + 3, "and a command that configures");
 }

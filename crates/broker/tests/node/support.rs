@@ -189,6 +189,12 @@ impl Crashed {
         self.directory.path()
     }
 
+    /// With another configuration from the next start on.
+    pub fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
     pub async fn start(self) -> Server {
         Server::reopen(self.options, self.directory).await
     }

@@ -55,8 +55,10 @@ impl CommandContext<'_> {
             Command::GlobalListener(command) => self.change_global_listener(command)?,
             Command::Identity(command) => self.change_identity(command)?,
             Command::Clock(clock) => self.set_clock(clock),
-            // The engine runs these in many transactions; they never come here.
-            Command::Tick | Command::Continue { .. } | Command::Asked { .. } => Response::Done,
+            // The engine runs these itself; they never come here.
+            Command::Tick | Command::Continue { .. } | Command::Configure { .. } | Command::Asked { .. } => {
+                Response::Done
+            }
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }

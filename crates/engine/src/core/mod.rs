@@ -11,4 +11,5 @@ pub(crate) mod meter;
 pub(crate) mod options;
 pub(crate) mod origin;
 pub(crate) mod record;
+pub(crate) mod settings;
 pub mod step;

@@ -1,4 +1,5 @@
-//! Limits and switches of the engine. All but those of records, and `at_work`, must be equal on every replica.
+//! Limits and switches of the engine. Those that users configure and that decide what a command does are settings of
+//! the partition (`settings.rs`); the rest are constants of a release, or make no difference to the state.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -33,12 +33,12 @@ impl CommandContext<'_> {
         let variables = self.tables.variable_bytes.get(&at.process_instance_key)?;
         self.meter.note_record(variables.map_or(0, |bytes| *bytes));
         if !self.options.records {
-            // The record takes its position nevertheless.
-            self.meta.position += 1;
-            self.meter.note_record(RECORD_BYTES);
             let fuel = self.meter.fuel_left();
             let result = self.decide(decision_key, &scope)?;
             self.note_trail(fuel);
+            // The record takes its position nevertheless: after the evaluation, which draws random numbers by it.
+            self.meta.position += 1;
+            self.meter.note_record(RECORD_BYTES);
             self.counters.count_decision(result.is_ok());
             return result;
         }

@@ -9,7 +9,7 @@ pub(crate) mod tables;
 pub(crate) mod variable;
 
 use minicbor::{Decode, Encode};
-use protocol::{Document, GlobalListener, JobKind, JobListenerEventType, Json, Key, Name};
+use protocol::{Document, GlobalListener, JobKind, JobListenerEventType, Json, Key, Name, Settings};
 use state::minicbor_value;
 
 pub use awaited::{
@@ -292,6 +292,12 @@ impl ErrorType {
         }
     }
 }
+
+/// Settings of the partition.
+#[derive(Debug, Clone, PartialEq, Encode, Decode)]
+#[cbor(transparent)]
+pub struct StoredSettings(#[n(0)] pub Settings);
+minicbor_value!(StoredSettings);
 
 /// A listener of all user tasks.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

@@ -11,8 +11,8 @@ use crate::core::step::Step;
 use crate::entity::{
     Banned, Chunk, ClusterVariableRow, Compensation, ConditionSubscription, Decision, DecisionRequirements,
     Definition, ElementInstance, Incident, Instance, Job, Loop, LoopOutput, Message, Meta,
-    SignalSubscription, StartSubscription, StoredFile, StoredListener, Subscription, Timer, TimerTurns,
-    VariableKey,
+    SignalSubscription, StartSubscription, StoredFile, StoredListener, StoredSettings, Subscription, Timer,
+    TimerTurns, VariableKey,
 };
 use crate::identity::row::{ClaimedRule, StoredAuthorization, StoredCircle, StoredMappingRule, StoredUser};
 use crate::identity::{Owned, Pair};
@@ -27,6 +27,8 @@ state::tables! {
     pub struct Tables {
         /// One row: counters and clock.
         pub meta: Table<u8, Meta> = 1,
+        /// One row: the settings under which commands are applied.
+        pub settings: Table<u8, StoredSettings> = 236,
         pub definitions: Table<Key, Definition> = 2,
         // 3 to 6 were indexes of process definitions alone.
         /// Instances that run, by definition.
@@ -170,6 +172,7 @@ state::tables! {
 /// Names of the tables that may hold rows when every instance has ended.
 pub const LASTING: &[&str] = &[
     "meta",
+    "settings",
     "definitions",
     "definition_by_id",
     "definition_by_tag",

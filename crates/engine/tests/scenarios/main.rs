@@ -80,6 +80,7 @@ mod random_process;
 mod rejections;
 mod resources;
 mod set_aside;
+mod settings;
 mod signals;
 mod start_events;
 mod start_instructions;

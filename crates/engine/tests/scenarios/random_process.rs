@@ -6,7 +6,6 @@
 //! listed. Otherwise a seed that fails is tried again with smaller models, then with fewer actions and with lines of
 //! the model taken away; the smallest that fails in the same way is printed with its actions.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -566,15 +565,16 @@ impl Run {
             }
             _ => None,
         });
-        let (mut out, mut times) = (String::new(), BTreeMap::new());
-        for (_, instance_key, id) in activated.clone() {
-            if tables.instances.contains(&instance_key).unwrap() {
+        let activated: Vec<_> = activated.collect();
+        let (mut out, mut times) = (String::new(), std::collections::BTreeMap::new());
+        for (_, instance_key, id) in &activated {
+            if tables.instances.contains(instance_key).unwrap() {
                 *times.entry((instance_key, id)).or_insert(0) += 1;
             }
         }
         let _ = writeln!(out, "activated: {times:?}");
-        for (key, instance_key, id) in activated {
-            if let Some(row) = tables.element_instances.get(&key).unwrap() {
+        for (key, instance_key, id) in &activated {
+            if let Some(row) = tables.element_instances.get(key).unwrap() {
                 let _ = writeln!(out, "{id} in {instance_key}: {row:?}");
             }
         }

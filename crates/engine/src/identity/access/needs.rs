@@ -43,6 +43,7 @@ impl CommandContext<'_> {
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
             | Command::ForgetExporter { .. }
+            | Command::Configure { .. }
             | Command::AddBatchItems(_)
             | Command::Unban { .. } => Ok(None),
             Command::Asked { command, .. } => self.required_permissions(command, caller),

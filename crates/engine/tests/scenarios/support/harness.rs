@@ -1,10 +1,11 @@
 //! An engine over a store in memory, with its history, and the check that a replay gives the same state.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
 use bytes::Bytes;
-use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError};
+use engine::{Delivery, Effects, Engine, LASTING, Options, Outcome, Read, ReadError, WorkLimits};
 use models::Bounds;
 use protocol::{
     ActivatedJob, AddBatchItems, Batch, Command, Demand, Deploy, Document, ENGINE_VERSION, Key, Name, Query,
@@ -12,7 +13,7 @@ use protocol::{
 };
 use state::Store;
 
-use super::model::bpmn;
+use super::model::bpmn as to_xml;
 use super::{Random, batch};
 
 /// Where the clock of every test starts: 2026-01-01T00:00:00Z.
@@ -34,6 +35,10 @@ pub struct Harness {
     log: Vec<Batch>,
     history: Vec<Effects>,
     next_subscriber: u64,
+    /// Batches that a replay was compared up to.
+    verified: Cell<usize>,
+    /// Whether the log alone makes the state.
+    is_replayable: bool,
     /// Commands that the engine has refused for good, the last ones.
     refused: VecDeque<(Command, Rejection)>,
 }
@@ -47,9 +52,9 @@ impl Harness {
         let options = Options { records: true, ..options };
         let store = store();
         let engine = Engine::open(&store, options.clone()).unwrap();
-        Self {
+        let mut harness = Self {
             bounds: Bounds::new(&options),
-            options,
+            options: options.clone(),
             store,
             engine: Some(engine),
             now_ms: START_MS,
@@ -57,8 +62,18 @@ impl Harness {
             log: Vec::new(),
             history: Vec::new(),
             next_subscriber: 0,
+            verified: Cell::new(0),
+            is_replayable: true,
             refused: VecDeque::new(),
-        }
+        };
+        harness.configure(&options);
+        harness
+    }
+
+    /// Has the settings of these options take effect.
+    pub fn configure(&mut self, options: &Options) {
+        self.bounds = Bounds::new(options);
+        self.apply(vec![Command::Configure { settings: Box::new(options.settings()) }], vec![]);
     }
 
     pub fn engine(&self) -> &Engine {
@@ -95,6 +110,7 @@ impl Harness {
 
     /// Sets a batch aside that comes out of the log. A replay does not know of it.
     pub fn set_aside(&mut self, commands: Vec<Command>, at_work: Option<Key>) -> Effects {
+        self.is_replayable = false;
         let engine_version = self.engine_version;
         let batch = Batch { engine_version, timestamp_ms: self.now_ms, commands, demand: vec![] };
         let mut effects = Effects::default();
@@ -148,7 +164,7 @@ impl Harness {
             .iter()
             .map(|(name, text)| {
                 let content = if Path::new(name).extension().is_some_and(|ending| ending == "bpmn") {
-                    bpmn(text)
+                    to_xml(text)
                 } else {
                     (*text).to_owned()
                 };
@@ -253,11 +269,22 @@ impl Harness {
     /// Applies the log to other engines and compares: one that does the same, and one that makes no records, is
     /// flushed at odd moments and crashes.
     pub fn verify_replay(&self, seed: u64) {
+        self.verified.set(self.log.len());
         let wanted = self.state_hash();
         let again = replay(&self.log, self.options.clone(), &self.history);
         assert_eq!(again, wanted, "the same log gave another state");
         let disturbed = replay_disturbed(&self.log, self.options.clone(), &self.history, seed);
         assert_eq!(disturbed, wanted, "flushes and restarts changed the state");
+    }
+}
+
+/// Every scenario is replayed, with records and without.
+impl Drop for Harness {
+    fn drop(&mut self) {
+        let is_new = self.verified.get() < self.log.len();
+        if is_new && self.is_replayable && !std::thread::panicking() {
+            self.verify_replay(self.log.len() as u64);
+        }
     }
 }
 
@@ -370,10 +397,18 @@ fn replay(log: &[Batch], options: Options, history: &[Effects]) -> u64 {
     engine.tables().state_hash().unwrap()
 }
 
+/// A broker with another configuration: the first command of the log has to have its own way.
+fn unconfigured(options: Options) -> Options {
+    let work = WorkLimits { max_fuel_per_step: 1, max_variable_bytes: 1, ..WorkLimits::default() };
+    let bpmn = bpmn::Limits { max_bytes: 1, ..bpmn::Limits::default() };
+    let dmn = dmn::Limits { max_bytes: 1, ..dmn::Limits::default() };
+    Options { max_delivery_bytes: 1, work, bpmn, dmn, ..options }
+}
+
 fn replay_disturbed(log: &[Batch], options: Options, history: &[Effects], seed: u64) -> u64 {
     let mut random = Random::new(seed);
     let store = store();
-    let options = Options { records: false, ..options };
+    let options = unconfigured(Options { records: false, ..options });
     let mut engine = Engine::open(&store, options.clone()).unwrap();
     let mut applied = 0;
     let mut flush = None;
