@@ -1,14 +1,77 @@
 //! The clock of the leader, and when the engine wants to be woken.
 
+use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 const NEVER: i64 = i64::MAX;
+/// While the time of the log is ahead of the clock, it goes on at this part of its pace, in tenths.
+const PACE_TENTHS: i64 = 9;
 
-pub(crate) fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis() as i64)
+/// A source of the time: the clock of the machine, or that of a test.
+#[derive(Clone)]
+pub struct WallClock(Arc<dyn Fn() -> i64 + Send + Sync>);
+
+impl WallClock {
+    /// A clock that tells Unix milliseconds. It may jump.
+    pub fn new(now_ms: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now_ms))
+    }
+
+    fn now_ms(&self) -> i64 {
+        (self.0)()
+    }
+}
+
+impl Default for WallClock {
+    fn default() -> Self {
+        Self::new(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_millis() as i64))
+    }
+}
+
+impl fmt::Debug for WallClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WallClock")
+    }
+}
+
+/// The time of new entries of the log. It is that of the clock, unless an entry has a later one: the clock was set
+/// back, or another broker led whose clock was ahead. Then the time goes on from there, a little slower than the
+/// clock until that has caught up. So timers are late by a tenth of their duration at most, not by the difference.
+struct LogTime {
+    wall: WallClock,
+    /// The latest time of an entry, and when that was.
+    latest: Mutex<(i64, Instant)>,
+}
+
+impl LogTime {
+    fn new(wall: WallClock) -> Self {
+        Self { wall, latest: Mutex::new((0, Instant::now())) }
+    }
+
+    /// Notes the time of an entry that was applied.
+    fn note(&self, entry_ms: i64) {
+        let mut latest = self.latest.lock();
+        let now = Instant::now();
+        if entry_ms > gone_on(*latest, now) {
+            *latest = (entry_ms, now);
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        let latest = *self.latest.lock();
+        self.wall.now_ms().max(gone_on(latest, Instant::now()))
+    }
+}
+
+/// The time that has come since the latest entry, at the slower pace.
+fn gone_on((entry_ms, since): (i64, Instant), now: Instant) -> i64 {
+    let elapsed = i64::try_from(now.saturating_duration_since(since).as_millis()).unwrap_or(i64::MAX);
+    entry_ms.saturating_add(elapsed / 10 * PACE_TENTHS + elapsed % 10 * PACE_TENTHS / 10)
 }
 
 /// The engine's clock after a batch.
@@ -16,8 +79,10 @@ pub(crate) fn now_ms() -> i64 {
 pub(crate) struct EngineClock {
     pub now_ms: i64,
     pub is_pinned: bool,
-    /// How far it is ahead of the wall's while it is not pinned.
+    /// How far it is ahead of the log's while it is not pinned.
     pub offset_ms: i64,
+    /// Time of the latest entry of the log.
+    pub log_ms: i64,
 }
 
 /// Work without a client that the partition's thread reports to the proposer.
@@ -28,11 +93,13 @@ pub(crate) struct Due {
     offset_ms: AtomicI64,
     pending_steps: AtomicBool,
     changed: Notify,
+    log_time: LogTime,
 }
 
 impl Due {
-    pub fn new() -> Self {
+    pub fn new(wall: WallClock) -> Self {
         Self {
+            log_time: LogTime::new(wall),
             next_ms: AtomicI64::new(NEVER),
             pinned: AtomicBool::new(false),
             engine_now_ms: AtomicI64::new(0),
@@ -45,6 +112,7 @@ impl Due {
     /// Notes the state of the engine after a batch.
     pub fn update(&self, next_ms: Option<i64>, clock: EngineClock, pending_steps: bool) {
         let next = next_ms.unwrap_or(NEVER);
+        self.log_time.note(clock.log_ms);
         self.engine_now_ms.store(clock.now_ms, Ordering::Release);
         let was_pinned = self.pinned.swap(clock.is_pinned, Ordering::AcqRel);
         let offset_before = self.offset_ms.swap(clock.offset_ms, Ordering::AcqRel);
@@ -78,7 +146,12 @@ impl Due {
         if self.pinned.load(Ordering::Acquire) {
             return self.engine_now_ms.load(Ordering::Acquire);
         }
-        now_ms().saturating_add(self.offset_ms.load(Ordering::Acquire))
+        self.log_time_ms().saturating_add(self.offset_ms.load(Ordering::Acquire))
+    }
+
+    /// Time of the next entry of the log.
+    pub fn log_time_ms(&self) -> i64 {
+        self.log_time.now_ms()
     }
 
     /// Has somebody look again.
@@ -89,5 +162,61 @@ impl Due {
     /// Resolves when the answers above may have changed.
     pub async fn changed(&self) {
         self.changed.notified().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_MS: i64 = 86_400_000;
+
+    /// A clock that tests set.
+    fn clock() -> (Arc<AtomicI64>, LogTime) {
+        let hand = Arc::new(AtomicI64::new(DAY_MS));
+        let read = Arc::clone(&hand);
+        (hand, LogTime::new(WallClock::new(move || read.load(Ordering::Relaxed))))
+    }
+
+    #[test]
+    fn the_time_is_that_of_the_clock() {
+        let (hand, time) = clock();
+        assert_eq!(time.now_ms(), DAY_MS);
+        time.note(DAY_MS);
+        hand.store(DAY_MS + 5_000, Ordering::Relaxed);
+        assert_eq!(time.now_ms(), DAY_MS + 5_000);
+    }
+
+    #[test]
+    fn the_time_never_goes_back_and_does_not_stand_still() {
+        let (hand, time) = clock();
+        let began = Instant::now();
+        time.note(DAY_MS);
+        hand.store(0, Ordering::Relaxed);
+        let mut last = time.now_ms();
+        assert!(last >= DAY_MS);
+        while time.now_ms() < DAY_MS + 18 {
+            let now = time.now_ms();
+            assert!(now >= last, "{now} after {last}");
+            last = now;
+            time.note(now);
+            assert!(began.elapsed() < Duration::from_secs(60), "it stands still");
+        }
+        assert!(began.elapsed() >= Duration::from_millis(20), "slower than the clock");
+    }
+
+    #[test]
+    fn the_slower_pace_is_a_tenth_less() {
+        let since = Instant::now();
+        let after = |elapsed_ms| gone_on((DAY_MS, since), since + Duration::from_millis(elapsed_ms));
+        assert_eq!([0, 1, 9, 10, 1_000, 12_345].map(after), [0, 0, 8, 9, 900, 11_110].map(|ms| DAY_MS + ms));
+    }
+
+    #[test]
+    fn an_entry_from_a_clock_that_is_ahead_is_gone_on_from() {
+        let (_, time) = clock();
+        time.note(2 * DAY_MS);
+        time.note(DAY_MS);
+        assert!(time.now_ms() >= 2 * DAY_MS);
     }
 }

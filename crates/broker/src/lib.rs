@@ -31,6 +31,7 @@ pub mod set_aside;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};
+pub use clock::WallClock;
 pub use engine::WorkLimits;
 pub use flow_control::{Algorithm, FlowControl, FlowControlOptions, FlowControlStatus, Overflow};
 pub use node::{Health, Node, PartitionStatus, StartError};

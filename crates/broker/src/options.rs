@@ -9,6 +9,7 @@ use std::time::Duration;
 use protocol::Name;
 
 use crate::apply_watch::ApplyWatch;
+use crate::clock::WallClock;
 use crate::flow_control::FlowControlOptions;
 use crate::write_limit::WriteLimitOptions;
 
@@ -29,6 +30,8 @@ pub struct Options {
     pub advertised_port: u16,
     /// Largest message or document, in bytes.
     pub max_message_bytes: usize,
+    /// The clock of the machine.
+    pub wall_clock: WallClock,
     /// Whether clients may pin the clock.
     pub controlled_clock: bool,
     /// Whether a business ID belongs to at most one running root instance of a process.
@@ -72,6 +75,7 @@ impl Options {
             advertised_host: "127.0.0.1".to_owned(),
             advertised_port: 26500,
             max_message_bytes: 4 * 1024 * 1024,
+            wall_clock: WallClock::default(),
             controlled_clock: false,
             unique_business_ids: false,
             global_listeners: Vec::new(),

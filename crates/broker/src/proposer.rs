@@ -21,7 +21,6 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{PendingRequest, paused, stopping};
-use crate::clock::now_ms;
 use crate::machine::{PartitionState, Proposed};
 use crate::options::IngressOptions;
 use crate::write_limit::WriteLimit;
@@ -165,7 +164,7 @@ impl Proposer {
         self.last_proposed = Instant::now();
         let batch = Batch {
             engine_version: ENGINE_VERSION,
-            timestamp_ms: now_ms(),
+            timestamp_ms: self.shared.due.log_time_ms(),
             commands,
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
         };

@@ -58,7 +58,7 @@ fn machine(engine: Engine, options: StateOptions) -> PartitionMachine {
     let shared = PartitionState {
         demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default())),
         late: LateAnswers::new(),
-        due: Due::new(),
+        due: Due::new(crate::WallClock::default()),
         metrics: Metrics::new(),
         durable: watch::channel(0).0,
         flush_now: AtomicBool::new(false),

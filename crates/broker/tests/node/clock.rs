@@ -1,7 +1,10 @@
 //! Time: what is due happens when it is due, and nothing happens when nothing is.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use broker::WallClock;
 use broker_api::{Broker, SubmitError};
 use protocol::{Clock, Command, Document, Name};
 
@@ -119,6 +122,29 @@ async fn a_clock_that_is_not_to_be_controlled_is_not() {
     let server = Server::start().await;
     let error = server.submit(Command::Clock(Clock::Reset)).await.unwrap_err();
     assert!(matches!(error, SubmitError::Rejected(_)), "{error}");
+}
+
+#[tokio::test]
+async fn timers_wait_for_no_clock_that_was_set_back() {
+    let set_back_ms = Arc::new(AtomicI64::new(0));
+    let by_ms = Arc::clone(&set_back_ms);
+    let server = Server::with(|options| {
+        options.wall_clock = WallClock::new(move || now_ms() - by_ms.load(Ordering::Relaxed));
+    })
+    .await;
+    server.deploy(&timer("PT0.2S")).await;
+    for _ in 0..2 {
+        let node = server.share();
+        let waiting =
+            tokio::spawn(async move { node.create_with_result(None, instance("{}"), vec![], LONG).await });
+        server.quiet().await;
+        set_back_ms.fetch_add(3_600_000, Ordering::Relaxed);
+        within(waiting).await.unwrap().unwrap();
+        assert!(server.clock_ms() > now_ms() - 60_000, "the time has not gone back");
+    }
+    let server = server.crash().await;
+    within(server.create_with_result(None, instance("{}"), vec![], LONG)).await.unwrap();
+    assert!(server.clock_ms() > now_ms() - 60_000, "nor has it with a restart");
 }
 
 /// The log must have room for time while it is never without work.
