@@ -4,17 +4,24 @@ use engine::Engine;
 use protocol::{Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, Settings};
 use state::StateError;
 
+use crate::opening::engine_options;
+use crate::options::Options;
+
+/// The commands that bring the state in line with the configuration.
+pub(crate) fn commands(engine: &Engine, options: &Options) -> Result<Vec<Command>, StateError> {
+    let settings = settings(engine, &engine_options(options).settings())?;
+    let listeners = global_listeners(engine, &options.global_listeners)?;
+    Ok(settings.into_iter().chain(listeners).collect())
+}
+
 /// The command that has the configured settings take effect, unless they are in effect.
-pub(crate) fn settings(engine: &Engine, configured: &Settings) -> Result<Option<Command>, StateError> {
+fn settings(engine: &Engine, configured: &Settings) -> Result<Option<Command>, StateError> {
     let is_so = engine.settings()?.is_some_and(|settings| settings == *configured);
     Ok((!is_so).then(|| Command::Configure { settings: Box::new(*configured) }))
 }
 
 /// The command that brings the listeners of all user tasks in line with the configuration, unless they are.
-pub(crate) fn global_listeners(
-    engine: &Engine,
-    configured: &[GlobalListener],
-) -> Result<Option<Command>, StateError> {
+fn global_listeners(engine: &Engine, configured: &[GlobalListener]) -> Result<Option<Command>, StateError> {
     let source = GlobalListenerSource::Configuration;
     let mut wanted: Vec<_> =
         configured.iter().map(|listener| GlobalListener { source, ..listener.clone() }).collect();

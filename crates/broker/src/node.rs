@@ -3,8 +3,7 @@
 #![expect(missing_docs, reason = "names say what is held")]
 
 use parking_lot::Mutex;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use broker_api::{
     Activation, Answer, Broker, BrokerInfo, ExpressionResult, JobRequest, JobStream, PartitionInfo,
     Positions, Recorded, SubmitError, Topology,
 };
-use engine::{Counters, Engine, Outcome};
+use engine::{Engine, Outcome};
 use export::{Assigned, Hastened, Hub};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -20,28 +19,26 @@ use protocol::{
     AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query, QueryReply,
     Rejection, RejectionType, Response,
 };
-use replication::{Group, GroupOptions, LogError, LogStore};
-use state::{StateError, Store};
+use replication::{Group, GroupOptions, LogStore};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
 use crate::apply_watch::{self, SlowBatch};
-use crate::clock::Due;
-use crate::data_directory::{log_directory, state_file};
-use crate::demand::DemandRegistry;
+use crate::data_directory::log_directory;
 use crate::disk::Disk;
 use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::flusher::Flusher;
 use crate::machine::{PartitionMachine, PartitionState};
-use crate::metric_definitions::{Figures, Metrics, publish, refused};
+use crate::metric_definitions::{Figures, publish, refused};
+use crate::opening::{StartError, open_engine, partition_state};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload};
 use crate::reads::Reads;
-use crate::set_aside::{Orders, SetAsideError};
-use crate::write_limit::{WriteLimit, Written};
+use crate::set_aside::Orders;
+use crate::write_limit::WriteLimit;
 use crate::{configured, exporting, jobs, pause};
 
 /// Commands between flow control and the proposer; flow control admits fewer.
@@ -52,31 +49,6 @@ const CLUSTER_VARIABLES: &str = "camunda";
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(1);
 /// How long shutdown waits for the last entries.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Why a broker could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The data directory cannot be used.
-    #[error("data directory '{path}': {source}")]
-    DataDir { path: PathBuf, source: std::io::Error },
-    /// State cannot be opened.
-    #[error("state: {0}")]
-    State(#[from] StateError),
-    /// The log cannot be opened.
-    #[error("log: {0}")]
-    Log(#[from] LogError),
-    /// The partition cannot be started.
-    #[error("partition 1: {0}")]
-    Partition(#[from] replication::StartError),
-    /// The batches that operators have set aside cannot be read.
-    #[error("batches set aside: {0}")]
-    SetAside(#[from] SetAsideError),
-    #[error("export: {0}")]
-    Export(#[from] export::HubError),
-    /// A thread cannot be started.
-    #[error("thread: {0}")]
-    Thread(#[from] std::io::Error),
-}
 
 /// Whether the broker can serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,36 +91,6 @@ pub struct Node {
     former_exporters: Mutex<Vec<String>>,
 }
 
-/// Opens the state of the partition.
-async fn open_engine(options: &Options) -> Result<Engine, StartError> {
-    let path = state_file(&options.data_dir);
-    let failed = |source| StartError::DataDir { path: options.data_dir.clone(), source };
-    std::fs::create_dir_all(path.parent().unwrap_or(&options.data_dir)).map_err(failed)?;
-    let store_options = state::Options {
-        page_cache_bytes: options.state.page_cache_bytes,
-        clean_cache_bytes: options.state.value_cache_bytes,
-    };
-    let store = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
-    let store = store.map_err(std::io::Error::other)??;
-    Ok(Engine::open(&store, engine_options(options))?)
-}
-
-fn engine_options(options: &Options) -> engine::Options {
-    engine::Options {
-        partition_id: FIRST_PARTITION,
-        max_delivery_bytes: options.max_message_bytes,
-        work: options.work,
-        bpmn: options.bpmn.clone(),
-        dmn: options.dmn.clone(),
-        records: options.export.is_enabled(),
-        unwanted_records: options.export.unwanted(),
-        at_work: options.apply_watch.at_work(),
-        fault: options.stall_at.clone().map(|element| (engine::FaultPoint::Complete, element)),
-        fault_is_stall: options.stall_at.is_some(),
-        ..engine::Options::default()
-    }
-}
-
 impl Node {
     /// Opens the data directory, replays the log, and serves.
     pub async fn start(options: Options) -> Result<Arc<Self>, StartError> {
@@ -156,26 +98,7 @@ impl Node {
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
-        let shared = Arc::new(PartitionState {
-            demand: Arc::new(DemandRegistry::new(options.jobs.clone())),
-            late: LateAnswers::new(),
-            due: Due::new(options.wall_clock.clone()),
-            metrics: Metrics::new(),
-            durable: watch::channel(engine.tables().applied_index()).0,
-            flush_now: AtomicBool::new(false),
-            flush_asked: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
-            unflushed: AtomicBool::new(false),
-            position: AtomicU64::new(engine.position()),
-            written: Mutex::new(Written { position: engine.position(), left_over: 0 }),
-            grants_version: AtomicU64::new(engine.grants_version()),
-            recorded: AtomicU64::new(0),
-            counters: Mutex::new(Counters::default()),
-            rows: Mutex::default(),
-            flush_failure: Mutex::new(None),
-            overlay_full: AtomicBool::new(false),
-            exports: exports.clone(),
-        });
+        let shared = Arc::new(partition_state(&options, &engine, exports.clone()));
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(parking_lot::Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
@@ -239,9 +162,8 @@ impl Node {
         let failed = |error: SubmitError| std::io::Error::other(error.to_string());
         node.run_own(Command::Tick).await.map_err(failed)?;
         // The log is replayed now.
-        let settings = configured::settings(&engine.lock(), &engine_options(&node.options).settings())?;
-        let listeners = configured::global_listeners(&engine.lock(), &node.options.global_listeners)?;
-        for command in settings.into_iter().chain(listeners) {
+        let configured = configured::commands(&engine.lock(), &node.options)?;
+        for command in configured {
             node.run_own(command).await.map_err(failed)?;
         }
         Ok(node)

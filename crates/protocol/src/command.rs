@@ -6,7 +6,7 @@ use minicbor::{Decode, Encode};
 
 use crate::HistoryKind;
 use crate::{
-    ActivateElement, AddBatchItems, BatchOperationChange, Caller, CreateBatchOperation, Document,
+    ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, CreateBatchOperation, Document,
     GlobalListenerCommand, IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name,
     Settings, UserTaskCommand,
 };
@@ -617,24 +617,4 @@ pub struct SetVariables {
     /// Number that the leader gave the waiting request; listeners of a user task may delay the response.
     #[n(4)]
     pub request_id: Option<u64>,
-}
-
-/// See [`Command::Clock`].
-#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
-pub enum Clock {
-    /// Time stands still at this instant.
-    #[n(0)]
-    Pin {
-        #[n(0)]
-        timestamp_ms: i64,
-    },
-    /// Time goes on from so much later, or earlier; a pinned clock stays pinned there.
-    #[n(2)]
-    Add {
-        #[n(0)]
-        offset_ms: i64,
-    },
-    /// Time runs as on the wall again.
-    #[n(1)]
-    Reset,
 }

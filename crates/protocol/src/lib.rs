@@ -7,6 +7,7 @@ mod actor;
 mod batch;
 mod batch_operation;
 mod batch_query;
+mod clock;
 mod command;
 mod document;
 mod global_listener;
@@ -34,8 +35,9 @@ pub use batch_operation::{
     BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner,
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
+pub use clock::Clock;
 pub use command::{
-    ActivateAdHoc, AwaitResult, BroadcastSignal, Clock, ClusterVariable, ClusterVariableAction, Command,
+    ActivateAdHoc, AwaitResult, BroadcastSignal, ClusterVariable, ClusterVariableAction, Command,
     CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource,
     Deploy, EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables,
     ThrowError, UpdateJob,

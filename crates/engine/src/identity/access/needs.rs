@@ -29,11 +29,8 @@ impl CommandContext<'_> {
         caller: &Caller,
     ) -> Result<Option<RequiredPermissions>, Failure> {
         let new = |tenant_id: &Name, need| {
-            Ok(Some(RequiredPermissions {
-                tenant_id: Some(tenant_id.clone()),
-                is_new: true,
-                permissions: vec![vec![need]],
-            }))
+            let permissions = vec![vec![need]];
+            Ok(Some(RequiredPermissions { tenant_id: Some(tenant_id.clone()), is_new: true, permissions }))
         };
         let cluster = |need| Ok(Some(RequiredPermissions::new(None, need)));
         match command {
@@ -43,9 +40,9 @@ impl CommandContext<'_> {
             | Command::YieldJobs { .. }
             | Command::AcknowledgeExport { .. }
             | Command::ForgetExporter { .. }
+            | Command::Unban { .. }
             | Command::Configure { .. }
-            | Command::AddBatchItems(_)
-            | Command::Unban { .. } => Ok(None),
+            | Command::AddBatchItems(_) => Ok(None),
             Command::Asked { command, .. } => self.required_permissions(command, caller),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
             Command::DeleteResource(delete) => self.demands_of_resource(delete),

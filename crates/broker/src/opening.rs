@@ -1,0 +1,109 @@
+//! Opening a partition: its state, as the engine and the rest of the broker have it.
+
+#![expect(missing_docs, reason = "names say what is held")]
+
+use parking_lot::Mutex;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use engine::{Counters, Engine};
+use export::Hub;
+use protocol::FIRST_PARTITION;
+use replication::LogError;
+use state::{StateError, Store};
+use tokio::sync::watch;
+
+use crate::answers::LateAnswers;
+use crate::clock::Due;
+use crate::data_directory::state_file;
+use crate::demand::DemandRegistry;
+use crate::machine::PartitionState;
+use crate::metric_definitions::Metrics;
+use crate::options::Options;
+use crate::set_aside::SetAsideError;
+use crate::write_limit::Written;
+
+/// Why a broker could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The data directory cannot be used.
+    #[error("data directory '{path}': {source}")]
+    DataDir { path: PathBuf, source: std::io::Error },
+    /// State cannot be opened.
+    #[error("state: {0}")]
+    State(#[from] StateError),
+    /// The log cannot be opened.
+    #[error("log: {0}")]
+    Log(#[from] LogError),
+    /// The partition cannot be started.
+    #[error("partition 1: {0}")]
+    Partition(#[from] replication::StartError),
+    /// The batches that operators have set aside cannot be read.
+    #[error("batches set aside: {0}")]
+    SetAside(#[from] SetAsideError),
+    #[error("export: {0}")]
+    Export(#[from] export::HubError),
+    /// A thread cannot be started.
+    #[error("thread: {0}")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Opens the state of the partition.
+pub(crate) async fn open_engine(options: &Options) -> Result<Engine, StartError> {
+    let path = state_file(&options.data_dir);
+    let failed = |source| StartError::DataDir { path: options.data_dir.clone(), source };
+    std::fs::create_dir_all(path.parent().unwrap_or(&options.data_dir)).map_err(failed)?;
+    let store_options = state::Options {
+        page_cache_bytes: options.state.page_cache_bytes,
+        clean_cache_bytes: options.state.value_cache_bytes,
+    };
+    let store = tokio::task::spawn_blocking(move || Store::open(&path, store_options)).await;
+    let store = store.map_err(std::io::Error::other)??;
+    Ok(Engine::open(&store, engine_options(options))?)
+}
+
+/// The engine as the broker is configured; settings in its state win.
+pub(crate) fn engine_options(options: &Options) -> engine::Options {
+    engine::Options {
+        partition_id: FIRST_PARTITION,
+        max_delivery_bytes: options.max_message_bytes,
+        work: options.work,
+        bpmn: options.bpmn.clone(),
+        dmn: options.dmn.clone(),
+        records: options.export.is_enabled(),
+        unwanted_records: options.export.unwanted(),
+        at_work: options.apply_watch.at_work(),
+        fault: options.stall_at.clone().map(|element| (engine::FaultPoint::Complete, element)),
+        fault_is_stall: options.stall_at.is_some(),
+        ..engine::Options::default()
+    }
+}
+
+/// Values that the partition's thread shares with the rest of the broker, as of an engine that was opened.
+pub(crate) fn partition_state(
+    options: &Options,
+    engine: &Engine,
+    exports: Option<Arc<Hub>>,
+) -> PartitionState {
+    PartitionState {
+        demand: Arc::new(DemandRegistry::new(options.jobs.clone())),
+        late: LateAnswers::new(),
+        due: Due::new(options.wall_clock.clone()),
+        metrics: Metrics::new(),
+        durable: watch::channel(engine.tables().applied_index()).0,
+        flush_now: AtomicBool::new(false),
+        flush_asked: AtomicBool::new(false),
+        paused: AtomicBool::new(false),
+        unflushed: AtomicBool::new(false),
+        position: AtomicU64::new(engine.position()),
+        written: Mutex::new(Written { position: engine.position(), left_over: 0 }),
+        grants_version: AtomicU64::new(engine.grants_version()),
+        recorded: AtomicU64::new(0),
+        counters: Mutex::new(Counters::default()),
+        rows: Mutex::default(),
+        flush_failure: Mutex::new(None),
+        overlay_full: AtomicBool::new(false),
+        exports,
+    }
+}
