@@ -10,7 +10,7 @@ use super::packing::pack;
 use super::packs::{PackCache, PackId, PackKind, Packs};
 use super::reader::rows;
 use super::writer::Statements;
-use super::{SqliteOptions, begin, failed};
+use super::{SqliteOptions, failed, transact};
 use crate::count::{counted, removed};
 use crate::packed::{Condition, Opened};
 use crate::sql;
@@ -62,24 +62,19 @@ impl Cleaner for SqliteCleaner {
             return Ok(0);
         }
         let query = sql::remove(&Sqlite, entity, column, values, limit, counted(entity));
-        let transaction = begin(self.connection()?)?;
-        let rows = rows(&transaction, &query)?;
-        let mut count = rows.len() as u64;
-        let mut rows = rows;
-        if count < u64::from(limit) {
-            let packs = Packs { connection: &transaction, cache: &self.cache };
-            let taken = packs.take(entity, column, values, limit as usize - count as usize)?;
-            count += taken.len() as u64;
-            let told =
-                |row: Row| counted(entity).iter().map(|column| row[*column as usize].clone()).collect();
-            rows.extend(taken.into_iter().map(told));
-        }
-        let mut statements = Statements::default();
-        for change in removed(rows).changes() {
-            statements.write(&transaction, &[change])?;
-        }
-        transaction.commit().map_err(failed)?;
-        Ok(count)
+        transact(self.connection()?, &self.cache, |packs| {
+            let mut rows = rows(packs.connection, &query)?;
+            let mut count = rows.len() as u64;
+            if count < u64::from(limit) {
+                let taken = packs.take(entity, column, values, limit as usize - count as usize)?;
+                count += taken.len() as u64;
+                let told =
+                    |row: Row| counted(entity).iter().map(|column| row[*column as usize].clone()).collect();
+                rows.extend(taken.into_iter().map(told));
+            }
+            uncount(packs.connection, rows)?;
+            Ok(count)
+        })
     }
 
     fn remove_packed(&mut self, entity: &'static Entity, filter: &Filter) -> Result<(u64, u64), StoreError> {
@@ -90,28 +85,22 @@ impl Cleaner for SqliteCleaner {
         };
         let expired = expired(packs, kind, &condition)?;
         // The packs stay as they are until the transaction begins, or are gone then.
-        let transaction = begin(connection)?;
-        let (mut things, mut rows) = (0, 0);
-        let mut gone = Vec::new();
-        for pack in expired {
-            if packs.delete(pack.id)? {
-                (things, rows) = (things + pack.things, rows + pack.rows);
-                gone.extend(pack.counted);
+        transact(connection, &self.cache, |packs| {
+            let (mut things, mut rows) = (0, 0);
+            let mut gone = Vec::new();
+            for pack in expired {
+                if packs.delete(pack.id)? {
+                    (things, rows) = (things + pack.things, rows + pack.rows);
+                    gone.extend(pack.counted);
+                }
             }
-        }
-        let mut statements = Statements::default();
-        for change in removed(gone).changes() {
-            statements.write(&transaction, &[change])?;
-        }
-        transaction.commit().map_err(failed)?;
-        Ok((things, rows))
+            uncount(packs.connection, gone)?;
+            Ok((things, rows))
+        })
     }
 
     fn pack(&mut self) -> Result<u64, StoreError> {
-        let transaction = begin(self.connection()?)?;
-        let count = pack(Packs { connection: &transaction, cache: &self.cache })?;
-        transaction.commit().map_err(failed)?;
-        Ok(count)
+        transact(self.connection()?, &self.cache, pack)
     }
 
     fn reclaim(&mut self) -> Result<bool, StoreError> {
@@ -132,6 +121,12 @@ impl Cleaner for SqliteCleaner {
         while rows.next().map_err(failed)?.is_some() {}
         Ok(spare > FREE_PAGES_SLICE)
     }
+}
+
+/// Takes rows that are gone out of the counts that have them.
+fn uncount(connection: &Connection, gone: Vec<Row>) -> Result<(), StoreError> {
+    let mut statements = Statements::default();
+    removed(gone).changes().iter().try_for_each(|change| statements.write(connection, &[change]).map(|_| ()))
 }
 
 /// A pack whose things have all expired.

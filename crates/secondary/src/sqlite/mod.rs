@@ -22,6 +22,7 @@ pub use loader::SqliteLoader;
 pub use reader::SqliteReader;
 pub use writer::SqliteWriter;
 
+use packs::{PackCache, Packs};
 use search::StoreError;
 
 /// Pages of the write-ahead log that go to their place at once. The last page of each table and index changes with
@@ -101,10 +102,24 @@ impl SqliteOptions {
     }
 }
 
-/// Begins a transaction that writes. It has the right to from the start: one that reads first would fail if somebody
-/// else wrote in between.
-fn begin(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
-    Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(failed)
+/// Writes in a transaction. It has the right to from the start: one that reads first would fail if somebody else wrote
+/// in between. If anything fails, the commit included, the cache may have packs that are not going to be, and others
+/// get their IDs: it forgets all.
+fn transact<T>(
+    connection: &Connection,
+    cache: &PackCache,
+    work: impl FnOnce(Packs<'_>) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+    let done = transaction.map_err(failed).and_then(|transaction| {
+        let done = work(Packs { connection: &transaction, cache })?;
+        transaction.commit().map_err(failed)?;
+        Ok(done)
+    });
+    if done.is_err() {
+        cache.clear();
+    }
+    done
 }
 
 fn set(connection: &Connection, settings: &[(&str, String)]) -> Result<(), StoreError> {

@@ -103,6 +103,11 @@ impl PackCache {
             damaged: Mutex::default(),
         }
     }
+
+    pub fn clear(&self) {
+        self.rows.clear();
+        self.zones.clear();
+    }
 }
 
 /// The packs as a connection sees them.

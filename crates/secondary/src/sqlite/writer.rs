@@ -15,7 +15,7 @@ use super::dialect::{Parameter, Sqlite};
 use super::packing::{Ended, unpack};
 use super::packs::{PackCache, Packs};
 use super::reader::rows;
-use super::{SqliteOptions, begin, failed, progress, schema, set};
+use super::{SqliteOptions, failed, progress, schema, set, transact};
 use crate::change::{Batch, Change, Columns, Operation, RowId, Shape, groups};
 use crate::sql::{exists, upsert};
 use crate::store::{Left, Writer};
@@ -166,26 +166,21 @@ impl Writer for SqliteWriter {
     }
 
     fn write_ended(&mut self, batch: &Batch, left: &Left) -> Result<(), StoreError> {
-        let Some(connection) = &mut self.connection else {
+        let Some(connection) = &self.connection else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
-        let transaction = begin(connection)?;
-        let packs = Packs { connection: &transaction, cache: &self.cache };
-        let written = write_batch(packs, &mut self.statements, batch);
-        if written.is_err() {
-            // It may have what is not going to be.
-            self.cache = PackCache::new(CACHE_BYTES);
-            return written;
-        }
-        transaction
-            .prepare_cached(
-                "INSERT INTO progress VALUES (?1,?2) ON CONFLICT (partition) DO UPDATE SET position=excluded.position",
-            )
-            .and_then(|mut statement| statement.execute((self.partition, left.position.cast_signed())))
-            .map_err(failed)?;
-        progress::write_left(&transaction, self.partition, &self.left, left)?;
         self.is_unsynced = true;
-        transaction.commit().map_err(failed)?;
+        transact(connection, &self.cache, |packs| {
+            write_batch(packs, &mut self.statements, batch)?;
+            packs
+                .connection
+                .prepare_cached(
+                    "INSERT INTO progress VALUES (?1,?2) ON CONFLICT (partition) DO UPDATE SET position=excluded.position",
+                )
+                .and_then(|mut statement| statement.execute((self.partition, left.position.cast_signed())))
+                .map_err(failed)?;
+            progress::write_left(packs.connection, self.partition, &self.left, left)
+        })?;
         self.left = left.clone();
         Ok(())
     }
@@ -208,13 +203,12 @@ impl Writer for SqliteWriter {
     }
 
     fn unpack(&mut self, process_instance_key: Key) -> Result<(), StoreError> {
-        let Some(connection) = &mut self.connection else {
+        let Some(connection) = &self.connection else {
             return Err(StoreError::Unavailable("the store is not open".to_owned()));
         };
-        let transaction = begin(connection)?;
-        let packs = Packs { connection: &transaction, cache: &self.cache };
-        unpack(packs, &mut self.statements, &[process_instance_key.into()])?;
-        transaction.commit().map_err(failed)
+        transact(connection, &self.cache, |packs| {
+            unpack(packs, &mut self.statements, &[process_instance_key.into()]).map(|_| ())
+        })
     }
 }
 
@@ -275,4 +269,55 @@ fn change_packed(packs: Packs<'_>, change: &Change) -> Result<(), StoreError> {
 fn is_of_a_row(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode as Code;
     matches!(error.sqlite_error_code(), Some(Code::ConstraintViolation | Code::TooBig | Code::TypeMismatch))
+}
+
+#[cfg(test)]
+mod tests {
+    use search::Reader;
+
+    use super::*;
+    use crate::SqliteReader;
+
+    fn ended(key: u64) -> Batch {
+        let mut batch = Batch::default();
+        batch.insert(&instance::ENTITY, RowId::Key(key)).set(instance::END, 5_i64);
+        batch
+    }
+
+    /// IDs of packs are given again after a commit that fails, to others.
+    #[test]
+    fn a_failed_commit_leaves_nothing_that_a_later_one_takes_for_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = SqliteOptions::new(&directory.path().join("a.db"));
+        let mut writer = SqliteWriter::new(options.clone(), 1);
+        writer.open().unwrap();
+        for key in 1..=3 {
+            writer.write(&ended(key), key).unwrap();
+        }
+        let commits = |writer: &mut SqliteWriter, fails: bool| {
+            let hook = move || fails;
+            writer.connection.as_mut().unwrap().commit_hook(Some(hook)).unwrap();
+        };
+        // The fourth pack is merged with the others.
+        commits(&mut writer, true);
+        writer.write(&ended(100), 4).unwrap_err();
+        commits(&mut writer, false);
+        writer.write(&ended(4), 4).unwrap();
+        let reader = SqliteReader::new(options);
+        let search = search::Search {
+            entity: search::EntityRef(&instance::ENTITY),
+            filter: search::Filter::everything(),
+            sort: Vec::new(),
+            position: search::Position::Offset(0),
+            limit: 100,
+            count_up_to: 100,
+            columns: u64::MAX,
+            cut: None,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let found = runtime.block_on(reader.search(search)).unwrap();
+        let mut keys: Vec<_> = found.rows.iter().map(|row| row[0].integer().unwrap()).collect();
+        keys.sort_unstable();
+        assert_eq!(keys, [1, 2, 3, 4]);
+    }
 }
