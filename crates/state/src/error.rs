@@ -63,6 +63,9 @@ pub enum StateError {
     /// Bytes could not be decoded; tables turn this into [`StateError::Corrupt`].
     #[error("cannot decode: {0}")]
     Decode(String),
+    /// A row is whole, but this release can do nothing with its content. The rest of the state is not concerned.
+    #[error("{0}")]
+    Unusable(String),
     /// A flush is still under way.
     #[error("the previous flush has not ended")]
     FlushPending,

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use protocol::{Command, Demand, ErrorRecord, Intent, Key, Name, Rejection, RejectionType, Response};
+use state::StateError;
 
 use crate::Engine;
 use crate::core::context::CommandContext;
@@ -271,6 +272,10 @@ impl Engine {
                 self.tables.commit();
                 self.definitions.keep_new();
                 return Ok(Attempt::Done(done));
+            }
+            // The instance of such a model is set aside; all others go on.
+            Ok(Err(Failure::State(StateError::Unusable(reason)))) => {
+                Attempt::Panicked { instance_key, reason, holds }
             }
             Ok(Err(Failure::State(error))) => {
                 self.tables.rollback();

@@ -67,7 +67,7 @@ impl CommandContext<'_> {
 
     fn decide(&mut self, decision_key: Key, scope: &Scope) -> Result<Result<Json, Failure>, Failure> {
         let (decision, _) = self.decision_with_graph(decision_key)?;
-        let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
+        let model = self.decisions(decision.requirements_key)?;
         match self.with_variables(scope, |variables, environment, budget| {
             model.output_within(&decision.id, variables, environment, budget)
         })? {
@@ -84,7 +84,7 @@ impl CommandContext<'_> {
         scope: &Scope,
     ) -> Result<(Result<Json, Failure>, DecisionEvaluationRecord), Failure> {
         let (decision, graph) = self.decision_with_graph(decision_key)?;
-        let model = self.definitions.decisions(self.tables, decision.requirements_key)?;
+        let model = self.decisions(decision.requirements_key)?;
         let outcome = self.with_variables(scope, |variables, environment, budget| {
             model.evaluate_within(&decision.id, variables, environment, budget)
         })?;
@@ -129,6 +129,14 @@ impl CommandContext<'_> {
         };
         record.evaluated_decisions = self.trail_record(evaluation_key, &graph, &trail)?;
         Ok((result, record))
+    }
+
+    /// The decisions of a graph. If this release cannot read them, whatever needs them has an incident.
+    fn decisions(&mut self, requirements_key: Key) -> Result<dmn::DecisionRequirements, Failure> {
+        self.definitions.decisions(self.tables, requirements_key).map_err(|error| match error {
+            StateError::Unusable(reason) => Failure::incident(ErrorType::DecisionEvaluationError, reason),
+            error => error.into(),
+        })
     }
 
     /// The result of a decision, if it is not too large.

@@ -17,6 +17,8 @@ mod read;
 mod record;
 mod registry;
 mod stored;
+#[cfg(test)]
+mod unusable;
 
 pub(crate) use deployment::Deployment;
 pub(crate) use imports::Source;
@@ -79,14 +81,17 @@ impl Definitions {
         }
         let Some(definition) = tables.definitions.get(&key)? else { return Ok(None) };
         let processes = bpmn::parse(&definition.resource, &no_limits()).map_err(|problems| {
-            StateError::Decode(format!("deployed model {key} cannot be read: {problems}"))
+            StateError::Unusable(format!("deployed model {key} cannot be read by this release: {problems}"))
         })?;
         let process = processes
             .into_iter()
             .find(|process| *process.id == *definition.process_id)
             .map(Arc::new)
             .ok_or_else(|| {
-                StateError::Decode(format!("deployed model {key} lacks process {}", definition.process_id))
+                let id = &definition.process_id;
+                StateError::Unusable(format!(
+                    "process '{id}' is not in the deployed model {key}, as this release reads it"
+                ))
             })?;
         self.processes.put(key, Arc::clone(&process), definition.resource.len());
         Ok(Some(process))
@@ -102,7 +107,9 @@ impl Definitions {
             .get(&key)?
             .ok_or_else(|| StateError::Decode(format!("decisions {key} are referenced, but not there")))?;
         let decisions = imports::compile(&graph).map_err(|problems| {
-            StateError::Decode(format!("deployed decisions {key} cannot be read: {problems}"))
+            StateError::Unusable(format!(
+                "deployed decisions {key} cannot be read by this release: {problems}"
+            ))
         })?;
         self.decisions.put(key, decisions.clone(), graph.bytes());
         Ok(decisions)
