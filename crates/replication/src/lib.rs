@@ -9,7 +9,7 @@
 //! - `machine`: the thread that applies committed entries;
 //! - `group`: what callers hold; `supervisor`: the life of a group behind it, including its resumption after a disk
 //!   that failed or was full;
-//! - `peer`: the door through which a transport will come.
+//! - `peer`: the door through which a transport comes; `message`: the bytes that it carries.
 //!
 //! This crate must not know what an entry means, where state is kept, or how bytes travel between brokers.
 
@@ -17,6 +17,7 @@ mod group;
 mod group_state;
 mod log;
 mod machine;
+mod message;
 mod peer;
 mod proposals;
 mod record;
@@ -27,6 +28,7 @@ mod types;
 pub use group::{Group, GroupMetrics, GroupOptions, Role, StartError};
 pub use log::{DiskFaults, LogError, LogOptions, LogStats, LogStore};
 pub use machine::{ApplyError, StateMachine};
+pub use message::{RequestMessage, SnapshotBody};
 pub use peer::{NoPeers, PeerError, PeerFuture, PeerRequest, PeerResponse, Transport};
 pub use snapshot::{SnapshotError, SnapshotSource};
 pub use types::{Payload, ProposeError};

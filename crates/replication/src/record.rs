@@ -45,14 +45,12 @@ impl Record {
                 (KIND_MEMBERSHIP, Bytes::from(encode(&MembershipFact::of(membership))))
             }
         };
-        Self {
-            index: entry.log_id.index,
-            term: entry.log_id.leader_id.term,
-            node: entry.log_id.leader_id.node_id,
-            kind,
-            data,
-            unknown: UnknownFields::default(),
-        }
+        Self::new_of(entry.log_id, kind, data)
+    }
+
+    pub(crate) fn new_of(id: LogId, kind: u32, data: Bytes) -> Self {
+        let (term, node) = (id.leader_id.term, id.leader_id.node_id);
+        Self { index: id.index, term, node, kind, data, unknown: UnknownFields::default() }
     }
 
     pub(crate) fn log_id(&self) -> LogId {

@@ -1,0 +1,240 @@
+//! The first frames of a connection: who connects to whom, and whether the two understand each other.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use minicbor::{Decode, Encode};
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::time::timeout;
+
+use crate::frame::{Frame, FrameKind, Lane, invalid};
+
+/// The version of the protocol that this release speaks.
+pub const PROTOCOL_VERSION: u16 = 1;
+/// Time for the whole handshake, TLS included.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A broker as it introduces itself.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub struct BrokerIdentity {
+    /// ID of the cluster.
+    #[n(0)]
+    pub cluster_id: String,
+    /// Number of the broker in the cluster.
+    #[n(1)]
+    pub broker: u32,
+    /// Number of the broker's data directory: given out once, never again.
+    #[n(2)]
+    pub directory: u64,
+    /// Starts of the broker on that directory.
+    #[n(3)]
+    pub life: u64,
+    /// Oldest and latest version of the engine that it can apply.
+    #[n(4)]
+    pub engine_versions: (u16, u16),
+}
+
+/// The reason why a broker does not talk to another.
+#[derive(Debug, Clone, Error, PartialEq, Eq, Encode, Decode)]
+#[expect(missing_docs, reason = "names say what is held")]
+pub enum Refusal {
+    #[error("it is of cluster '{theirs}', this broker is of cluster '{ours}'")]
+    #[n(0)]
+    OtherCluster {
+        #[n(0)]
+        ours: String,
+        #[n(1)]
+        theirs: String,
+    },
+    #[error("it asks for broker {wanted}, this is broker {broker}; the addresses of the two may be mixed up")]
+    #[n(1)]
+    OtherBroker {
+        #[n(0)]
+        broker: u32,
+        #[n(1)]
+        wanted: u32,
+    },
+    #[error("two brokers have the number {broker}")]
+    #[n(2)]
+    DuplicateNumber {
+        #[n(0)]
+        broker: u32,
+    },
+    #[error("it speaks versions {from} to {to} of the protocol, this broker speaks {PROTOCOL_VERSION}")]
+    #[n(3)]
+    Protocol {
+        #[n(0)]
+        from: u16,
+        #[n(1)]
+        to: u16,
+    },
+    #[error(
+        "it applies versions {from} to {to} of the engine, this broker {ours_from} to {ours_to}: they have none in common"
+    )]
+    #[n(4)]
+    Engine {
+        #[n(0)]
+        from: u16,
+        #[n(1)]
+        to: u16,
+        #[n(2)]
+        ours_from: u16,
+        #[n(3)]
+        ours_to: u16,
+    },
+    #[error("{0}")]
+    #[n(5)]
+    Stale(#[n(0)] String),
+    #[error("this broker has as many connections as it takes")]
+    #[n(6)]
+    Full,
+}
+
+#[derive(Debug, Encode, Decode)]
+struct Hello {
+    /// Oldest and latest version of the protocol that it speaks.
+    #[n(0)]
+    protocol: (u16, u16),
+    #[n(1)]
+    identity: BrokerIdentity,
+    /// The broker that it wants to reach.
+    #[n(2)]
+    wanted: u32,
+    /// Whether frames may be compressed.
+    #[n(3)]
+    compresses: bool,
+}
+
+#[derive(Debug, Encode, Decode)]
+enum HelloAnswer {
+    #[n(0)]
+    Welcome {
+        #[n(0)]
+        protocol: u16,
+        #[n(1)]
+        identity: BrokerIdentity,
+        #[n(2)]
+        compresses: bool,
+    },
+    #[n(1)]
+    Refused(#[n(0)] Refusal),
+}
+
+/// A connection that both sides agreed on.
+#[derive(Debug, Clone)]
+pub(crate) struct Agreed {
+    /// The other side.
+    pub peer: BrokerIdentity,
+    pub compresses: bool,
+}
+
+/// The reason why a handshake has failed.
+#[derive(Debug, Error)]
+pub(crate) enum HandshakeError {
+    #[error("the handshake has failed: {0}")]
+    Io(#[from] io::Error),
+    /// The other side refuses.
+    #[error("broker {0} refuses this one: {1}")]
+    Refused(u32, Refusal),
+    /// This side refuses.
+    #[error("a broker is refused: {0}")]
+    Refuses(Refusal),
+}
+
+async fn write(stream: &mut (impl AsyncWrite + Unpin), message: &impl Encode<()>) -> io::Result<()> {
+    let payload = minicbor::to_vec(message).expect("encoding to memory does not fail");
+    let mut bytes = BytesMut::new();
+    Frame::new(FrameKind::Hello, Lane::Consensus, 0, payload.into()).encode(false, &mut bytes);
+    stream.write_all(&bytes).await?;
+    stream.flush().await
+}
+
+async fn read<T: for<'b> Decode<'b, ()>>(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<T> {
+    let frame = Frame::read(stream).await?;
+    let frame = frame.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+    if frame.kind != FrameKind::Hello || !frame.is_last {
+        return Err(invalid(format!("a frame of kind {:?} before the handshake", frame.kind)));
+    }
+    minicbor::decode(&frame.payload).map_err(|error| invalid(format!("a handshake: {error}")))
+}
+
+async fn in_time<T>(handshake: impl Future<Output = Result<T, HandshakeError>>) -> Result<T, HandshakeError> {
+    match timeout(HANDSHAKE_TIMEOUT, handshake).await {
+        Ok(result) => result,
+        Err(_) => Err(HandshakeError::Io(io::ErrorKind::TimedOut.into())),
+    }
+}
+
+/// Introduces this broker to the one that it has connected to.
+pub(crate) async fn connect(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    identity: &BrokerIdentity,
+    wanted: u32,
+    compresses: bool,
+) -> Result<Agreed, HandshakeError> {
+    in_time(async {
+        let protocol = (PROTOCOL_VERSION, PROTOCOL_VERSION);
+        write(stream, &Hello { protocol, identity: identity.clone(), wanted, compresses }).await?;
+        match read(stream).await? {
+            HelloAnswer::Refused(refusal) => Err(HandshakeError::Refused(wanted, refusal)),
+            HelloAnswer::Welcome { protocol: PROTOCOL_VERSION, identity: peer, compresses: agrees } => {
+                // The other side looks, too; here its certificate alone would not tell.
+                if peer.cluster_id != identity.cluster_id || peer.broker != wanted {
+                    return Err(HandshakeError::Io(invalid(format!("another broker answers: {peer:?}"))));
+                }
+                Ok(Agreed { peer, compresses: compresses && agrees })
+            }
+            HelloAnswer::Welcome { protocol, .. } => {
+                Err(HandshakeError::Io(invalid(format!("an answer in version {protocol} of the protocol"))))
+            }
+        }
+    })
+    .await
+}
+
+/// Answers a broker that has connected. `check` may refuse it for reasons of its own.
+pub(crate) async fn accept(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    identity: &BrokerIdentity,
+    compresses: bool,
+    check: impl FnOnce(&BrokerIdentity) -> Result<(), Refusal>,
+) -> Result<Agreed, HandshakeError> {
+    in_time(async {
+        let hello: Hello = read(stream).await?;
+        if let Err(refusal) = judge(&hello, identity).and_then(|()| check(&hello.identity)) {
+            write(stream, &HelloAnswer::Refused(refusal.clone())).await?;
+            return Err(HandshakeError::Refuses(refusal));
+        }
+        let compresses = compresses && hello.compresses;
+        let welcome =
+            HelloAnswer::Welcome { protocol: PROTOCOL_VERSION, identity: identity.clone(), compresses };
+        write(stream, &welcome).await?;
+        Ok(Agreed { peer: hello.identity, compresses })
+    })
+    .await
+}
+
+fn judge(hello: &Hello, ours: &BrokerIdentity) -> Result<(), Refusal> {
+    let (from, to) = hello.protocol;
+    if !(from..=to).contains(&PROTOCOL_VERSION) {
+        return Err(Refusal::Protocol { from, to });
+    }
+    let theirs = &hello.identity;
+    if theirs.cluster_id != ours.cluster_id {
+        let (ours, theirs) = (ours.cluster_id.clone(), theirs.cluster_id.clone());
+        return Err(Refusal::OtherCluster { ours, theirs });
+    }
+    if hello.wanted != ours.broker {
+        return Err(Refusal::OtherBroker { broker: ours.broker, wanted: hello.wanted });
+    }
+    if theirs.broker == ours.broker {
+        return Err(Refusal::DuplicateNumber { broker: ours.broker });
+    }
+    let ((from, to), (ours_from, ours_to)) = (theirs.engine_versions, ours.engine_versions);
+    if to < ours_from || ours_to < from {
+        return Err(Refusal::Engine { from, to, ours_from, ours_to });
+    }
+    Ok(())
+}

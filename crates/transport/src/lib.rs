@@ -1,0 +1,90 @@
+//! Connections between brokers: calls and uploads on three lanes, so that a snapshot never delays a heartbeat.
+//!
+//! A broker connects to each other one ([`Peer`]) and is connected to by each ([`serve`]). Both introduce themselves
+//! first (`handshake`); a wrong cluster, a number that two brokers have, or versions that do not fit are refused with
+//! the reason on both sides. Messages are cut into frames of 64 KiB with checksums (`frame`), and the most urgent lane
+//! writes first (`writer`). An upload sends as much as the other side has room for.
+//!
+//! This crate does not know what messages mean.
+
+mod call;
+mod frame;
+mod handshake;
+mod peer;
+mod serve;
+mod writer;
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+pub use call::{CallError, Parts};
+pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
+pub use handshake::{BrokerIdentity, PROTOCOL_VERSION, Refusal};
+pub use peer::{Peer, PeerStatus};
+pub use serve::{Served, serve};
+
+/// The future of an answer: the bytes of a response, or the reason why there is none.
+pub type Reply = Pin<Box<dyn Future<Output = Result<Bytes, String>> + Send>>;
+
+/// Requests of other brokers end here.
+pub trait PeerService: Send + Sync + 'static {
+    /// Whether a broker may connect, beyond what the handshake looks at.
+    fn check(&self, _from: &BrokerIdentity) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Answers a request. Dropped when nobody waits for the answer any more.
+    fn call(&self, from: &BrokerIdentity, lane: Lane, request: Bytes) -> Reply;
+
+    /// Takes a file with its head.
+    fn upload(&self, from: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply;
+}
+
+/// TransportOptions of connections.
+#[derive(Clone)]
+pub struct TransportOptions {
+    /// Bytes of a message at most, but for uploads.
+    pub max_message_bytes: usize,
+    /// Compresses frames where both sides want it.
+    pub compresses: bool,
+    /// Connections of other brokers at most.
+    pub max_connections: usize,
+    /// Handshakes at once; further connections are closed.
+    pub max_handshakes: usize,
+    /// Longest time between two attempts to connect.
+    pub max_backoff: Duration,
+    /// A connection is given up when it brings nothing for so long; the other side speaks every two seconds.
+    pub silence: Duration,
+    /// TLS with certificates of both sides, for connections that come.
+    pub acceptor: Option<TlsAcceptor>,
+    /// The same for connections that go.
+    pub connector: Option<TlsConnector>,
+}
+
+impl Default for TransportOptions {
+    fn default() -> Self {
+        Self {
+            max_message_bytes: 64 * 1024 * 1024,
+            compresses: false,
+            max_connections: 256,
+            max_handshakes: 32,
+            max_backoff: Duration::from_secs(1),
+            silence: Duration::from_secs(8),
+            acceptor: None,
+            connector: None,
+        }
+    }
+}
+
+/// A connection, with TLS or without.
+trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// Something that many tasks look at.
+type Shared<T> = Arc<parking_lot::Mutex<T>>;

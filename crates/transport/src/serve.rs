@@ -1,0 +1,287 @@
+//! Connections of other brokers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::io::AsyncRead;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::call::{PartSender, Partial, Parts};
+use crate::frame::{Frame, FrameKind, Lane};
+use crate::handshake::{Agreed, BrokerIdentity, HANDSHAKE_TIMEOUT, HandshakeError, Refusal, accept};
+use crate::writer::{Outgoing, queues};
+use crate::{Duplex, PeerService, Shared, TransportOptions};
+
+/// Calls of a connection that are worked on at once.
+const CALLS_MAX: usize = 4096;
+/// Uploads of a connection at once.
+const UPLOADS_MAX: usize = 4;
+
+/// The brokers that are connected.
+#[derive(Default)]
+pub struct Served(Mutex<HashMap<u32, Vec<Connected>>>);
+
+struct Connected {
+    identity: BrokerIdentity,
+    stop: CancellationToken,
+}
+
+impl Served {
+    /// The brokers that are connected now, by their numbers.
+    pub fn brokers(&self) -> Vec<BrokerIdentity> {
+        let connected = self.0.lock();
+        let mut brokers: Vec<_> =
+            connected.values().filter_map(|of| Some(of.first()?.identity.clone())).collect();
+        brokers.sort_by_key(|identity| identity.broker);
+        brokers
+    }
+
+    /// Lets a broker in, if no other has its number. An earlier life of the same one is not there any more.
+    fn enter(&self, identity: &BrokerIdentity, stop: &CancellationToken, max: usize) -> Result<(), Refusal> {
+        let mut connected = self.0.lock();
+        if connected.values().map(Vec::len).sum::<usize>() >= max {
+            return Err(Refusal::Full);
+        }
+        let of_number = connected.entry(identity.broker).or_default();
+        if of_number.iter().any(|other| other.identity.directory != identity.directory) {
+            return Err(Refusal::DuplicateNumber { broker: identity.broker });
+        }
+        if of_number.iter().any(|other| other.identity.life > identity.life) {
+            return Err(Refusal::Stale("a later start of the same broker is connected".to_owned()));
+        }
+        for earlier in of_number.extract_if(.., |other| other.identity.life < identity.life) {
+            earlier.stop.cancel();
+        }
+        of_number.push(Connected { identity: identity.clone(), stop: stop.clone() });
+        Ok(())
+    }
+
+    fn leave(&self, stop: &CancellationToken) {
+        stop.cancel();
+        self.0.lock().retain(|_, of_number| {
+            of_number.retain(|connected| !connected.stop.is_cancelled());
+            !of_number.is_empty()
+        });
+    }
+}
+
+/// Serves other brokers until `stop`.
+pub async fn serve(
+    listener: TcpListener,
+    identity: BrokerIdentity,
+    service: Arc<dyn PeerService>,
+    options: TransportOptions,
+    served: Arc<Served>,
+    stop: CancellationToken,
+) {
+    let handshakes = Arc::new(Semaphore::new(options.max_handshakes));
+    let door = Arc::new(Door { identity, service, options, served });
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => return,
+        };
+        // Without room, the connection is closed; a broker tries again.
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            continue;
+        };
+        let Ok(permit) = Arc::clone(&handshakes).try_acquire_owned() else { continue };
+        let (door, stop) = (Arc::clone(&door), stop.child_token());
+        tokio::spawn(async move {
+            let entered = door.enter(stream, &stop).await;
+            drop(permit);
+            match entered {
+                Ok((stream, agreed)) => door.work(stream, agreed, &stop).await,
+                Err(HandshakeError::Refuses(refusal)) => {
+                    tracing::warn!(reason = %refusal, "a broker is refused");
+                }
+                Err(error) => tracing::debug!(%error, "a connection to the port for brokers is closed"),
+            }
+            door.served.leave(&stop);
+        });
+    }
+}
+
+/// The side of a connection that is connected to.
+struct Door {
+    identity: BrokerIdentity,
+    service: Arc<dyn PeerService>,
+    options: TransportOptions,
+    served: Arc<Served>,
+}
+
+/// Requests of a connection.
+#[derive(Default)]
+struct Requests {
+    /// Requests that have not come whole.
+    partial: HashMap<u64, Partial>,
+    partial_bytes: usize,
+    uploads: HashMap<u64, PartSender>,
+    /// Requests that are worked on.
+    running: Shared<HashMap<u64, AbortHandle>>,
+}
+
+impl Door {
+    async fn enter(
+        &self,
+        stream: TcpStream,
+        stop: &CancellationToken,
+    ) -> Result<(Box<dyn Duplex>, Agreed), HandshakeError> {
+        stream.set_nodelay(true)?;
+        let mut stream: Box<dyn Duplex> = match &self.options.acceptor {
+            None => Box::new(stream),
+            Some(acceptor) => {
+                let accepted = timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await;
+                Box::new(accepted.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??)
+            }
+        };
+        let check = |peer: &BrokerIdentity| {
+            self.service.check(peer)?;
+            self.served.enter(peer, stop, self.options.max_connections)
+        };
+        let agreed = accept(&mut stream, &self.identity, self.options.compresses, check).await?;
+        Ok((stream, agreed))
+    }
+
+    async fn work(&self, stream: Box<dyn Duplex>, agreed: Agreed, stop: &CancellationToken) {
+        let (mut reading, writing) = tokio::io::split(stream);
+        let (outgoing, queues) = queues();
+        let mut requests = Requests::default();
+        let reason = tokio::select! {
+            written = queues.write_to(writing, agreed.compresses) => written.err().map(|error| error.to_string()),
+            reason = self.read(&mut reading, &agreed.peer, &outgoing, &mut requests) => reason,
+            () = stop.cancelled() => None,
+        };
+        for (_, running) in requests.running.lock().drain() {
+            running.abort();
+        }
+        if let Some(reason) = reason {
+            tracing::warn!(peer = agreed.peer.broker, reason, "the connection of a broker has ended");
+        }
+    }
+
+    /// Reads until the end of the connection, and tells the reason if there is one.
+    async fn read(
+        &self,
+        stream: &mut (impl AsyncRead + Unpin),
+        peer: &BrokerIdentity,
+        outgoing: &Outgoing,
+        requests: &mut Requests,
+    ) -> Option<String> {
+        loop {
+            let frame = match timeout(self.options.silence, Frame::read(stream)).await {
+                Ok(Ok(Some(frame))) => frame,
+                Ok(Ok(None)) => return None,
+                Ok(Err(error)) => return Some(error.to_string()),
+                Err(_) => return Some("the other side is silent".to_owned()),
+            };
+            if let Err(reason) = self.take(frame, peer, outgoing, requests) {
+                return Some(reason);
+            }
+        }
+    }
+
+    fn take(
+        &self,
+        frame: Frame,
+        peer: &BrokerIdentity,
+        outgoing: &Outgoing,
+        requests: &mut Requests,
+    ) -> Result<(), String> {
+        let (call, lane) = (frame.call, frame.lane);
+        match frame.kind {
+            FrameKind::Ping => Ok(()),
+            FrameKind::Request => {
+                let Some(request) = self.gather(&frame, requests)? else { return Ok(()) };
+                let answer = self.service.call(peer, lane, request);
+                run(&requests.running, outgoing, lane, call, answer)
+            }
+            FrameKind::Upload => {
+                requests.uploads.retain(|_, sender| !sender.is_closed());
+                if requests.uploads.len() >= UPLOADS_MAX {
+                    return Err(format!("more than {UPLOADS_MAX} uploads at once"));
+                }
+                let (sender, parts) = Parts::new(outgoing.clone(), call);
+                requests.uploads.insert(call, sender);
+                let answer = self.service.upload(peer, frame.payload, parts);
+                run(&requests.running, outgoing, lane, call, answer)
+            }
+            FrameKind::Part => {
+                let Some(sender) = requests.uploads.get(&call) else { return Ok(()) };
+                match sender.try_send((frame.payload, frame.is_last)) {
+                    Err(tokio::sync::mpsc::error::TrySendError::Full(_)) => {
+                        return Err("parts of an upload without room for them".to_owned());
+                    }
+                    // The service has seen enough.
+                    Err(_) => drop(requests.uploads.remove(&call)),
+                    Ok(()) if frame.is_last => drop(requests.uploads.remove(&call)),
+                    Ok(()) => {}
+                }
+                Ok(())
+            }
+            FrameKind::Cancel => {
+                if let Some(partial) = requests.partial.remove(&call) {
+                    requests.partial_bytes -= partial.len();
+                }
+                requests.uploads.remove(&call);
+                let running = requests.running.lock().remove(&call);
+                if let Some(running) = running {
+                    running.abort();
+                }
+                Ok(())
+            }
+            kind => Err(format!("a frame of kind {kind:?} instead of a request")),
+        }
+    }
+
+    /// Adds a frame to its request. Gives the request if it has come whole.
+    fn gather(&self, frame: &Frame, requests: &mut Requests) -> Result<Option<Bytes>, String> {
+        let limit = self.options.max_message_bytes;
+        let partial = requests.partial.entry(frame.call).or_default();
+        let before = partial.len();
+        let message = partial.add(frame, limit)?;
+        requests.partial_bytes += partial.len();
+        requests.partial_bytes -= before;
+        if message.is_some() {
+            requests.partial.remove(&frame.call);
+        } else if requests.partial_bytes > 2 * limit || requests.partial.len() > CALLS_MAX {
+            return Err("more requests at once than there is room for".to_owned());
+        }
+        Ok(message)
+    }
+}
+
+/// Works on a request beside others, and sends its answer.
+fn run(
+    running: &Shared<HashMap<u64, AbortHandle>>,
+    outgoing: &Outgoing,
+    lane: Lane,
+    call: u64,
+    answer: crate::Reply,
+) -> Result<(), String> {
+    let mut known = running.lock();
+    if known.contains_key(&call) {
+        return Err(format!("two requests with the number {call}"));
+    }
+    let is_full = known.len() >= CALLS_MAX;
+    let (outgoing, ended) = (outgoing.clone(), Arc::clone(running));
+    let task = tokio::spawn(async move {
+        let answer = if is_full { Err("too many requests at once".to_owned()) } else { answer.await };
+        let (kind, message) = match answer {
+            Ok(response) => (FrameKind::Response, response),
+            Err(reason) => (FrameKind::Failure, Bytes::from(reason)),
+        };
+        // Without a connection, nobody waits.
+        let _ = outgoing.send_message(kind, lane, call, &message).await;
+        ended.lock().remove(&call);
+    });
+    known.insert(call, task.abort_handle());
+    Ok(())
+}
