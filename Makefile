@@ -91,6 +91,16 @@ random: ## Random processes with random workers: SEEDS of them (2000), from seed
 	BATON_RANDOM_SEEDS=$(SEEDS) BATON_RANDOM_FIRST=$(FIRST) BATON_RANDOM_HOSTILE=$(HOSTILE) \
 		$(CARGO) test --locked --profile checked -p engine --test scenarios -- random_process --nocapture
 
+.PHONY: replay-corpus
+replay-corpus: ## Apply logs that releases have recorded, and compare the states; a part of `make test`
+	$(CARGO) test --locked -p engine --test scenarios -- corpus::recorded
+
+.PHONY: record-corpus
+record-corpus: ## Record the logs of all scenarios, once for each version of the engine
+	@logs=$$(mktemp -d) && trap 'rm -rf "$$logs"' EXIT && \
+		BATON_RECORD_CORPUS="$$logs" $(CARGO) test --locked -q -p engine --test scenarios && \
+		$(CARGO) run --locked -q -p engine --example pack_corpus -- "$$logs"
+
 FUZZ_SECONDS ?= 5
 .PHONY: fuzz
 fuzz: ## Random mutations of everything that is parsed, and of models that then run; FUZZ_SECONDS each (5)

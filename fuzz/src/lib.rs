@@ -104,7 +104,8 @@ pub fn json(data: &[u8]) {
 /// A batch of the log: decoding ends with a batch, which can be encoded again, or with an error.
 pub fn batch(data: &[u8]) {
     if let Ok(batch) = protocol::Batch::decode(data) {
-        assert!(protocol::Batch::decode(&batch.encode()).is_ok(), "an encoded batch can be decoded");
+        let again = protocol::Batch::decode(&batch.encode()).expect("an encoded batch");
+        assert_eq!(again, batch, "leader and followers apply the same");
     }
 }
 

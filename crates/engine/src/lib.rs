@@ -20,7 +20,7 @@ mod process;
 mod query;
 pub mod user_task;
 
-use protocol::{Batch, Command, ENGINE_VERSION, PartitionId};
+use protocol::{Batch, Command, ENGINE_VERSION, FIRST_ACTIVE_VERSION, PartitionId, Rejection, Response};
 use state::{Flush, Flushed, Retired, StateError, Store};
 
 pub use crate::core::counters::{Counters, ElementAction, JobAction};
@@ -77,6 +77,7 @@ impl Engine {
             let response = match command {
                 Command::Tick => self.tick(batch.engine_version, effects)?,
                 Command::Continue { max_records } => self.go_on(*max_records, effects)?,
+                Command::ActivateVersion { version } => Some(self.activate_version(*version)?),
                 Command::Configure { settings } => Some(Ok(self.configure(settings))),
                 command => self.run(command, effects)?,
             };
@@ -139,6 +140,26 @@ impl Engine {
     /// How far the clock is ahead of that of the log while it is not pinned, in milliseconds.
     pub fn clock_offset_ms(&self) -> i64 {
         self.meta.offset_ms
+    }
+
+    /// Version that new batches ask for.
+    pub fn active_version(&self) -> u16 {
+        self.meta.active_version.max(FIRST_ACTIVE_VERSION)
+    }
+
+    /// Has new batches ask for a version. There is no way back: a replica that does not know it stops.
+    fn activate_version(&mut self, version: u16) -> Result<Outcome, ApplyError> {
+        if version > ENGINE_VERSION {
+            return Err(ApplyError::UnknownVersion(version));
+        }
+        let active = self.active_version();
+        if version < active {
+            let reason =
+                format!("Expected to activate version {version} of the engine, but {active} is active");
+            return Ok(Err(Rejection::invalid_state(reason)));
+        }
+        self.meta.active_version = version;
+        Ok(Ok(Response::Done))
     }
 
     /// Time of the latest batch, Unix milliseconds. It never goes back.

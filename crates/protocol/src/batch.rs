@@ -4,9 +4,13 @@ use minicbor::{Decode, Encode};
 
 use crate::{Caller, Command, Key, Name};
 
-/// Version of the behaviour that new batches ask for. Replicas apply a batch as its version says, so that a rolling
-/// upgrade never diverges. Since 2, a tick lets kinds of due work and owners of due timers take turns.
+/// The latest version of the behaviour that this release knows. Replicas apply a batch as its version says, and a batch
+/// asks for the version that is active in the state, so that a rolling upgrade never diverges. Since 2, a tick lets
+/// kinds of due work and owners of due timers take turns.
 pub const ENGINE_VERSION: u16 = 2;
+
+/// The version that is active where no command has activated one: that of the releases which did not note it.
+pub const FIRST_ACTIVE_VERSION: u16 = 2;
 
 /// Commands that are applied together, with everything they need from the world.
 #[derive(Debug, Clone, PartialEq, Encode, Decode)]

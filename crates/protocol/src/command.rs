@@ -6,9 +6,9 @@ use minicbor::{Decode, Encode};
 
 use crate::HistoryKind;
 use crate::{
-    ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, CreateBatchOperation, Document,
-    GlobalListenerCommand, IdentityCommand, JobResult, Json, Key, MigrateInstance, ModifyInstance, Name,
-    Settings, UserTaskCommand,
+    ActivateElement, AddBatchItems, BatchOperationChange, Caller, Clock, ClusterVariable,
+    CreateBatchOperation, Document, GlobalListenerCommand, IdentityCommand, JobResult, Key, MigrateInstance,
+    ModifyInstance, Name, Settings, UserTaskCommand,
 };
 
 /// A command, as it stands in the log.
@@ -97,6 +97,13 @@ pub enum Command {
     Configure {
         #[n(0)]
         settings: Box<Settings>,
+    },
+    /// Has batches ask for this version of the engine from here on. Written by the leader only, once all replicas know
+    /// the version.
+    #[n(20)]
+    ActivateVersion {
+        #[n(0)]
+        version: u16,
     },
     /// Tells a signal to everybody who waits for its name.
     #[n(140)]
@@ -263,36 +270,6 @@ impl Command {
             _ => None,
         }
     }
-}
-
-/// See [`Command::ClusterVariable`].
-#[derive(Debug, Clone, PartialEq, Encode, Decode)]
-pub struct ClusterVariable {
-    #[n(0)]
-    pub action: ClusterVariableAction,
-    /// The tenant that sees it; `None`: all do.
-    #[n(1)]
-    pub tenant_id: Option<Name>,
-    #[n(2)]
-    pub name: Name,
-    /// Its value; null if it is deleted.
-    #[n(3)]
-    pub value: Json,
-}
-
-/// See [`ClusterVariable::action`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
-#[cbor(index_only)]
-pub enum ClusterVariableAction {
-    /// There must be none of the name.
-    #[n(0)]
-    Create,
-    /// There must be one of the name.
-    #[n(1)]
-    Update,
-    /// There must be one of the name.
-    #[n(2)]
-    Delete,
 }
 
 /// See [`Command::EvaluateDecision`].

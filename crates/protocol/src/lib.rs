@@ -8,6 +8,7 @@ mod batch;
 mod batch_operation;
 mod batch_query;
 mod clock;
+mod cluster_variable;
 mod command;
 mod document;
 mod global_listener;
@@ -29,18 +30,18 @@ pub mod testing;
 mod user_task;
 
 pub use actor::{Actor, ActorType};
-pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION};
+pub use batch::{Batch, CodecError, Demand, ENGINE_VERSION, FIRST_ACTIVE_VERSION};
 pub use batch_operation::{
     AddBatchItems, BatchAction, BatchItemState, BatchOperationChange, BatchOperationCreated,
     BatchOperationState, BatchOperationType, CreateBatchOperation, HistoryKind, HistoryOwner,
 };
 pub use batch_query::{BatchItemView, BatchOperationView, BatchSearch};
 pub use clock::Clock;
+pub use cluster_variable::{ClusterVariable, ClusterVariableAction};
 pub use command::{
-    ActivateAdHoc, AwaitResult, BroadcastSignal, ClusterVariable, ClusterVariableAction, Command,
-    CompleteJob, CorrelateMessage, CreateInstance, DecisionRef, DefinitionRef, DeleteHistory, DeleteResource,
-    Deploy, EvaluateConditionals, EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables,
-    ThrowError, UpdateJob,
+    ActivateAdHoc, AwaitResult, BroadcastSignal, Command, CompleteJob, CorrelateMessage, CreateInstance,
+    DecisionRef, DefinitionRef, DeleteHistory, DeleteResource, Deploy, EvaluateConditionals,
+    EvaluateDecision, FailJob, PublishMessage, Resource, SetVariables, ThrowError, UpdateJob,
 };
 pub use document::{Document, DocumentError, Json};
 pub use global_listener::{GlobalListener, GlobalListenerCommand, GlobalListenerSource};

@@ -56,9 +56,11 @@ impl CommandContext<'_> {
             Command::Identity(command) => self.change_identity(command)?,
             Command::Clock(clock) => self.set_clock(clock),
             // The engine runs these itself; they never come here.
-            Command::Tick | Command::Continue { .. } | Command::Configure { .. } | Command::Asked { .. } => {
-                Response::Done
-            }
+            Command::Tick
+            | Command::Continue { .. }
+            | Command::Configure { .. }
+            | Command::ActivateVersion { .. }
+            | Command::Asked { .. } => Response::Done,
             Command::AcknowledgeExport { exporter, position } => {
                 self.acknowledge_export(exporter, *position)?
             }

@@ -80,6 +80,9 @@ pub struct Meta {
     /// The kind of due work that the next tick begins with.
     #[cbor(n(13), default)]
     pub due_kind: u8,
+    /// Version of the engine that batches ask for; 0 until one is activated.
+    #[cbor(n(14), default)]
+    pub active_version: u16,
 }
 minicbor_value!(Meta);
 

@@ -42,6 +42,7 @@ impl CommandContext<'_> {
             | Command::ForgetExporter { .. }
             | Command::Unban { .. }
             | Command::Configure { .. }
+            | Command::ActivateVersion { .. }
             | Command::AddBatchItems(_) => Ok(None),
             Command::Asked { command, .. } => self.required_permissions(command, caller),
             Command::Deploy(deploy) => new(&deploy.tenant_id, Need::any(R::Resource, P::Create)),
@@ -96,11 +97,8 @@ impl CommandContext<'_> {
             }
             Command::ChangeBatchOperation { .. } => cluster(Need::any(R::Batch, P::Update)),
             Command::ResolveInstanceIncidents { process_instance_key } => {
-                let tenant_id = self
-                    .tables
-                    .instances
-                    .get(process_instance_key)?
-                    .map(|instance| instance.tenant_id.clone());
+                let instance = self.tables.instances.get(process_instance_key)?;
+                let tenant_id = instance.map(|instance| instance.tenant_id.clone());
                 let batch = demands_of_batch(BatchOperationType::ResolveIncident);
                 Ok(Some(RequiredPermissions { tenant_id, is_new: false, ..batch }))
             }

@@ -15,6 +15,7 @@ use state::Store;
 
 use super::model::bpmn as to_xml;
 use super::{Random, batch};
+use crate::corpus;
 
 /// Where the clock of every test starts: 2026-01-01T00:00:00Z.
 pub const START_MS: i64 = 1_767_225_600_000;
@@ -84,7 +85,9 @@ impl Harness {
     pub fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) -> &Effects {
         let engine_version = self.engine_version;
         let batch = Batch { engine_version, timestamp_ms: self.now_ms, commands, demand };
-        let batch = Batch::decode(&batch.encode()).unwrap();
+        let decoded = Batch::decode(&batch.encode()).unwrap();
+        assert_eq!(decoded, batch, "other replicas apply what the bytes say");
+        let batch = decoded;
         let mut effects = Effects::default();
         let engine = self.engine.as_mut().expect("open");
         let refusals: Vec<_> =
@@ -284,6 +287,9 @@ impl Drop for Harness {
         let is_new = self.verified.get() < self.log.len();
         if is_new && self.is_replayable && !std::thread::panicking() {
             self.verify_replay(self.log.len() as u64);
+        }
+        if self.is_replayable && !std::thread::panicking() {
+            corpus::record(&self.options, &self.log, self.state_hash());
         }
     }
 }
