@@ -2,8 +2,7 @@
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use broker_api::{Answer, SubmitError};
 use engine::Outcome;
@@ -11,6 +10,7 @@ use protocol::Command;
 use tokio::sync::oneshot;
 
 use crate::flow_control::Permit;
+use crate::numbers::Numbers;
 
 /// The answer to all requests once the broker stops.
 pub(crate) fn stopping() -> SubmitError {
@@ -51,21 +51,19 @@ impl Waiter {
 
 /// Requests that wait for the end of a process instance.
 pub(crate) struct LateAnswers {
-    next: AtomicU64,
+    numbers: Numbers,
     waiting: Mutex<HashMap<u64, oneshot::Sender<Outcome>>>,
 }
 
 impl LateAnswers {
-    pub fn new() -> Self {
-        // Numbers of an earlier life of this broker may still stand in its state.
-        let start = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as u64);
-        Self { next: AtomicU64::new(start), waiting: Mutex::default() }
+    pub fn new(numbers: Numbers) -> Self {
+        Self { numbers, waiting: Mutex::default() }
     }
 
     /// A new number, and where its answer will come.
     pub fn register(&self) -> (u64, oneshot::Receiver<Outcome>) {
         let (sender, receiver) = oneshot::channel();
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.numbers.next();
         self.waiting.lock().insert(number, sender);
         (number, receiver)
     }

@@ -1,7 +1,9 @@
 //! Settings that become state of a partition.
 
 use engine::Engine;
-use protocol::{Command, GlobalListener, GlobalListenerCommand, GlobalListenerSource, Settings};
+use protocol::{
+    Command, ENGINE_VERSION, GlobalListener, GlobalListenerCommand, GlobalListenerSource, Settings,
+};
 use state::StateError;
 
 use crate::opening::engine_options;
@@ -11,7 +13,10 @@ use crate::options::Options;
 pub(crate) fn commands(engine: &Engine, options: &Options) -> Result<Vec<Command>, StateError> {
     let settings = settings(engine, &engine_options(options).settings())?;
     let listeners = global_listeners(engine, &options.global_listeners)?;
-    Ok(settings.into_iter().chain(listeners).collect())
+    // This broker is the only replica.
+    let version = (engine.active_version() < ENGINE_VERSION)
+        .then_some(Command::ActivateVersion { version: ENGINE_VERSION });
+    Ok(version.into_iter().chain(settings).chain(listeners).collect())
 }
 
 /// The command that has the configured settings take effect, unless they are in effect.

@@ -13,8 +13,8 @@ mod subscriber;
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 use broker_api::{JobRequest, Positions, SubmitError};
 use engine::{Delivery, JobEnd};
@@ -22,6 +22,7 @@ use protocol::{ActivatedJob, Demand, Key, Name};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::credit::Credit;
+use crate::numbers::Numbers;
 use crate::options::JobOptions;
 
 pub(crate) use figures::JobTypes;
@@ -35,9 +36,8 @@ const YIELDED_PER_BATCH_MAX: usize = 1000;
 /// All demand of a partition.
 pub(crate) struct DemandRegistry {
     state: Mutex<State>,
-    /// The first number given in this life of the broker. Batches of an earlier life name smaller ones.
-    first_id: u64,
-    next_id: AtomicU64,
+    /// Numbers of subscribers. Batches of another life of the broker name others.
+    numbers: Numbers,
     /// The engine's clock, as of the last batch.
     now_ms: AtomicI64,
     /// Told when demand should be proposed without waiting for a command.
@@ -56,12 +56,10 @@ pub(crate) struct Delivered<'a> {
 }
 
 impl DemandRegistry {
-    pub fn new(options: JobOptions) -> Self {
-        let first_id = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| age.as_nanos() as u64);
+    pub fn new(options: JobOptions, numbers: Numbers) -> Self {
         Self {
             state: Mutex::default(),
-            first_id,
-            next_id: AtomicU64::new(first_id),
+            numbers,
             now_ms: AtomicI64::new(i64::MIN),
             changed: Notify::new(),
             options: JobOptions { max_demand_per_batch: options.max_demand_per_batch.max(1), ..options },
@@ -93,7 +91,7 @@ impl DemandRegistry {
     }
 
     fn subscribe(&self, request: JobRequest, sink: Sink) -> Option<(u64, Arc<AtomicBool>)> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.numbers.next();
         let mut state = self.lock();
         let state = &mut *state;
         if state.closed {
@@ -267,8 +265,8 @@ impl DemandRegistry {
             state.ended(*key, *end, now, now_ms);
         }
         for delivery in deliveries {
-            // In an earlier life of the broker it has reached its worker, or the worker's time will run out.
-            if delivery.subscriber_id >= self.first_id {
+            // In another life of the broker it has reached its worker, or the worker's time will run out.
+            if self.numbers.has_given(delivery.subscriber_id) {
                 state.hand_out(delivery, now, now_ms, positions);
             }
         }

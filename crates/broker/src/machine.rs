@@ -5,7 +5,7 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use broker_api::{Answer, Positions, SubmitError, Timing};
@@ -66,6 +66,8 @@ pub(crate) struct PartitionState {
     pub position: AtomicU64,
     /// For the write limit.
     pub written: Mutex<Written>,
+    /// Version of the engine that the next batch asks for.
+    pub engine_version: AtomicU16,
     /// See [`Engine::grants_version`].
     pub grants_version: AtomicU64,
     /// Position of the last record; 0 if there was none yet.
@@ -194,8 +196,9 @@ impl PartitionMachine {
                 };
                 waiter.answer(answer);
             }
+            self.shared.metrics.latencies(&effects.latencies);
         }
-        self.shared.metrics.latencies(&effects.latencies);
+        // Answers and jobs reach those who asked, whoever proposed the entry: their numbers name broker and life.
         for (number, outcome) in effects.late_responses {
             self.shared.late.answer(number, outcome);
         }
@@ -321,6 +324,7 @@ impl StateMachine for PartitionMachine {
         self.shared.position.store(engine.position(), Ordering::Release);
         self.shared.note_written(engine.position(), effects.left_over_records);
         self.shared.grants_version.store(engine.grants_version(), Ordering::Release);
+        self.shared.engine_version.store(engine.active_version(), Ordering::Release);
         let clock = EngineClock {
             now_ms: engine.now_ms(),
             is_pinned: engine.clock_is_pinned(),

@@ -33,7 +33,7 @@ use crate::flow_control::{Class, FlowControl};
 use crate::flusher::Flusher;
 use crate::machine::{PartitionMachine, PartitionState};
 use crate::metric_definitions::{Figures, publish, refused};
-use crate::opening::{StartError, open_engine, partition_state};
+use crate::opening::{StartError, open, partition_state};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload};
 use crate::reads::Reads;
@@ -94,11 +94,11 @@ pub struct Node {
 impl Node {
     /// Opens the data directory, replays the log, and serves.
     pub async fn start(options: Options) -> Result<Arc<Self>, StartError> {
-        let engine = open_engine(&options).await?;
+        let (identity, engine) = open(&options).await?;
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
-        let shared = Arc::new(partition_state(&options, &engine, exports.clone()));
+        let shared = Arc::new(partition_state(&options, &identity, &engine, exports.clone()));
         let flusher = Flusher::start(exports)?;
         let engine = Arc::new(parking_lot::Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;

@@ -5,7 +5,7 @@
 use parking_lot::Mutex;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64};
 
 use engine::{Counters, Engine};
 use export::Hub;
@@ -18,8 +18,10 @@ use crate::answers::LateAnswers;
 use crate::clock::Due;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
+use crate::identity::{Identity, IdentityError};
 use crate::machine::PartitionState;
 use crate::metric_definitions::Metrics;
+use crate::numbers::Numbers;
 use crate::options::Options;
 use crate::set_aside::SetAsideError;
 use crate::write_limit::Written;
@@ -30,6 +32,9 @@ pub enum StartError {
     /// The data directory cannot be used.
     #[error("data directory '{path}': {source}")]
     DataDir { path: PathBuf, source: std::io::Error },
+    /// The data directory is another's.
+    #[error("data directory: {0}")]
+    Identity(#[from] IdentityError),
     /// State cannot be opened.
     #[error("state: {0}")]
     State(#[from] StateError),
@@ -49,8 +54,16 @@ pub enum StartError {
     Thread(#[from] std::io::Error),
 }
 
-/// Opens the state of the partition.
-pub(crate) async fn open_engine(options: &Options) -> Result<Engine, StartError> {
+/// Opens a data directory: its owner, in a new life, and the state of its partition.
+pub(crate) async fn open(options: &Options) -> Result<(Identity, Engine), StartError> {
+    let identity = Identity::next(&options.data_dir, &options.cluster_id, options.node_id)?;
+    let engine = open_engine(options).await?;
+    // The state is locked now: no other process is at its start.
+    identity.begin(&options.data_dir)?;
+    Ok((identity, engine))
+}
+
+async fn open_engine(options: &Options) -> Result<Engine, StartError> {
     let path = state_file(&options.data_dir);
     let failed = |source| StartError::DataDir { path: options.data_dir.clone(), source };
     std::fs::create_dir_all(path.parent().unwrap_or(&options.data_dir)).map_err(failed)?;
@@ -83,12 +96,14 @@ pub(crate) fn engine_options(options: &Options) -> engine::Options {
 /// Values that the partition's thread shares with the rest of the broker, as of an engine that was opened.
 pub(crate) fn partition_state(
     options: &Options,
+    identity: &Identity,
     engine: &Engine,
     exports: Option<Arc<Hub>>,
 ) -> PartitionState {
+    let numbers = || Numbers::new(identity.broker, identity.life);
     PartitionState {
-        demand: Arc::new(DemandRegistry::new(options.jobs.clone())),
-        late: LateAnswers::new(),
+        demand: Arc::new(DemandRegistry::new(options.jobs.clone(), numbers())),
+        late: LateAnswers::new(numbers()),
         due: Due::new(options.wall_clock.clone()),
         metrics: Metrics::new(),
         durable: watch::channel(engine.tables().applied_index()).0,
@@ -98,6 +113,7 @@ pub(crate) fn partition_state(
         unflushed: AtomicBool::new(false),
         position: AtomicU64::new(engine.position()),
         written: Mutex::new(Written { position: engine.position(), left_over: 0 }),
+        engine_version: AtomicU16::new(engine.active_version()),
         grants_version: AtomicU64::new(engine.grants_version()),
         recorded: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),

@@ -13,9 +13,7 @@ use bytes::Bytes;
 use engine::Engine;
 use futures::stream::{FuturesUnordered, StreamExt};
 use parking_lot::Mutex as FairMutex;
-use protocol::{
-    ActivateElement, Batch, Command, Document, ENGINE_VERSION, JobResult, UserTaskCommand, UserTaskOperation,
-};
+use protocol::{ActivateElement, Batch, Command, Document, JobResult, UserTaskCommand, UserTaskOperation};
 use replication::{Group, Payload, ProposeError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -163,7 +161,7 @@ impl Proposer {
         }
         self.last_proposed = Instant::now();
         let batch = Batch {
-            engine_version: ENGINE_VERSION,
+            engine_version: self.shared.engine_version.load(Ordering::Acquire),
             timestamp_ms: self.shared.due.log_time_ms(),
             commands,
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
@@ -379,6 +377,8 @@ fn elements_bytes(elements: &[ActivateElement]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use protocol::ENGINE_VERSION;
+
     use super::*;
 
     fn batch(commands: Vec<Command>) -> Batch {

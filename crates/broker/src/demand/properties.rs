@@ -44,7 +44,8 @@ proptest! {
 
 #[test]
 fn all_streams_of_a_partition_hold_a_bounded_number_of_jobs() {
-    let registry = DemandRegistry::new(JobOptions { max_demand_per_batch: 2, ..JobOptions::default() });
+    let options = JobOptions { max_demand_per_batch: 2, ..JobOptions::default() };
+    let registry = DemandRegistry::new(options, Numbers::default());
     let mut buffers = Vec::new();
     for _ in 0..4 {
         let (sender, buffer) = mpsc::channel(BUFFER);

@@ -2,11 +2,17 @@
 
 use std::io;
 
+use broker_api::JobRequest;
 use bytes::Bytes;
-use protocol::{Command, CreateInstance, DefinitionRef, Deploy, Document, ENGINE_VERSION, Name, Resource};
+use protocol::{
+    AwaitResult, Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, ENGINE_VERSION, Name,
+    Resource,
+};
 use state::{StorageBackend, Store};
+use tokio::sync::oneshot;
 
 use super::*;
+use crate::numbers::Numbers;
 
 const PROCESS: &str = r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="test"><bpmn:process id="p" isExecutable="true"><bpmn:startEvent id="start"/><bpmn:sequenceFlow id="in" sourceRef="start" targetRef="a"/><bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="t"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process></bpmn:definitions>"#;
 
@@ -55,9 +61,15 @@ fn engine(disk: &Disk) -> Engine {
 }
 
 fn machine(engine: Engine, options: StateOptions) -> PartitionMachine {
+    machine_of(0, engine, options)
+}
+
+/// The machine of a broker.
+fn machine_of(broker: u32, engine: Engine, options: StateOptions) -> PartitionMachine {
+    let numbers = || Numbers::new(broker, 1);
     let shared = PartitionState {
-        demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default())),
-        late: LateAnswers::new(),
+        demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default(), numbers())),
+        late: LateAnswers::new(numbers()),
         due: Due::new(crate::WallClock::default()),
         metrics: Metrics::new(),
         durable: watch::channel(0).0,
@@ -68,6 +80,7 @@ fn machine(engine: Engine, options: StateOptions) -> PartitionMachine {
         position: AtomicU64::new(0),
         written: Mutex::default(),
         recorded: AtomicU64::new(0),
+        engine_version: AtomicU16::new(ENGINE_VERSION),
         grants_version: AtomicU64::new(0),
         counters: Mutex::new(Counters::default()),
         rows: Mutex::default(),
@@ -184,6 +197,44 @@ fn deliveries_of_an_earlier_life_are_left_to_their_workers() {
     assert_eq!(machine.engine.lock().counters().jobs[engine::JobAction::Activated as usize], 1);
     assert!(shared.demand.take_yielded().is_empty());
     assert_eq!(shared.demand.counts(), (0, 0));
+}
+
+#[test]
+fn an_entry_answers_the_broker_that_asked_and_no_other() {
+    let machines = [0, 1].map(|broker| machine_of(broker, engine(&Disk::default()), StateOptions::default()));
+    let request = || JobRequest {
+        job_type: Name::from("t"),
+        worker: Name::from("w"),
+        timeout_ms: 60_000,
+        max_jobs: 10,
+        fetch_variables: vec![],
+        tenant_ids: vec![Name::default_tenant()],
+        caller: None,
+    };
+    // Both have asked for as much, so they count alike.
+    let mut brokers = machines.map(|machine| {
+        let (reply, polled) = oneshot::channel();
+        let poll = machine.shared.demand.poll(request(), reply, true).unwrap();
+        let (result, awaited) = machine.shared.late.register();
+        (machine, poll, polled, result, awaited)
+    });
+    let demand = brokers[0].0.shared.demand.attach();
+    assert_eq!(demand[0].subscriber_id, brokers[0].1);
+    let Command::CreateInstance(create) = create(1) else { unreachable!() };
+    let await_result = Some(AwaitResult { request_id: brokers[0].3, fetch_variables: vec![] });
+    let create = Command::CreateInstance(CreateInstance { await_result, ..create });
+    for (machine, ..) in &mut brokers {
+        Log(0).apply(machine, vec![deploy(), create.clone()], demand.clone());
+    }
+    let [(first, _, polled, _, awaited), (second, _, other_polled, _, other_awaited)] = &mut brokers;
+    let jobs = polled.try_recv().expect("the broker that asked has the job").unwrap().jobs;
+    let job_key = jobs[0].key;
+    let complete = CompleteJob { job_key, variables: Document::empty(), result: None };
+    for machine in [first, second] {
+        Log(1).apply(machine, vec![Command::CompleteJob(complete.clone())], vec![]);
+    }
+    assert!(matches!(awaited.try_recv(), Ok(Ok(protocol::Response::InstanceCompleted { .. }))));
+    assert!(other_polled.try_recv().is_err() && other_awaited.try_recv().is_err());
 }
 
 /// A reader of the durable index may read the health next, while the machine takes over a flush: neither waits for

@@ -251,3 +251,21 @@ async fn settings_are_proposed_when_they_change() {
     let server = server.kill().with(|options| options.dmn.max_cells = 7).start().await;
     assert_eq!(server.partition().position, before + 3, "and a command that configures");
 }
+
+#[tokio::test]
+async fn a_broker_of_another_cluster_does_not_start_on_the_data() {
+    let server = Server::start().await;
+    server.deploy(&task("t")).await;
+    let crashed = server.crash().await.kill().with(|options| "elsewhere".clone_into(&mut options.cluster_id));
+    let error = crashed.try_start().await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("cluster 'baton'") && text.contains("cluster 'elsewhere' (cluster.id)"), "{text}");
+    let crashed = crashed.with(|options| {
+        "baton".clone_into(&mut options.cluster_id);
+        options.node_id = 3;
+    });
+    let error = crashed.try_start().await.unwrap_err();
+    assert!(error.to_string().contains("belong to broker 0, but this is broker 3"), "{error}");
+    let server = crashed.with(|options| options.node_id = 0).start().await;
+    server.create().await;
+}

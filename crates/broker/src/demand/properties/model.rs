@@ -111,7 +111,7 @@ impl Model {
             ..JobOptions::default()
         };
         Self {
-            registry: DemandRegistry::new(options),
+            registry: DemandRegistry::new(options, Numbers::default()),
             now_ms: 0,
             next_key: 1,
             queue: BTreeSet::new(),
