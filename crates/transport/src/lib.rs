@@ -25,7 +25,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 pub use call::{CallError, Parts};
 pub use frame::{FRAME_BYTES_MAX, Lane, read_all};
 pub use handshake::{BrokerIdentity, PROTOCOL_VERSION, Refusal};
-pub use peer::{Peer, PeerStatus};
+pub use peer::{Peer, PeerStatus, Pieces, pieces};
 pub use serve::{Served, serve};
 
 /// The future of an answer: the bytes of a response, or the reason why there is none.

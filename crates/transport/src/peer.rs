@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,9 +10,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::io::AsyncRead;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -117,41 +117,36 @@ impl Peer {
     }
 
     /// Sends a file with its head, and waits for the answer to it.
-    pub async fn upload(
-        &self,
-        head: Bytes,
-        mut file: impl AsyncRead + Send + Unpin,
-    ) -> Result<Bytes, CallError> {
+    pub async fn upload(&self, head: Bytes, mut file: Pieces) -> Result<Bytes, CallError> {
         let connection = self.connected().await?;
         if head.len() > FRAME_BYTES_MAX {
             return Err(CallError::TooLarge { bytes: head.len(), limit: FRAME_BYTES_MAX });
         }
         let credit = Arc::new(Semaphore::new(WINDOW));
         let (call, _waiting, mut answer) = self.register(&connection, Lane::Bulk, Some(Arc::clone(&credit)));
+        let unread = |error: io::Error| CallError::NotSent(format!("the file cannot be read: {error}"));
         let send = async {
-            connection.outgoing.send(Frame::new(FrameKind::Upload, Lane::Bulk, call, head)).await?;
-            let mut bytes = part(&mut file).await;
+            let upload = Frame::new(FrameKind::Upload, Lane::Bulk, call, head);
+            connection.outgoing.send(upload).await.map_err(|Closed| lost())?;
+            let mut piece = file.recv().await.transpose().map_err(unread)?;
             loop {
-                let next = match &bytes {
-                    Ok(bytes) if bytes.len() == FRAME_BYTES_MAX => part(&mut file).await,
-                    _ => Ok(Bytes::new()),
-                };
-                let is_last = next.as_ref().is_ok_and(Bytes::is_empty);
-                let Ok(payload) = bytes else { return Ok(()) };
-                credit.acquire().await.map_err(|_| Closed)?.forget();
-                let part = Frame::new(FrameKind::Part, Lane::Bulk, call, payload);
-                connection.outgoing.send(Frame { is_last, ..part }).await?;
-                if is_last {
+                let next = file.recv().await.transpose().map_err(unread)?;
+                credit.acquire().await.map_err(|_| lost())?.forget();
+                let part = Frame::new(FrameKind::Part, Lane::Bulk, call, piece.unwrap_or_default());
+                let part = Frame { is_last: next.is_none(), ..part };
+                connection.outgoing.send(part).await.map_err(|Closed| lost())?;
+                if next.is_none() {
                     return Ok(());
                 }
-                bytes = next;
+                piece = next;
             }
         };
         tokio::select! {
             // The other side may have seen enough before the end.
-            answer = &mut answer => answer.unwrap_or_else(|_| Err(lost())),
-            sent = send => answered(sent, answer).await,
+            answer = &mut answer => return answer.unwrap_or_else(|_| Err(lost())),
+            sent = send => sent?,
         }
+        answer.await.unwrap_or_else(|_| Err(lost()))
     }
 
     fn register(
@@ -199,11 +194,29 @@ async fn answered(
     }
 }
 
-/// As many bytes as a frame has room for; fewer only at the end of the file.
-async fn part(file: &mut (impl AsyncRead + Unpin)) -> io::Result<Bytes> {
-    let mut bytes = Vec::with_capacity(FRAME_BYTES_MAX);
-    file.take(FRAME_BYTES_MAX as u64).read_to_end(&mut bytes).await?;
-    Ok(bytes.into())
+/// A file on its way, in pieces that a frame has room for.
+pub type Pieces = mpsc::Receiver<io::Result<Bytes>>;
+
+/// The pieces of a file, read on a thread that may block.
+pub fn pieces(mut file: impl Read + Send + 'static) -> Pieces {
+    let (sender, pieces) = mpsc::channel(2);
+    tokio::task::spawn_blocking(move || {
+        loop {
+            let mut bytes = Vec::with_capacity(FRAME_BYTES_MAX);
+            let read = file.by_ref().take(FRAME_BYTES_MAX as u64).read_to_end(&mut bytes);
+            let piece = match read {
+                Ok(0) => return,
+                Ok(_) => Ok(bytes.into()),
+                Err(error) => Err(error),
+            };
+            let is_over = piece.is_err();
+            // The upload may have ended before.
+            if sender.blocking_send(piece).is_err() || is_over {
+                return;
+            }
+        }
+    });
+    pieces
 }
 
 /// Keeps the connection.

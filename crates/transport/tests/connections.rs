@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
+use std::io::Cursor;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use transport::{
     BrokerIdentity, CallError, FRAME_BYTES_MAX, Lane, Parts, Peer, PeerService, PeerStatus, Refusal, Reply,
-    Served, TransportOptions, serve,
+    Served, TransportOptions, pieces, serve,
 };
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -196,14 +197,14 @@ async fn files_arrive_whole_and_delay_no_heartbeat() {
     for size in [0, 1, 65_536, 65_537, 5_000_000] {
         let file: Vec<u8> = (0..size).map(|at: usize| (at % 251) as u8).collect();
         let sum = file.iter().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
-        let answer = peer.upload("file".into(), &file[..]).await.unwrap();
+        let answer = peer.upload("file".into(), pieces(Cursor::new(file))).await.unwrap();
         assert_eq!(answer, format!("{size} {sum}"));
     }
     let file = vec![7; 64 * FRAME_BYTES_MAX];
     let file_parts = 64;
     let upload = {
         let peer = Arc::clone(&peer);
-        tokio::spawn(async move { peer.upload("slow".into(), &file[..]).await })
+        tokio::spawn(async move { peer.upload("slow".into(), pieces(Cursor::new(file))).await })
     };
     for _ in 0..file_parts {
         peer.call(Lane::Consensus, "beat".into()).await.unwrap();
@@ -211,7 +212,7 @@ async fn files_arrive_whole_and_delay_no_heartbeat() {
         other.pace.add_permits(1);
     }
     upload.await.unwrap().unwrap();
-    let error = peer.upload("enough".into(), &vec![0; 10_000_000][..]).await.unwrap_err();
+    let error = peer.upload("enough".into(), pieces(Cursor::new(vec![0; 10_000_000]))).await.unwrap_err();
     assert_eq!(error, CallError::Failed("enough".to_owned()));
 }
 

@@ -1,0 +1,178 @@
+//! Replication between brokers: requests to the groups of others over connections, and their requests to groups here.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::{BufMut, Bytes, BytesMut};
+use parking_lot::RwLock;
+use replication::{
+    Group, PeerError, PeerFuture, PeerRequest, PeerResponse, RequestMessage, SnapshotBody, Transport,
+};
+use tokio::runtime::Handle;
+use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
+
+/// First byte of a request to a group; other kinds of requests will have others.
+const TO_GROUP: u8 = 1;
+/// First bytes of an answer: the response, or the reason why the group has stopped.
+const RESPONSE: u8 = 0;
+const STOPPED: u8 = 1;
+
+/// The other replicas, by the numbers that they have in groups.
+pub struct ReplicaPeers {
+    peers: HashMap<u64, Peer>,
+    /// Where snapshots are written before they are sent.
+    scratch: PathBuf,
+    sent: AtomicU64,
+}
+
+impl ReplicaPeers {
+    /// Replicas with their connections, and a directory for snapshots under way.
+    pub fn new(peers: HashMap<u64, Peer>, scratch: PathBuf) -> Self {
+        Self { peers, scratch, sent: AtomicU64::new(0) }
+    }
+
+    async fn send(&self, group: u64, node: u64, request: PeerRequest) -> Result<PeerResponse, PeerError> {
+        let unreachable = |reason: String| PeerError::Unreachable(reason);
+        let peer = self.peers.get(&node);
+        let peer = peer.ok_or_else(|| unreachable(format!("replica {node} has no address")))?;
+        let RequestMessage { head, snapshot } = request.into_message();
+        let mut message = BytesMut::with_capacity(9 + head.len());
+        message.put_u8(TO_GROUP);
+        message.put_u64(group);
+        message.put(head);
+        let answer = match snapshot {
+            None => peer.call(Lane::Consensus, message.freeze()).await,
+            Some(body) => {
+                let number = self.sent.fetch_add(1, Ordering::Relaxed);
+                let target = self.scratch.join(format!("sent-{group}-{node}-{number}"));
+                let written = write_out(body, target.clone()).await;
+                let sent = match written {
+                    Ok(file) => peer.upload(message.freeze(), transport::pieces(file)).await,
+                    Err(reason) => return Err(unreachable(reason)),
+                };
+                // Left over, it is removed with the next start.
+                let _ = std::fs::remove_file(target);
+                sent
+            }
+        };
+        let mut answer = answer.map_err(|error| unreachable(error.to_string()))?;
+        match answer.split_to(answer.len().min(1)).first() {
+            Some(&RESPONSE) => PeerResponse::decode(&answer).map_err(|error| unreachable(error.to_string())),
+            Some(&STOPPED) => Err(PeerError::Stopped(String::from_utf8_lossy(&answer).into_owned())),
+            _ => Err(unreachable("an answer of another form".to_owned())),
+        }
+    }
+}
+
+impl Transport for ReplicaPeers {
+    fn call<'a>(&'a self, group: u64, node: u64, _: &'a str, request: PeerRequest) -> PeerFuture<'a> {
+        Box::pin(self.send(group, node, request))
+    }
+}
+
+/// The file of a snapshot, open at its beginning.
+async fn write_out(body: SnapshotBody, target: PathBuf) -> Result<File, String> {
+    let written = tokio::task::spawn_blocking(move || {
+        let path = body.into_file(&target).map_err(|error| error.to_string())?;
+        File::open(path).map_err(|error| error.to_string())
+    });
+    written.await.map_err(|error| error.to_string())?
+}
+
+/// The groups of this broker, as others reach them.
+#[derive(Clone)]
+pub struct ReplicaGroups {
+    groups: Arc<RwLock<HashMap<u64, Group>>>,
+    /// Where snapshots are received.
+    scratch: PathBuf,
+    received: Arc<AtomicU64>,
+}
+
+impl ReplicaGroups {
+    /// No groups, and a directory for snapshots under way.
+    pub fn new(scratch: PathBuf) -> Self {
+        Self { groups: Arc::default(), scratch, received: Arc::default() }
+    }
+
+    /// Others reach this group from now on.
+    pub fn insert(&self, number: u64, group: Group) {
+        self.groups.write().insert(number, group);
+    }
+
+    /// Others reach this group no more.
+    pub fn remove(&self, number: u64) -> Option<Group> {
+        self.groups.write().remove(&number)
+    }
+
+    /// The group of a request, and the rest of it.
+    fn find(&self, mut request: Bytes) -> Result<(Group, Bytes), String> {
+        if request.len() < 9 || request[0] != TO_GROUP {
+            return Err("a request of unknown kind".to_owned());
+        }
+        let rest = request.split_off(9);
+        let number = u64::from_be_bytes(request[1..9].try_into().expect("eight bytes"));
+        let group = self.groups.read().get(&number).cloned();
+        group.map(|group| (group, rest)).ok_or_else(|| format!("there is no group {number} here"))
+    }
+
+    async fn answer(self, request: Bytes) -> Result<Bytes, String> {
+        let (group, head) = self.find(request)?;
+        let request = PeerRequest::from_message(&head, None).map_err(|error| error.to_string())?;
+        answer(&group, request).await
+    }
+
+    async fn receive(self, head: Bytes, parts: Parts) -> Result<Bytes, String> {
+        let (group, head) = self.find(head)?;
+        let number = self.received.fetch_add(1, Ordering::Relaxed);
+        let path = self.scratch.join(format!("received-{number}"));
+        let received = write_parts(path.clone(), parts).await;
+        let answered = match received {
+            Ok(()) => match PeerRequest::from_message(&head, Some(path.clone())) {
+                Ok(request) => answer(&group, request).await,
+                Err(error) => Err(error.to_string()),
+            },
+            Err(reason) => Err(reason),
+        };
+        // The state machine may have taken it.
+        let _ = std::fs::remove_file(path);
+        answered
+    }
+}
+
+async fn write_parts(path: PathBuf, mut parts: Parts) -> Result<(), String> {
+    let written = tokio::task::spawn_blocking(move || {
+        let failed = |error: std::io::Error| format!("'{}': {error}", path.display());
+        let mut file = File::create(&path).map_err(failed)?;
+        while let Some(bytes) = Handle::current().block_on(parts.next())? {
+            file.write_all(&bytes).map_err(failed)?;
+        }
+        file.sync_all().map_err(failed)
+    });
+    written.await.map_err(|error| error.to_string())?
+}
+
+async fn answer(group: &Group, request: PeerRequest) -> Result<Bytes, String> {
+    let (kind, bytes) = match group.answer(request).await {
+        Ok(response) => (RESPONSE, response.encode()),
+        Err(PeerError::Stopped(reason)) => (STOPPED, reason.into()),
+        Err(PeerError::Unreachable(reason)) => return Err(reason),
+    };
+    let mut answer = BytesMut::with_capacity(1 + bytes.len());
+    answer.put_u8(kind);
+    answer.put(bytes);
+    Ok(answer.freeze())
+}
+
+impl PeerService for ReplicaGroups {
+    fn call(&self, _: &BrokerIdentity, _: Lane, request: Bytes) -> Reply {
+        Box::pin(self.clone().answer(request))
+    }
+
+    fn upload(&self, _: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
+        Box::pin(self.clone().receive(head, parts))
+    }
+}
