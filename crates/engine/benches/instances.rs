@@ -7,7 +7,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use engine::{Effects, Engine, Options};
 use protocol::{
     Batch, Command, CompleteJob, CreateInstance, DefinitionRef, Demand, Deploy, Document, ENGINE_VERSION,
-    Name, Resource,
+    Intent, Name, Resource,
 };
 use state::Store;
 
@@ -24,9 +24,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(model: &[u8], process_id: &str, job_type: &str, records: bool) -> Self {
+    fn new(model: &[u8], process_id: &str, job_type: &str, unwanted: Option<&[Intent]>) -> Self {
         let store = Store::in_memory(state::Options::default()).expect("a store");
-        let engine = Engine::open(&store, Options { records, ..Options::default() }).expect("an engine");
+        let unwanted_records = unwanted.map(<[Intent]>::to_vec).unwrap_or_default();
+        let options = Options { records: unwanted.is_some(), unwanted_records, ..Options::default() };
+        let engine = Engine::open(&store, options).expect("an engine");
         let payload = format!(
             r#"{{"orderId":4711,"amount":120,"customer":"someone","payload":"{}"}}"#,
             "x".repeat(150)
@@ -104,13 +106,16 @@ fn instances(criterion: &mut Criterion) {
     let ten_tasks = include_bytes!("../../bench/models/ten_tasks.bpmn");
     let mut group = criterion.benchmark_group("instances");
     group.throughput(Throughput::Elements(BATCH as u64));
-    for (name, model, process_id, job_type, records) in [
-        ("one_task", &one_task[..], "benchmark", "benchmark-task", false),
-        ("one_task_with_records", &one_task[..], "benchmark", "benchmark-task", true),
-        ("ten_tasks", &ten_tasks[..], "ten-tasks", "benchmark-task", false),
+    // Without records, with all of them, and with those that the history is made of.
+    let of_history = [Intent::ElementActivated, Intent::ElementCompleting];
+    for (name, model, process_id, job_type, unwanted) in [
+        ("one_task", &one_task[..], "benchmark", "benchmark-task", None),
+        ("one_task_with_records", &one_task[..], "benchmark", "benchmark-task", Some(&[][..])),
+        ("one_task_with_history", &one_task[..], "benchmark", "benchmark-task", Some(&of_history[..])),
+        ("ten_tasks", &ten_tasks[..], "ten-tasks", "benchmark-task", None),
     ] {
         group.bench_function(name, |bencher| {
-            let mut run = Run::new(model, process_id, job_type, records);
+            let mut run = Run::new(model, process_id, job_type, unwanted);
             bencher.iter(|| run.instances());
         });
     }
