@@ -104,7 +104,7 @@ record-corpus: ## Record the logs of all scenarios, once for each version of the
 FUZZ_SECONDS ?= 5
 .PHONY: fuzz
 fuzz: ## Random mutations of everything that is parsed, and of models that then run; FUZZ_SECONDS each (5)
-	@for target in bpmn dmn feel json batch engine; do \
+	@for target in bpmn dmn feel json batch peer engine; do \
 		$(CARGO) run --locked --profile checked --quiet -p fuzz -- $$target $(FUZZ_SECONDS) $(SEED); \
 	done
 

@@ -12,8 +12,15 @@ pub use engine::engine;
 pub type Target = fn(&[u8]);
 
 /// All targets by name.
-pub const TARGETS: [(&str, Target); 6] =
-    [("bpmn", bpmn), ("dmn", dmn), ("feel", feel), ("json", json), ("batch", batch), ("engine", engine)];
+pub const TARGETS: [(&str, Target); 7] = [
+    ("bpmn", bpmn),
+    ("dmn", dmn),
+    ("feel", feel),
+    ("json", json),
+    ("batch", batch),
+    ("engine", engine),
+    ("peer", peer),
+];
 
 /// A BPMN file: reading it ends with processes or with findings of bounded length.
 pub fn bpmn(data: &[u8]) {
@@ -99,6 +106,27 @@ pub fn json(data: &[u8]) {
     let mut written = Vec::new();
     value.to_json(&mut written);
     assert!(feel::Value::from_json(Bytes::from(written)).is_ok(), "written JSON can be read");
+}
+
+/// Bytes of another broker: frames as they are, and messages as in frames whose checksums fit. A message that can be
+/// read can be written again.
+pub fn peer(data: &[u8]) {
+    // Frames are longer than their input only where they are compressed, and then bounded.
+    let _ = transport::read_all(data);
+    let bytes = Bytes::copy_from_slice(data);
+    for snapshot in [None, Some("snapshot".into())] {
+        if let Ok(request) = replication::PeerRequest::from_message(&bytes, snapshot.clone()) {
+            let again = request.into_message().head;
+            let request =
+                replication::PeerRequest::from_message(&again, snapshot).expect("a written request");
+            assert_eq!(request.into_message().head, again, "a request is the same again");
+        }
+    }
+    if let Ok(response) = replication::PeerResponse::decode(data) {
+        let again = response.encode();
+        let response = replication::PeerResponse::decode(&again).expect("a written response");
+        assert_eq!(response.encode(), again, "a response is the same again");
+    }
 }
 
 /// A batch of the log: decoding ends with a batch, which can be encoded again, or with an error.
