@@ -153,7 +153,13 @@ impl Run {
     }
 
     fn batch_seen(&mut self, commands: Vec<Command>, demand: Vec<Demand>, seen: &mut dyn FnMut(&Effects)) {
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: self.now_ms,
+            commands,
+            demand,
+            origin: None,
+        };
         let decoded = Batch::decode(&batch.encode()).expect("an encoded batch");
         assert_eq!(decoded, batch, "other replicas apply what the bytes say");
         let batch = decoded;

@@ -56,7 +56,13 @@ impl Run {
     fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) -> Effects {
         let mut effects = Effects::default();
         self.now_ms += 1;
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: self.now_ms,
+            commands,
+            demand,
+            origin: None,
+        };
         let start = Instant::now();
         self.engine.apply(&batch, &mut effects).expect("the state is in memory");
         self.batches.push(start.elapsed());

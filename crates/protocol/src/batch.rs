@@ -27,6 +27,10 @@ pub struct Batch {
     /// Demand for jobs at the time of the proposal.
     #[n(3)]
     pub demand: Vec<Demand>,
+    /// Number of the entry at the broker that made it, which waits until it is applied there. A broker that is alone
+    /// gives none.
+    #[n(4)]
+    pub origin: Option<u64>,
 }
 
 /// Jobs that a worker has room for.
@@ -107,6 +111,7 @@ mod tests {
                 caller: None,
                 except: Some(vec![7, 9]),
             }],
+            origin: None,
         };
         assert_eq!(Batch::decode(&batch.encode()).unwrap(), batch);
         assert!(Batch::decode(b"nonsense").is_err());

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread;
 
 use openraft::Raft;
-use openraft::error::RaftError;
+use openraft::error::{CheckIsLeaderError, RaftError};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use crate::group_state::{GroupOptions, Role, StartError};
@@ -140,6 +140,38 @@ impl Group {
     /// Whether this node leads the group.
     pub fn is_leader(&self) -> bool {
         matches!(*self.inner.role.borrow(), Role::Leader { .. })
+    }
+
+    /// The log index that a read must have applied to see everything that was acknowledged before this call. One round
+    /// to the followers makes sure that no other node leads.
+    pub async fn read_index(&self) -> Result<u64, ProposeError> {
+        let raft = self.inner.raft()?;
+        match raft.get_read_log_id().await {
+            Ok((id, _)) => Ok(id.map_or(0, |id| id.index)),
+            Err(RaftError::APIError(CheckIsLeaderError::ForwardToLeader(forward))) => {
+                Err(ProposeError::NotLeader { leader: forward.leader_id })
+            }
+            Err(RaftError::APIError(CheckIsLeaderError::QuorumNotEnough(_))) => {
+                Err(ProposeError::NotLeader { leader: None })
+            }
+            Err(RaftError::Fatal(fatal)) => Err(ProposeError::Storage(fatal_text(&fatal))),
+        }
+    }
+
+    /// Resolves when everything up to and including a log index is applied here.
+    pub async fn wait_applied(&self, index: u64) -> Result<(), ProposeError> {
+        if self.inner.machine.progress().applied_index() >= index {
+            return Ok(());
+        }
+        let raft = self.inner.raft()?;
+        let mut metrics = raft.metrics();
+        let is_there =
+            |now: &openraft::RaftMetrics<u64, _>| now.last_applied.is_some_and(|id| id.index >= index);
+        let reached = metrics.wait_for(|now| now.running_state.is_err() || is_there(now)).await;
+        match reached {
+            Ok(now) if is_there(&now) => Ok(()),
+            _ => Err(self.inner.abandoned()),
+        }
     }
 
     /// Role of this node in the group, and each change of it.

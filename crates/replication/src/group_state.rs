@@ -22,9 +22,10 @@ pub struct GroupOptions {
     pub voters: BTreeMap<u64, String>,
     /// Interval of heartbeats to followers, in milliseconds. A leader without followers sends none.
     pub heartbeat_interval_ms: u64,
-    /// Shortest time without a leader after which a follower stands for election, in milliseconds; the longest is
-    /// twice that.
+    /// Shortest time without a leader after which a follower stands for election, in milliseconds.
     pub election_timeout_ms: u64,
+    /// The longest such time, which is also how long a follower refuses votes after it heard from a leader.
+    pub election_timeout_max_ms: u64,
     /// Proposals under way at most; further ones wait.
     pub proposals_in_flight_max: usize,
     /// Where snapshots from a leader are received. Default: `snapshots` beside the log.
@@ -37,8 +38,9 @@ impl Default for GroupOptions {
     fn default() -> Self {
         Self {
             voters: BTreeMap::new(),
-            heartbeat_interval_ms: 250,
-            election_timeout_ms: 1000,
+            heartbeat_interval_ms: 100,
+            election_timeout_ms: 300,
+            election_timeout_max_ms: 450,
             proposals_in_flight_max: 256,
             snapshot_dir: None,
             transport: Arc::new(NoPeers),
@@ -52,7 +54,7 @@ impl GroupOptions {
             cluster_name: format!("group-{group}"),
             heartbeat_interval: self.heartbeat_interval_ms,
             election_timeout_min: self.election_timeout_ms,
-            election_timeout_max: self.election_timeout_ms * 2,
+            election_timeout_max: self.election_timeout_max_ms,
             install_snapshot_timeout: SNAPSHOT_TIMEOUT_MS,
             max_payload_entries: ENTRIES_PER_MESSAGE,
             // The state machine flushes on its own schedule and says when the log may go; openraft decides neither.

@@ -258,6 +258,7 @@ impl Cluster {
             timestamp_ms: 1,
             commands: vec![command],
             demand: vec![],
+            origin: None,
         };
         let bytes = Bytes::from(batch.encode());
         loop {

@@ -119,7 +119,13 @@ mod tests {
 
     fn apply(engine: &mut Engine, command: Command) -> Result<Effects, ApplyError> {
         let commands = vec![command];
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: 1, commands, demand: Vec::new() };
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: 1,
+            commands,
+            demand: Vec::new(),
+            origin: None,
+        };
         let mut effects = Effects::default();
         engine.apply(&batch, &mut effects).map(|()| effects)
     }

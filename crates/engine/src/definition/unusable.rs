@@ -42,7 +42,7 @@ impl Fixture {
 
     fn apply(&mut self, commands: Vec<Command>, demand: Vec<Demand>) {
         self.1 = Effects::default();
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: 1, commands, demand };
+        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: 1, commands, demand, origin: None };
         self.0.apply(&batch, &mut self.1).unwrap();
     }
 

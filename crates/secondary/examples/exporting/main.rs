@@ -119,7 +119,13 @@ impl Run {
             caller: None,
             except: None,
         }];
-        let batch = Batch { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let batch = Batch {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: self.now_ms,
+            commands,
+            demand,
+            origin: None,
+        };
         self.engine.apply(&batch, &mut effects)?;
         let jobs = effects.deliveries.iter().flat_map(|delivery| &delivery.jobs);
         self.jobs.extend(jobs.map(|job| job.key));

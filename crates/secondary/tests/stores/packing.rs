@@ -129,7 +129,13 @@ impl Run {
             caller: None,
             except: None,
         }];
-        let batch = Commands { engine_version: ENGINE_VERSION, timestamp_ms: self.now_ms, commands, demand };
+        let batch = Commands {
+            engine_version: ENGINE_VERSION,
+            timestamp_ms: self.now_ms,
+            commands,
+            demand,
+            origin: None,
+        };
         self.engine.apply(&batch, &mut effects).unwrap();
         let jobs = effects.deliveries.iter().flat_map(|delivery| &delivery.jobs);
         self.jobs.extend(jobs.map(|job| job.key));
