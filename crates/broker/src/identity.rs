@@ -19,6 +19,13 @@ pub(crate) struct Identity {
     pub broker: u32,
     /// Starts on this directory, the one under way included.
     pub life: u64,
+    /// A random number of the directory, by which other brokers tell it from another with the same broker number.
+    #[serde(default = "random_number")]
+    pub directory: u64,
+}
+
+fn random_number() -> u64 {
+    uuid::Uuid::new_v4().as_u64_pair().0
 }
 
 /// The reason why a broker does not start on a data directory.
@@ -51,8 +58,8 @@ impl Identity {
     /// The identity of the next life on a data directory. Changes nothing. A directory of an earlier release has none.
     pub fn next(data_dir: &Path, cluster_id: &str, broker: u32) -> Result<Self, IdentityError> {
         let path = file(data_dir);
-        let life = match Self::read(&path)? {
-            None => 0,
+        let (life, directory) = match Self::read(&path)? {
+            None => (0, random_number()),
             Some(known) if known.cluster_id != cluster_id => {
                 let configured = cluster_id.to_owned();
                 return Err(IdentityError::OtherCluster { path, found: known.cluster_id, configured });
@@ -60,9 +67,9 @@ impl Identity {
             Some(known) if known.broker != broker => {
                 return Err(IdentityError::OtherBroker { path, found: known.broker, configured: broker });
             }
-            Some(known) => known.life,
+            Some(known) => (known.life, known.directory),
         };
-        Ok(Self { format: FORMAT, cluster_id: cluster_id.to_owned(), broker, life: life + 1 })
+        Ok(Self { format: FORMAT, cluster_id: cluster_id.to_owned(), broker, life: life + 1, directory })
     }
 
     fn read(path: &Path) -> Result<Option<Self>, IdentityError> {
@@ -107,6 +114,7 @@ mod tests {
             let identity = next("a", 2).unwrap();
             assert_eq!((identity.life, next("a", 2).unwrap().life), (life, life), "until it begins");
             identity.begin(directory.path()).unwrap();
+            assert_eq!(next("a", 2).unwrap().directory, identity.directory, "it stays");
         }
         let error = next("b", 2).unwrap_err();
         assert!(matches!(error, IdentityError::OtherCluster { .. }), "{error}");

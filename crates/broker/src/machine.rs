@@ -20,7 +20,9 @@ use crate::answers::{LateAnswers, Waiter};
 use crate::apply_watch::ApplyWatch;
 use crate::clock::{Due, EngineClock};
 use crate::demand::{Delivered, DemandRegistry};
+use crate::entered::Entered;
 use crate::flusher::Flusher;
+use crate::leading::Leading;
 use crate::metric_definitions::Metrics;
 use crate::options::StateOptions;
 use crate::set_aside::Orders;
@@ -51,6 +53,9 @@ pub(crate) struct PartitionState {
     pub demand: Arc<DemandRegistry>,
     pub late: LateAnswers,
     pub due: Due,
+    pub leading: Leading,
+    /// Entries of this broker under way, if it is in a cluster.
+    pub entered: Entered,
     pub metrics: Metrics,
     /// Log index up to which everything is on disk.
     pub durable: watch::Sender<u64>,
@@ -89,6 +94,12 @@ impl PartitionState {
     pub fn durable_index(&self) -> u64 {
         // The guard of a watch must not outlive this line: whoever sends would wait for it.
         *self.durable.borrow()
+    }
+
+    /// Gives a batch the time and the engine version that its entry has.
+    pub fn stamp(&self, batch: &mut Batch) {
+        batch.engine_version = self.engine_version.load(Ordering::Acquire);
+        batch.timestamp_ms = self.due.log_time_ms();
     }
 
     /// For the write limit.
@@ -209,7 +220,12 @@ impl PartitionMachine {
             deliveries: effects.deliveries,
             unmet: &effects.unmet_subscribers,
         };
+        let is_wanted_by_others = proposed.is_none() && !effects.queued_types.is_empty();
         self.shared.demand.deliver(delivered, clock.now_ms, &positions);
+        if is_wanted_by_others {
+            // The proposer looks at demand after entries of this broker only.
+            self.shared.demand.wake();
+        }
         for (key, reason) in effects.banned {
             tracing::error!(
                 process_instance_key = key,
@@ -291,6 +307,7 @@ impl StateMachine for PartitionMachine {
     fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
         let started = Instant::now();
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
+        let mut waited = None;
         let mut effects = Effects::default();
         let mut engine = self.engine.lock();
         let set_aside = self.set_aside.take(index, &payload.bytes).map_err(ApplyError::new)?;
@@ -312,10 +329,12 @@ impl StateMachine for PartitionMachine {
                 "other replicas apply what the bytes say: {:?}",
                 proposed.batch
             );
+            waited = proposed.batch.origin.and_then(|number| self.shared.entered.take(number));
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
             let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
+            waited = batch.origin.and_then(|number| self.shared.entered.take(number));
             engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
         }
@@ -339,7 +358,12 @@ impl StateMachine for PartitionMachine {
             *self.shared.rows.lock() = rows;
         }
         drop(engine);
-        self.dispatch(proposed, effects, started, clock);
+        let waiting = proposed.or(waited.as_ref().map(|(proposed, _)| &**proposed));
+        self.dispatch(waiting, effects, started, clock);
+        if let Some((_, applied)) = waited {
+            // Who sent it may have given up in the same moment.
+            let _ = applied.send(index);
+        }
         self.flush(index)
     }
 

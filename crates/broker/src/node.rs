@@ -19,24 +19,27 @@ use protocol::{
     AwaitResult, Caller, Command, CreateInstance, Document, FIRST_PARTITION, Key, Name, Query, QueryReply,
     Rejection, RejectionType, Response,
 };
-use replication::{Group, GroupOptions, LogStore};
+use replication::{Group, GroupOptions, LogStore, ProposeError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
 use crate::apply_watch::{self, SlowBatch};
+use crate::cluster::{Links, Replica};
 use crate::data_directory::log_directory;
 use crate::disk::Disk;
 use crate::expression::Evaluations;
 use crate::flow_control::{Class, FlowControl};
 use crate::flusher::Flusher;
+use crate::leading::{Leading, follow_role};
 use crate::machine::{PartitionMachine, PartitionState};
 use crate::metric_definitions::{Figures, publish, refused};
 use crate::opening::{StartError, open, partition_state};
 use crate::options::Options;
 use crate::proposer::{Proposer, payload};
 use crate::reads::Reads;
+use crate::route::{Router, role_text};
 use crate::set_aside::Orders;
 use crate::write_limit::WriteLimit;
 use crate::{configured, exporting, jobs, pause};
@@ -83,6 +86,8 @@ pub struct Node {
     flow_control: Arc<FlowControl>,
     write_limit: Arc<WriteLimit>,
     disk: Arc<Disk>,
+    router: Option<Arc<Router>>,
+    pub(crate) engine: Arc<Mutex<Engine>>,
     requests: mpsc::Sender<PendingRequest>,
     shutdown: CancellationToken,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -92,15 +97,28 @@ pub struct Node {
 }
 
 impl Node {
-    /// Opens the data directory, replays the log, and serves.
+    /// Opens the data directory, replays the log, and serves, alone.
     pub async fn start(options: Options) -> Result<Arc<Self>, StartError> {
+        Box::pin(Self::start_in(options, None)).await
+    }
+
+    /// The same as one of the brokers of a cluster. It has a leader some time after this has returned.
+    pub async fn start_replica(options: Options, replica: Replica) -> Result<Arc<Self>, StartError> {
+        Box::pin(Self::start_in(options, Some(replica))).await
+    }
+
+    async fn start_in(options: Options, replica: Option<Replica>) -> Result<Arc<Self>, StartError> {
         let (identity, engine) = open(&options).await?;
+        let snapshots = options.data_dir.join("snapshots");
+        let links = replica.map(|replica| Links::open(replica, &identity, &snapshots)).transpose()?;
+        let links = links.map(Arc::new);
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
-        let shared = Arc::new(partition_state(&options, &identity, &engine, exports.clone()));
+        let leading = if links.is_some() { Leading::default() } else { Leading::alone() };
+        let shared = Arc::new(partition_state(&options, &identity, &engine, exports.clone(), leading));
         let flusher = Flusher::start(exports)?;
-        let engine = Arc::new(parking_lot::Mutex::new(engine));
+        let engine = Arc::new(Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
         let machine = PartitionMachine::new(&engine, &shared, flusher, options.state.clone())
             .watched(options.apply_watch.clone(), set_aside);
@@ -111,7 +129,8 @@ impl Node {
             tokio::spawn(options.apply_watch.clone().keep(options.data_dir.clone(), shutdown.clone()));
         let log = LogStore::open(&log_directory(&options.data_dir), options.log.clone())?;
         let (group_id, node_id) = (u64::from(FIRST_PARTITION), u64::from(options.node_id));
-        let group = Box::pin(Group::start(group_id, node_id, &log, machine, GroupOptions::default())).await?;
+        let group =
+            Box::pin(Group::start(group_id, node_id, &log, machine, group_options(links.as_deref()))).await?;
         // Everything in the log is applied: no batch that was too slow once is any more.
         apply_watch::forget(options.data_dir.clone()).await;
         let (requests, queue) = mpsc::channel(REQUEST_QUEUE);
@@ -119,8 +138,13 @@ impl Node {
         let disk = Arc::new(Disk::new(options.disk.min_free_bytes));
         disk.measure(&options.data_dir);
         let write_limit = Arc::new(exporting::write_limit(&options));
+        let router = links.map(|links| {
+            links.groups.insert(group_id, group.clone());
+            Router::new(group.clone(), links, Arc::clone(&shared), shutdown.clone())
+        });
         let proposer = Proposer {
             group: group.clone(),
+            router: router.clone(),
             engine: Arc::clone(&engine),
             shared: Arc::clone(&shared),
             write_limit: Arc::clone(&write_limit),
@@ -139,6 +163,8 @@ impl Node {
             log,
             shared,
             disk,
+            router,
+            engine,
             requests,
             shutdown,
             tasks: Mutex::default(),
@@ -147,22 +173,32 @@ impl Node {
             former_exporters: Mutex::new(former_exporters),
         });
         watching.disarm();
-        let mut tasks = vec![
-            watch,
-            tokio::spawn(proposer.run()),
-            tokio::spawn(purge(node.group.clone(), node.shared.durable.subscribe(), node.shutdown.clone())),
-            tokio::spawn(supervise(Arc::downgrade(&node))),
-        ];
+        let mut tasks =
+            vec![watch, tokio::spawn(proposer.run()), tokio::spawn(supervise(Arc::downgrade(&node)))];
+        // In a cluster the log stays for those who are behind.
+        if node.router.is_none() {
+            let durable = node.shared.durable.subscribe();
+            tasks.push(tokio::spawn(purge(node.group.clone(), durable, node.shutdown.clone())));
+        }
         if let Some(exports) = &node.shared.exports {
             let (exports, shutdown) = (Arc::clone(exports), node.shutdown.clone());
             tasks.push(tokio::spawn(exporting::acknowledge(Arc::downgrade(&node), exports, shutdown)));
         }
+        if let Some(router) = &node.router {
+            router.links.attend(&node);
+            let stop = || node.shutdown.clone();
+            tasks.push(tokio::spawn(follow_role(Arc::downgrade(&node), node.group.role(), stop())));
+            tasks.push(tokio::spawn(Arc::clone(&router.links).keep_statuses(stop())));
+        }
         *node.tasks.lock() = tasks;
+        if node.router.is_some() {
+            return Ok(node);
+        }
         // State may hold timers that are due and steps that are left over: one tick finds out.
         let failed = |error: SubmitError| std::io::Error::other(error.to_string());
         node.run_own(Command::Tick).await.map_err(failed)?;
         // The log is replayed now.
-        let configured = configured::commands(&engine.lock(), &node.options)?;
+        let configured = configured::commands(&node.engine.lock(), &node.options)?;
         for command in configured {
             node.run_own(command).await.map_err(failed)?;
         }
@@ -181,6 +217,9 @@ impl Node {
         let tasks = std::mem::take(&mut *self.tasks.lock());
         for task in tasks {
             let _ = tokio::time::timeout(DRAIN_TIMEOUT, task).await;
+        }
+        if let Some(router) = &self.router {
+            router.links.close();
         }
         self.reads.stop();
         self.group.shutdown().await;
@@ -256,8 +295,11 @@ impl Node {
     pub fn health(&self) -> Health {
         let partition = match self.log.failure() {
             Some(failure) => Err(format!("the log cannot be written: {failure}")),
-            None if self.group.is_leader() => Ok(()),
-            None => Err("partition 1 has no leader".to_owned()),
+            None => match &self.router {
+                Some(router) => role_text(&self.group.role(), &router.links),
+                None if self.group.is_leader() => Ok(()),
+                None => Err("partition 1 has no leader".to_owned()),
+            },
         };
         let partition = self.slow_batch().map_or(partition, |slow| Err(slow.describe()));
         let flush = self.shared.flush_failure.lock().clone();
@@ -290,6 +332,44 @@ impl Node {
         self.shared.due.now_ms()
     }
 
+    /// Position of the last record of the state, and a hash of all its rows. For tests.
+    #[doc(hidden)]
+    pub fn state_hash(&self) -> Result<(u64, u64), state::StateError> {
+        let engine = self.engine.lock();
+        Ok((engine.position(), engine.tables().state_hash()?))
+    }
+
+    /// Whether it leads its partition.
+    pub fn leads(&self) -> bool {
+        self.shared.leading.leads()
+    }
+
+    /// Whether it is one of several brokers.
+    pub fn is_in_cluster(&self) -> bool {
+        self.router.is_some()
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    pub(crate) fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// The log index that a read must have applied, if this broker leads.
+    pub(crate) async fn read_index_here(&self) -> Result<u64, ProposeError> {
+        self.group.read_index().await
+    }
+
+    /// Answers from state that has everything acknowledged before.
+    async fn read_now(&self, query: Query) -> Result<QueryReply, SubmitError> {
+        if let Some(router) = &self.router {
+            router.catch_up().await?;
+        }
+        self.reads.read(query).await
+    }
+
     /// Flow control of the partition.
     pub fn flow_control(&self) -> &Arc<FlowControl> {
         &self.flow_control
@@ -301,7 +381,7 @@ impl Node {
     }
 
     /// Whether there is room for commands of a class: on the disk, and for their records.
-    fn check(&self, class: Class) -> Result<(), SubmitError> {
+    pub(crate) fn check(&self, class: Class) -> Result<(), SubmitError> {
         self.disk.check(class).inspect_err(|_| refused("disk"))?;
         if class == Class::New && self.shared.overlay_full.load(Ordering::Acquire) {
             refused("memory");
@@ -415,6 +495,16 @@ fn exports(options: &Options, engine: &Engine) -> Result<Option<Arc<Hub>>, Start
     Ok(Some(Arc::new(hub)))
 }
 
+/// A group of this broker alone, or of all brokers of a cluster.
+fn group_options(links: Option<&Links>) -> GroupOptions {
+    let Some(links) = links else { return GroupOptions::default() };
+    GroupOptions {
+        voters: links.voters(),
+        transport: Arc::clone(&links.peers) as _,
+        ..GroupOptions::default()
+    }
+}
+
 /// Removes the log as far as state is on disk.
 async fn purge(group: Group, mut durable: watch::Receiver<u64>, shutdown: CancellationToken) {
     loop {
@@ -456,6 +546,9 @@ impl Drop for Node {
     /// Without a shutdown this is as a crash: whatever was acknowledged is in the log.
     fn drop(&mut self) {
         self.shutdown.cancel();
+        if let Some(router) = &self.router {
+            router.links.close();
+        }
     }
 }
 
@@ -470,7 +563,7 @@ impl Drop for Forget<'_> {
     }
 }
 
-fn class(command: &Command) -> Class {
+pub(crate) fn class(command: &Command) -> Class {
     match command.asked() {
         Command::Deploy(_)
         | Command::CreateInstance(_)
@@ -543,7 +636,7 @@ impl Broker for Node {
     }
 
     fn read(&self, query: Query) -> BoxFuture<'_, Result<QueryReply, SubmitError>> {
-        self.reads.read(query).boxed()
+        self.read_now(query).boxed()
     }
 
     fn grants_version(&self) -> u64 {
@@ -568,7 +661,7 @@ impl Broker for Node {
         async move {
             // The context that expressions inside of instances have under this name, too.
             if expression.contains(CLUSTER_VARIABLES) && variables.get(CLUSTER_VARIABLES).is_none() {
-                let reply = self.reads.read(Query::ClusterContext { tenant_id }).await?;
+                let reply = self.read_now(Query::ClusterContext { tenant_id }).await?;
                 if let QueryReply::ClusterContext(context) = reply {
                     variables.set(CLUSTER_VARIABLES.into(), context);
                 }
@@ -580,21 +673,25 @@ impl Broker for Node {
     }
 
     fn topology(&self) -> Topology {
+        let mut brokers = vec![BrokerInfo {
+            node_id: self.options.node_id,
+            host: self.options.advertised_host.clone(),
+            port: self.options.advertised_port,
+            partitions: vec![PartitionInfo {
+                partition_id: FIRST_PARTITION,
+                leader: self.group.is_leader(),
+                healthy: self.health().partition.is_ok(),
+            }],
+        }];
+        let links = self.router.as_ref().map(|router| &router.links);
+        brokers.extend(links.map(|links| links.others()).unwrap_or_default());
+        let cluster_size = links.map_or(1, |links| links.cluster_size());
         Topology {
             cluster_id: self.options.cluster_id.clone(),
-            brokers: vec![BrokerInfo {
-                node_id: self.options.node_id,
-                host: self.options.advertised_host.clone(),
-                port: self.options.advertised_port,
-                partitions: vec![PartitionInfo {
-                    partition_id: FIRST_PARTITION,
-                    leader: self.group.is_leader(),
-                    healthy: self.health().partition.is_ok(),
-                }],
-            }],
-            cluster_size: 1,
+            brokers,
+            cluster_size,
             partitions_count: 1,
-            replication_factor: 1,
+            replication_factor: cluster_size,
         }
     }
 

@@ -18,7 +18,9 @@ use crate::answers::LateAnswers;
 use crate::clock::Due;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
+use crate::entered::Entered;
 use crate::identity::{Identity, IdentityError};
+use crate::leading::Leading;
 use crate::machine::PartitionState;
 use crate::metric_definitions::Metrics;
 use crate::numbers::Numbers;
@@ -99,12 +101,15 @@ pub(crate) fn partition_state(
     identity: &Identity,
     engine: &Engine,
     exports: Option<Arc<Hub>>,
+    leading: Leading,
 ) -> PartitionState {
     let numbers = || Numbers::new(identity.broker, identity.life);
     PartitionState {
         demand: Arc::new(DemandRegistry::new(options.jobs.clone(), numbers())),
         late: LateAnswers::new(numbers()),
         due: Due::new(options.wall_clock.clone()),
+        leading,
+        entered: Entered::new(numbers()),
         metrics: Metrics::new(),
         durable: watch::channel(engine.tables().applied_index()).0,
         flush_now: AtomicBool::new(false),

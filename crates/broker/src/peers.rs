@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use transport::{BrokerIdentity, Lane, Parts, Peer, PeerService, Reply};
 
 /// First byte of a request to a group; other kinds of requests will have others.
-const TO_GROUP: u8 = 1;
+pub(crate) const TO_GROUP: u8 = 1;
 /// First bytes of an answer: the response, or the reason why the group has stopped.
 const RESPONSE: u8 = 0;
 const STOPPED: u8 = 1;
@@ -33,6 +33,11 @@ impl ReplicaPeers {
     /// Replicas with their connections, and a directory for snapshots under way.
     pub fn new(peers: HashMap<u64, Peer>, scratch: PathBuf) -> Self {
         Self { peers, scratch, sent: AtomicU64::new(0) }
+    }
+
+    /// The connection to a replica.
+    pub(crate) fn peer(&self, node: u64) -> Option<&Peer> {
+        self.peers.get(&node)
     }
 
     async fn send(&self, group: u64, node: u64, request: PeerRequest) -> Result<PeerResponse, PeerError> {

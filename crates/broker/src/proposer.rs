@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answers::{PendingRequest, paused, stopping};
 use crate::machine::{PartitionState, Proposed};
 use crate::options::IngressOptions;
+use crate::route::{RouteError, Router};
 use crate::write_limit::WriteLimit;
 
 /// Pause after an entry failed, before the leader's own commands are tried again.
@@ -34,6 +35,8 @@ const LOOK_MAX: Duration = Duration::from_micros(500);
 
 pub(crate) struct Proposer {
     pub group: Group,
+    /// The way into the log, if the broker is in a cluster.
+    pub router: Option<Arc<Router>>,
     /// To look at between two batches.
     pub engine: Arc<FairMutex<Engine>>,
     pub shared: Arc<PartitionState>,
@@ -48,7 +51,7 @@ pub(crate) struct Proposer {
 }
 
 /// An entry under way.
-type Proposal = Pin<Box<dyn Future<Output = (Arc<Proposed>, Result<u64, ProposeError>)> + Send>>;
+type Proposal = Pin<Box<dyn Future<Output = (Arc<Proposed>, Result<(), RouteError>)> + Send>>;
 
 impl Proposer {
     /// Runs until shutdown; what waits by then is still proposed.
@@ -72,7 +75,7 @@ impl Proposer {
                 room && is_worth_an_entry(&self.options, in_flight.len(), awaited, waiting.len(), wanted);
             if ready && paused_until.is_none_or(|until| Instant::now() >= until) {
                 paused_until = None;
-                let leader_free = open && !leader_busy;
+                let leader_free = open && !leader_busy && shared.leading.leads();
                 self.refuse_what_is_gone(&mut waiting, awaited == 0);
                 if let Some(proposed) = self.propose(&mut waiting, in_flight.is_empty(), leader_free) {
                     leader_busy |= has_leader_work(&proposed.batch);
@@ -90,7 +93,7 @@ impl Proposer {
                     awaited -= usize::from(is_awaited(&proposed.batch));
                     if let Err(error) = result {
                         self.failed(&proposed, &error);
-                        if !matches!(error, ProposeError::TooLarge { .. }) {
+                        if !matches!(error, RouteError::Refused(ProposeError::TooLarge { .. })) {
                             paused_until = Some(Instant::now() + PAUSE_AFTER_FAILURE);
                         }
                     }
@@ -153,6 +156,7 @@ impl Proposer {
         }
         // An entry without commands lets the machine begin a flush, or take one over, when nothing else does.
         let look_after_flush = idle
+            && self.shared.leading.leads()
             && self.shared.unflushed.load(Ordering::Acquire)
             && self.last_proposed.elapsed() >= self.flush_interval;
         let wanted = !is_paused && self.shared.demand.is_wanted();
@@ -160,12 +164,14 @@ impl Proposer {
             return None;
         }
         self.last_proposed = Instant::now();
-        let batch = Batch {
-            engine_version: self.shared.engine_version.load(Ordering::Acquire),
-            timestamp_ms: self.shared.due.log_time_ms(),
+        let mut batch = Batch {
+            engine_version: 0,
+            timestamp_ms: 0,
             commands,
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
+            origin: self.router.is_some().then(|| self.shared.entered.next()),
         };
+        self.shared.stamp(&mut batch);
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))
     }
 
@@ -241,30 +247,44 @@ impl Proposer {
 
     /// Sends an entry on its way.
     fn enter(&self, proposed: Arc<Proposed>) -> Proposal {
+        if let Some(router) = self.router.clone() {
+            return Box::pin(async move {
+                let result = router.enter(Arc::clone(&proposed)).await;
+                (proposed, result)
+            });
+        }
         let bytes = Bytes::from(proposed.batch.encode());
         let group = self.group.clone();
         Box::pin(async move {
             let payload = Payload { bytes, decoded: Some(Arc::clone(&proposed) as _) };
             let result = group.propose(payload).await;
-            (proposed, result)
+            (proposed, result.map(drop).map_err(RouteError::Refused))
         })
     }
 
     /// Tells everybody who waits that an entry did not get through.
-    fn failed(&self, proposed: &Proposed, error: &ProposeError) {
+    fn failed(&self, proposed: &Proposed, error: &RouteError) {
         let keys = proposed.batch.commands.iter().filter_map(|command| match command {
             Command::YieldJobs { job_keys } => Some(job_keys),
             _ => None,
         });
         self.shared.demand.give_back_again(keys.flatten().copied());
         let error = match error {
-            ProposeError::TooLarge { .. } => {
+            RouteError::Refused(error @ ProposeError::TooLarge { .. }) => {
                 SubmitError::TooLarge(format!("Expected to handle the command, but {error}"))
             }
-            ProposeError::ShuttingDown => stopping(),
-            _ => SubmitError::Unavailable(format!(
+            RouteError::Refused(ProposeError::ShuttingDown) => stopping(),
+            RouteError::Refused(error) => SubmitError::Unavailable(format!(
                 "Expected to handle the command on partition 1, but {error}"
             )),
+            RouteError::Full(reason) => SubmitError::ResourceExhausted(reason.clone()),
+            RouteError::NoLeader => SubmitError::Unavailable(
+                "Expected to handle the command on partition 1, but it has no leader; nothing has happened".to_owned(),
+            ),
+            RouteError::Open => SubmitError::Timeout(
+                "Expected to handle the command on partition 1, but its leader did not answer; it may have happened"
+                    .to_owned(),
+            ),
         };
         self.shared.demand.return_demand(&proposed.batch.demand, &error);
         for waiter in proposed.take_waiters() {
@@ -284,6 +304,13 @@ async fn leader_work(
         tokio::time::sleep_until(until.into()).await;
         return;
     }
+    if !shared.leading.leads() {
+        tokio::select! {
+            () = shared.demand.changed() => {}
+            () = shared.leading.changed() => {}
+        }
+        return;
+    }
     let due = match shared.due.wait() {
         // Due timers wait for the write limit.
         Some(Duration::ZERO) if slice_wait.is_some() => Duration::MAX,
@@ -296,6 +323,7 @@ async fn leader_work(
     tokio::select! {
         () = shared.demand.changed() => {}
         () = shared.due.changed() => {}
+        () = shared.leading.changed() => {}
         () = tokio::time::sleep(sleep) => {}
     }
 }
@@ -382,7 +410,7 @@ mod tests {
     use super::*;
 
     fn batch(commands: Vec<Command>) -> Batch {
-        Batch { engine_version: ENGINE_VERSION, timestamp_ms: 0, commands, demand: vec![] }
+        Batch { engine_version: ENGINE_VERSION, timestamp_ms: 0, commands, demand: vec![], origin: None }
     }
 
     #[test]

@@ -12,6 +12,8 @@ use state::{StorageBackend, Store};
 use tokio::sync::oneshot;
 
 use super::*;
+use crate::entered::Entered;
+use crate::leading::Leading;
 use crate::numbers::Numbers;
 
 const PROCESS: &str = r#"<bpmn:definitions xmlns:bpmn="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="test"><bpmn:process id="p" isExecutable="true"><bpmn:startEvent id="start"/><bpmn:sequenceFlow id="in" sourceRef="start" targetRef="a"/><bpmn:serviceTask id="a"><bpmn:extensionElements><zeebe:taskDefinition type="t"/></bpmn:extensionElements></bpmn:serviceTask></bpmn:process></bpmn:definitions>"#;
@@ -70,6 +72,8 @@ fn machine_of(broker: u32, engine: Engine, options: StateOptions) -> PartitionMa
     let shared = PartitionState {
         demand: Arc::new(DemandRegistry::new(crate::options::JobOptions::default(), numbers())),
         late: LateAnswers::new(numbers()),
+        leading: Leading::alone(),
+        entered: Entered::new(numbers()),
         due: Due::new(crate::WallClock::default()),
         metrics: Metrics::new(),
         durable: watch::channel(0).0,
@@ -112,6 +116,7 @@ impl Log {
             timestamp_ms: 1_000_000 + self.0 as i64,
             commands,
             demand,
+            origin: None,
         };
         machine.apply(self.0, &Payload::new(Bytes::from(batch.encode()))).unwrap();
     }

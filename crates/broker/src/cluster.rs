@@ -1,0 +1,260 @@
+//! Connections to the other brokers of a cluster: what they ask of this one, and what this one asks of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use broker_api::{BrokerInfo, PartitionInfo};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use parking_lot::Mutex;
+use protocol::{Batch, ENGINE_VERSION, FIRST_PARTITION};
+use replication::{Payload, ProposeError};
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use transport::{
+    BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, Reply, Served, TransportOptions, serve,
+};
+
+use crate::flow_control::Class;
+use crate::identity::Identity;
+use crate::node::{Node, class};
+use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP};
+
+/// First bytes of requests, beside those to groups.
+const ENTER: u8 = 2;
+const READ_INDEX: u8 = 3;
+const STATUS: u8 = 4;
+
+/// First bytes of the answer to an entry.
+const APPLIED: u8 = 0;
+const FULL: u8 = 1;
+const OPEN: u8 = 2;
+
+/// How often other brokers are asked how they are.
+const STATUS_INTERVAL: Duration = Duration::from_secs(1);
+/// A broker that does not say how it is for so long is not shown.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The place of a broker in a cluster.
+#[derive(Debug)]
+pub struct Replica {
+    /// Peer addresses of all brokers, `host:port`, by their numbers; this one's, too.
+    pub brokers: BTreeMap<u32, String>,
+    /// The port that other brokers connect to.
+    pub listener: TcpListener,
+}
+
+/// The fate of an entry that was handed to the leader.
+pub(crate) enum Fate {
+    /// It is applied there.
+    Applied,
+    /// The leader has no room for it; it is not in the log.
+    Full(String),
+    /// It is not in the log.
+    NotAppended,
+    /// It may be in the log, now or later.
+    Open,
+}
+
+/// The other brokers.
+pub(crate) struct Links {
+    pub peers: Arc<ReplicaPeers>,
+    pub groups: ReplicaGroups,
+    brokers: BTreeMap<u32, String>,
+    statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
+    node: Arc<OnceLock<Weak<Node>>>,
+    /// Ends the service for others.
+    serving: Mutex<Option<DropGuard>>,
+}
+
+/// A broker, as it tells others about itself.
+#[derive(Serialize, Deserialize)]
+struct Status {
+    host: String,
+    port: u16,
+    leader: bool,
+    healthy: bool,
+}
+
+impl Links {
+    /// Listens to the other brokers and connects to them. `scratch` holds snapshots under way.
+    pub fn open(replica: Replica, identity: &Identity, scratch: &Path) -> std::io::Result<Self> {
+        std::fs::create_dir_all(scratch)?;
+        let identity = BrokerIdentity {
+            cluster_id: identity.cluster_id.clone(),
+            broker: identity.broker,
+            directory: identity.directory,
+            life: identity.life,
+            engine_versions: (ENGINE_VERSION, ENGINE_VERSION),
+        };
+        let options = TransportOptions::default();
+        let groups = ReplicaGroups::new(scratch.to_owned());
+        let node = Arc::new(OnceLock::new());
+        let service = Arc::new(Service { groups: groups.clone(), node: Arc::clone(&node) });
+        let stop = CancellationToken::new();
+        let Replica { brokers, listener } = replica;
+        let served = Arc::new(Served::default());
+        tokio::spawn(serve(listener, identity.clone(), service, options.clone(), served, stop.clone()));
+        let others = brokers.iter().filter(|(broker, _)| **broker != identity.broker);
+        let peers: HashMap<u64, Peer> = others
+            .map(|(broker, address)| {
+                let peer = Peer::new(identity.clone(), *broker, address.clone(), options.clone());
+                (u64::from(*broker), peer)
+            })
+            .collect();
+        let peers = Arc::new(ReplicaPeers::new(peers, scratch.to_owned()));
+        let (statuses, serving) = (Mutex::default(), Mutex::new(Some(stop.drop_guard())));
+        Ok(Self { peers, groups, brokers, statuses, node, serving })
+    }
+
+    /// The broker answers others from now on.
+    pub fn attend(&self, node: &Arc<Node>) {
+        // It is told once.
+        let _ = self.node.set(Arc::downgrade(node));
+    }
+
+    /// Others reach this broker no more.
+    pub fn close(&self) {
+        drop(self.serving.lock().take());
+        drop(self.groups.remove(u64::from(FIRST_PARTITION)));
+    }
+
+    /// The voters of a group, by their numbers.
+    pub fn voters(&self) -> BTreeMap<u64, String> {
+        self.brokers.iter().map(|(broker, address)| (u64::from(*broker), address.clone())).collect()
+    }
+
+    pub fn cluster_size(&self) -> u32 {
+        self.brokers.len() as u32
+    }
+
+    /// Hands an entry to the leader.
+    pub async fn enter(&self, leader: u64, batch: &[u8]) -> Fate {
+        let Some(peer) = self.peers.peer(leader) else { return Fate::NotAppended };
+        let mut message = BytesMut::with_capacity(1 + batch.len());
+        message.put_u8(ENTER);
+        message.put(batch);
+        match peer.call(Lane::Requests, message.freeze()).await {
+            Ok(mut answer) => match (answer.try_get_u8(), answer) {
+                (Ok(APPLIED), _) => Fate::Applied,
+                (Ok(FULL), reason) => Fate::Full(String::from_utf8_lossy(&reason).into_owned()),
+                _ => Fate::Open,
+            },
+            Err(CallError::Lost(_)) => Fate::Open,
+            Err(CallError::NotSent(_) | CallError::Failed(_) | CallError::TooLarge { .. }) => {
+                Fate::NotAppended
+            }
+        }
+    }
+
+    /// The log index that a read must have applied.
+    pub async fn read_index(&self, leader: u64) -> Result<u64, String> {
+        let peer = self.peers.peer(leader).ok_or("the leader has no address")?;
+        let answer = peer.call(Lane::Requests, Bytes::from_static(&[READ_INDEX])).await;
+        answer.map_err(|error| error.to_string())?.try_get_u64().map_err(|error| error.to_string())
+    }
+
+    /// The other brokers that say how they are.
+    pub fn others(&self) -> Vec<BrokerInfo> {
+        self.statuses.lock().values().cloned().collect()
+    }
+
+    /// Asks the others how they are, again and again.
+    pub async fn keep_statuses(self: Arc<Self>, stop: CancellationToken) {
+        let mut ticks = tokio::time::interval(STATUS_INTERVAL);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = stop.cancelled() => return,
+            }
+            let asked = self.brokers.keys().map(|broker| async {
+                let peer = self.peers.peer(u64::from(*broker))?;
+                let asked = peer.call(Lane::Requests, Bytes::from_static(&[STATUS]));
+                let answer = tokio::time::timeout(STATUS_TIMEOUT, asked).await.ok()?.ok()?;
+                let Status { host, port, leader, healthy } = serde_json::from_slice(&answer).ok()?;
+                let partitions = vec![PartitionInfo { partition_id: FIRST_PARTITION, leader, healthy }];
+                Some((*broker, BrokerInfo { node_id: *broker, host, port, partitions }))
+            });
+            let statuses = futures::future::join_all(asked).await;
+            *self.statuses.lock() = statuses.into_iter().flatten().collect();
+        }
+    }
+}
+
+/// Requests of other brokers.
+struct Service {
+    groups: ReplicaGroups,
+    node: Arc<OnceLock<Weak<Node>>>,
+}
+
+impl Service {
+    fn node(&self) -> Result<Arc<Node>, String> {
+        self.node.get().and_then(Weak::upgrade).ok_or_else(|| "the broker starts or stops".to_owned())
+    }
+}
+
+impl PeerService for Service {
+    fn call(&self, from: &BrokerIdentity, lane: Lane, mut request: Bytes) -> Reply {
+        match request.first() {
+            Some(&TO_GROUP) => self.groups.call(from, lane, request),
+            Some(&ENTER) => {
+                let node = self.node();
+                request.advance(1);
+                Box::pin(async move { enter(&*node?, &request).await })
+            }
+            Some(&READ_INDEX) => {
+                let node = self.node();
+                Box::pin(async move {
+                    let index = node?.read_index_here().await.map_err(|error| error.to_string())?;
+                    Ok(Bytes::copy_from_slice(&index.to_be_bytes()))
+                })
+            }
+            Some(&STATUS) => {
+                let status = self.node().and_then(|node| {
+                    let (host, port) =
+                        (node.options().advertised_host.clone(), node.options().advertised_port);
+                    let (leader, healthy) = (node.leads(), node.health().partition.is_ok());
+                    let status = Status { host, port, leader, healthy };
+                    serde_json::to_vec(&status).map(Bytes::from).map_err(|error| error.to_string())
+                });
+                Box::pin(std::future::ready(status))
+            }
+            _ => Box::pin(std::future::ready(Err("a request of another kind".to_owned()))),
+        }
+    }
+
+    fn upload(&self, from: &BrokerIdentity, head: Bytes, parts: Parts) -> Reply {
+        self.groups.upload(from, head, parts)
+    }
+}
+
+/// Appends an entry of another broker. An error says that it is not in the log.
+async fn enter(node: &Node, batch: &[u8]) -> Result<Bytes, String> {
+    let mut batch = Batch::decode(batch).map_err(|error| error.to_string())?;
+    if !node.leads() {
+        return Err("this broker does not lead".to_owned());
+    }
+    let classes = batch.commands.iter().map(class);
+    let is_new = classes.into_iter().any(|class| class == Class::New);
+    if let Err(error) = node.check(if is_new { Class::New } else { Class::Begun }) {
+        return Ok(said(FULL, error.to_string().as_bytes()));
+    }
+    node.shared.stamp(&mut batch);
+    match node.group().propose(Payload::new(Bytes::from(batch.encode()))).await {
+        Ok(_) => Ok(said(APPLIED, &[])),
+        Err(error @ (ProposeError::NotLeader { .. } | ProposeError::TooLarge { .. })) => {
+            Err(error.to_string())
+        }
+        Err(error) => Ok(said(OPEN, error.to_string().as_bytes())),
+    }
+}
+
+fn said(kind: u8, text: &[u8]) -> Bytes {
+    let mut answer = BytesMut::with_capacity(1 + text.len());
+    answer.put_u8(kind);
+    answer.put(text);
+    answer.freeze()
+}

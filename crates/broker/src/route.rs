@@ -1,0 +1,205 @@
+//! The way of an entry into the log of a cluster, and of a read to the last acknowledged state.
+//!
+//! An entry goes to the group where this broker leads, else to the broker that does. As long as it is surely in no
+//! log it is sent again, to whoever leads then. When it was applied here, its waiters have their answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker_api::SubmitError;
+use bytes::Bytes;
+use replication::{Group, Payload, ProposeError, Role};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::{Fate, Links};
+use crate::machine::{PartitionState, Proposed};
+
+/// How long an entry may wait for a leader, and for its fate.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause before an entry is sent again, unless the leader changes earlier.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
+/// Reads that wait for the next round.
+const READ_QUEUE: usize = 4096;
+
+/// The reason why an entry got no answer.
+pub(crate) enum RouteError {
+    /// This broker led, and its group refused the entry.
+    Refused(ProposeError),
+    /// The leader has no room.
+    Full(String),
+    /// It is in no log.
+    NoLeader,
+    /// It may be in the log.
+    Open,
+}
+
+/// The way to the leader.
+pub(crate) struct Router {
+    pub group: Group,
+    pub links: Arc<Links>,
+    shared: Arc<PartitionState>,
+    reads: mpsc::Sender<ReadWaiter>,
+}
+
+type ReadWaiter = oneshot::Sender<Result<u64, String>>;
+
+impl Router {
+    pub fn new(
+        group: Group,
+        links: Arc<Links>,
+        shared: Arc<PartitionState>,
+        stop: CancellationToken,
+    ) -> Arc<Self> {
+        let (reads, waiting) = mpsc::channel(READ_QUEUE);
+        let router = Arc::new(Self { group, links, shared, reads });
+        tokio::spawn(read_rounds(Arc::downgrade(&router), waiting, stop));
+        router
+    }
+
+    /// Brings an entry into the log; resolves when it is applied here.
+    pub async fn enter(&self, proposed: Arc<Proposed>) -> Result<(), RouteError> {
+        let number = proposed.batch.origin.expect("entries of a cluster have numbers");
+        let mut applied = self.shared.entered.add(number, Arc::clone(&proposed));
+        let deadline = Instant::now() + PATIENCE;
+        let ended = tokio::select! {
+            biased;
+            _ = &mut applied => return Ok(()),
+            error = self.send(&proposed, deadline) => error,
+        };
+        // Unless it was applied in the same moment.
+        match ended {
+            RouteError::Open if timeout(deadline - Instant::now(), &mut applied).await.is_ok() => Ok(()),
+            error => {
+                self.shared.entered.forget(number);
+                if applied.try_recv().is_ok() { Ok(()) } else { Err(error) }
+            }
+        }
+    }
+
+    /// Sends an entry until its fate is known or open, or until the deadline.
+    async fn send(&self, proposed: &Arc<Proposed>, deadline: Instant) -> RouteError {
+        let bytes = Bytes::from(proposed.batch.encode());
+        let mut role = self.group.role();
+        loop {
+            let now = *role.borrow_and_update();
+            let fate = match now {
+                Role::Leader { .. } => {
+                    let payload = Payload { bytes: bytes.clone(), decoded: Some(Arc::clone(proposed) as _) };
+                    let sent = tokio::select! {
+                        result = self.group.propose(payload) => result,
+                        () = sleep_until(deadline) => return RouteError::Open,
+                    };
+                    match sent {
+                        Ok(_) => Fate::Applied,
+                        Err(ProposeError::NotLeader { .. }) => Fate::NotAppended,
+                        Err(error) => return RouteError::Refused(error),
+                    }
+                }
+                Role::Follower { leader: Some(leader), .. } => tokio::select! {
+                    fate = self.links.enter(leader, &bytes) => fate,
+                    () = sleep_until(deadline) => return RouteError::Open,
+                },
+                Role::Follower { leader: None, .. } | Role::Unavailable => Fate::NotAppended,
+            };
+            match fate {
+                Fate::Full(reason) => return RouteError::Full(reason),
+                // It will be applied here, too.
+                Fate::Applied | Fate::Open => return RouteError::Open,
+                Fate::NotAppended => {}
+            }
+            tokio::select! {
+                changed = role.changed() => if changed.is_err() { return RouteError::NoLeader },
+                () = sleep(RETRY_PAUSE) => {}
+                () = sleep_until(deadline) => return RouteError::NoLeader,
+            }
+        }
+    }
+
+    /// Resolves when everything that was acknowledged before this call is applied here.
+    pub async fn catch_up(&self) -> Result<(), SubmitError> {
+        let (reply, answer) = oneshot::channel();
+        let full = |_| {
+            SubmitError::ResourceExhausted(format!(
+                "Expected to answer the query, but {READ_QUEUE} others are waiting already"
+            ))
+        };
+        self.reads.try_send(reply).map_err(full)?;
+        let unavailable = |reason: String| {
+            SubmitError::Unavailable(format!("Expected to answer the query on partition 1, but {reason}"))
+        };
+        let caught_up = async {
+            let index = answer.await.map_err(|_| unavailable("the broker is stopping".to_owned()))?;
+            let index = index.map_err(unavailable)?;
+            self.group.wait_applied(index).await.map_err(|error| unavailable(error.to_string()))
+        };
+        let late = || unavailable("this broker does not keep up with the leader".to_owned());
+        timeout(PATIENCE * 2, caught_up).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    /// One round to the leader, tried again until there is one.
+    async fn read_index(&self) -> Result<u64, String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut role = self.group.role();
+        loop {
+            let now = *role.borrow_and_update();
+            let asked = async {
+                match now {
+                    Role::Leader { .. } => self.group.read_index().await.map_err(|error| error.to_string()),
+                    Role::Follower { leader: Some(leader), .. } => self.links.read_index(leader).await,
+                    Role::Follower { leader: None, .. } => Err("it has no leader".to_owned()),
+                    Role::Unavailable => Err("its log cannot be written".to_owned()),
+                }
+            };
+            let error = match tokio::time::timeout_at(deadline, asked).await {
+                Ok(Ok(index)) => return Ok(index),
+                Ok(Err(error)) => error,
+                Err(_) => "its leader does not answer".to_owned(),
+            };
+            if Instant::now() >= deadline {
+                return Err(error);
+            }
+            tokio::select! {
+                changed = role.changed() => if changed.is_err() { return Err(error) },
+                () = sleep(RETRY_PAUSE) => {}
+            }
+        }
+    }
+}
+
+/// Rounds to the leader, one after the other: each is for all reads that waited when it began.
+async fn read_rounds(
+    router: std::sync::Weak<Router>,
+    mut waiting: mpsc::Receiver<ReadWaiter>,
+    stop: CancellationToken,
+) {
+    let mut readers = Vec::new();
+    loop {
+        tokio::select! {
+            count = waiting.recv_many(&mut readers, READ_QUEUE) => if count == 0 { return },
+            () = stop.cancelled() => return,
+        }
+        let Some(router) = router.upgrade() else { return };
+        let index = tokio::select! {
+            index = router.read_index() => index,
+            () = stop.cancelled() => return,
+        };
+        for reader in readers.drain(..) {
+            // Who has gone away needs no answer.
+            let _ = reader.send(index.clone());
+        }
+    }
+}
+
+/// The role, for messages.
+pub(crate) fn role_text(role: &watch::Receiver<Role>, links: &Links) -> Result<(), String> {
+    match *role.borrow() {
+        Role::Leader { .. } | Role::Follower { leader: Some(_), .. } => Ok(()),
+        Role::Follower { leader: None, .. } => Err(format!(
+            "partition 1 has no leader: a majority of {} brokers must be reachable",
+            links.cluster_size()
+        )),
+        Role::Unavailable => Err("the log of partition 1 cannot be written".to_owned()),
+    }
+}

@@ -1,0 +1,293 @@
+//! Three brokers with one partition: any of them answers, and nothing acknowledged is lost when one goes away.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::{Node, Options, Replica};
+use broker_api::{Broker, JobRequest, SubmitError};
+use bytes::Bytes;
+use futures::StreamExt;
+use protocol::{
+    Command, CompleteJob, CreateInstance, DefinitionRef, Deploy, Document, Key, Name, Query, QueryReply,
+    Resource, Response,
+};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Nothing here takes that long; on a busy machine elections do take seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often something is looked at that nobody announces.
+const LOOK: Duration = Duration::from_millis(5);
+const BROKERS: [u32; 3] = [0, 1, 2];
+const MODEL: &str = r#"<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:zeebe="http://camunda.org/schema/zeebe/1.0" targetNamespace="t"><process id="p" isExecutable="true"><startEvent id="s"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/><serviceTask id="t"><extensionElements><zeebe:taskDefinition type="t"/></extensionElements></serviceTask></process></definitions>"#;
+
+struct Cluster {
+    addresses: BTreeMap<u32, String>,
+    directories: BTreeMap<u32, TempDir>,
+    nodes: BTreeMap<u32, Arc<Node>>,
+}
+
+impl Cluster {
+    async fn start() -> Self {
+        let mut listeners = Vec::new();
+        let mut addresses = BTreeMap::new();
+        for broker in BROKERS {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            addresses.insert(broker, listener.local_addr().unwrap().to_string());
+            listeners.push((broker, listener));
+        }
+        let directories = BROKERS.map(|broker| (broker, tempfile::tempdir().unwrap())).into();
+        let mut cluster = Self { addresses, directories, nodes: BTreeMap::new() };
+        for (broker, listener) in listeners {
+            cluster.start_on(broker, listener).await;
+        }
+        cluster
+    }
+
+    async fn start_on(&mut self, broker: u32, listener: TcpListener) {
+        let mut options = Options::new(self.directories[&broker].path());
+        options.node_id = broker;
+        options.advertised_port = 1000 + broker as u16;
+        options.disk.min_free_bytes = 0;
+        options.log.min_free_bytes = 1;
+        options.state.flush_interval = Duration::from_millis(200);
+        let mut listener = Some(listener);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let listener = match listener.take() {
+                Some(listener) => listener,
+                None => TcpListener::bind(&self.addresses[&broker]).await.unwrap(),
+            };
+            let replica = Replica { brokers: self.addresses.clone(), listener };
+            // The threads of a broker that was dropped let go of its files a moment later.
+            match Box::pin(Node::start_replica(options.clone(), replica)).await {
+                Ok(node) => {
+                    self.nodes.insert(broker, node);
+                    return;
+                }
+                Err(error) => assert!(Instant::now() < deadline, "{error}"),
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    async fn start_again(&mut self, broker: u32) {
+        let deadline = Instant::now() + PATIENCE;
+        let listener = loop {
+            match TcpListener::bind(&self.addresses[&broker]).await {
+                Ok(listener) => break listener,
+                Err(error) => assert!(Instant::now() < deadline, "{error}"),
+            }
+            sleep(LOOK).await;
+        };
+        self.start_on(broker, listener).await;
+    }
+
+    /// Waits for something.
+    async fn until(&self, wanted: &str, holds: impl Fn(&Self) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !holds(self) {
+            assert!(Instant::now() < deadline, "expected that {wanted}");
+            sleep(LOOK).await;
+        }
+    }
+
+    fn leaders(&self) -> Vec<u32> {
+        self.nodes.iter().filter(|(_, node)| node.leads()).map(|(broker, _)| *broker).collect()
+    }
+
+    async fn leader(&self) -> u32 {
+        self.until("one broker leads", |cluster| cluster.leaders().len() == 1).await;
+        self.leaders()[0]
+    }
+
+    fn node(&self, broker: u32) -> Arc<Node> {
+        Arc::clone(&self.nodes[&broker])
+    }
+
+    /// All brokers come to the same state.
+    async fn agree(&self) {
+        let hashes = |cluster: &Self| -> BTreeSet<(u64, u64)> {
+            cluster.nodes.values().map(|node| node.state_hash().unwrap()).collect()
+        };
+        self.until("replicas are equal", |cluster| hashes(cluster).len() == 1).await;
+    }
+
+    async fn stop(self) {
+        for node in self.nodes.into_values() {
+            node.shutdown().await;
+        }
+    }
+}
+
+/// Submits until it is surely done; what may have happened counts as not done.
+async fn submit(node: &Node, command: Command) -> Response {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match node.submit(command.clone()).await {
+            Ok(answer) => return answer.response,
+            Err(SubmitError::Unavailable(_) | SubmitError::Timeout(_)) if Instant::now() < deadline => {
+                sleep(LOOK).await;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+async fn deploy(node: &Node) {
+    let resource = Resource { name: Name::from("p.bpmn"), content: MODEL.as_bytes().to_vec() };
+    submit(node, Command::Deploy(Deploy { resources: vec![resource], tenant_id: Name::default_tenant() }))
+        .await;
+}
+
+fn create() -> CreateInstance {
+    CreateInstance::of(DefinitionRef::Id { id: Name::from("p"), version: None })
+}
+
+async fn created(node: &Node) -> Key {
+    match submit(node, Command::CreateInstance(create())).await {
+        Response::InstanceCreated(created) => created.process_instance_key,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn jobs(max_jobs: u32) -> JobRequest {
+    JobRequest {
+        job_type: Name::from("t"),
+        worker: Name::from("w"),
+        timeout_ms: 600_000,
+        max_jobs,
+        fetch_variables: vec![],
+        tenant_ids: vec![Name::default_tenant()],
+        caller: None,
+    }
+}
+
+fn complete(job_key: Key) -> Command {
+    let variables = Document::parse(Bytes::from_static(b"{\"done\":true}")).unwrap();
+    Command::CompleteJob(CompleteJob { job_key, variables, result: None })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_broker_answers() {
+    let cluster = Cluster::start().await;
+    let leader = cluster.leader().await;
+    let followers: Vec<u32> = BROKERS.into_iter().filter(|broker| *broker != leader).collect();
+    deploy(&cluster.node(followers[0])).await;
+    let mut keys = BTreeSet::new();
+    for _ in 0..5 {
+        for broker in BROKERS {
+            keys.insert(created(&cluster.node(broker)).await);
+        }
+    }
+    assert_eq!(keys.len(), 15, "keys are unique");
+
+    // A poll at one follower, completions at the other, a stream at the leader for the rest.
+    let (one, other) = (cluster.node(followers[0]), cluster.node(followers[1]));
+    let activation = timeout(PATIENCE, one.activate_jobs(jobs(5), Some(PATIENCE))).await.unwrap().unwrap();
+    assert_eq!(activation.jobs.len(), 5);
+    let mut done = BTreeSet::new();
+    for job in activation.jobs {
+        submit(&other, complete(job.key)).await;
+        assert!(done.insert(job.process_instance_key));
+    }
+    let streaming = cluster.node(followers[1]);
+    let mut stream = streaming.stream_jobs(jobs(0)).unwrap();
+    while done.len() < keys.len() {
+        let job = timeout(PATIENCE, stream.next()).await.unwrap().unwrap();
+        submit(&one, complete(job.key)).await;
+        assert!(done.insert(job.process_instance_key), "a job went to two workers");
+    }
+    assert_eq!(done, keys);
+
+    // An instance that waits for its end at a follower, which another broker brings about.
+    let waiting = {
+        let node = cluster.node(followers[0]);
+        tokio::spawn(async move { node.create_with_result(None, create(), vec![], PATIENCE).await })
+    };
+    let job = timeout(PATIENCE, stream.next()).await.unwrap().unwrap();
+    submit(&other, complete(job.key)).await;
+    let result = timeout(PATIENCE, waiting).await.unwrap().unwrap().unwrap();
+    assert!(matches!(result.response, Response::InstanceCompleted { .. }), "{:?}", result.response);
+
+    // A read anywhere sees what was acknowledged anywhere.
+    for broker in BROKERS {
+        let key = created(&cluster.node(broker)).await;
+        let (behind, _) = cluster.node(broker).state_hash().unwrap();
+        for reader in BROKERS {
+            let reply =
+                cluster.node(reader).read(Query::BannedInstances { after: 0, limit: 1 }).await.unwrap();
+            assert!(matches!(reply, QueryReply::BannedInstances(_)));
+            let (position, _) = cluster.node(reader).state_hash().unwrap();
+            assert!(position >= behind, "broker {reader} read before {key} was there");
+        }
+    }
+    cluster
+        .until("all are known", |cluster| {
+            cluster.nodes.values().all(|node| {
+                let topology = node.topology();
+                let leads = |broker: &broker_api::BrokerInfo| broker.partitions[0].leader;
+                topology.brokers.len() == 3
+                    && topology.brokers.iter().filter(|broker| leads(broker)).count() == 1
+            })
+        })
+        .await;
+    drop(stream);
+    cluster.agree().await;
+    drop((one, other, streaming));
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_when_the_leader_goes_away() {
+    let mut cluster = Cluster::start().await;
+    let leader = cluster.leader().await;
+    deploy(&cluster.node(leader)).await;
+    let mut keys = BTreeSet::new();
+    for round in 0..3 {
+        let leader = cluster.leader().await;
+        let others: Vec<u32> = BROKERS.into_iter().filter(|broker| *broker != leader).collect();
+        for broker in BROKERS {
+            keys.insert(created(&cluster.node(broker)).await);
+        }
+        // Creations are under way everywhere while the leader goes away.
+        let mut under_way = Vec::new();
+        for broker in &others {
+            let node = cluster.node(*broker);
+            under_way.push(tokio::spawn(async move {
+                let mut keys = Vec::new();
+                for _ in 0..20 {
+                    keys.push(created(&node).await);
+                }
+                keys
+            }));
+        }
+        drop(cluster.nodes.remove(&leader));
+        for created in under_way {
+            for key in timeout(PATIENCE, created).await.unwrap().unwrap() {
+                assert!(keys.insert(key), "round {round}: the key {key} was given twice");
+            }
+        }
+        assert!(!cluster.leaders().contains(&leader));
+        cluster.start_again(leader).await;
+        cluster.agree().await;
+    }
+    // Each has its job, once. Creations whose fate was open may have more.
+    let node = cluster.node(0);
+    let mut found = BTreeSet::new();
+    while !keys.is_subset(&found) {
+        let activation =
+            timeout(PATIENCE, node.activate_jobs(jobs(50), Some(PATIENCE))).await.unwrap().unwrap();
+        for job in activation.jobs {
+            assert!(found.insert(job.process_instance_key), "a job was given twice");
+            submit(&node, complete(job.key)).await;
+        }
+    }
+    cluster.agree().await;
+    drop(node);
+    cluster.stop().await;
+}
