@@ -17,6 +17,7 @@ use transport::{
     BrokerIdentity, CallError, Lane, Parts, Peer, PeerService, Reply, Served, TransportOptions, serve,
 };
 
+use crate::bootstrap::Vote;
 use crate::flow_control::Class;
 use crate::identity::Identity;
 use crate::node::{Node, class};
@@ -26,6 +27,7 @@ use crate::peers::{ReplicaGroups, ReplicaPeers, TO_GROUP};
 const ENTER: u8 = 2;
 const READ_INDEX: u8 = 3;
 const STATUS: u8 = 4;
+pub(crate) const BOOTSTRAP: u8 = 5;
 
 /// First bytes of the answer to an entry.
 const APPLIED: u8 = 0;
@@ -80,7 +82,12 @@ struct Status {
 
 impl Links {
     /// Listens to the other brokers and connects to them. `scratch` holds snapshots under way.
-    pub fn open(replica: Replica, identity: &Identity, scratch: &Path) -> std::io::Result<Self> {
+    pub fn open(
+        replica: Replica,
+        identity: &Identity,
+        vote: &Arc<Vote>,
+        scratch: &Path,
+    ) -> std::io::Result<Self> {
         std::fs::create_dir_all(scratch)?;
         let identity = BrokerIdentity {
             cluster_id: identity.cluster_id.clone(),
@@ -92,9 +99,14 @@ impl Links {
         let options = TransportOptions::default();
         let groups = ReplicaGroups::new(scratch.to_owned());
         let node = Arc::new(OnceLock::new());
-        let service = Arc::new(Service { groups: groups.clone(), node: Arc::clone(&node) });
         let stop = CancellationToken::new();
         let Replica { brokers, listener } = replica;
+        let service = Arc::new(Service {
+            groups: groups.clone(),
+            node: Arc::clone(&node),
+            vote: Arc::clone(vote),
+            brokers: brokers.clone(),
+        });
         let served = Arc::new(Served::default());
         tokio::spawn(serve(listener, identity.clone(), service, options.clone(), served, stop.clone()));
         let others = brokers.iter().filter(|(broker, _)| **broker != identity.broker);
@@ -124,6 +136,11 @@ impl Links {
     /// The voters of a group, by their numbers.
     pub fn voters(&self) -> BTreeMap<u64, String> {
         self.brokers.iter().map(|(broker, address)| (u64::from(*broker), address.clone())).collect()
+    }
+
+    /// Peer addresses of all brokers, by their numbers.
+    pub fn brokers(&self) -> &BTreeMap<u32, String> {
+        &self.brokers
     }
 
     pub fn cluster_size(&self) -> u32 {
@@ -188,6 +205,8 @@ impl Links {
 struct Service {
     groups: ReplicaGroups,
     node: Arc<OnceLock<Weak<Node>>>,
+    vote: Arc<Vote>,
+    brokers: BTreeMap<u32, String>,
 }
 
 impl Service {
@@ -212,6 +231,7 @@ impl PeerService for Service {
                     Ok(Bytes::copy_from_slice(&index.to_be_bytes()))
                 })
             }
+            Some(&BOOTSTRAP) => Box::pin(std::future::ready(self.vote.answer(&self.brokers, &request[1..]))),
             Some(&STATUS) => {
                 let status = self.node().and_then(|node| {
                     let (host, port) =

@@ -8,6 +8,7 @@
 
 mod answers;
 mod apply_watch;
+mod bootstrap;
 mod clock;
 mod cluster;
 mod configured;
@@ -39,6 +40,7 @@ pub mod set_aside;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};
+pub use bootstrap::BootstrapError;
 pub use clock::WallClock;
 pub use cluster::Replica;
 pub use engine::WorkLimits;

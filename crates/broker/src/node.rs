@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answers::{LateAnswers, PendingRequest, Waiter, stopping};
 use crate::apply_watch::{self, SlowBatch};
+use crate::bootstrap::Vote;
 use crate::cluster::{Links, Replica};
 use crate::data_directory::log_directory;
 use crate::disk::Disk;
@@ -52,6 +53,8 @@ const CLUSTER_VARIABLES: &str = "camunda";
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(1);
 /// How long shutdown waits for the last entries.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same in a cluster.
+const CLUSTER_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Whether the broker can serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,8 +113,16 @@ impl Node {
     async fn start_in(options: Options, replica: Option<Replica>) -> Result<Arc<Self>, StartError> {
         let (identity, engine) = open(&options).await?;
         let snapshots = options.data_dir.join("snapshots");
-        let links = replica.map(|replica| Links::open(replica, &identity, &snapshots)).transpose()?;
-        let links = links.map(Arc::new);
+        let mut node_id = u64::from(options.node_id);
+        let mut links = None;
+        if let Some(replica) = replica {
+            let vote =
+                Vote::open(&options.data_dir, options.node_id, log_directory(&options.data_dir).exists())?;
+            let open = Arc::new(Links::open(replica, &identity, &vote, &snapshots)?);
+            vote.obtain(&open).await?;
+            node_id = vote.replica();
+            links = Some(open);
+        }
         let set_aside = Orders::open(&options.data_dir, engine.tables().applied_index())?;
         let exports = exports(&options, &engine)?;
         let former_exporters = exporting::former(&engine, exports.as_deref())?;
@@ -128,7 +139,7 @@ impl Node {
         let watch =
             tokio::spawn(options.apply_watch.clone().keep(options.data_dir.clone(), shutdown.clone()));
         let log = LogStore::open(&log_directory(&options.data_dir), options.log.clone())?;
-        let (group_id, node_id) = (u64::from(FIRST_PARTITION), u64::from(options.node_id));
+        let group_id = u64::from(FIRST_PARTITION);
         let group =
             Box::pin(Group::start(group_id, node_id, &log, machine, group_options(links.as_deref()))).await?;
         // Everything in the log is applied: no batch that was too slow once is any more.
@@ -211,8 +222,12 @@ impl Node {
         self.shared.demand.close(&stopping());
         self.shared.flush_now.store(true, Ordering::Release);
         // The last entry; it flushes. Without it a restart only replays more.
+        // In a cluster others may have stopped already, so that nothing gets through.
         let last = if self.is_processing_paused() { pause::nothing() } else { Command::Tick };
-        let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.run_own(last)).await;
+        let patience = if self.router.is_some() { CLUSTER_DRAIN_TIMEOUT } else { DRAIN_TIMEOUT };
+        if self.leads() {
+            let _ = tokio::time::timeout(patience, self.run_own(last)).await;
+        }
         self.shutdown.cancel();
         let tasks = std::mem::take(&mut *self.tasks.lock());
         for task in tasks {

@@ -15,6 +15,7 @@ use state::{StateError, Store};
 use tokio::sync::watch;
 
 use crate::answers::LateAnswers;
+use crate::bootstrap::BootstrapError;
 use crate::clock::Due;
 use crate::data_directory::state_file;
 use crate::demand::DemandRegistry;
@@ -51,6 +52,9 @@ pub enum StartError {
     SetAside(#[from] SetAsideError),
     #[error("export: {0}")]
     Export(#[from] export::HubError),
+    /// The broker does not take part in its cluster.
+    #[error("cluster: {0}")]
+    Bootstrap(#[from] BootstrapError),
     /// A thread cannot be started.
     #[error("thread: {0}")]
     Thread(#[from] std::io::Error),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Node, Options, Replica};
+use broker::{BootstrapError, Node, Options, Replica, StartError};
 use broker_api::{Broker, JobRequest, SubmitError};
 use bytes::Bytes;
 use futures::StreamExt;
@@ -42,49 +42,46 @@ impl Cluster {
         }
         let directories = BROKERS.map(|broker| (broker, tempfile::tempdir().unwrap())).into();
         let mut cluster = Self { addresses, directories, nodes: BTreeMap::new() };
-        for (broker, listener) in listeners {
-            cluster.start_on(broker, listener).await;
-        }
+        // All at once: a cluster begins when all are there.
+        let starting = listeners.into_iter().map(|(broker, listener)| {
+            let replica = Replica { brokers: cluster.addresses.clone(), listener };
+            let options = cluster.options(broker);
+            async move { (broker, Box::pin(Node::start_replica(options, replica)).await.unwrap()) }
+        });
+        cluster.nodes = futures::future::join_all(starting).await.into_iter().collect();
         cluster
     }
 
-    async fn start_on(&mut self, broker: u32, listener: TcpListener) {
+    fn options(&self, broker: u32) -> Options {
         let mut options = Options::new(self.directories[&broker].path());
         options.node_id = broker;
         options.advertised_port = 1000 + broker as u16;
         options.disk.min_free_bytes = 0;
         options.log.min_free_bytes = 1;
         options.state.flush_interval = Duration::from_millis(200);
-        let mut listener = Some(listener);
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let listener = match listener.take() {
-                Some(listener) => listener,
-                None => TcpListener::bind(&self.addresses[&broker]).await.unwrap(),
-            };
-            let replica = Replica { brokers: self.addresses.clone(), listener };
-            // The threads of a broker that was dropped let go of its files a moment later.
-            match Box::pin(Node::start_replica(options.clone(), replica)).await {
-                Ok(node) => {
-                    self.nodes.insert(broker, node);
-                    return;
-                }
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
-            }
-            sleep(LOOK).await;
-        }
+        options
     }
 
+    /// The threads of a broker that was dropped let go of its port and its files a moment later.
     async fn start_again(&mut self, broker: u32) {
         let deadline = Instant::now() + PATIENCE;
-        let listener = loop {
-            match TcpListener::bind(&self.addresses[&broker]).await {
-                Ok(listener) => break listener,
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
-            }
+        loop {
+            let error = match TcpListener::bind(&self.addresses[&broker]).await {
+                Ok(listener) => {
+                    let replica = Replica { brokers: self.addresses.clone(), listener };
+                    match Box::pin(Node::start_replica(self.options(broker), replica)).await {
+                        Ok(node) => {
+                            self.nodes.insert(broker, node);
+                            return;
+                        }
+                        Err(error) => error.to_string(),
+                    }
+                }
+                Err(error) => error.to_string(),
+            };
+            assert!(Instant::now() < deadline, "{error}");
             sleep(LOOK).await;
-        };
-        self.start_on(broker, listener).await;
+        }
     }
 
     /// Waits for something.
@@ -289,5 +286,33 @@ async fn nothing_acknowledged_is_lost_when_the_leader_goes_away() {
     }
     cluster.agree().await;
     drop(node);
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broker_that_lost_its_data_does_not_vote_as_its_former_self() {
+    let mut cluster = Cluster::start().await;
+    let leader = cluster.leader().await;
+    deploy(&cluster.node(leader)).await;
+    let lost = BROKERS.into_iter().find(|broker| *broker != leader).unwrap();
+    drop(cluster.nodes.remove(&lost));
+    cluster.directories.insert(lost, tempfile::tempdir().unwrap());
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let Ok(listener) = TcpListener::bind(&cluster.addresses[&lost]).await else {
+            assert!(Instant::now() < deadline, "the port stays taken");
+            sleep(LOOK).await;
+            continue;
+        };
+        let replica = Replica { brokers: cluster.addresses.clone(), listener };
+        let Err(error) = Box::pin(Node::start_replica(cluster.options(lost), replica)).await else {
+            panic!("it takes part");
+        };
+        assert!(matches!(error, StartError::Bootstrap(BootstrapError::Lost { .. })), "{error}");
+        break;
+    }
+    // The others go on.
+    created(&cluster.node(leader)).await;
+    cluster.agree().await;
     cluster.stop().await;
 }
