@@ -68,7 +68,8 @@ pub(crate) struct Links {
     statuses: Mutex<BTreeMap<u32, BrokerInfo>>,
     node: Arc<OnceLock<Weak<Node>>>,
     /// Ends the service for others.
-    serving: Mutex<Option<DropGuard>>,
+    closed: CancellationToken,
+    _ends_with_this: DropGuard,
 }
 
 /// A broker, as it tells others about itself.
@@ -117,8 +118,8 @@ impl Links {
             })
             .collect();
         let peers = Arc::new(ReplicaPeers::new(peers, scratch.to_owned()));
-        let (statuses, serving) = (Mutex::default(), Mutex::new(Some(stop.drop_guard())));
-        Ok(Self { peers, groups, brokers, statuses, node, serving })
+        let (statuses, ends_with_this) = (Mutex::default(), stop.clone().drop_guard());
+        Ok(Self { peers, groups, brokers, statuses, node, closed: stop, _ends_with_this: ends_with_this })
     }
 
     /// The broker answers others from now on.
@@ -129,8 +130,13 @@ impl Links {
 
     /// Others reach this broker no more.
     pub fn close(&self) {
-        drop(self.serving.lock().take());
+        self.closed.cancel();
         drop(self.groups.remove(u64::from(FIRST_PARTITION)));
+    }
+
+    /// Resolves when others reach this broker no more.
+    pub async fn closed(&self) {
+        self.closed.cancelled().await;
     }
 
     /// The voters of a group, by their numbers.

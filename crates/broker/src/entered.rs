@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
+use protocol::Batch;
+use tokio::sync::{oneshot, watch};
 
 use crate::machine::Proposed;
 use crate::numbers::Numbers;
@@ -19,11 +20,13 @@ type Waiting = (Arc<Proposed>, oneshot::Sender<u64>);
 pub(crate) struct Entered {
     numbers: Numbers,
     waiting: Mutex<HashMap<u64, Waiting>>,
+    /// Term of the last entry that was applied.
+    term: watch::Sender<u64>,
 }
 
 impl Entered {
     pub fn new(numbers: Numbers) -> Self {
-        Self { numbers, waiting: Mutex::default() }
+        Self { numbers, waiting: Mutex::default(), term: watch::channel(0).0 }
     }
 
     /// A number for an entry.
@@ -44,12 +47,25 @@ impl Entered {
         self.waiting.lock().remove(&number);
     }
 
-    /// The entry with this number is about to be applied.
-    pub fn take(&self, number: u64) -> Option<Waiting> {
+    /// The batch is about to be applied, as an entry of a term.
+    pub fn take(&self, batch: &Batch, term: u64) -> Option<Waiting> {
+        let origin = batch.origin.filter(|origin| origin.term == term)?;
         // Numbers of others and of earlier lives are the common case on a follower.
-        if !self.numbers.has_given(number) {
+        if !self.numbers.has_given(origin.number) {
             return None;
         }
-        self.waiting.lock().remove(&number)
+        self.waiting.lock().remove(&origin.number)
+    }
+
+    /// An entry of this term was applied, and everything before it.
+    pub fn has_applied(&self, term: u64) {
+        self.term.send_if_modified(|known| std::mem::replace(known, term) != term);
+    }
+
+    /// Resolves when an entry of a later term was applied. One of this term that was not applied by then is in no log and
+    /// will be in none: it would come before.
+    pub async fn later_term(&self, term: u64) {
+        // The sender lives as long as this.
+        let _ = self.term.subscribe().wait_for(|applied| *applied > term).await;
     }
 }

@@ -304,7 +304,7 @@ impl PartitionMachine {
 }
 
 impl StateMachine for PartitionMachine {
-    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
+    fn apply(&mut self, index: u64, term: u64, payload: &Payload) -> Result<(), ApplyError> {
         let started = Instant::now();
         let proposed = payload.decoded.as_ref().and_then(|decoded| decoded.downcast_ref::<Proposed>());
         let mut waited = None;
@@ -329,12 +329,17 @@ impl StateMachine for PartitionMachine {
                 "other replicas apply what the bytes say: {:?}",
                 proposed.batch
             );
-            waited = proposed.batch.origin.and_then(|number| self.shared.entered.take(number));
+            waited = self.shared.entered.take(&proposed.batch, term);
             engine.apply(&proposed.batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty |= !proposed.batch.commands.is_empty() || !effects.deliveries.is_empty();
         } else {
-            let batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
-            waited = batch.origin.and_then(|number| self.shared.entered.take(number));
+            let mut batch = Batch::decode(&payload.bytes).map_err(ApplyError::new)?;
+            if batch.origin.is_some_and(|origin| origin.term != term) {
+                // Its broker knows that it came too late, and has sent it again.
+                batch.commands.clear();
+                batch.demand.clear();
+            }
+            waited = self.shared.entered.take(&batch, term);
             engine.apply(&batch, &mut effects).map_err(ApplyError::new)?;
             self.dirty = true;
         }
@@ -364,6 +369,7 @@ impl StateMachine for PartitionMachine {
             // Who sent it may have given up in the same moment.
             let _ = applied.send(index);
         }
+        self.shared.entered.has_applied(term);
         self.flush(index)
     }
 

@@ -169,7 +169,7 @@ impl Proposer {
             timestamp_ms: 0,
             commands,
             demand: if is_paused { Vec::new() } else { self.shared.demand.attach() },
-            origin: self.router.is_some().then(|| self.shared.entered.next()),
+            origin: self.router.as_ref().map(|router| router.origin()),
         };
         self.shared.stamp(&mut batch);
         Some(Arc::new(Proposed { batch, sent_at: Instant::now(), waiters: Mutex::new(waiters) }))

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use broker_api::SubmitError;
 use bytes::Bytes;
+use protocol::{Batch, Origin};
 use replication::{Group, Payload, ProposeError, Role};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -58,62 +59,79 @@ impl Router {
         router
     }
 
+    /// The sender of a new entry.
+    pub fn origin(&self) -> Origin {
+        let (number, term) = (self.shared.entered.next(), term(*self.group.role().borrow()));
+        Origin { number, term }
+    }
+
     /// Brings an entry into the log; resolves when it is applied here.
     pub async fn enter(&self, proposed: Arc<Proposed>) -> Result<(), RouteError> {
-        let number = proposed.batch.origin.expect("entries of a cluster have numbers");
+        let number = proposed.batch.origin.expect("entries of a cluster have an origin").number;
         let mut applied = self.shared.entered.add(number, Arc::clone(&proposed));
         let deadline = Instant::now() + PATIENCE;
-        let ended = tokio::select! {
+        let error = tokio::select! {
             biased;
             _ = &mut applied => return Ok(()),
             error = self.send(&proposed, deadline) => error,
+            () = self.links.closed() => RouteError::Refused(ProposeError::ShuttingDown),
         };
+        self.shared.entered.forget(number);
         // Unless it was applied in the same moment.
-        match ended {
-            RouteError::Open if timeout(deadline - Instant::now(), &mut applied).await.is_ok() => Ok(()),
-            error => {
-                self.shared.entered.forget(number);
-                if applied.try_recv().is_ok() { Ok(()) } else { Err(error) }
-            }
-        }
+        if applied.try_recv().is_ok() { Ok(()) } else { Err(error) }
     }
 
-    /// Sends an entry until its fate is known or open, or until the deadline.
+    /// Sends an entry, to one leader after the other, until it cannot be sent again. It may be applied at any time.
     async fn send(&self, proposed: &Arc<Proposed>, deadline: Instant) -> RouteError {
-        let bytes = Bytes::from(proposed.batch.encode());
         let mut role = self.group.role();
         loop {
             let now = *role.borrow_and_update();
-            let fate = match now {
-                Role::Leader { .. } => {
-                    let payload = Payload { bytes: bytes.clone(), decoded: Some(Arc::clone(proposed) as _) };
-                    let sent = tokio::select! {
-                        result = self.group.propose(payload) => result,
-                        () = sleep_until(deadline) => return RouteError::Open,
-                    };
-                    match sent {
-                        Ok(_) => Fate::Applied,
-                        Err(ProposeError::NotLeader { .. }) => Fate::NotAppended,
-                        Err(error) => return RouteError::Refused(error),
-                    }
-                }
-                Role::Follower { leader: Some(leader), .. } => tokio::select! {
-                    fate = self.links.enter(leader, &bytes) => fate,
+            let sent = tokio::select! {
+                biased;
+                sent = self.send_once(now, proposed) => sent,
+                // It came too late, if at all.
+                () = self.shared.entered.later_term(term(now)) => Ok(Fate::NotAppended),
+                () = sleep_until(deadline) => Ok(Fate::Open),
+            };
+            match sent {
+                Err(error) => return RouteError::Refused(error),
+                Ok(Fate::Full(reason)) => return RouteError::Full(reason),
+                Ok(Fate::Applied | Fate::Open) => tokio::select! {
+                    biased;
+                    () = self.shared.entered.later_term(term(now)) => continue,
                     () = sleep_until(deadline) => return RouteError::Open,
                 },
-                Role::Follower { leader: None, .. } | Role::Unavailable => Fate::NotAppended,
-            };
-            match fate {
-                Fate::Full(reason) => return RouteError::Full(reason),
-                // It will be applied here, too.
-                Fate::Applied | Fate::Open => return RouteError::Open,
-                Fate::NotAppended => {}
+                Ok(Fate::NotAppended) => {}
             }
             tokio::select! {
                 changed = role.changed() => if changed.is_err() { return RouteError::NoLeader },
                 () = sleep(RETRY_PAUSE) => {}
                 () = sleep_until(deadline) => return RouteError::NoLeader,
             }
+        }
+    }
+
+    async fn send_once(&self, role: Role, proposed: &Arc<Proposed>) -> Result<Fate, ProposeError> {
+        let term = term(role);
+        let is_first = proposed.batch.origin.is_some_and(|origin| origin.term == term);
+        let bytes = || {
+            if is_first {
+                return Bytes::from(proposed.batch.encode());
+            }
+            let origin = proposed.batch.origin.map(|origin| Origin { term, ..origin });
+            Bytes::from(Batch { origin, ..proposed.batch.clone() }.encode())
+        };
+        match role {
+            Role::Leader { .. } => {
+                let decoded = is_first.then(|| Arc::clone(proposed) as _);
+                match self.group.propose(Payload { bytes: bytes(), decoded }).await {
+                    Ok(_) => Ok(Fate::Applied),
+                    Err(ProposeError::NotLeader { .. }) => Ok(Fate::NotAppended),
+                    Err(error) => Err(error),
+                }
+            }
+            Role::Follower { leader: Some(leader), .. } => Ok(self.links.enter(leader, &bytes()).await),
+            Role::Follower { leader: None, .. } | Role::Unavailable => Ok(Fate::NotAppended),
         }
     }
 
@@ -189,6 +207,14 @@ async fn read_rounds(
             // Who has gone away needs no answer.
             let _ = reader.send(index.clone());
         }
+    }
+}
+
+/// The term of the leader that a role names.
+fn term(role: Role) -> u64 {
+    match role {
+        Role::Leader { term } | Role::Follower { term, .. } => term,
+        Role::Unavailable => 0,
     }
 }
 

@@ -27,10 +27,21 @@ pub struct Batch {
     /// Demand for jobs at the time of the proposal.
     #[n(3)]
     pub demand: Vec<Demand>,
-    /// Number of the entry at the broker that made it, which waits until it is applied there. A broker that is alone
-    /// gives none.
+    /// The broker of a cluster that waits until this is applied there. A broker that is alone says nothing.
     #[n(4)]
-    pub origin: Option<u64>,
+    pub origin: Option<Origin>,
+}
+
+/// The sender of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, Decode)]
+pub struct Origin {
+    /// Number of the batch, which names the broker and its life.
+    #[n(0)]
+    pub number: u64,
+    /// Term of the leader that the batch was sent to. Appended in another term, which a message that was long on its way
+    /// may be, it has no effect: the broker has sent it again.
+    #[n(1)]
+    pub term: u64,
 }
 
 /// Jobs that a worker has room for.

@@ -20,7 +20,7 @@ struct Spinner {
 }
 
 impl StateMachine for Spinner {
-    fn apply(&mut self, index: u64, _: &Payload) -> Result<(), ApplyError> {
+    fn apply(&mut self, index: u64, _: u64, _: &Payload) -> Result<(), ApplyError> {
         let began = Instant::now();
         while began.elapsed() < self.busy {
             std::hint::spin_loop();

@@ -47,10 +47,11 @@ impl ApplyError {
 /// The state machine that committed entries are applied to. Calls come one at a time, from the threads
 /// `partition-<group>` and `raft-<group>`; the latter is inside a tokio runtime.
 pub trait StateMachine: Send + 'static {
-    /// Applies the committed entry at `index`. Indexes only grow; some are skipped, being openraft's own.
+    /// Applies the committed entry at `index`, which a leader of `term` appended. Indexes only grow; some are skipped,
+    /// being openraft's own.
     ///
     /// An error, like a panic, stops the group for good.
-    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError>;
+    fn apply(&mut self, index: u64, term: u64, payload: &Payload) -> Result<(), ApplyError>;
 
     /// Log index up to which the effects of all entries are durable on disk, 0 at first. After a restart the
     /// entries after it are applied again, so it must be stored in one transaction with those effects.
@@ -360,7 +361,7 @@ impl Applier {
             }
             if let EntryPayload::Normal(proposal) = &entry.payload {
                 completion = proposal.completion.as_ref();
-                if let Err(reason) = self.apply_one(index, &proposal.payload) {
+                if let Err(reason) = self.apply_one(entry.log_id, &proposal.payload) {
                     if let Some(completion) = completion {
                         completion.complete(Err(ProposeError::StateMachine(reason.clone())));
                     }
@@ -376,11 +377,12 @@ impl Applier {
         Ok(())
     }
 
-    fn apply_one(&mut self, index: u64, payload: &Payload) -> Result<(), String> {
+    fn apply_one(&mut self, id: LogId, payload: &Payload) -> Result<(), String> {
+        let (index, term) = (id.index, id.leader_id.term);
         let Some(machine) = &mut self.machine else {
             return Err("the apply thread has ended".to_owned());
         };
-        match catch_unwind(AssertUnwindSafe(|| machine.apply(index, payload))) {
+        match catch_unwind(AssertUnwindSafe(|| machine.apply(index, term, payload))) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(format!("entry {index}: {error}")),
             Err(_) => Err(format!("entry {index}: the state machine panicked")),

@@ -47,7 +47,7 @@ impl Ledger {
 }
 
 impl StateMachine for Ledger {
-    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
+    fn apply(&mut self, index: u64, _: u64, payload: &Payload) -> Result<(), ApplyError> {
         let text = String::from_utf8(payload.bytes.to_vec()).map_err(ApplyError::new)?;
         let mut before = None;
         self.applied.send_modify(|entries| before = entries.insert(index, text));

@@ -118,7 +118,7 @@ impl Log {
             demand,
             origin: None,
         };
-        machine.apply(self.0, &Payload::new(Bytes::from(batch.encode()))).unwrap();
+        machine.apply(self.0, 1, &Payload::new(Bytes::from(batch.encode()))).unwrap();
     }
 }
 

@@ -81,7 +81,7 @@ impl ReplicaState {
 }
 
 impl StateMachine for Replica {
-    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
+    fn apply(&mut self, index: u64, _: u64, payload: &Payload) -> Result<(), ApplyError> {
         self.0.lock().apply(index, &payload.bytes);
         Ok(())
     }

@@ -46,7 +46,7 @@ pub struct Recorder {
 }
 
 impl StateMachine for Recorder {
-    fn apply(&mut self, index: u64, payload: &Payload) -> Result<(), ApplyError> {
+    fn apply(&mut self, index: u64, _: u64, payload: &Payload) -> Result<(), ApplyError> {
         if !self.seen.healed.load(Ordering::SeqCst) {
             if payload.bytes.starts_with(b"refuse") {
                 return Err(ApplyError::new("refused"));
