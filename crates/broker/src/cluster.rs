@@ -131,6 +131,7 @@ impl Links {
     /// Others reach this broker no more.
     pub fn close(&self) {
         self.closed.cancel();
+        self.peers.close();
         drop(self.groups.remove(u64::from(FIRST_PARTITION)));
     }
 

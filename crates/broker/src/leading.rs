@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use broker_api::SubmitError;
-use protocol::Command;
-use replication::Role;
+use bytes::Bytes;
+use protocol::{Batch, Command};
+use replication::{Payload, Role};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -84,9 +85,19 @@ pub(crate) async fn follow_role(node: Weak<Node>, mut role: watch::Receiver<Role
 }
 
 /// The first entries of a leader. State may hold timers that are due and steps that are left over: one tick finds out,
-/// and once it is applied, everything of earlier leaders is. Then the configuration takes effect.
+/// and once it is applied, everything of earlier leaders is. It passes by the proposer, whose entries may wait for it
+/// to learn that they are in no log. Then the configuration takes effect.
 async fn begin(node: &Node) -> Result<(), SubmitError> {
-    node.run_own(Command::Tick).await?;
+    let mut batch = Batch {
+        engine_version: 0,
+        timestamp_ms: 0,
+        commands: vec![Command::Tick],
+        demand: vec![],
+        origin: None,
+    };
+    node.shared.stamp(&mut batch);
+    let proposed = node.group().propose(Payload::new(Bytes::from(batch.encode()))).await;
+    proposed.map_err(|error| SubmitError::Unavailable(error.to_string()))?;
     let failed = |error: state::StateError| SubmitError::Internal(error.to_string());
     let commands = configured::commands(&node.engine.lock(), node.options()).map_err(failed)?;
     for command in commands {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use parking_lot::RwLock;
@@ -24,6 +24,7 @@ const STOPPED: u8 = 1;
 /// The other replicas, by the numbers that they have in groups.
 pub struct ReplicaPeers {
     peers: HashMap<u64, Peer>,
+    is_closed: AtomicBool,
     /// Where snapshots are written before they are sent.
     scratch: PathBuf,
     sent: AtomicU64,
@@ -32,17 +33,22 @@ pub struct ReplicaPeers {
 impl ReplicaPeers {
     /// Replicas with their connections, and a directory for snapshots under way.
     pub fn new(peers: HashMap<u64, Peer>, scratch: PathBuf) -> Self {
-        Self { peers, scratch, sent: AtomicU64::new(0) }
+        Self { peers, is_closed: AtomicBool::new(false), scratch, sent: AtomicU64::new(0) }
     }
 
     /// The connection to a replica.
     pub(crate) fn peer(&self, node: u64) -> Option<&Peer> {
-        self.peers.get(&node)
+        self.peers.get(&node).filter(|_| !self.is_closed.load(Ordering::Acquire))
+    }
+
+    /// Nothing is sent any more.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
     }
 
     async fn send(&self, group: u64, node: u64, request: PeerRequest) -> Result<PeerResponse, PeerError> {
         let unreachable = |reason: String| PeerError::Unreachable(reason);
-        let peer = self.peers.get(&node);
+        let peer = self.peer(node);
         let peer = peer.ok_or_else(|| unreachable(format!("replica {node} has no address")))?;
         let RequestMessage { head, snapshot } = request.into_message();
         let mut message = BytesMut::with_capacity(9 + head.len());
