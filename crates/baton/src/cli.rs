@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Bench(Box<Bench>),
     /// Start a server, run orders through it over gRPC and over REST, and compare.
     Demo(Demo),
+    /// Run the brokers of one cluster on this machine, until SIGTERM or Ctrl-C. Not for production.
+    DevCluster(DevCluster),
     /// Print the completions of a shell.
     Completions(Completions),
     /// Make a picture of the samples at the standard input, for a server.
@@ -385,6 +387,26 @@ pub(crate) struct Demo {
     /// Leave the server running on the usual ports, with orders in it, until Ctrl-C.
     #[arg(long)]
     pub(crate) stay: bool,
+}
+
+/// Broker i, from 0, listens at P+10i (REST), P+10i+1 (gRPC), P+10i+2 (management) and P+10i+3 (peers), P being the base
+/// port. Its configuration is DIR/broker-i/baton.yaml, its log DIR/broker-i/log and its process ID DIR/broker-i/pid. A
+/// broker that ends is not started again: start it with `baton start --config DIR/broker-i/baton.yaml`; then it is no
+/// longer stopped with the others.
+#[derive(Debug, Args)]
+pub(crate) struct DevCluster {
+    /// How many brokers.
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=9))]
+    pub(crate) brokers: u16,
+    /// Directory of all of them.
+    #[arg(long, value_name = "DIR", default_value = "baton-cluster")]
+    pub(crate) data_dir: PathBuf,
+    /// First port.
+    #[arg(long, value_name = "PORT", default_value_t = 26500, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) base_port: u16,
+    /// A setting of all of them; may be given several times.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 #[derive(Debug, Args)]

@@ -50,6 +50,7 @@ fn run(command: Command, began: Instant) -> Result<ExitCode, Failure> {
         Command::Partition(arguments) => block_on(command::partition::run(&arguments)),
         Command::Run(arguments) => block_on(command::run::run(&arguments)),
         Command::Bench(arguments) => block_on(command::bench::run(&arguments)),
+        Command::DevCluster(arguments) => block_on(command::dev_cluster::run(&arguments)),
         Command::Demo(arguments) => block_on(command::demo::run(&arguments)),
         Command::ProfilePicture(arguments) => command::profile_picture::run(&arguments),
         Command::Completions(arguments) => command::completions::run(&arguments),

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod deploy;
+pub(crate) mod dev_cluster;
 pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod kind;

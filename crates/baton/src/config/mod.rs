@@ -8,6 +8,7 @@
 //! Nothing here knows what the settings do; `start` hands them to the parts of the server.
 
 mod built_in;
+mod cluster;
 mod document_stores;
 mod documents;
 mod file;
@@ -39,7 +40,7 @@ pub use value::{Algorithm, AuthenticationMethod, LogFormat, Overflow, StorageKin
 
 /// Variables of the same prefix that are not settings of the server: what commands use to reach one, and the file
 /// itself.
-const OTHER_VARIABLES: [&str; 10] = [
+const OTHER_VARIABLES: [&str; 11] = [
     "BATON_CONFIG",
     "BATON_REST_ADDRESS",
     "BATON_GRPC_ADDRESS",
@@ -50,6 +51,7 @@ const OTHER_VARIABLES: [&str; 10] = [
     "BATON_PRIVATE_KEY",
     "BATON_PASSWORD",
     "BATON_TOKEN",
+    "BATON_ENDS_WITH_PARENT",
 ];
 const PREFIX: &str = "BATON_";
 

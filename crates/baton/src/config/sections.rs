@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::cluster::Brokers;
 use super::document_stores::NamedStores;
 use super::job_credits::JobCredits;
 use super::listeners::Listeners;
@@ -129,6 +130,12 @@ sections! {
         /// Whether everything but probes and metrics needs credentials as in the section security, and with
         /// authorizations the permission SYSTEM READ or UPDATE.
         authentication: bool = false;
+    }
+
+    /// The port for the other brokers of the cluster. Do not expose it to anybody else: it has no authentication.
+    "peers" peers: PeerPort {
+        /// Address and port to listen on; open only with cluster.brokers.
+        listen: ListenAddress = ListenAddress::any(26502);
     }
 
     /// TLS of the management port. The files are read again when they change.
@@ -566,8 +573,13 @@ sections! {
         listeners: Listeners = Listeners::default();
     }
 
-    /// The topology that clients see.
+    /// The brokers that are one together, and the topology that clients see.
     "cluster" cluster: Cluster {
+        /// Peer addresses of all brokers by their numbers, such as '0=host-a:26502, 1=host-b:26502,
+        /// 2=host-c:26502'; the same on each. A majority of them must run. Without them this broker is alone.
+        brokers: Brokers = Brokers::default();
+        /// Number of this broker, from 0.
+        node_id: u32 = 0;
         /// ID of the cluster.
         id: Text = Text("baton".to_owned());
         /// Host name of this broker for clients.
@@ -695,6 +707,7 @@ impl Config {
         at_most(vegas.alpha <= vegas.beta, "flow_control.vegas.alpha", "flow_control.vegas.beta");
         at_most(self.log.segment_bytes <= self.log.retained_bytes, "log.segment_bytes", "log.retained_bytes");
         wrong.extend(self.contradictions_of_security());
+        wrong.extend(self.contradictions_of_cluster());
         wrong.extend(self.not_built_in());
         #[cfg(feature = "opensearch")]
         wrong.extend(self.contradictions_of_opensearch());

@@ -1,6 +1,7 @@
 //! Set-up at start: the default tenant and roles, and the entities of the configuration.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use auth::Hasher;
 use broker_api::{Broker, SubmitError};
@@ -12,6 +13,8 @@ use protocol::{
 use crate::config::Identities;
 use crate::failure::Failure;
 
+/// Pause before the set-up is tried again in a cluster.
+const SET_UP_PAUSE: Duration = Duration::from_secs(1);
 /// Caller of the set-up.
 const CONFIGURATION: &str = "configuration";
 
@@ -46,6 +49,19 @@ pub(super) async fn set_up(
         submit(command).await?;
     }
     Ok(())
+}
+
+/// The same in a cluster: tries until there is a leader that takes it.
+pub(super) async fn keep_setting_up(
+    broker: &Arc<dyn Broker>,
+    identities: &Identities,
+    hasher: &Hasher,
+    foreign: &[EntityType],
+) {
+    while let Err(failure) = set_up(broker, identities, hasher, foreign).await {
+        tracing::warn!("{}; it is tried again", failure.message());
+        tokio::time::sleep(SET_UP_PAUSE).await;
+    }
 }
 
 async fn submit(

@@ -37,10 +37,17 @@ use descriptors::ConnectionLimits;
 use ports::Ports;
 pub(crate) use ready::ReadyLine;
 
+/// Variable of a server that is asked to stop when its parent ends.
+pub(crate) const ENDS_WITH_PARENT: &str = "BATON_ENDS_WITH_PARENT";
+
 /// How long threads that are busy may take once everything is stopped.
 const THREADS_GRACE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(arguments: &Start, began: Instant) -> Result<ExitCode, Failure> {
+    if std::env::var_os(ENDS_WITH_PARENT).is_some() {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
+            .map_err(Failure::new)?;
+    }
     let config = load(arguments)?;
     let loggers = logging::begin(&config)?;
     let metrics = Metrics::install().map_err(Failure::new)?;
@@ -128,8 +135,11 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     let forgetting = storage.as_ref().zip(cleaner).map(|(storage, cleaner)| {
         tokio::spawn(history::keep(config, storage, cleaner, management_stop.clone()))
     });
+    let replica = ports.peers.zip(config.brokers().cloned());
+    let replica = replica.map(|(listener, brokers)| broker::Replica { brokers, listener });
+    let in_cluster = replica.is_some();
     let node = tokio::select! {
-        node = node::Node::start(config, grpc_port, exporter, &slot) => node?,
+        node = node::Node::start(config, grpc_port, exporter, replica, &slot) => node?,
         () = stop.cancelled() => {
             tracing::info!("stopped before the broker was started");
             return Ok(());
@@ -138,13 +148,26 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     slot.set(node.operations());
 
     let broker = node.broker();
-    identity::set_up(&broker, &identities, &hasher, &access::foreign(config)).await?;
+    let foreign = access::foreign(config);
+    let set_up = access::set_up(config, &identities);
+    let setting_up = if in_cluster {
+        // It waits for a leader; the ports answer meanwhile.
+        let (broker, identities, hasher) = (Arc::clone(&broker), identities.clone(), hasher.clone());
+        Some(tokio::spawn(async move {
+            identity::keep_setting_up(&broker, &identities, &hasher, &foreign).await;
+            access::warn_of_set_up(set_up, &broker).await;
+        }))
+    } else {
+        identity::set_up(&broker, &identities, &hasher, &foreign).await?;
+        None
+    };
     let access = access::access(config, &broker, &hasher)?;
     gate.set(access.clone(), Arc::clone(&broker));
     let gateways_stop = CancellationToken::new();
     let tells_positions = storage.is_some();
-    let set_up = access::set_up(config, &identities);
-    access::warn_of_set_up(set_up, &broker).await;
+    if !in_cluster {
+        access::warn_of_set_up(set_up, &broker).await;
+    }
     let entrance = access::Entrance { access: access.clone(), set_up, hosts, hasher };
     let shared = options::StartState { access, connections, limits, traces: traces.clone() };
     let gateways = start_gateways(
@@ -158,6 +181,9 @@ async fn serve(config: &Config, management: Management, slot: Slot, began: Insta
     ReadyLine { milliseconds: began.elapsed().as_millis(), ..ready }.print();
 
     stop.cancelled().await;
+    if let Some(setting_up) = setting_up {
+        setting_up.abort();
+    }
     tracing::info!("stopping: no new requests are taken");
     gateways_stop.cancel();
     for gateway in gateways {

@@ -38,6 +38,7 @@ impl Node {
         config: &Config,
         grpc_port: u16,
         exporter: Option<export::Factory>,
+        replica: Option<broker::Replica>,
         slot: &Slot,
     ) -> Result<Self, Failure> {
         let mut options = options::broker(config, grpc_port);
@@ -45,8 +46,11 @@ impl Node {
         // The log is applied before the broker runs.
         slot.watch(move || watch.slow().map(|slow| dead(&slow)));
         options.export.others.extend(exporter);
-        // Boxed: it holds everything that is opened on the way.
-        match Box::pin(broker::Node::start(options)).await {
+        let started = match replica {
+            Some(replica) => Box::pin(broker::Node::start_replica(options, replica)).await,
+            None => Box::pin(broker::Node::start(options)).await,
+        };
+        match started {
             Ok(node) => Ok(Self(node)),
             Err(error) => {
                 let failure = Failure::new(format!("cannot start the broker: {error}"));

@@ -121,6 +121,7 @@ pub(super) fn broker(config: &Config, grpc_port: u16) -> broker::Options {
     let defaults = broker::Options::new(&config.data.directory);
     let Config { cluster, data, export, export_ndjson, jobs, limits, log, partition, state, .. } = config;
     broker::Options {
+        node_id: cluster.node_id,
         cluster_id: cluster.id.0.clone(),
         advertised_host: cluster.advertised_host.0.clone(),
         advertised_port: grpc_port,

@@ -12,14 +12,21 @@ pub(super) struct Ports {
     pub(super) rest: TcpListener,
     pub(super) grpc: TcpListener,
     pub(super) management: TcpListener,
+    /// For other brokers; only in a cluster.
+    pub(super) peers: Option<TcpListener>,
 }
 
 impl Ports {
     pub(super) async fn bind(config: &Config) -> Result<Self, Failure> {
+        let peers = match config.brokers() {
+            Some(_) => Some(bind("peers", config.peers.listen.as_str()).await?),
+            None => None,
+        };
         Ok(Self {
             rest: bind("rest", config.rest.listen.as_str()).await?,
             grpc: bind("grpc", config.grpc.listen.as_str()).await?,
             management: bind("management", config.management.listen.as_str()).await?,
+            peers,
         })
     }
 
@@ -38,11 +45,16 @@ impl Ports {
 async fn bind(section: &str, address: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| {
         let failure = Failure::new(format!("cannot listen on {address} ({section}.listen): {error}"));
+        let choice = if section == "peers" {
+            "--set peers.listen=HOST:PORT"
+        } else {
+            &format!("--{section} HOST:PORT")
+        };
         match error.kind() {
             std::io::ErrorKind::AddrInUse => {
-                failure.hint(format!("another server has this port; choose one with --{section} HOST:PORT"))
+                failure.hint(format!("another server has this port; choose one with {choice}"))
             }
-            _ => failure.hint(format!("choose another address with --{section} HOST:PORT")),
+            _ => failure.hint(format!("choose another address with {choice}")),
         }
     })
 }

@@ -1,0 +1,113 @@
+//! The brokers of a cluster.
+
+use std::collections::BTreeMap;
+
+use super::value::Setting;
+use super::{Config, StorageKind};
+
+/// Brokers of a cluster at most.
+const BROKERS_MAX: u32 = 1023;
+
+/// Addresses of brokers by their numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Brokers(pub BTreeMap<u32, String>);
+
+impl Setting for Brokers {
+    const EXPECTED: &'static str = "brokers with different numbers and addresses such as '0=host-a:26502, 1=host-b:26502, 2=host-c:26502'";
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut brokers = BTreeMap::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (number, address) = part.split_once('=')?;
+            let number: u32 = number.trim().parse().ok().filter(|number| *number <= BROKERS_MAX)?;
+            let address = address.trim();
+            let (host, port) = address.rsplit_once(':')?;
+            let is_port = port.parse::<u16>().is_ok_and(|port| port > 0);
+            let is_new = brokers.values().all(|other| other != address) && !brokers.contains_key(&number);
+            if host.is_empty() || !is_port || !is_new {
+                return None;
+            }
+            brokers.insert(number, address.to_owned());
+        }
+        Some(Self(brokers))
+    }
+
+    fn show(&self) -> String {
+        let shown: Vec<String> =
+            self.0.iter().map(|(number, address)| format!("{number}={address}")).collect();
+        shown.join(", ")
+    }
+}
+
+impl Config {
+    /// Addresses of all brokers, if there are several or this one is told that it is one of a list.
+    pub(crate) fn brokers(&self) -> Option<&BTreeMap<u32, String>> {
+        Some(&self.cluster.brokers.0).filter(|brokers| !brokers.is_empty())
+    }
+
+    pub(super) fn contradictions_of_cluster(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let node_id = self.cluster.node_id;
+        let Some(brokers) = self.brokers() else {
+            if node_id > 0 {
+                wrong.push(format!("'cluster.node_id' is {node_id}, but 'cluster.brokers' names no brokers"));
+            }
+            return wrong;
+        };
+        if !brokers.contains_key(&node_id) {
+            wrong.push(format!("'cluster.brokers' has no broker {node_id}, the number of 'cluster.node_id'"));
+        }
+        if self.secondary_storage.kind != StorageKind::None {
+            wrong.push(
+                "'secondary_storage.kind' must be none with 'cluster.brokers': a cluster does not feed a store yet"
+                    .to_owned(),
+            );
+        }
+        for (is_on, key) in [
+            (self.export_ndjson.enabled, "export.ndjson.enabled"),
+            #[cfg(feature = "opensearch")]
+            (self.export_opensearch.enabled, "export.opensearch.enabled"),
+        ] {
+            if is_on {
+                wrong.push(format!(
+                    "'{key}' must be false with 'cluster.brokers': a cluster does not export yet"
+                ));
+            }
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::with;
+    use super::*;
+
+    #[test]
+    fn brokers_have_numbers_and_addresses() {
+        let brokers = Brokers::parse(" 1=b:2,0=[::1]:1 , ").unwrap();
+        assert_eq!(brokers.show(), "0=[::1]:1, 1=b:2");
+        assert_eq!(Brokers::parse(&brokers.show()), Some(brokers));
+        for wrong in
+            ["a:1", "0=a", "0=a:0", "0=:1", "0=a:70000", "x=a:1", "0=a:1,0=b:1", "0=a:1,1=a:1", "1024=a:1"]
+        {
+            assert_eq!(Brokers::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn contradictions_name_both_settings() {
+        let refused = |text: &str| with(text, &[], &[]).unwrap_err().to_string();
+        assert!(refused("cluster:\n  node_id: 1\n").contains("'cluster.brokers' names no brokers"));
+        let brokers = "cluster:\n  brokers: 0=a:1, 1=b:1\n";
+        let error = refused(&format!("{brokers}  node_id: 2\n"));
+        assert!(
+            error.contains("'cluster.brokers' has no broker 2, the number of 'cluster.node_id'"),
+            "{error}"
+        );
+        assert!(error.contains("'secondary_storage.kind' must be none"), "{error}");
+        let config = with(&format!("{brokers}secondary_storage:\n  kind: none\n"), &[], &[]).unwrap();
+        assert_eq!(config.brokers().map(BTreeMap::len), Some(2));
+        assert_eq!(Config::default().brokers(), None);
+    }
+}
