@@ -32,6 +32,7 @@ mod peers;
 mod proposer;
 mod reads;
 pub mod set_aside;
+mod snapshots;
 mod write_limit;
 
 pub use apply_watch::{ApplyWatch, SlowBatch};

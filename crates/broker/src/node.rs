@@ -103,7 +103,7 @@ impl Node {
         let engine = Arc::new(parking_lot::Mutex::new(engine));
         let reads = Reads::start(Arc::clone(&engine))?;
         let machine = PartitionMachine::new(&engine, &shared, flusher, options.state.clone())
-            .watched(options.apply_watch.clone(), set_aside);
+            .configured(&options, set_aside);
         let shutdown = CancellationToken::new();
         // Ended with this future, too, when the start is given up.
         let watching = shutdown.clone().drop_guard();
