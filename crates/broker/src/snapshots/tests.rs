@@ -35,6 +35,8 @@ struct Faults {
     damaged: AtomicU32,
     /// Snapshots are not installed.
     fails: AtomicBool,
+    /// Snapshots are installed, and nobody learns of it.
+    falls_silent: AtomicBool,
     failed: AtomicU32,
     installed: AtomicU32,
 }
@@ -96,6 +98,10 @@ impl StateMachine for Faulty {
             return Err(failed(io::Error::other("the disk is full")));
         }
         self.machine.install_snapshot(index, source)?;
+        if self.faults.falls_silent.load(Ordering::SeqCst) {
+            self.faults.failed.fetch_add(1, Ordering::SeqCst);
+            return Err(failed(io::Error::other("the process has ended")));
+        }
         self.faults.installed.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
@@ -411,6 +417,25 @@ async fn a_replica_starts_with_its_old_state_when_a_snapshot_was_noted_but_not_i
     let last = cluster.work(3).await;
     cluster.agree(last).await;
     assert_eq!(cluster.faults.installed.load(Ordering::SeqCst), 1);
+    cluster.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_replica_starts_with_the_new_state_when_its_log_had_not_followed_yet() {
+    let cluster = Cluster::start(0).await;
+    let (absent, old) = cluster.leave_one_behind().await;
+    cluster.faults.falls_silent.store(true, Ordering::SeqCst);
+    cluster.plug(absent).await;
+    until(|| cluster.faults.failed.load(Ordering::SeqCst) > 0, "no snapshot is sent").await;
+    assert!(cluster.running.lock()[&absent].group.metrics().purged_index <= old, "its log is not purged");
+    cluster.unplug(absent).await;
+    cluster.faults.falls_silent.store(false, Ordering::SeqCst);
+    cluster.plug(absent).await;
+    let applied = cluster.running.lock()[&absent].group.metrics().applied_index;
+    assert!(applied > old, "{applied} and {old}");
+    let last = cluster.work(3).await;
+    cluster.agree(last).await;
+    assert_eq!(cluster.faults.installed.load(Ordering::SeqCst), 0, "it has it already");
     cluster.stop().await;
 }
 
